@@ -1,0 +1,100 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the generator has to say about its input. Every stage reports here and goes on, so that one run shows all
+// faults:
+//
+//   parse/*, model/*, emit/* --Error()/Warning()/Note()--> Diagnostics --Render()--> standard error
+//
+//   crds/orders.yaml:31:19: error: an integer enum holds the string "many" [enum-type]
+//       at spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.quantity.enum[2]
+//       hint: write the number without quotes, or make the field a string
+//
+// Text taken from input must pass through Quote() before it becomes part of a message. Not thread safe: one run, one
+// thread. [GEN ERR-01..ERR-07, ERR-14, ERR-15]
+#ifndef KGEN_GENERATOR_DIAGNOSTIC_H_
+#define KGEN_GENERATOR_DIAGNOSTIC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kgen::generator {
+
+// A place in an input. Small and freely copied: the name of the file stands in Diagnostics.
+struct Origin {
+  std::uint32_t file = 0;      // from Diagnostics::AddFile(); 0 is "no file" (the command line)
+  std::uint32_t line = 0;      // from 1; 0: the file as a whole
+  std::uint32_t column = 0;    // code points from 1
+  std::uint32_t document = 0;  // number of the document in a file that holds several, else 0
+
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+enum class Severity : std::uint8_t { kError, kWarning, kNote };
+
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  std::string_view id;  // a literal in kebab case, what --warn and --no-warn take: "crd-scope"
+  Origin origin;
+  std::string message;  // one line, without position and without full stop
+  std::string path;     // inside the document: "spec.versions[0].name"; may be empty
+  std::string hint;     // what to do; may be empty
+};
+
+// The collected diagnostics of one run, and the names of its files.
+class Diagnostics {
+ public:
+  // The file's number for Origin::file. `name` is what users see: the path as given, or "<stdin>".
+  std::uint32_t AddFile(std::string name);
+  std::string_view FileName(std::uint32_t file) const;
+  std::size_t file_count() const { return files_.size(); }
+
+  void Error(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
+  void Warning(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
+  void Note(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
+
+  // Warnings with this id are dropped, or count as errors [GEN ERR-07]. To be called before the run.
+  void Disable(std::string id) { disabled_.insert(std::move(id)); }
+  void Promote(std::string id) { promoted_.insert(std::move(id)); }
+
+  std::size_t error_count() const { return error_count_; }
+  std::size_t warning_count() const { return warning_count_; }
+  bool has_errors() const { return error_count_ != 0; }
+
+  // All of them by file (in order of AddFile), line, column; equal ones once [GEN ERR-04].
+  std::vector<Diagnostic> Sorted() const;
+
+  // "orders.yaml:31:19" with the parts that are known, and the document's number when there is one:
+  // "bundle.yaml:31:19 (document 3)".
+  std::string Describe(Origin origin) const;
+
+  // The text for the user: at most `limit` errors and `limit` warnings and a last line that counts what was left out.
+  // Notes only if `notes`.
+  std::string Render(std::size_t limit = 100, bool notes = false) const;
+
+ private:
+  void Add(Severity severity, std::string_view id, Origin origin, std::string message, std::string path,
+           std::string hint);
+
+  std::vector<std::string> files_;
+  std::vector<Diagnostic> diagnostics_;
+  std::set<std::string, std::less<>> disabled_;
+  std::set<std::string, std::less<>> promoted_;
+  std::size_t error_count_ = 0;
+  std::size_t warning_count_ = 0;
+};
+
+// `text` in double quotes, fit for a terminal: control characters, bidirectional marks and broken UTF-8 made visible
+// as \xNN or \u{N}, quotes and backslashes escaped, cut to `limit` code points with "..." [GEN ERR-14].
+std::string Quote(std::string_view text, std::size_t limit = 60);
+
+// The element of `names` that is nearest to `name` and near enough to be meant, or empty: for "did you mean" hints.
+std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names);
+
+}  // namespace kgen::generator
+
+#endif  // KGEN_GENERATOR_DIAGNOSTIC_H_

@@ -1,0 +1,140 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the parsers found, before it means anything: schemas with their keywords as they stand, definitions by their
+// long names, operations by their paths. The only thing that fixups and resolve read; emitters never see it.
+//
+//   parse/crd, parse/openapi_v3 --> Draft --> ApplyFixups() --> Resolve() --> Api
+#ifndef KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_
+#define KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/diagnostic.h"
+#include "generator/model/api.h"
+
+namespace kgen::generator::model {
+
+// What an enum, default or example value is in JSON.
+enum class JsonKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kObject };
+
+// One value of `enum` as the document has it.
+struct RawValue {
+  JsonKind kind = JsonKind::kNull;
+  std::string text;  // a string's value, or JSON
+  Origin origin;
+
+  friend bool operator==(const RawValue& a, const RawValue& b) { return a.kind == b.kind && a.text == b.text; }
+};
+
+struct RawSchema;
+using RawSchemaPtr = std::unique_ptr<RawSchema>;
+
+struct RawProperty {
+  std::string name;
+  Origin origin;  // of the key
+  RawSchemaPtr schema;
+};
+
+struct RawRequired {
+  std::string name;
+  Origin origin;
+};
+
+// One schema object. Absent keywords are empty.
+struct RawSchema {
+  Origin origin;
+  std::string
+      path;  // inside the document, for diagnostics; only set at the root of a definition or a version (see Path())
+
+  std::string type;  // "", "object", "array", "string", "integer", "number", "boolean"; validated
+  std::string format;
+  std::string ref;  // the definition's name: the last segment of "#/components/schemas/NAME"
+  bool nullable = false;
+
+  std::vector<RawProperty> properties;  // in order of the input
+  std::vector<RawRequired> required;
+  RawSchemaPtr items;
+  bool items_is_list = false;              // `items: [..]` [GEN TY-17]
+  RawSchemaPtr additional_properties;      // `additionalProperties: {...}`
+  std::optional<bool> additional_allowed;  // `additionalProperties: true|false`
+  std::vector<RawSchemaPtr> all_of, any_of, one_of;
+  bool has_not = false;
+
+  std::vector<RawValue> enum_values;
+  std::string default_json;  // compact, keys sorted; "null" is a default of null
+  std::vector<std::string> description;
+  Facets facets;
+
+  bool int_or_string = false;            // x-kubernetes-int-or-string
+  std::optional<bool> preserve_unknown;  // x-kubernetes-preserve-unknown-fields
+  bool embedded_resource = false;
+  MergeInfo merge;
+  std::vector<ValidationRule> validations;
+  std::vector<GroupVersionKind> gvks;  // x-kubernetes-group-version-kind of a definition
+};
+
+// Equal in everything but descriptions, places and lists of kinds [GEN OA-03]. When not equal, `where` (if not null)
+// gets the path of the first difference.
+bool SameShape(const RawSchema& a, const RawSchema& b, std::string* where = nullptr);
+
+// A schema of an API document, under its long name.
+struct RawDefinition {
+  std::string name;
+  RawSchemaPtr schema;
+  Origin origin;
+};
+
+// One operation on one path, read but not yet gathered into resources.
+struct RawOperation {
+  std::string path;                       // "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"
+  std::string action;                     // x-kubernetes-action: "get", "list", "post", ...
+  GroupVersionKind gvk;                   // of the body
+  std::string request_ref, response_ref;  // names of definitions; empty when none or not a reference
+  bool watchable = false;                 // a list whose parameters have `watch`
+  bool text = false;                      // answers text/plain only
+  Origin origin;
+};
+
+// One version of a custom resource's kind.
+struct RawCustomVersion {
+  std::string name;
+  bool served = true, storage = false, deprecated = false;
+  std::string deprecation_warning;
+  RawSchemaPtr schema;  // null when the CRD has none [GEN CRD-13]
+  bool has_status = false;
+  std::optional<ScalePaths> scale;
+  std::vector<PrinterColumn> printer_columns;
+  std::vector<std::string> selectable_fields;
+  std::string path;  // of schema's root: "spec.versions[0].schema.openAPIV3Schema"
+  Origin origin;
+  Origin status_origin, scale_origin;
+};
+
+struct RawCustomResource {
+  std::string name;  // metadata.name
+  std::string group, kind, list_kind, plural, singular;
+  Scope scope = Scope::kNamespaced;
+  std::vector<std::string> short_names, categories;
+  bool preserve_unknown = false;  // spec.preserveUnknownFields [GEN CRD-14]
+  std::vector<RawCustomVersion> versions;
+  std::string manifest_json;
+  Origin origin;  // of the document or list item
+};
+
+// Everything that the inputs of a run said.
+struct Draft {
+  std::map<std::string, RawDefinition, std::less<>> definitions;  // by name; equal ones of several documents merged
+  std::vector<RawOperation> operations;
+  std::vector<RawCustomResource> custom_resources;
+
+  std::size_t documents = 0;  // API documents and CRDs read, with or without fault
+};
+
+}  // namespace kgen::generator::model
+
+#endif  // KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_

@@ -1,0 +1,142 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The typed model, part one: shapes of values.
+//
+// What an emitter reads: every keyword of OpenAPI and of CRDs is already decided into one of a few kinds, every
+// reference is resolved, and nothing is spelled in C++ yet.
+//
+//   parse/* -> Draft (raw_schema.h) -> fixups -> resolve -> Api (api.h), made of the Schemas here -> emit/*
+//
+// Names in here are wire names, with whatever bytes the input had: they must pass the emitter's naming before they
+// become identifiers, and its quoting before they become literals [GEN SEC-01].
+#ifndef KGEN_GENERATOR_MODEL_SCHEMA_H_
+#define KGEN_GENERATOR_MODEL_SCHEMA_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/diagnostic.h"
+
+namespace kgen::generator::model {
+
+// The closed set of value kinds. A switch over it has no default.
+enum class Kind : std::uint8_t {
+  kObject,  // `fields`; an anonymous struct, or the body of a NamedType. May have no field: it keeps presence [GEN
+            // TY-23]
+  kList,    // of `element`
+  kMap,     // text to `element`
+  kString,  // `enum_values` may list the known values (open: others are legal), `format` says more
+  kBool,
+  kInt32,
+  kInt64,  // `enum_values` may list the known values, as for kInt32
+  kDouble,
+  kBytes,      // base64 on the wire
+  kTime,       // RFC 3339
+  kMicroTime,  // the same with six digits of fraction
+  kDuration,   // Go syntax ("1h30m"), only where the document says format: duration or meta/v1 Duration
+  kQuantity,
+  kIntOrString,
+  kJson,  // any JSON; `json_shape` narrows it
+  kRef,   // a NamedType, `ref`
+};
+
+// What a kJson value may be.
+enum class JsonShape : std::uint8_t {
+  kAny,     // anything, also scalars and null
+  kObject,  // an object, as RawExtension, FieldsV1 and `type: object` with preserve-unknown-fields are
+};
+
+// Index into Api::types.
+using TypeId = std::uint32_t;
+inline constexpr TypeId kNoType = 0xFFFFFFFF;
+
+// One value of an enum: its text as it is for a string ("Always"), the digits for an integer ("301").
+struct EnumValue {
+  std::string text;
+  Origin origin;
+};
+
+// Limits that a server checks. JSON spellings, empty when not given. Data for validation and comments, never for
+// types [GEN VAL-01].
+struct Facets {
+  std::string minimum, maximum, multiple_of;
+  bool exclusive_minimum = false, exclusive_maximum = false;
+  std::string min_length, max_length, min_items, max_items, min_properties, max_properties;
+  std::string pattern;  // Go RE2 syntax
+  bool unique_items = false;
+
+  friend bool operator==(const Facets&, const Facets&) = default;
+};
+
+// One CEL rule; carried, never evaluated [GEN CRD-18].
+struct ValidationRule {
+  std::string rule, message, message_expression, reason, field_path;
+  bool optional_old_self = false;
+
+  friend bool operator==(const ValidationRule&, const ValidationRule&) = default;
+};
+
+// How server-side apply and strategic merge see a list or map [GEN TY-34, CRD-17].
+struct MergeInfo {
+  std::string list_type;                   // "", "atomic", "set", "map"
+  std::vector<std::string> list_map_keys;  // wire names, in order of the input
+  std::string map_type;                    // "", "atomic", "granular"
+  std::string patch_strategy;              // "merge", "replace,retainKeys", ...
+  std::string patch_merge_key;
+
+  friend bool operator==(const MergeInfo&, const MergeInfo&) = default;
+};
+
+struct Schema;
+
+// A property of an object.
+struct Field {
+  std::string name;                      // wire name, any bytes but invalid UTF-8; may be empty text
+  bool required = false;                 // as the document says; changes no type (D4)
+  std::vector<std::string> description;  // of this use, in lines; empty when the document has none
+  std::unique_ptr<Schema> schema;        // never null
+  Origin origin;                         // of the key
+};
+
+// The shape of one value. A tree: children are owned, except through kRef.
+struct Schema {
+  Kind kind = Kind::kJson;
+  JsonShape json_shape = JsonShape::kAny;
+
+  // null is a legal value of its own, not just another spelling of "absent" [GEN TY-24].
+  bool nullable = false;
+
+  // kObject: members that the schema does not name are legal and must survive on the server's side too
+  // (x-kubernetes-preserve-unknown-fields, or properties beside additionalProperties). Unknown members are always
+  // kept by the runtime (D6); this says that they are meant. [GEN TY-14, TY-21]
+  bool preserve_unknown = false;
+
+  // An embedded Kubernetes object (x-kubernetes-embedded-resource): kObject with apiVersion, kind and metadata among
+  // its fields, or kJson of shape kObject when the schema names no field [GEN CRD-11, CRD-12].
+  bool embedded_resource = false;
+
+  TypeId ref = kNoType;             // kRef
+  std::unique_ptr<Schema> element;  // kList, kMap; never null there
+  std::vector<Field> fields;        // kObject; in byte order of the wire names, each name once
+
+  std::vector<EnumValue> enum_values;  // kString, kInt32, kInt64; each once, in order of the input
+  std::string format;        // the document's word where the kind does not say it all ("uuid", "ipv4", "date")
+  std::string default_json;  // compact JSON, keys sorted; empty: none. Documentation, never applied on decoding
+  std::vector<std::string> description;  // of the type itself, in lines: emitted where a struct is declared
+  MergeInfo merge;
+  std::unique_ptr<Facets> facets;  // null when there are none
+  std::vector<ValidationRule> validations;
+  Origin origin;  // of the schema object
+
+  const Field* Find(std::string_view name) const;
+};
+
+// "list", "integer (32 bit)", ...: for messages.
+std::string_view Describe(Kind kind);
+
+}  // namespace kgen::generator::model
+
+#endif  // KGEN_GENERATOR_MODEL_SCHEMA_H_

@@ -1,0 +1,180 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A document tree with marks: YAML and JSON text in, nodes that know where they stood out.
+//
+// Serves the two places that read what people write: the generator (CRDs, API documents) and the kubeconfig reader.
+// Both must point at the line that is wrong, so each node carries line and column. API objects do not travel this way;
+// they go through the table codec.
+//
+//   text --Parse()--> Stream (owns everything) --documents()--> Node --Find()/items()--> Node ...
+//
+//   auto stream = kgen::yaml::Parse(std::move(text));
+//   if (!stream) return Report(stream.error());                       // file:line:column is known
+//   for (const yaml::Node& document : stream->documents()) {
+//     const yaml::Node* kind = document.Find("kind");                 // null when absent
+//     if (kind != nullptr && kind->is_string()) Use(kind->text());
+//   }
+//
+// Plain scalars mean what the Kubernetes command line takes them for: YAML 1.1 booleans (yes, no, on, off, y, n in
+// three cases), 0755 is octal, dates are text, 1:30 is text. Quoted text is always text. Keys are never converted:
+// `on:` is the key "on". Text that begins like JSON is read by a strict JSON reader first, which is several times
+// faster.
+//
+// Refused, with position: duplicate keys, keys that are no scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
+// `.inf` and `.nan` (no JSON form), and whatever passes a limit of Options. Merge keys (`<<`) and aliases are expanded.
+//
+// Errors are values; nothing here throws for bad input, prints or blocks. [GEN IN-02, IN-08..IN-18, IN-22, SEC-07]
+#ifndef KGEN_CODEC_YAML_H_
+#define KGEN_CODEC_YAML_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kgen::yaml {
+
+// A place in the text. Both count from 1; columns count code points, not bytes, and a byte order mark counts nothing.
+struct Mark {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+
+enum class Kind : std::uint8_t { kNull, kBool, kInt, kFloat, kString, kList, kMap };
+
+// "a string", "a list", ...: for messages of the form "expected a map, found a string".
+std::string_view Describe(Kind kind) noexcept;
+
+struct Entry;
+
+// One value. Part of the Stream that it came from and valid as long as that lives; copying a Node copies the view, not
+// the tree. Thread safety: immutable, so any number of threads may read.
+class Node {
+ public:
+  // A null outside any document, so that arrays of nodes can be made.
+  Node() = default;
+
+  Kind kind() const noexcept { return kind_; }
+  Mark mark() const noexcept { return mark_; }
+  bool is_null() const noexcept { return kind_ == Kind::kNull; }
+  bool is_bool() const noexcept { return kind_ == Kind::kBool; }
+  bool is_int() const noexcept { return kind_ == Kind::kInt; }
+  bool is_number() const noexcept { return kind_ == Kind::kInt || kind_ == Kind::kFloat; }
+  bool is_string() const noexcept { return kind_ == Kind::kString; }
+  bool is_list() const noexcept { return kind_ == Kind::kList; }
+  bool is_map() const noexcept { return kind_ == Kind::kMap; }
+  bool is_scalar() const noexcept { return kind_ < Kind::kList; }
+
+  // A string's value (escapes resolved), or the source text of any other scalar: `1.0`, `0x1F`, `yes`. Empty for lists
+  // and maps.
+  std::string_view text() const noexcept { return is_scalar() ? std::string_view(text_, size_) : std::string_view(); }
+
+  // False for anything but a true boolean.
+  bool as_bool() const noexcept { return kind_ == Kind::kBool && flag_; }
+
+  // The integer, if the node is one and it fits.
+  std::optional<std::int64_t> AsInt64() const noexcept;
+
+  // A number in JSON spelling. JSON numbers keep theirs (`1.0` stays `1.0`); YAML's own spellings are translated
+  // (`0x1F` gives `31`, `.5` gives `0.5`). Empty unless is_number().
+  std::string NumberText() const;
+
+  // Elements in order. Empty unless is_list().
+  std::span<const Node> items() const noexcept {
+    return is_list() ? std::span(items_, size_) : std::span<const Node>();
+  }
+
+  // Keys and values in the order of the source, keys of merged maps last. Empty unless is_map().
+  std::span<const Entry> entries() const noexcept;
+
+  // The value of `key`, or null when this is no map or has no such key. Linear below 16 keys, by hash above.
+  const Node* Find(std::string_view key) const noexcept;
+  const Entry* FindEntry(std::string_view key) const noexcept;
+
+  // Was this scalar written in plain style (neither quoted nor a block)? Always false for JSON strings.
+  bool plain() const noexcept { return plain_; }
+
+ private:
+  friend class TreeBuilder;
+
+  Kind kind_ = Kind::kNull;
+  bool flag_ = false;  // the value of a boolean
+  bool plain_ = false;
+  Mark mark_;
+  std::uint32_t size_ = 0;  // bytes of text, or children
+  union {
+    const char* text_ = nullptr;
+    const Node* items_;
+    const struct MapBlock* map_;
+  };
+};
+
+// One key of a map with its value. A property stands where its key stands [GEN ERR-15].
+struct Entry {
+  std::string_view key;  // source text of the key, escapes resolved
+  Mark mark;             // of the key
+  bool plain = false;    // the key was written without quotes
+  bool ambiguous =
+      false;  // plain, and other readers take it for something else than text: `on`, `1`, `null`, a date [GEN IN-11]
+  Node value;
+};
+
+// Why a text could not be read. `message` is one line without position: "duplicate key \"name\", first at 3:5".
+struct SyntaxError {
+  std::string message;
+  std::string hint;  // what to do about it; may be empty: "this looks like a Helm template; render it first"
+  Mark mark;
+  std::size_t byte_offset = 0;  // of the same place
+};
+
+struct Options {
+  std::size_t max_bytes = 256u << 20;
+  std::size_t max_nodes = 8'000'000;  // after expansion of aliases and merge keys
+  std::size_t max_depth = 512;
+};
+
+// One text: any number of documents and the memory behind them. Move-only; moving keeps every Node valid.
+class Stream {
+ public:
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+  ~Stream();
+
+  // Documents that hold something, in order: empty and comment-only ones are left out.
+  std::span<const Node> documents() const noexcept;
+
+  // Number of the document in the text, from 1 and counting empty ones, as users count `---` [GEN ERR-01].
+  std::uint32_t number(std::size_t document) const noexcept;
+
+  bool json() const noexcept;  // read by the JSON reader
+
+ private:
+  friend class TreeBuilder;
+  struct Storage;
+  explicit Stream(std::unique_ptr<Storage> storage);
+  std::unique_ptr<Storage> storage_;
+};
+
+// Reads YAML (one or more documents) or JSON (one or more values). Text of JSON strings is not copied: the Stream keeps
+// the text. An empty text gives a Stream without documents.
+std::expected<Stream, SyntaxError> Parse(std::string text, const Options& options = {});
+
+// Compact JSON of a tree: keys in source order, or sorted by bytes, at every level. Strings are valid UTF-8 by
+// construction.
+struct JsonOptions {
+  bool sort_keys = false;
+};
+std::string ToJson(const Node& node, const JsonOptions& options = {});
+
+// Appends `text` as a JSON string literal with quotes, escaping only what JSON requires.
+void AppendJsonString(std::string_view text, std::string& out);
+
+}  // namespace kgen::yaml
+
+#endif  // KGEN_CODEC_YAML_H_
