@@ -98,6 +98,10 @@ function(kgen_add_test name)
   # Tests may look behind the public headers, hence runtime/src.
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
+  if(PROJECT_IS_TOP_LEVEL)
+    # Test code is compiled far more often than it runs; what it links keeps the optimization of the build.
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} kgen_test_support GTest::gmock GTest::gtest_main)
   if(arg_PCH)
     target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
