@@ -1,0 +1,48 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# What every verb of ./dev uses. Runs at the root of the checkout.
+
+jobs=${KGEN_JOBS:-$(nproc)}
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "dev: $*"; exit 1; }
+
+# A part of the project that is not in the tree (yet): say so, and fail.
+missing() { die "$1 is not in this checkout, so there is nothing to run: $2"; }
+
+# need_setup: installs packages when one is missing. Every verb that builds calls it first.
+need_setup() {
+  source tools/dev/setup.sh
+  setup_check
+}
+
+# configure TREE [ARGUMENTS...]: build/TREE, from the preset of that name.
+configure() {
+  local tree=$1 log
+  shift
+  mkdir -p "build/$tree"
+  log=build/$tree/configure.log
+  cmake --preset "$tree" "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "cmake --preset $tree failed (see above)"
+  }
+}
+
+# build TREE [TARGET...]: everything, or the targets named.
+build() {
+  local tree=$1
+  shift
+  cmake --build "build/$tree" --parallel "$jobs" ${1:+--target "$@"} >&2
+}
+
+# has_target TREE TARGET: after configure.
+has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep -q "^$2: phony\|^bin/$2: "; }
+
+# The generator for trees that are configured without it (sanitizers): built in the dev tree.
+host_tool_arguments() {
+  if [ -f generator/CMakeLists.txt ]; then
+    configure dev
+    build dev kgen
+    printf '%s\n' "-DKGEN_EXECUTABLE=$PWD/build/dev/bin/kgen"
+  fi
+}

@@ -1,0 +1,72 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# Verbs that build one program and run it: demo, regenerate, fuzz, simulate, bench.
+
+# build_program TREE TARGET WHAT: says so and fails when the tree has no such target.
+build_program() {
+  need_setup
+  configure "$1"
+  has_target "$1" "$2" || missing "target $2" "$3"
+  build "$1" "$2"
+}
+
+verb_demo() {
+  build_program dev kgen_demo "the demonstration"
+  build/dev/bin/kgen_demo "$@"
+}
+
+# The one place that knows how generated/ is made.
+verb_regenerate() {
+  local documents=openapi/kubernetes-1.36
+  [ -d "$documents" ] || missing "$documents" "the built-in API as facts"
+  build_program dev kgen "the generator"
+  build/dev/bin/kgen generate --out generated --namespace k8s "$documents"/*.json
+  git status --short generated
+}
+
+fuzz_targets() {
+  cat tests/fuzz/CMakeLists.txt 2>/dev/null | sed -n 's/^ *kgen_add_fuzzer(\([a-z0-9_]*\).*/\1/p'
+}
+
+verb_fuzz() {
+  local target=${1:-} seconds=${2:-} work
+  if [ -z "$target" ]; then
+    [ -n "$(fuzz_targets)" ] || missing "tests/fuzz/CMakeLists.txt" "fuzz targets"
+    fuzz_targets
+    return
+  fi
+  [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET SECONDS"
+  fuzz_targets | grep -qx "$target" || missing "fuzz target $target" "see ./dev fuzz"
+  need_setup
+  configure address -DKGEN_EXECUTABLE="$(command -v build/dev/bin/kgen || true)"
+  build address "fuzz_$target"
+  # What the fuzzer finds goes to the first folder; the committed corpus is only read.
+  work=build/fuzz/$target
+  mkdir -p "$work/corpus" "$work/findings"
+  local arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1
+    -artifact_prefix="$work/findings/" "$work/corpus")
+  [ -d "tests/fuzz/corpus/$target" ] && arguments+=("tests/fuzz/corpus/$target")
+  [ -f "tests/fuzz/$target.dict" ] && arguments+=(-dict="tests/fuzz/$target.dict")
+  ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-22 "build/address/bin/fuzz_$target" "${arguments[@]}" \
+    >"$work/log" 2>&1 || {
+    tail -n 60 "$work/log" >&2
+    die "fuzz_$target found something after at most $seconds s; the input is in $work/findings/"
+  }
+  awk '/^stat::number_of_executed_units|^stat::peak_rss_mb/ { print "'"$target"':", $1, $2 }' "$work/log"
+}
+
+verb_simulate() {
+  build_program dev kgen_simulate "the simulation"
+  build/dev/bin/kgen_simulate "$@"
+}
+
+verb_bench() {
+  if [ "${1:-}" = budget ]; then
+    shift
+    build_program dev kgen_budget "the budgets"
+    build/dev/bin/kgen_budget "$@"
+  else
+    build_program dev kgen_bench "the benchmarks"
+    build/dev/bin/kgen_bench "$@"
+  fi
+}

@@ -1,0 +1,90 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# Verbs test, sanitize, golden: build, run through ctest, count the cases.
+
+# run_tests TREE [FILTER] [CTEST ARGUMENTS...]: the last line is `N passed, N failed, N skipped`; the exit code says
+# the same. That no case ran is a failure.
+run_tests() {
+  local tree=$1 filter=${2:-} results=build/$1/test-results
+  shift $(($# > 1 ? 2 : 1))
+  rm -rf "$results"
+  mkdir -p "$results"
+  case $filter in
+    "") ;;
+    *[*:]*) export GTEST_FILTER=$filter ;;
+    *) export GTEST_FILTER="*$filter*" ;;
+  esac
+  export GTEST_COLOR=no GTEST_BRIEF=1
+  # Failures are told by the count below; ctest's own exit code adds nothing.
+  ctest --test-dir "build/$tree" -j "$jobs" --output-on-failure --no-tests=ignore "$@" \
+    --output-junit test-results/ctest.junit >&2 || true
+  count_results "$results"
+}
+
+# count_results DIR: reads ctest's list of what it ran and the XML file of each test binary. A binary that left no file
+# has crashed, was not built, or was stopped: one failed case.
+count_results() {
+  local dir=$1
+  sed -n 's/.*<testcase name="\([^"]*\)".* status="\([^"]*\)".*/\1 \2/p' "$dir/ctest.junit" >"$dir/ran.txt"
+  awk -v dir="$dir" '
+    function attribute(line, name) {
+      if (!match(line, " " name "=\"[^\"]*\"")) return ""
+      return substr(line, RSTART + length(name) + 3, RLENGTH - length(name) - 4)
+    }
+    function close_case() {
+      if (current == "") return
+      if (bad) { failed++; print "FAILED  " current } else if (skip) { skipped++; print "skipped " current reason } else passed++
+      current = ""
+    }
+    {
+      test = $1; file = dir "/" test ".xml"; cases = 0; before = failed + 0; current = ""
+      while ((getline line < file) > 0) {
+        if (line ~ /<testcase /) {
+          close_case(); cases++; bad = 0; reason = ""
+          current = attribute(line, "classname") "." attribute(line, "name")
+          skip = attribute(line, "status") == "notrun" || attribute(line, "result") == "skipped"
+          if (attribute(line, "status") == "notrun") reason = ": disabled"
+        } else if (line ~ /<failure/) bad = 1
+        else if (line ~ /<skipped message=/) { reason = ": " attribute(line, "message"); sub(/^: [^ ]*&#x0A;/, ": ", reason) }
+      }
+      close(file); close_case()
+      if ($2 == "fail" && failed == before) { failed++; print "FAILED  " test " (ended without a result of its own)" }
+      if ($2 != "fail" && $2 != "run") { failed++; print "FAILED  " test " (" $2 ")" }
+    }
+    END {
+      if (passed + failed == 0) print "no test was executed"
+      printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+      exit !(failed == 0 && passed > 0)
+    }' "$dir/ran.txt"
+}
+
+verb_test() {
+  need_setup
+  configure dev
+  build dev
+  run_tests dev "${1:-}" ${1:+-L gtest}
+}
+
+verb_sanitize() {
+  local tree=${1:-} host
+  case $tree in address | thread) ;; *) die "usage: ./dev sanitize address|thread [FILTER]" ;; esac
+  need_setup
+  host=$(host_tool_arguments)
+  configure "$tree" ${host:+"$host"}
+  build "$tree"
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1}
+  export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+  export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:second_deadlock_stack=1}
+  export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-22
+  run_tests "$tree" "${2:-}" -L gtest
+}
+
+verb_golden() {
+  [ -f tests/golden/CMakeLists.txt ] || missing "tests/golden" "the generator's golden files"
+  need_setup
+  configure dev
+  has_target dev golden_test || missing "target golden_test" "the generator's golden files"
+  build dev golden_test
+  KGEN_UPDATE_GOLDEN=1 build/dev/bin/golden_test
+  git status --short tests/golden
+}
