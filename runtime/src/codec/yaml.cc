@@ -1,0 +1,172 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/codec/yaml.h"
+
+#include <functional>
+#include <utility>
+
+#include "codec/yaml_tree.h"
+
+namespace kgen::yaml {
+namespace {
+
+// Length of the UTF-8 sequence at `text[at]`, 0 if it is none.
+std::size_t SequenceLength(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned first = byte(at);
+  if (first < 0x80) return 1;
+  if (first < 0xC2) return 0;
+  if (first < 0xE0) return continues(at + 1) ? 2 : 0;
+  const unsigned second = byte(at + 1);
+  if (first < 0xF0) {
+    if (!continues(at + 1) || !continues(at + 2)) return 0;
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0)) return 0;  // overlong, surrogate
+    return 3;
+  }
+  if (first > 0xF4 || !continues(at + 1) || !continues(at + 2) || !continues(at + 3)) return 0;
+  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) return 0;
+  return 4;
+}
+
+bool LooksLikeUtf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  return text.size() >= 4 && ((text[0] == '\0' && text[1] != '\0' && text[2] == '\0') ||
+                              (text[0] != '\0' && text[1] == '\0' && text[2] != '\0' && text[3] == '\0'));
+}
+
+// JSON objects and lists begin so; YAML flow collections may too, hence the second try in Parse().
+bool LooksLikeJson(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return false;
+  if (text[first] == '[') return true;
+  if (text[first] != '{') return false;
+  const std::size_t second = text.find_first_not_of(kSpace, first + 1);
+  return second == std::string_view::npos || text[second] == '"' || text[second] == '}';
+}
+
+}  // namespace
+
+std::string_view Describe(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::kNull:
+      return "null";
+    case Kind::kBool:
+      return "a boolean";
+    case Kind::kInt:
+      return "an integer";
+    case Kind::kFloat:
+      return "a number";
+    case Kind::kString:
+      return "a string";
+    case Kind::kList:
+      return "a list";
+    case Kind::kMap:
+      return "a map";
+  }
+  return "a value";
+}
+
+std::span<const Entry> Node::entries() const noexcept {
+  return is_map() ? std::span<const Entry>(map_->entries(), size_) : std::span<const Entry>();
+}
+
+const Entry* Node::FindEntry(std::string_view key) const noexcept {
+  if (!is_map()) return nullptr;
+  const Entry* entries = map_->entries();
+  if (map_->table == nullptr) {
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      if (entries[i].key == key) return entries + i;
+    }
+    return nullptr;
+  }
+  for (std::size_t slot = std::hash<std::string_view>{}(key)&map_->mask; map_->table[slot] != 0;
+       slot = (slot + 1) & map_->mask) {
+    const Entry& entry = entries[map_->table[slot] - 1];
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+const Node* Node::Find(std::string_view key) const noexcept {
+  const Entry* entry = FindEntry(key);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+Stream::Stream(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+std::span<const Node> Stream::documents() const noexcept { return storage_->documents; }
+std::uint32_t Stream::number(std::size_t document) const noexcept { return storage_->numbers[document]; }
+bool Stream::json() const noexcept { return storage_->json; }
+
+char* AppendUtf8(char32_t code_point, char* out) {
+  const auto put = [&](char32_t byte) { *out++ = static_cast<char>(byte); };
+  if (code_point < 0x80) {
+    put(code_point);
+  } else if (code_point < 0x800) {
+    put(0xC0 | (code_point >> 6));
+    put(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x10000) {
+    put(0xE0 | (code_point >> 12));
+    put(0x80 | ((code_point >> 6) & 0x3F));
+    put(0x80 | (code_point & 0x3F));
+  } else {
+    put(0xF0 | (code_point >> 18));
+    put(0x80 | ((code_point >> 12) & 0x3F));
+    put(0x80 | ((code_point >> 6) & 0x3F));
+    put(0x80 | (code_point & 0x3F));
+  }
+  return out;
+}
+
+std::size_t FindInvalidUtf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t word = 0;
+    if (at + sizeof(word) <= text.size()) {
+      std::memcpy(&word, text.data() + at, sizeof(word));
+      if ((word & 0x8080808080808080u) == 0) {
+        at += sizeof(word);
+        continue;
+      }
+    }
+    const std::size_t length = SequenceLength(text, at);
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+std::expected<Stream, SyntaxError> Parse(std::string text, const Options& options) {
+  TreeBuilder builder(std::move(text), options);
+  const std::string_view view = builder.text();
+  if (view.size() > options.max_bytes || view.size() > 0xFFFFFFFF) {
+    builder.Fail(Mark{}, "the text has " + std::to_string(view.size()) + " bytes, more than the limit of " +
+                             std::to_string(options.max_bytes));
+    return std::unexpected(builder.error());
+  }
+  if (LooksLikeUtf16(view)) {
+    builder.Fail(Mark{}, "the text is UTF-16, not UTF-8", "save the file as UTF-8");
+    return std::unexpected(builder.error());
+  }
+  if (const std::size_t bad = FindInvalidUtf8(view); bad != std::string_view::npos) {
+    builder.FailAtByte(bad, "invalid UTF-8 at byte " + std::to_string(bad));
+    return std::unexpected(builder.error());
+  }
+  if (LooksLikeJson(view)) {
+    bool is_yaml_stream = false;
+    if (ReadJson(builder, is_yaml_stream)) return builder.Finish(true);
+    const SyntaxError json_error = builder.error();
+    builder.Reset();
+    if (ReadYaml(builder)) return builder.Finish(false);
+    return std::unexpected(is_yaml_stream ? builder.error() : json_error);
+  }
+  if (!ReadYaml(builder)) return std::unexpected(builder.error());
+  return builder.Finish(false);
+}
+
+}  // namespace kgen::yaml

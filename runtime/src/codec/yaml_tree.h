@@ -1,0 +1,147 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the two readers (JSON, libyaml events) build the tree of kgen/codec/yaml.h. Private.
+//
+// A TreeBuilder gets values in document order: Open()/Close() around the children of a list or map, Key() before each
+// value of a map, Scalar(). It keeps the children of open containers on one stack and moves them into the arena, side
+// by side, when the container closes; so a finished tree is a handful of blocks and is never touched again.
+#ifndef KGEN_CODEC_YAML_TREE_H_
+#define KGEN_CODEC_YAML_TREE_H_
+
+#include <cstring>
+#include <expected>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/codec/yaml.h"
+
+namespace kgen::yaml {
+
+// Memory that lives as long as its Stream.
+class Arena {
+ public:
+  void* Allocate(std::size_t bytes);
+  std::string_view Copy(std::string_view text);
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+// What stands before the entries of a map in the arena. Maps of more than kLinearKeys keys carry an open-addressed
+// table of entry numbers plus one; 0 is a free slot.
+struct MapBlock {
+  const std::uint32_t* table = nullptr;
+  std::uint32_t mask = 0;
+
+  Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
+  const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }
+};
+inline constexpr std::size_t kLinearKeys = 16;
+
+struct Stream::Storage {
+  std::string text;
+  Arena arena;
+  std::vector<Node> documents;
+  std::vector<std::uint32_t> numbers;
+  bool json = false;
+};
+
+// Thrown nowhere: functions that can fail return false and leave the error here.
+class TreeBuilder {
+ public:
+  TreeBuilder(std::string text, const Options& options);
+
+  std::string_view text() const { return storage_->text; }
+  const Options& options() const { return options_; }
+  Arena& arena() { return storage_->arena; }
+
+  // `text` must live in the arena or in the source text.
+  static Node MakeScalar(Kind kind, std::string_view text, Mark mark, bool plain, bool value = false);
+
+  [[nodiscard]] bool Scalar(const Node& node) { return AddValue(node, 1, 1); }
+  // Where the next node stands as the key of a map, this takes it instead of a value.
+  [[nodiscard]] bool Key(std::string_view text, Mark mark, bool plain, bool ambiguous);
+  [[nodiscard]] bool WantsKey() const { return !frames_.empty() && frames_.back().map && !frames_.back().has_key; }
+  [[nodiscard]] bool Open(bool map, Mark mark, std::string_view anchor = {});
+  [[nodiscard]] bool Close();
+  [[nodiscard]] bool Alias(std::string_view name, Mark mark);
+  void Anchor(std::string_view name, const Node& scalar);
+
+  // An empty document (null) is counted and dropped. Anchors end with their document.
+  void FinishDocument();
+  void Reset();  // forgets all documents; for a second reader over the same text
+
+  bool failed() const { return failed_; }
+  const SyntaxError& error() const { return error_; }
+  // Always returns false.
+  bool Fail(Mark mark, std::string message, std::string hint = {});
+  bool FailAtByte(std::size_t offset, std::string message, std::string hint = {});
+
+  Stream Finish(bool json);
+
+ private:
+  struct Frame {
+    bool map = false;
+    bool has_key = false;
+    bool merge_key = false;  // the key is `<<`
+    Mark mark;
+    std::size_t start = 0;         // first child in pending_
+    std::size_t merges_start = 0;  // first merge source in merges_
+    std::size_t nodes = 1;         // in this subtree, aliases expanded
+    std::size_t height = 1;
+    Entry key;
+    std::string anchor;
+  };
+  struct Anchored {
+    Node node;
+    std::size_t nodes = 0, height = 0;
+    bool open = true;  // its container is not closed yet: an alias here would be a cycle
+  };
+
+  bool AddValue(const Node& node, std::size_t nodes, std::size_t height);
+  bool ApplyMerges(Frame& frame);
+  bool MergeOne(const Node& source, std::size_t first);
+  bool SealMap(Frame& frame, Node& node);
+  bool IndexKeys(MapBlock& block, std::size_t count);
+  bool FailDuplicate(const Entry& first, const Entry& second);
+
+  std::unique_ptr<Stream::Storage> storage_;
+  Options options_;
+  std::vector<Frame> frames_;
+  std::vector<Entry> pending_;
+  std::vector<Node> merges_;
+  std::map<std::string, Anchored, std::less<>> anchors_;
+  std::size_t node_count_ = 0;
+  std::uint32_t document_count_ = 0;
+  Node root_;
+  bool has_root_ = false;
+  bool failed_ = false;
+  SyntaxError error_;
+};
+
+// The readers. False: builder.error() says why.
+bool ReadJson(TreeBuilder& builder, bool& is_yaml_stream);
+bool ReadYaml(TreeBuilder& builder);
+
+// The kind that a plain scalar has for the Kubernetes command line; `value` of a boolean. `.inf` and `.nan` give
+// kFloat.
+Kind ResolvePlain(std::string_view text, bool& value);
+bool LooksLikeTimestamp(std::string_view text);
+bool IsJsonNumber(std::string_view text);
+bool IsInfinityOrNan(std::string_view text);
+
+// Appends a code point as UTF-8.
+char* AppendUtf8(char32_t code_point, char* out);
+// The offset of the first byte that is no UTF-8 (surrogates and overlong forms are none), or npos.
+std::size_t FindInvalidUtf8(std::string_view text);
+Mark MarkOfByte(std::string_view text, std::size_t offset);
+std::size_t ByteOfMark(std::string_view text, Mark mark);
+
+}  // namespace kgen::yaml
+
+#endif  // KGEN_CODEC_YAML_TREE_H_
