@@ -1,0 +1,121 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// JSON into tables.
+//
+//   bytes of a response --Decode--> a value of the caller's          (client: get, create, update)
+//   bytes of one list item or watch event --ObjectDecoder--> AnyRef   (informers: shares strings and subtrees)
+//
+// The reader is our own: one pass, SSE2 where there is, bounds-safe, no padding asked of the input.
+//
+// What it promises (D6, contract GEN COD):
+//   * Unknown members are kept in order; so are big integers, number spelling, times as written, `null` where nullable.
+//   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode as a Misfit.
+//   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or namespace does
+//     not decode, its apiVersion or kind is another one's, or a limit is passed.
+//   * Duplicate members: the last one wins. Non-nullable null: absent.
+//   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A lone
+//     surrogate escape decodes to U+FFFD, as Go does.
+#ifndef KGEN_CODEC_DECODE_H_
+#define KGEN_CODEC_DECODE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/core/json.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+// A member that was kept raw because it did not fit.
+struct Misfit {
+  std::string path;      // "spec.template.spec.containers[2].ports[0].containerPort"
+  std::string message;   // "expected integer, found string \"80\""
+  std::size_t offset;    // in bytes, from the start of the input
+};
+
+struct DecodeOptions {
+  // Misfits, unknown members and duplicates become errors (kDecode, with path and offset). For linting manifests.
+  bool strict = false;
+  // metadata.managedFields is not kept.
+  bool drop_managed_fields = false;
+  // Where misfits are reported. Not owned; may be null.
+  std::vector<Misfit>* misfits = nullptr;
+  // Limits of one object.
+  std::size_t max_bytes = 16u << 20;
+  std::size_t max_depth = 256;
+  std::size_t max_fields = 1'000'000;
+};
+
+namespace detail {
+
+// `object` is a constructed, default struct of that table. On error it is left default again.
+Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& table, const DecodeOptions& options);
+
+}  // namespace detail
+
+// Decodes one object, sharing nothing.
+//
+// Errors: kDecode, with "line:column"-free byte offset and field path in the message.
+// Thread safety: pure. Does not block.
+template <detail::HasTable T>
+Result<T> Decode(std::string_view json, const DecodeOptions& options = {}) {
+  Result<T> result{std::in_place};
+  if (auto done = detail::DecodeStruct(json, &*result, T::kTable, options); !done) return Fail(std::move(done).error());
+  return result;
+}
+
+// The text of exactly one JSON value, checked. Errors: kDecode with byte offset.
+Result<Json> ParseJson(std::string_view text);
+
+// Decodes objects for a cache: interns strings and shares equal subtrees between the objects it made. [D7]
+//
+// Equal subtrees are recognised by a keyed 128-bit hash of their raw bytes (key: random per process), never by an unkeyed one.
+// A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
+//
+// Thread safety: one thread at a time (an informer's strand); the objects are free to go anywhere.
+// Ownership: pool and memo hold one reference to each shared block. Sweep() drops those that nobody else holds.
+class ObjectDecoder {
+ public:
+  struct Sharing {
+    bool strings = true;
+    bool subtrees = true;
+  };
+  explicit ObjectDecoder(const TypeTable& table, Sharing sharing = {true, true});
+  ObjectDecoder(ObjectDecoder&& other) noexcept;
+  ObjectDecoder& operator=(ObjectDecoder&& other) noexcept;
+  ~ObjectDecoder();
+
+  const TypeTable& table() const noexcept;
+
+  // One object, as an immutable block. Misfits go to options.misfits.
+  // Errors: kDecode (see above); the message holds the object's namespace/name as far as it was read.
+  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {});
+
+  // Forgets shared strings and subtrees that no object uses any more. Called by the pipeline after a relist, and now and
+  // then. Cost: one pass over the pool.
+  void Sweep();
+  struct Stats {
+    std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
+    std::size_t bytes = 0;  // of the tables of pool and memo
+  };
+  Stats stats() const noexcept;
+
+ private:
+  class Impl;
+  Impl* impl_;
+};
+
+// Cheap look at one object's identity without decoding it: for an object that was refused. Empty strings where not found.
+struct Identity {
+  std::string name, namespace_, resource_version, api_version, kind;
+};
+Identity PeekIdentity(std::string_view json) noexcept;
+
+}  // namespace kgen
+
+#endif  // KGEN_CODEC_DECODE_H_

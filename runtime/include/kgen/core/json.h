@@ -1,0 +1,54 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Json: any JSON value, kept as its text.
+//
+// The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and what
+// unknown fields are made of. The text is kept as it came: big integers and number spelling survive. Parsing happens on
+// demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside.
+//
+//   nlohmann::json body = order.spec->extra.Parse();        a discarded value if unset or not JSON
+//   order.spec->extra = kgen::Json::From(body);
+#ifndef KGEN_CORE_JSON_H_
+#define KGEN_CORE_JSON_H_
+
+#include <string_view>
+#include <type_traits>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+// Thread safety: as String.
+class Json {
+ public:
+  constexpr Json() noexcept = default;  // unset
+  // Takes the text as it is, without a check; the encoder writes it as it is. For text that may be bad use codec's
+  // ParseJson(). The unset state is not the JSON value null: Json("null") is present.
+  explicit Json(std::string_view text) : text_(text) {}
+  explicit Json(String text) noexcept : text_(static_cast<String&&>(text)) {}
+
+  static Json From(const nlohmann::json& value);
+  // The value; a discarded one (is_discarded()) when unset or when the text is not JSON. Never throws.
+  nlohmann::json Parse() const;
+
+  bool has_value() const noexcept { return text_.has_value(); }
+  void reset() noexcept { text_.reset(); }
+  bool is_null() const noexcept { return text_ == "null"; }
+  std::string_view text() const noexcept { return text_; }  // "" when unset
+
+  // By text, not by meaning: `1.0` differs from `1`.
+  friend bool operator==(const Json& a, const Json& b) noexcept {
+    return a.has_value() == b.has_value() && a.text_ == b.text_;
+  }
+
+ private:
+  String text_;
+};
+
+static_assert(sizeof(Json) == 16 && std::is_standard_layout_v<Json>);
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_JSON_H_

@@ -1,0 +1,181 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// List<T>: the array of generated structs. 8 bytes when absent, one block otherwise.
+//
+//   for (const auto& container : pod.spec->containers) ...      an absent list is empty to read
+//   pod.spec->containers.push_back({.name = "web", .image = "nginx"});
+//   pod.spec->args = {"--verbose"};
+//   pod.spec->args.emplace();                                   present and empty: `[]` on the wire
+//   pod.spec->args.reset();                                     absent: not sent. So is `= {}`, a list of nothing.
+//
+// It behaves as std::vector, with these differences: const access past the end reads as the empty element instead of being
+// undefined, non-const access past the end throws std::out_of_range, and push_back(list[0]) needs no care.
+//
+// Thread safety and iterator validity: as std::vector.
+#ifndef KGEN_CORE_LIST_H_
+#define KGEN_CORE_LIST_H_
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "kgen/core/memory.h"
+#include "kgen/core/value.h"
+#include "kgen/core/value_type.h"
+
+namespace kgen {
+
+namespace detail {
+
+// The header's word is the size; elements follow at 16 bytes.
+struct ListBlock : BlockHeader {
+  std::uint32_t capacity;
+  std::uint32_t reserved;
+  void* elements() noexcept { return this + 1; }
+  const void* elements() const noexcept { return this + 1; }
+};
+static_assert(sizeof(ListBlock) == 16);
+
+// More than 2^32 - 1 elements throw std::length_error.
+ListBlock* NewList(std::size_t capacity, const ValueType& type);           // empty
+ListBlock* CopyList(const ListBlock* list, const ValueType& type);         // deep, exact size; null gives null
+void ReleaseList(ListBlock* list, const ValueType& type) noexcept;
+bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept;  // null differs from empty
+// Room for `capacity` elements; may move the elements into a new block. `list` may be null.
+ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& type);
+[[noreturn]] void ThrowOutOfRange(std::size_t index, std::size_t size);
+
+}  // namespace detail
+
+template <typename T>
+class List {
+ public:
+  using value_type = T;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using reference = T&;
+  using const_reference = const T&;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  constexpr List() noexcept = default;  // absent
+  List(std::initializer_list<T> items) : List(items.begin(), items.end()) {}
+  // Copies any other range of values that convert to T, a std::vector for instance; present even when it is empty.
+  template <typename Range>
+    requires(!std::same_as<std::remove_cvref_t<Range>, List> && requires(const Range& r) { T(*r.begin()); r.end(); })
+  explicit List(const Range& range) : List(range.begin(), range.end()) {
+    if (block_ == nullptr) emplace();
+  }
+  template <typename Iterator, typename Sentinel>
+    requires requires(Iterator it) { T(*it); ++it; }
+  List(Iterator first, Sentinel last) {
+    for (; first != last; ++first) emplace_back(*first);
+  }
+  List(const List& other) : block_(detail::CopyList(other.block_, kTypeOf<T>)) {}
+  constexpr List(List&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  constexpr ~List() {
+    if (block_ != nullptr) detail::ReleaseList(block_, kTypeOf<T>);
+  }
+  List& operator=(const List& other) { return *this = List(other); }
+  List& operator=(List&& other) noexcept {
+    List moved(std::move(other));
+    std::swap(block_, moved.block_);
+    return *this;
+  }
+  List& operator=(std::initializer_list<T> items) { return *this = List(items); }
+
+  // Presence.
+  bool has_value() const noexcept { return block_ != nullptr; }
+  void reset() noexcept { List moved(std::move(*this)); }
+  List& emplace() { return *this = List(detail::NewList(0, kTypeOf<T>)); }  // present and empty
+
+  std::size_t size() const noexcept { return block_ != nullptr ? block_->word : 0; }
+  bool empty() const noexcept { return size() == 0; }
+  std::size_t capacity() const noexcept { return block_ != nullptr ? block_->capacity : 0; }
+  void reserve(std::size_t n) { block_ = detail::ReserveList(block_, n, kTypeOf<T>); }
+
+  T* data() noexcept { return block_ != nullptr ? static_cast<T*>(block_->elements()) : nullptr; }
+  const T* data() const noexcept {
+    return block_ != nullptr ? static_cast<const T*>(static_cast<const detail::ListBlock*>(block_)->elements()) : nullptr;
+  }
+  T* begin() noexcept { return data(); }
+  T* end() noexcept { return data() + size(); }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size(); }
+  const T* cbegin() const noexcept { return begin(); }
+  const T* cend() const noexcept { return end(); }
+
+  const T& operator[](std::size_t i) const noexcept { return i < size() ? data()[i] : detail::kEmpty<T>.value; }
+  T& operator[](std::size_t i) { return at(i); }
+  T& at(std::size_t i) {
+    if (i >= size()) detail::ThrowOutOfRange(i, size());
+    return data()[i];
+  }
+  const T& at(std::size_t i) const {
+    if (i >= size()) detail::ThrowOutOfRange(i, size());
+    return data()[i];
+  }
+  const T& front() const noexcept { return (*this)[0]; }
+  const T& back() const noexcept { return (*this)[size() - 1]; }
+  T& front() { return at(0); }
+  T& back() { return at(size() - 1); }
+
+  // The value is taken before anything moves, so it may be an element of this very list.
+  T& push_back(T value) {
+    Grow();
+    T* slot = ::new (static_cast<void*>(end())) T(std::move(value));
+    ++block_->word;
+    return *slot;
+  }
+  template <typename... Args>
+  T& emplace_back(Args&&... args) {
+    return push_back(T(std::forward<Args>(args)...));
+  }
+  void pop_back() { erase(end() - 1); }
+  T* insert(const T* before, T value) {
+    const std::size_t at = static_cast<std::size_t>(before - begin());
+    push_back(std::move(value));
+    for (std::size_t i = size() - 1; i > at; --i) std::swap(data()[i], data()[i - 1]);
+    return begin() + at;
+  }
+  T* erase(const T* position) { return erase(position, position + 1); }
+  T* erase(const T* first, const T* last) {
+    T* to = begin() + (first - begin());
+    T* from = begin() + (last - begin());
+    T* const result = to;
+    while (from != end()) *to++ = std::move(*from++);
+    while (end() != to) {
+      (end() - 1)->~T();
+      --block_->word;
+    }
+    return result;
+  }
+  void resize(std::size_t n) {
+    while (size() > n) pop_back();
+    reserve(n);
+    while (size() < n) push_back(T());
+  }
+  void clear() noexcept {  // a present list stays present
+    if (!empty()) erase(begin(), end());
+  }
+  void swap(List& other) noexcept { std::swap(block_, other.block_); }
+
+  // Element by element; absent differs from empty, as on the wire.
+  friend bool operator==(const List& a, const List& b) noexcept { return detail::EqualList(a.block_, b.block_, kTypeOf<T>); }
+
+ private:
+  explicit List(detail::ListBlock* block) noexcept : block_(block) {}
+  void Grow() {
+    if (size() == capacity()) reserve(size() < 2 ? size() + 2 : size() * 2);
+  }
+
+  detail::ListBlock* block_ = nullptr;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_LIST_H_

@@ -1,0 +1,75 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names of things in the API: ObjectKey, GroupVersion, GroupVersionKind, GroupVersionResource.
+#ifndef KGEN_CORE_OBJECT_KEY_H_
+#define KGEN_CORE_OBJECT_KEY_H_
+
+#include <compare>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/result.h"
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+// Namespace and name of an object; the namespace is empty for cluster-scoped ones. The key of every store. UIDs are no
+// part of it.
+struct ObjectKey {
+  String namespace_{};
+  String name{};
+
+  // "namespace/name", or "name". [INF KT-01]
+  std::string str() const;
+  // kInvalidArgument for more than one '/'. [INF KT-02]
+  static Result<ObjectKey> Parse(std::string_view text);
+
+  friend bool operator==(const ObjectKey&, const ObjectKey&) = default;
+  friend std::strong_ordering operator<=>(const ObjectKey& a, const ObjectKey& b) noexcept {
+    if (auto order = a.namespace_ <=> b.namespace_; order != 0) return order;
+    return a.name <=> b.name;
+  }
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const ObjectKey& key) {
+    if (!key.namespace_.empty()) os << key.namespace_ << '/';
+    return os << key.name;
+  }
+};
+
+struct GroupVersion {
+  String group{};
+  String version{};
+  std::string str() const;  // "apps/v1", "v1": what stands in apiVersion
+  static Result<GroupVersion> Parse(std::string_view api_version);
+  friend bool operator==(const GroupVersion&, const GroupVersion&) = default;
+};
+
+struct GroupVersionKind {
+  String group{};
+  String version{};
+  String kind{};
+  std::string str() const;  // "apps/v1, Kind=Deployment"
+  friend bool operator==(const GroupVersionKind&, const GroupVersionKind&) = default;
+};
+
+struct GroupVersionResource {
+  String group{};
+  String version{};
+  String resource{};        // the plural, as in URLs
+  std::string str() const;  // "deployments.v1.apps", "pods.v1"
+  friend bool operator==(const GroupVersionResource&, const GroupVersionResource&) = default;
+};
+
+}  // namespace kgen
+
+template <>
+struct std::hash<kgen::ObjectKey> {
+  std::size_t operator()(const kgen::ObjectKey& key) const noexcept {
+    const std::size_t h = std::hash<std::string_view>()(key.namespace_);
+    return h * 1099511628211u ^ std::hash<std::string_view>()(key.name);
+  }
+};
+
+#endif  // KGEN_CORE_OBJECT_KEY_H_

@@ -1,0 +1,178 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Presence: Optional<T> for scalars (a value and a flag) and for structs (one pointer to a block).
+//
+//   pod.status->phase                         reading through an absent struct sees the empty one
+//   order.status->replicas = 3;               writing through it creates it
+//   *order.spec->quantity                     an absent scalar reads as zero
+//   order.spec->suspend = false;              false, 0 and {} are values; `order.spec->suspend.reset()` takes it away
+//   volume.emptyDir = {};                     a present, empty struct; so is Volume{.emptyDir = {}}
+//   volume.emptyDir = kgen::kAbsent;          absent
+//
+// A struct that a non-const access created, and in which nothing was ever set, counts as absent: for has_value(), on the
+// wire and in comparisons. emplace(), `= {}` and a decoded `{}` are present. [D5]
+//
+// Thread safety: as a standard container, and note that non-const access is a write: `if (pod.spec->nodeName == "a")` on a
+// non-const Pod may create the spec. Objects from a cache are const.
+#ifndef KGEN_CORE_OPTIONAL_H_
+#define KGEN_CORE_OPTIONAL_H_
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <type_traits>
+#include <utility>
+
+#include "kgen/core/memory.h"
+#include "kgen/core/type_table.h"
+#include "kgen/core/value.h"
+
+namespace kgen {
+
+struct Absent {
+  explicit constexpr Absent(int) {}
+};
+inline constexpr Absent kAbsent{0};
+
+namespace detail {
+
+// A struct in a block of its own. The header's word is 1 while the box only exists because somebody looked.
+struct BoxBlock : BlockHeader {
+  void* object() noexcept { return this + 1; }
+  const void* object() const noexcept { return this + 1; }
+};
+static_assert(sizeof(BoxBlock) == 8);
+
+BoxBlock* NewBox(const TypeTable& table, bool looked_at);  // default-constructed struct
+BoxBlock* CopyBox(const BoxBlock* box, const TypeTable& table);  // deep; null gives null
+void ReleaseBox(BoxBlock* box, const TypeTable& table) noexcept;
+bool EqualBox(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept;
+bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept;  // false for null, and for looked at and empty
+
+// Only names the element type of an initializer list that can never have elements.
+class Nothing {
+  Nothing() = default;
+};
+
+}  // namespace detail
+
+template <typename T>
+class Optional;
+
+// A scalar: bool, std::int32_t, std::int64_t or double. Value and flag, no heap.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+class Optional<T> {
+ public:
+  using value_type = T;
+
+  constexpr Optional() noexcept = default;
+  constexpr Optional(Absent) noexcept {}                              // NOLINT(google-explicit-constructor)
+  constexpr Optional(T value) noexcept : value_(value), has_(true) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool has_value() const noexcept { return has_; }
+  constexpr void reset() noexcept { *this = Optional(); }
+  constexpr T value_or(T fallback) const noexcept { return has_ ? value_ : fallback; }
+  // The value; zero when absent. Read-only also on a non-const object, so that looking never creates; assign to write.
+  constexpr T operator*() const noexcept { return value_; }
+
+  // Presence, for numbers. Not for bool, where it would be mistaken for the value.
+  constexpr explicit operator bool() const noexcept
+    requires(!std::same_as<T, bool>)
+  {
+    return has_;
+  }
+
+  // Absent differs from zero, as on the wire.
+  friend constexpr bool operator==(Optional a, Optional b) noexcept { return a.has_ == b.has_ && a.value_ == b.value_; }
+  friend constexpr bool operator==(Optional a, T b) noexcept { return a.has_ && a.value_ == b; }
+  friend constexpr bool operator==(Optional a, Absent) noexcept { return !a.has_; }
+
+  template <typename Char, typename Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& os, const Optional& o) {
+    return os << o.value_;
+  }
+
+ private:
+  T value_ = 0;  // zero when absent
+  bool has_ = false;
+};
+
+// A struct. 8 bytes; owns a block, or nothing. Copies are deep. There is no default constructor, so that `{}` can mean
+// the present, empty struct everywhere; say kAbsent for the other.
+template <typename T>
+  requires(!std::is_arithmetic_v<T>)
+class Optional<T> {
+ public:
+  using value_type = T;
+
+  constexpr Optional(Absent) noexcept {}  // NOLINT(google-explicit-constructor)
+  Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
+  template <typename U>
+    requires std::same_as<std::remove_cvref_t<U>, T>
+  Optional(U&& value) : box_(detail::NewBox(T::kTable, false)) {  // NOLINT(google-explicit-constructor)
+    Object() = std::forward<U>(value);
+  }
+  Optional(const Optional& other) : box_(detail::CopyBox(other.box_, T::kTable)) {}
+  constexpr Optional(Optional&& other) noexcept : box_(std::exchange(other.box_, nullptr)) {}
+  constexpr ~Optional() {
+    if (box_ != nullptr) detail::ReleaseBox(box_, T::kTable);
+  }
+
+  Optional& operator=(const Optional& other) { return *this = Optional(other); }
+  Optional& operator=(Optional&& other) noexcept {
+    Optional moved(std::move(other));
+    std::swap(box_, moved.box_);
+    return *this;
+  }
+  Optional& operator=(Absent) noexcept {
+    reset();
+    return *this;
+  }
+  template <typename U = T>
+    requires std::same_as<std::remove_cvref_t<U>, T>
+  Optional& operator=(U&& value) {
+    return *this = Optional(std::forward<U>(value));
+  }
+
+  bool has_value() const noexcept { return detail::BoxHasValue(box_, T::kTable); }
+  explicit operator bool() const noexcept { return has_value(); }
+  void reset() noexcept { Optional moved(std::move(*this)); }
+  // Makes it present and empty, whatever it was.
+  T& emplace() {
+    *this = Optional(T());
+    return Object();
+  }
+
+  // Const access never creates: it reads the empty struct when absent.
+  const T& operator*() const noexcept { return box_ != nullptr ? Object() : detail::kEmpty<T>.value; }
+  const T* operator->() const noexcept { return &**this; }
+  // Non-const access creates on demand; what stays empty counts as absent.
+  T& operator*() {
+    if (box_ == nullptr) box_ = detail::NewBox(T::kTable, true);
+    return Object();
+  }
+  T* operator->() { return &**this; }
+
+  friend bool operator==(const Optional& a, const Optional& b) noexcept {
+    return detail::EqualBox(a.box_, b.box_, T::kTable);
+  }
+  friend bool operator==(const Optional& a, const T& b) noexcept {
+    return a.has_value() && detail::EqualStruct(a.box_->object(), &b, T::kTable);
+  }
+  friend bool operator==(const Optional& a, Absent) noexcept { return !a.has_value(); }
+
+ private:
+  T& Object() noexcept { return *static_cast<T*>(box_->object()); }
+  const T& Object() const noexcept { return *static_cast<const T*>(static_cast<const detail::BoxBlock*>(box_)->object()); }
+
+  detail::BoxBlock* box_ = nullptr;
+};
+
+static_assert(sizeof(Optional<bool>) == 2 && sizeof(Optional<std::int32_t>) == 8 && sizeof(Optional<double>) == 16);
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_OPTIONAL_H_

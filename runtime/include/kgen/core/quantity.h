@@ -1,0 +1,123 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Quantity, IntOrString and Bytes: scalar types of the Kubernetes API that are more than text. 16 bytes each.
+//
+// All keep the text that the server wrote until they are assigned (D6).
+#ifndef KGEN_CORE_QUANTITY_H_
+#define KGEN_CORE_QUANTITY_H_
+
+#include <compare>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+class Error;
+
+// resource.Quantity: "500m", "1.5Gi", "1e3". Exact decimal arithmetic, no floating point.
+//
+//   container.resources->limits["cpu"] = "500m";
+//   if (node_cpu < wanted) ...                      by amount: "1" == "1000m"
+//
+// Assigned text is taken as it is, valid or not: the server is the judge. Of an invalid or unset quantity the value is 0
+// and valid() is false.
+class Quantity {
+ public:
+  constexpr Quantity() noexcept = default;
+  template <detail::TextLike S>
+  Quantity(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  Quantity(std::int64_t value);             // NOLINT(google-explicit-constructor)
+
+  bool has_value() const noexcept { return text_.has_value(); }
+  void reset() noexcept { text_.reset(); }
+  bool valid() const noexcept;
+  // Rounded up, as Go's Value() and MilliValue(); saturating at the ends of the range.
+  std::int64_t Value() const noexcept;
+  std::int64_t MilliValue() const noexcept;
+  double AsDouble() const noexcept;  // the nearest one
+  std::string_view text() const noexcept { return text_; }
+
+  // By amount. Invalid and unset ones count as zero in <=>; == also asks for equal presence.
+  friend bool operator==(const Quantity& a, const Quantity& b) noexcept {
+    return a.has_value() == b.has_value() && (a <=> b) == 0;
+  }
+  friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept { return Compare(a, b); }
+
+ private:
+  friend struct detail_ScalarAccess;
+  static std::strong_ordering Compare(const Quantity& a, const Quantity& b) noexcept;
+  String text_;
+};
+
+// intstr.IntOrString: a port number or a port name, a count or a percentage.
+class IntOrString {
+ public:
+  constexpr IntOrString() noexcept = default;
+  IntOrString(std::int32_t value);  // NOLINT(google-explicit-constructor)
+  template <detail::TextLike S>
+  IntOrString(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+
+  bool has_value() const noexcept { return text_.has_value(); }
+  void reset() noexcept { text_.reset(); }
+  bool is_int() const noexcept;
+  bool is_string() const noexcept { return has_value() && !is_int(); }
+  std::int32_t int_value() const noexcept;         // 0 unless is_int()
+  std::string_view string_value() const noexcept;  // "" unless is_string()
+  std::string str() const;                         // either, as text; "" when unset
+
+  friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept;
+
+ private:
+  friend struct detail_ScalarAccess;
+  String text_;  // an integer is inline text with a tag of its own (0x80 + size + 1), as the server spelled it
+};
+
+// []byte: base64 on the wire, kept as base64.
+//
+//   std::string password = secret.data["password"].Decode();
+//   secret.data["password"] = kgen::Bytes::Of("hunter2");
+class Bytes {
+ public:
+  constexpr Bytes() noexcept = default;
+  static Bytes Of(std::string_view raw);
+  static Bytes FromBase64(std::string_view base64) { return Bytes(String(base64)); }
+
+  bool has_value() const noexcept { return base64_.has_value(); }
+  void reset() noexcept { base64_.reset(); }
+  std::string Decode() const;  // the raw bytes; "" when unset
+  std::size_t size() const noexcept;  // of the raw bytes
+  std::string_view base64() const noexcept { return base64_; }
+
+  friend bool operator==(const Bytes& a, const Bytes& b) noexcept {
+    return a.has_value() == b.has_value() && a.base64_ == b.base64_;
+  }
+
+ private:
+  friend struct detail_ScalarAccess;
+  explicit Bytes(String base64) noexcept : base64_(static_cast<String&&>(base64)) {}
+  String base64_;
+};
+
+static_assert(sizeof(Quantity) == 16 && sizeof(IntOrString) == 16 && sizeof(Bytes) == 16);
+
+// The codec's way to the representation.
+struct detail_ScalarAccess {
+  static String& Text(Quantity& q) noexcept { return q.text_; }
+  static String& Text(IntOrString& v) noexcept { return v.text_; }
+  static String& Text(Bytes& b) noexcept { return b.base64_; }
+  static const String& Text(const Quantity& q) noexcept { return q.text_; }
+  static const String& Text(const IntOrString& v) noexcept { return v.text_; }
+  static const String& Text(const Bytes& b) noexcept { return b.base64_; }
+  // Integer text of at most 11 bytes, into an unset one.
+  static void SetInt(IntOrString& v, std::string_view text) noexcept;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_QUANTITY_H_

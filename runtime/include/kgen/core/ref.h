@@ -1,0 +1,133 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Ref<const T> and AnyRef: shared, immutable objects.
+//
+// What caches hold and hand out. A decoder makes an object, wraps it into one block and from then on nobody can change it:
+//
+//   decoder --> Ref<const Pod> --> queue --> indexer --> listers, handlers, the user's own variables
+//
+//   auto pod = pods.Lister().Pods("default").Get("web-0");     // Ref<const Pod>: 8 bytes, valid as long as you keep it
+//   Pod mine = *pod;                                           // a deep copy of one's own
+//
+// AnyRef is the same pointer without the type: the block knows its table. It is how the whole pipeline is compiled once. [D8]
+//
+// Block: count, flags, const TypeTable*, then the struct.
+#ifndef KGEN_CORE_REF_H_
+#define KGEN_CORE_REF_H_
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "kgen/core/memory.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+namespace meta::v1 {
+struct ObjectMeta;
+}
+
+namespace detail {
+
+// The header's word is flags, reserved for the cache (stale mark of D6).
+struct ObjectBlock : BlockHeader {
+  const TypeTable* table;
+  void* object() noexcept { return this + 1; }
+  const void* object() const noexcept { return this + 1; }
+};
+static_assert(sizeof(ObjectBlock) == 16);
+
+// One reference; the struct is raw memory, to be constructed by the caller.
+ObjectBlock* NewObjectBlock(const TypeTable& table);
+void ReleaseObject(ObjectBlock* block) noexcept;
+
+}  // namespace detail
+
+template <typename T>
+class Ref;
+
+// A shared immutable object of any type with a table.
+//
+// Thread safety: copies may be used from any threads; one AnyRef object as any value type. Never blocks.
+class AnyRef {
+ public:
+  constexpr AnyRef() noexcept = default;
+  AnyRef(const AnyRef& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) detail::AddRef(block_);
+  }
+  AnyRef(AnyRef&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  AnyRef& operator=(AnyRef other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~AnyRef() {
+    if (block_ != nullptr) detail::ReleaseObject(block_);
+  }
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  const TypeTable& table() const noexcept { return *block_->table; }  // only when not null
+  const void* object() const noexcept { return static_cast<const detail::ObjectBlock*>(block_)->object(); }
+  // Name, namespace, resource version and labels of a kind; null for an object without metadata, and for a null AnyRef.
+  const meta::v1::ObjectMeta* metadata() const noexcept;
+
+  // The typed reference; null when the object is of another type. This is the only way back, and it is checked.
+  template <typename T>
+  Ref<const T> As() const noexcept {
+    if (block_ == nullptr || block_->table != &T::kTable) return {};
+    return Ref<const T>(*this);
+  }
+
+  // Identity: the same block, not equal content.
+  friend bool operator==(const AnyRef& a, const AnyRef& b) noexcept { return a.block_ == b.block_; }
+
+  // For the decoder: takes over one reference to a block whose struct is constructed.
+  static AnyRef Adopt(detail::ObjectBlock* block) noexcept {
+    AnyRef ref;
+    ref.block_ = block;
+    return ref;
+  }
+
+ private:
+  detail::ObjectBlock* block_ = nullptr;
+};
+
+// A shared immutable T. As AnyRef, with the type.
+template <typename T>
+class Ref<const T> {
+ public:
+  using element_type = const T;
+
+  constexpr Ref() noexcept = default;
+  constexpr Ref(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const noexcept { return static_cast<bool>(any_); }
+  const T& operator*() const noexcept { return *get(); }
+  const T* operator->() const noexcept { return get(); }
+  const T* get() const noexcept { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
+  // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
+  operator const T&() const noexcept { return *get(); }  // NOLINT(google-explicit-constructor)
+
+  const AnyRef& any() const noexcept { return any_; }
+  operator AnyRef() const noexcept { return any_; }  // NOLINT(google-explicit-constructor)
+
+  friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.any_ == b.any_; }
+
+ private:
+  friend class AnyRef;
+  explicit Ref(AnyRef any) noexcept : any_(std::move(any)) {}
+  AnyRef any_;
+};
+
+// Makes an immutable object out of a value.
+template <detail::HasTable T>
+Ref<const T> MakeRef(T value) {
+  detail::ObjectBlock* block = detail::NewObjectBlock(T::kTable);
+  ::new (block->object()) T(std::move(value));
+  return AnyRef::Adopt(block).template As<T>();
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_REF_H_

@@ -1,0 +1,137 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Errors are values: Result<T>, Error, Code; and Must() for those who prefer exceptions.
+//
+//   auto pod = pods.Get("web-0");
+//   if (!pod && pod.error().code() == kgen::Code::kNotFound) ...
+//   std::cerr << pod.error() << '\n';     // "get pods default/web-0: pods "web-0" not found (NotFound, 404)"
+//   auto sure = kgen::Must(pods.Get("web-0"));          // throws kgen::Exception with the whole message
+//
+// The library never throws for what a server, a file or a network does; never prints, aborts or exits. [D12]
+#ifndef KGEN_CORE_RESULT_H_
+#define KGEN_CORE_RESULT_H_
+
+#include <cstdint>
+#include <exception>
+#include <expected>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+namespace meta::v1 {
+struct Status;
+}
+
+// What went wrong, as far as a program should tell cases apart. Closed: a new cause finds its place among these.
+enum class Code : std::uint8_t {
+  // Of our own side.
+  kInvalidArgument,  // the call or its arguments; nothing was sent
+  kConfig,           // kubeconfig or another file: unreadable, malformed, contradictory
+  kCancelled,        // a stop was requested, or the object that would have answered went away
+  kTimeout,          // a deadline passed, here or (504, reason Timeout) on the server
+  kDecode,           // the bytes are not what they should be
+  kStopped,          // the informer or factory has been stopped
+  kUserCode,         // a function of the user (transform, index, handler) threw
+  kDeadlock,         // simulation only: nothing can run and somebody waits
+  kInternal,         // a fault of kgen: please report it
+  // Of the connection.
+  kUnavailable,  // refused, reset, frozen, not resolvable, or the server says 503
+  kTls,          // certificate or handshake; retrying will not help
+  // Of the server: its Status, by reason and then by HTTP status.
+  kUnauthorized,      // 401
+  kForbidden,         // 403
+  kNotFound,          // 404
+  kMethodNotAllowed,  // 405
+  kAlreadyExists,     // 409, reason AlreadyExists
+  kConflict,          // 409 otherwise: the object changed meanwhile
+  kExpired,           // 410: resource version or continue token too old
+  kRequestTooLarge,   // 413
+  kUnsupportedMedia,  // 406, 415
+  kInvalid,           // 422, and 400: the object or the request was refused; causes say which field
+  kTooManyRequests,   // 429
+  kServer,            // 500 and everything else
+};
+
+// "NotFound", as in Status.reason where there is such a reason.
+std::string_view ToString(Code code) noexcept;
+
+// One failure: a code, a message, the server's Status if it sent one, and what was being done, outermost first.
+//
+// Thread safety: immutable after it was made; copies share. 8 bytes.
+class [[nodiscard]] Error {
+ public:
+  Error(Code code, std::string_view message);
+  // Keeps the Status; the message is the server's.
+  static Error FromStatus(const meta::v1::Status& status, Code code);
+
+  Code code() const noexcept;
+  const std::string& message() const noexcept;  // the innermost message, without what was being done
+  // The server's answer: reason, causes with field paths, retryAfterSeconds. Null if no server was involved.
+  const meta::v1::Status* status() const noexcept;
+  // Seconds that the server asked to wait (Retry-After header or details.retryAfterSeconds); 0 if it did not.
+  std::int32_t retry_after_seconds() const noexcept;
+
+  // The same failure seen from one step further out: With("list pods") makes "list pods: ...".
+  Error With(std::string_view doing) const;
+  Error WithRetryAfter(std::int32_t seconds) const;
+
+  // Everything in one line: what was being done, the message, the code, and each cause.
+  std::string ToString() const;
+
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const Error& error) {
+    return os << error.ToString();
+  }
+
+ private:
+  struct State;
+  explicit Error(Shared<const State> state) noexcept;
+  Shared<const State> state_;
+};
+
+template <typename T>
+using Result = std::expected<T, Error>;
+
+inline std::unexpected<Error> Fail(Code code, std::string_view message) {
+  return std::unexpected<Error>(Error(code, message));
+}
+inline std::unexpected<Error> Fail(Error error) { return std::unexpected<Error>(std::move(error)); }
+
+// What Must() throws. what() is Error::ToString().
+class Exception : public std::exception {
+ public:
+  explicit Exception(Error error);
+  const char* what() const noexcept override { return text_.c_str(); }
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+  std::string text_;
+};
+
+namespace detail {
+[[noreturn]] void ThrowError(Error error);
+}
+
+// The value, by value, or throws Exception. For main() and tests.
+template <typename T>
+T Must(Result<T> result) {
+  if (!result) detail::ThrowError(std::move(result).error());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+// Forgets the value, keeps the error.
+template <typename T>
+Result<void> Discard(Result<T> result) {
+  if (!result) return std::unexpected<Error>(std::move(result).error());
+  return {};
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_RESULT_H_

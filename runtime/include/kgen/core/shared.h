@@ -1,0 +1,76 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Shared<T>: the intrusive reference behind every handle of the public surface.
+//
+// A std::shared_ptr would do the same at twice the size and with <memory> in every user's translation unit (D21).
+#ifndef KGEN_CORE_SHARED_H_
+#define KGEN_CORE_SHARED_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace kgen {
+
+// Base of everything that handles share. Destroyed by whoever drops the last reference, on that thread.
+class SharedObject {
+ public:
+  SharedObject() noexcept = default;
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+  virtual ~SharedObject();
+
+ private:
+  template <typename T>
+  friend class Shared;
+  mutable std::atomic<std::uint32_t> refs_{0};
+};
+
+// Thread safety: the count is atomic; one Shared object is not for several threads at once.
+// T may be incomplete except where an object is made or used, so that handles can hide their state.
+template <typename T>
+class Shared {
+ public:
+  constexpr Shared() noexcept = default;
+  constexpr Shared(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+  explicit Shared(T* object) noexcept : base_(object) { Add(); }
+  Shared(const Shared& other) noexcept : base_(other.base_) { Add(); }
+  Shared(Shared&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
+  template <typename U>
+    requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>)
+  Shared(Shared<U> other) noexcept : base_(std::exchange(other.base_, nullptr)) {}  // NOLINT(google-explicit-constructor)
+  Shared& operator=(Shared other) noexcept {
+    std::swap(base_, other.base_);
+    return *this;
+  }
+  ~Shared() {
+    if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
+  }
+
+  T* get() const noexcept { return static_cast<T*>(const_cast<Base*>(base_)); }
+  T& operator*() const noexcept { return *get(); }
+  T* operator->() const noexcept { return get(); }
+  explicit operator bool() const noexcept { return base_ != nullptr; }
+  friend bool operator==(const Shared& a, const Shared& b) noexcept { return a.base_ == b.base_; }
+
+ private:
+  template <typename U>
+  friend class Shared;
+  using Base = std::conditional_t<std::is_const_v<T>, const SharedObject, SharedObject>;
+
+  void Add() const noexcept {
+    if (base_ != nullptr) base_->refs_.fetch_add(1, std::memory_order_relaxed);
+  }
+  const SharedObject* base_ = nullptr;
+};
+
+template <typename T, typename... Args>
+Shared<T> MakeShared(Args&&... args) {
+  return Shared<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_SHARED_H_

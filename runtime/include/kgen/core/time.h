@@ -1,0 +1,156 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Time, MicroTime and Duration: the time types of the Kubernetes API, 8, 8 and 16 bytes.
+//
+// They keep the text that the server wrote until a value is assigned, so a time with a zone, a fraction or another precision
+// goes back unchanged (D6). Assigned values are written as Go does: Time in whole seconds ("2026-11-21T08:33:00Z"), MicroTime
+// with six digits, Duration as "1h2m3.5s".
+//
+//   if (now - pod.metadata.creationTimestamp.value() > 5min) ...
+//   lease.spec->renewTime = std::chrono::system_clock::now();
+//
+// Unset reads as the epoch and as zero; has_value() tells. Comparison is by instant; unset comes first.
+#ifndef KGEN_CORE_TIME_H_
+#define KGEN_CORE_TIME_H_
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "kgen/core/memory.h"
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+class Error;
+
+namespace detail {
+
+enum class TimePrecision : bool { kSeconds, kMicroseconds };
+
+// RFC 3339. Zero: unset. Low bit 1: microseconds since the epoch << 1 | 1, whose canonical text is what came or what will be
+// written. Otherwise a TextBlock* with text of another form. Range: years 0000 to 9999.
+class TimeWord {
+ public:
+  constexpr TimeWord() noexcept = default;
+  TimeWord(const TimeWord& other) noexcept;
+  constexpr TimeWord(TimeWord&& other) noexcept : word_(other.word_) { other.word_ = 0; }
+  TimeWord& operator=(TimeWord other) noexcept;
+  constexpr ~TimeWord() {
+    if (word_ != 0 && (word_ & 1) == 0) Release();
+  }
+
+  bool has_value() const noexcept { return word_ != 0; }
+  void reset() noexcept { *this = TimeWord(); }
+
+  // False, and unchanged, if the text is no RFC 3339 time or out of range.
+  bool Parse(std::string_view text, TimePrecision canonical);
+  void Assign(std::int64_t micros, TimePrecision canonical) noexcept;  // clamped to the range
+  std::int64_t micros() const noexcept;
+  std::string Text(TimePrecision canonical) const;  // "" when unset
+
+ private:
+  void Release() noexcept;
+  std::uint64_t word_ = 0;
+};
+
+}  // namespace detail
+
+using SysMicros = std::chrono::sys_time<std::chrono::microseconds>;
+
+// metav1.Time: whole seconds when written by us.
+class Time {
+ public:
+  constexpr Time() noexcept = default;
+  template <typename D>
+  Time(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to seconds
+    word_.Assign(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / std::chrono::microseconds(1),
+                 detail::TimePrecision::kSeconds);
+  }
+  // kInvalidArgument if the text is not RFC 3339.
+  static std::expected<Time, Error> Parse(std::string_view text);
+
+  bool has_value() const noexcept { return word_.has_value(); }
+  void reset() noexcept { word_.reset(); }
+  SysMicros value() const noexcept { return SysMicros(std::chrono::microseconds(word_.micros())); }
+  SysMicros value_or(SysMicros other) const noexcept { return has_value() ? value() : other; }
+  std::string str() const { return word_.Text(detail::TimePrecision::kSeconds); }
+
+  friend bool operator==(const Time& a, const Time& b) noexcept { return (a <=> b) == 0; }
+  friend std::strong_ordering operator<=>(const Time& a, const Time& b) noexcept {
+    return a.has_value() != b.has_value() ? a.has_value() <=> b.has_value() : a.word_.micros() <=> b.word_.micros();
+  }
+
+ private:
+  friend struct detail_TimeAccess;
+  detail::TimeWord word_;
+};
+
+// metav1.MicroTime: microseconds.
+class MicroTime {
+ public:
+  constexpr MicroTime() noexcept = default;
+  template <typename D>
+  MicroTime(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to microseconds
+    word_.Assign(std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count(),
+                 detail::TimePrecision::kMicroseconds);
+  }
+  static std::expected<MicroTime, Error> Parse(std::string_view text);
+
+  bool has_value() const noexcept { return word_.has_value(); }
+  void reset() noexcept { word_.reset(); }
+  SysMicros value() const noexcept { return SysMicros(std::chrono::microseconds(word_.micros())); }
+  SysMicros value_or(SysMicros other) const noexcept { return has_value() ? value() : other; }
+  std::string str() const { return word_.Text(detail::TimePrecision::kMicroseconds); }
+
+  friend bool operator==(const MicroTime& a, const MicroTime& b) noexcept { return (a <=> b) == 0; }
+  friend std::strong_ordering operator<=>(const MicroTime& a, const MicroTime& b) noexcept {
+    return a.has_value() != b.has_value() ? a.has_value() <=> b.has_value() : a.word_.micros() <=> b.word_.micros();
+  }
+
+ private:
+  friend struct detail_TimeAccess;
+  detail::TimeWord word_;
+};
+
+// metav1.Duration: "1h30m", kept as text.
+class Duration {
+ public:
+  constexpr Duration() noexcept = default;
+  Duration(std::chrono::nanoseconds value);  // NOLINT(google-explicit-constructor)
+  // kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits 64-bit nanoseconds.
+  static std::expected<Duration, Error> Parse(std::string_view text);
+
+  bool has_value() const noexcept { return text_.has_value(); }
+  void reset() noexcept { text_.reset(); }
+  std::chrono::nanoseconds value() const noexcept;
+  std::chrono::nanoseconds value_or(std::chrono::nanoseconds other) const noexcept { return has_value() ? value() : other; }
+  std::string_view text() const noexcept { return text_; }
+
+  friend bool operator==(const Duration& a, const Duration& b) noexcept {
+    return a.has_value() == b.has_value() && a.value() == b.value();
+  }
+
+ private:
+  friend struct detail_TimeAccess;
+  String text_;
+};
+
+static_assert(sizeof(Time) == 8 && sizeof(MicroTime) == 8 && sizeof(Duration) == 16);
+
+// The codec's way to the representation.
+struct detail_TimeAccess {
+  static detail::TimeWord& Word(Time& t) noexcept { return t.word_; }
+  static const detail::TimeWord& Word(const Time& t) noexcept { return t.word_; }
+  static detail::TimeWord& Word(MicroTime& t) noexcept { return t.word_; }
+  static const detail::TimeWord& Word(const MicroTime& t) noexcept { return t.word_; }
+  static String& Text(Duration& d) noexcept { return d.text_; }
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_TIME_H_

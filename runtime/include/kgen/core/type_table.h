@@ -1,0 +1,166 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Field tables: what the runtime knows about a generated struct.
+//
+// A generated type is a plain aggregate plus one TypeTable. One interpreter walks tables to construct, copy, destroy,
+// compare, hash, decode and encode (kgen/core/value.h, kgen/codec/), so generated code is data. [D2]
+//
+//   generated .cc:  constinit const kgen::TypeTable Order::kTable = {...};      read-only, no start-up code
+//   runtime:        for (const Field& f : table.fields()) ... base + f.offset ...
+//
+// Users meet tables only as `T::kTable`; the layout below is a contract between generator and runtime, versioned by
+// kTableVersion: generated headers hold a static_assert on it, and registration checks TypeTable::version again.
+#ifndef KGEN_CORE_TYPE_TABLE_H_
+#define KGEN_CORE_TYPE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace kgen {
+
+// Raised with every change of the structs below or of the meaning of their members.
+inline constexpr std::uint32_t kTableVersion = 1;
+
+// How a value stands in memory. The first group stands in fields as Optional<scalar> and in lists and maps bare.
+enum class ValueKind : std::uint8_t {
+  kBool,    // bool
+  kInt32,   // std::int32_t
+  kInt64,   // std::int64_t
+  kDouble,  // double
+  kString,
+  kTime,
+  kMicroTime,
+  kDuration,
+  kQuantity,
+  kIntOrString,
+  kBytes,
+  kJson,
+  kStruct,  // in place: list and map elements, and the field `metadata` of a kind
+  kBox,     // Optional<struct>: 8 bytes, a block of its own
+  kList,
+  kMap,
+};
+
+struct TypeTable;
+
+// The type of a list's or map's element, or of a whole field. One constant per type: kTypeOf<T> (value_type.h).
+struct ValueType {
+  ValueKind kind;
+  std::uint32_t size;            // of the value in memory
+  const TypeTable* table;        // kStruct, kBox; else null
+  const ValueType* element;      // kList, kMap; else null
+  void (*construct)(void* first, std::size_t count);               // default values into raw memory
+  void (*relocate)(void* to, void* from, std::size_t count) noexcept;  // moves, and ends the lifetime at `from`
+};
+
+enum FieldFlags : std::uint8_t {
+  kRequired = 1,         // documentation only: presence rules are the same for all fields [D4]
+  kNullable = 2,         // `null` is a value of the schema: kept as raw text and sent back [D6]
+  kUnique = 4,           // differs in every object (uid, resourceVersion): neither interned nor memoised
+  kNoMemo = 8,           // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
+  kManagedFields = 16,   // what DecodeOptions::drop_managed_fields drops
+};
+
+// One member. Scalars stand as Optional<scalar>, structs as Optional<struct> (kBox) except `metadata` (kStruct).
+struct Field {
+  const char* name;  // the wire name
+  std::uint16_t name_size;
+  std::uint16_t offset;
+  ValueKind kind;
+  std::uint8_t flags;
+  std::uint16_t reserved;
+  const void* detail;  // kStruct, kBox: const TypeTable*; kList, kMap: const ValueType* of the element; else null
+
+  constexpr std::string_view wire_name() const noexcept { return {name, name_size}; }
+  const TypeTable* table() const noexcept { return static_cast<const TypeTable*>(detail); }
+  const ValueType* element() const noexcept { return static_cast<const ValueType*>(detail); }
+};
+
+enum class Scope : std::uint8_t { kCluster, kNamespaced };
+
+// What makes a struct a kind: identity on the wire and in URLs. Null in TypeTable for plain structs.
+struct KindInfo {
+  std::string_view group;    // "" for the legacy group
+  std::string_view version;  // "v1"
+  std::string_view kind;     // "Pod"
+  std::string_view list_kind;
+  std::string_view resource;  // the plural as in URLs: "pods"
+  std::string_view singular;
+  Scope scope;
+  const TypeTable* list;  // the table of the list type, or null
+};
+
+// The table of one struct. Fields stand in the order of encoding: D19's member order.
+//
+// Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32, where
+// first8 and last8 are the first and last min(size, 8) bytes as a little-endian integer; slot = h >> (32 - hash_bits);
+// hash_slots[slot] is a field index + 1, or 0. The generator searches the seed; where it finds none hash_slots is null
+// and the look-up goes through the fields one by one. A hit is confirmed by length and bytes, so hostile names are
+// merely unknown.
+struct TypeTable {
+  std::uint32_t version;      // kTableVersion of the generator
+  std::uint32_t size;         // sizeof the struct
+  const char* name;           // "k8s.core.v1.Pod", for messages
+  const Field* field_data;
+  std::uint16_t field_count;
+  std::uint16_t unknown_offset;   // of the UnknownFields member, the last one
+  std::uint16_t metadata_offset;  // of the ObjectMeta or ListMeta of a kind or a list; kNoMetadata otherwise
+  std::uint8_t hash_bits;
+  std::uint8_t reserved;
+  std::uint32_t hash_seed;
+  const std::uint8_t* hash_slots;
+  const KindInfo* kind;  // kinds and their lists; null for plain structs
+  const void* empty;     // the constinit empty instance, never destroyed
+  void (*construct)(void* first, std::size_t count);
+  void (*relocate)(void* to, void* from, std::size_t count) noexcept;
+
+  static constexpr std::uint16_t kNoMetadata = 0xFFFF;
+  static constexpr std::uint64_t kHashMultiplier = 0x9E3779B97F4A7C15u;
+
+  const Field* begin() const noexcept { return field_data; }
+  const Field* end() const noexcept { return field_data + field_count; }
+  // The field of that wire name, or null. Bytes decide: no case folding.
+  const Field* Find(std::string_view wire_name) const noexcept;
+};
+
+namespace detail {
+
+template <typename T>
+void ConstructMany(void* first, std::size_t count) {
+  T* p = static_cast<T*>(first);
+  for (std::size_t i = 0; i < count; ++i) ::new (static_cast<void*>(p + i)) T();
+}
+
+template <typename T>
+void RelocateMany(void* to, void* from, std::size_t count) noexcept {
+  T* source = static_cast<T*>(from);
+  T* target = static_cast<T*>(to);
+  for (std::size_t i = 0; i < count; ++i) {
+    ::new (static_cast<void*>(target + i)) T(std::move(source[i]));
+    source[i].~T();
+  }
+}
+
+// Holds a T that is never destroyed, so that it may be read at any time of the program's life.
+template <typename T>
+union NoDestroy {
+  T value;
+  constexpr NoDestroy() : value() {}
+  constexpr ~NoDestroy() {}  // NOLINT: that is the point
+};
+
+// What an absent struct reads as, one per type, in read-only or zero-initialised memory.
+template <typename T>
+constinit inline const NoDestroy<T> kEmpty{};
+
+// Structs with a table. Generated types, and the runtime's own (ObjectMeta, Unstructured, ...).
+template <typename T>
+concept HasTable = requires { T::kTable; };
+
+}  // namespace detail
+}  // namespace kgen
+
+#endif  // KGEN_CORE_TYPE_TABLE_H_

@@ -1,0 +1,57 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The interpreter's whole-value operations: copy, destroy, compare, hash, emptiness, over any value with a table.
+//
+// Optional, List, Map, Ref and every generated operator== end up here, in one compiled file instead of a template
+// instance per type. [D2] Users call SemanticEqual and Hash; the rest is for the vocabulary types.
+//
+// Equality is equality on the wire: two structs are equal when they encode to the same JSON value. So unset text differs from
+// "", an absent list from an empty one; a struct that was only looked at (D5) equals an absent one; unknown fields count.
+//
+// Thread safety: pure functions; const arguments may be shared. None blocks. Recursion ends at the depth limit of the
+// decoder (256) for decoded values; a user's own deeper value is walked with an explicit stack only by Destroy.
+#ifndef KGEN_CORE_VALUE_H_
+#define KGEN_CORE_VALUE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+namespace detail {
+
+// Structs in place. `to` is raw memory for CopyStruct.
+void CopyStruct(void* to, const void* from, const TypeTable& table);
+void DestroyStruct(void* object, const TypeTable& table) noexcept;
+bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
+// True if the struct would encode as `{}`: what decides whether a looked-at struct is there.
+bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept;
+
+// Values of any kind, by their type.
+void CopyValue(void* to, const void* from, const ValueType& type);
+void DestroyValue(void* value, const ValueType& type) noexcept;
+bool EqualValue(const void* a, const void* b, const ValueType& type) noexcept;
+
+std::uint64_t HashStruct(const void* object, const TypeTable& table) noexcept;
+bool SemanticEqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
+
+}  // namespace detail
+
+// Equal values have equal hashes. Stable within a process only.
+template <detail::HasTable T>
+std::uint64_t Hash(const T& value) noexcept {
+  return detail::HashStruct(&value, T::kTable);
+}
+
+// Equality as a controller means it: absent and empty lists, maps and text are the same, quantities compare by amount
+// ("1" and "1000m"), times by instant. [COD-20]
+template <detail::HasTable T>
+bool SemanticEqual(const T& a, const T& b) noexcept {
+  return detail::SemanticEqualStruct(&a, &b, T::kTable);
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_VALUE_H_
