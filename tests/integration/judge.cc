@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -26,17 +27,18 @@ std::string Environment(const char* name) {
 }
 
 // The port of http://127.0.0.1:PORT.
-int ControlPort() {
+std::uint16_t ControlPort() {
   const std::string address = Environment("KGEN_TEST_APISERVER");
-  return std::atoi(address.substr(address.rfind(':') + 1).c_str());
+  return static_cast<std::uint16_t>(std::strtoul(address.c_str() + address.rfind(':') + 1, nullptr, 10));
 }
 
 // One HTTP/1.0 request on a connection of its own: the other end closes it after the answer.
 std::string Exchange(const std::string& request) {
   const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (connection < 0) Fail("no socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(ControlPort()));
+  address.sin_port = htons(ControlPort());
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     Fail("the control endpoint refuses the connection");

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# Shows each lint rule firing on a bad file and silent on a good one. Each case makes a small tree, runs one rule on it
+# and looks for the finding. Writes the cases to the file that GTEST_OUTPUT names, in gtest's form, so that they count.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+output=${GTEST_OUTPUT:-xml:/dev/null}
+output=${output#xml:}
+mark='// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0'
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0 cases=0
+: >"$output"
+
+# file PATH TEXT: one file of the bad tree.
+file() {
+  mkdir -p "$tree/$(dirname "$1")"
+  printf '%s\n' "$2" >"$tree/$1"
+}
+
+rule() {
+  # In a subshell: the rules share variables with ./dev.
+  (
+    jobs=2 KGEN_LINT_ROOT=$tree KGEN_LINT_CACHE=$tree/.cache
+    source tools/dev/common.sh
+    source tools/dev/lint.sh
+    run_rule "$1"
+  ) 2>&1
+}
+
+# finish NAME PROBLEM: notes the case, empty PROBLEM is a pass, and clears the tree.
+finish() {
+  local failure=
+  cases=$((cases + 1))
+  if [ -n "$2" ]; then
+    failures=$((failures + 1))
+    failure=$'\n<failure/>\n'
+    printf 'FAILED %s: %s\n' "$1" "$2"
+  fi
+  printf '<testcase name="%s" status="run" result="completed" classname="Lint">%s</testcase>\n' "$1" "$failure" >>"$output"
+  find "$tree" -mindepth 1 -delete
+}
+
+# fires NAME RULE WORDS: the rule must fail, and its findings must hold the words.
+fires() {
+  local found problem=
+  if found=$(rule "$2"); then problem="the rule $2 passed"; fi
+  [[ $found == *"$3"* ]] || problem="expected '$3' in: $found"
+  finish "$1" "$problem"
+}
+
+silent() {
+  local found problem=
+  found=$(rule "$2") || problem="the rule $2 found: $found"
+  finish "$1" "$problem"
+}
+
+file .clang-format "$(cat .clang-format)"
+file runtime/src/core/a.cc "$mark
+int  x;"
+fires FormatFindsASpaceTooMany format "runtime/src/core/a.cc:1: 1 places"
+
+file runtime/src/core/a.cc '#include "kgen/cache/indexer.h"'
+fires ArrowsFindALayerThatLooksUp arrows "layer core may not use layer cache"
+file runtime/src/client/a.cc '#include "cache/queue.h"'
+fires ArrowsFindAPrivateHeaderOfALaterLayer arrows "layer client may not use layer cache"
+file runtime/src/cache/a.cc '#include "kgen/testing/cluster.h"'
+fires ArrowsFindTheRuntimeUsingItsTestKit arrows "layer cache may not use layer testing"
+file runtime/src/codec/a.cc '#include "llvm/Support/JSON.h"'
+fires ArrowsFindLlvmInTheRuntime arrows "only generator/ may use LLVM"
+file generated/k8s/core/v1/pod.h '#include "clang/AST/Decl.h"'
+fires ArrowsFindClangInGeneratedCode arrows "only generator/ may use LLVM"
+file generated/k8s/core/v1/pod.h '#include "codec/decoder.h"'
+fires ArrowsFindAPrivateHeaderInGeneratedCode arrows "a private header of the runtime"
+file runtime/src/cache/a.cc '#include "k8s/core/v1/pod.h"'
+fires ArrowsFindTheRuntimeUsingGeneratedCode arrows "the runtime does not know generated code"
+file generator/a.cc '#include "kgen/cache/indexer.h"'
+fires ArrowsFindTheGeneratorUsingTheCache arrows "the generator uses core, codec and client only"
+file runtime/src/testing/a.cc '#include "kgen/controller/manager.h"'
+file runtime/src/cache/a.cc '#include "client/watch_stream.h"'
+file generator/a.cc '#include "llvm/Support/JSON.h"'
+silent ArrowsLetTheRightDirectionPass arrows
+
+for name in boost/asio.hpp openssl/ssl.h nghttp2/nghttp2.h yaml.h llvm/ADT/StringRef.h nlohmann/json.hpp; do
+  file runtime/include/kgen/client/a.h "#include <$name>"
+  fires "PublicFinds_${name//[^a-z0-9]/_}" public "$name: "
+done
+file runtime/include/kgen/core/a.h '#include "core/private.h"'
+fires PublicFindsAPrivateHeader public "by their full path"
+file generated/k8s/a.h '#include "kgen/core/no_such.h"'
+fires PublicFindsAHeaderThatIsNotThere public "no such public header"
+file runtime/include/kgen/core/a.h '#define KGEN_TRY(x) x'
+fires PublicFindsAMacro public "KGEN_TRY: public headers define no macro"
+
+file generated/k8s/informers.h '#include "kgen/cache/informer.h"'
+file runtime/include/kgen/cache/informer.h '#include <mutex>'
+fires ReachFollowsIncludesToASlowHeader reach "runtime/include/kgen/cache/informer.h:1: <mutex>"
+
+while read -r name code; do
+  file runtime/src/cache/a.cc "$code"
+  fires "BlockingFindsA$name" blocking "runtime/src/cache/a.cc:1: "
+done <<'EOF'
+ConditionVariable std::condition_variable_any ready_;
+Future std::future<int> answer;
+Promise std::promise<void> done;
+Sleep std::this_thread::sleep_for(1s);
+SleepOfC ::sleep(1);
+Thread std::jthread worker([] {});
+Semaphore std::counting_semaphore<1> gate(0);
+StopTokenLoop while (!stop.stop_requested()) {
+EOF
+file runtime/src/cache/a.cc '// std::condition_variable would be wrong here
+const char* kText = "sleep_for(1s)"; std::thread::id owner; clock.sleep(x);'
+silent BlockingReadsNeitherCommentsNorText blocking
+file tools/lint/allowed.txt 'blocking runtime/src/core/waiter.cc the waiter itself'
+file runtime/src/core/waiter.cc 'std::condition_variable ready_;'
+silent BlockingKnowsTheAllowedFiles blocking
+
+file runtime/src/cache/a.cc 'auto now = std::chrono::steady_clock::now();'
+fires ClockFindsAReadOfTheClock clock "steady_clock::now: read the kgen::Clock"
+file runtime/src/cache/a.cc 'std::random_device seed;'
+fires ClockFindsChance clock "std::random_device"
+
+file runtime/src/core/a.cc "$(seq 801)"
+fires LengthFindsALongFile length "801 lines; at most 800"
+file runtime/src/core/a.cc "$(seq 800)"
+silent LengthLetsEightHundredLinesPass length
+
+file runtime/src/core/a.cc 'int x;'
+fires CopyrightFindsAFileWithoutIt copyright "runtime/src/core/a.cc:1: the first line should be"
+
+file docs/a.md "see /wor""k/main/docs"
+fires WorkplaceFindsAPathOfAMachine workplace "docs/a.md:1: "
+
+file templates/README.md 'The variables: `name`.'
+file templates/type.mustache '{{name}} {{#fields}}x{{/fields}}'
+fires TemplatesFindsAVariableNobodyListed templates "fields: not listed"
+
+file runtime/include/kgen/core/a.h 'inline std::string text;'
+fires HeadersFindsAMissingInclude headers "does not compile alone with g++"
+file runtime/include/kgen/core/a.h 'inline int twice;'
+fires HeadersFindsAMissingGuard headers "does not compile alone"
+file runtime/include/kgen/core/a.h $'#ifndef A_H_\n#define A_H_\nstruct A { int a; int b; };\ninline bool operator==(A x, A y) { return x.a == y.a; }\n#endif'
+silent HeadersLetAGoodHeaderPass headers
+
+printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,90 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# Verbs lint and format. Each rule is a function or a rule of tools/lint/text_rules.py; each works on the tree whose
+# root is $lint_root, so that tests/lint/ can point them at a bad one. A rule prints its findings and returns 1.
+
+lint_root=${KGEN_LINT_ROOT:-.}
+lint_cache=${KGEN_LINT_CACHE:-build/lint}
+lint_rules=(format arrows public reach blocking clock length copyright workplace templates headers tidy)
+lint_clang_format=${CLANG_FORMAT:-clang-format-22}
+
+# The C++ files that a person writes.
+lint_sources() {
+  (cd "$lint_root" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f | sed 's|^\./||'; }) |
+    grep -E '\.(h|cc)$' | grep -Ev '^(generated|tests/golden)/' | sort -u |
+    while read -r file; do [ -f "$lint_root/$file" ] && printf '%s\n' "$file"; done
+}
+
+lint_format() {
+  local findings
+  findings=$(cd "$lint_root" && lint_root=. lint_sources |
+    xargs -r -P "$jobs" -n 16 "$lint_clang_format" --dry-run -Werror 2>&1 | grep -E '^[^ ].*error:' | cut -d: -f1 | sort | uniq -c)
+  if [ -n "$findings" ]; then
+    awk '{ print $2 ":1: " $1 " places are not formatted; run ./dev format" }' <<<"$findings"
+    return 1
+  fi
+  if command -v gofmt >/dev/null; then
+    findings=$(cd "$lint_root" && find tests -name '*.go' 2>/dev/null | xargs -r gofmt -l)
+    [ -z "$findings" ] || { printf '%s:1: not formatted; run gofmt -w\n' $findings; return 1; }
+  fi
+}
+
+# Each public header compiles alone, twice in one file, with both compilers. What passed is remembered by the content
+# of the header and of all that it includes from here.
+lint_headers() {
+  local header status=0
+  mkdir -p "$lint_cache/headers"
+  (cd "$lint_root" && find runtime/include -name '*.h' 2>/dev/null | sort) |
+    KGEN_LINT_CACHE=$lint_cache xargs -r -P "$jobs" -I{} bash tools/lint/header_alone.sh "$lint_root" {} || status=1
+  return $status
+}
+
+# clang-tidy on the files that changed since $KGEN_LINT_BASE (default: origin/main where that is another commit, else
+# the commit before this one), and are part of the build.
+lint_tidy() {
+  local base=${KGEN_LINT_BASE:-} files file database=build/dev
+  git rev-parse HEAD~1 >/dev/null 2>&1 || return 0
+  if [ -z "$base" ]; then
+    base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+    [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
+  fi
+  mapfile -t files < <({ git diff --name-only --diff-filter=d "$base"; git ls-files -o --exclude-standard; } |
+    grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
+  [ -f $database/compile_commands.json ] || configure dev
+  for file in "${files[@]}"; do
+    if grep -q "\"file\": \".*/$file\"" $database/compile_commands.json; then printf '%s\n' "$file"; fi
+  done | xargs -r -P "$jobs" -n 1 bash -c \
+    'clang-tidy-22 --quiet -p "$0" --extra-arg=-Wno-unknown-warning-option --warnings-as-errors="*" "$1" 2>/dev/null || exit 1' $database
+}
+
+# run_rule RULE: findings on standard output.
+run_rule() {
+  case $1 in
+    format | headers | tidy) "lint_$1" ;;
+    *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
+  esac
+}
+
+verb_lint() {
+  local rule passed=0 failed=0 findings start
+  need_setup
+  for rule in "${@:-${lint_rules[@]}}"; do
+    [[ " ${lint_rules[*]} " == *" $rule "* ]] || die "no such rule: $rule; the rules are: ${lint_rules[*]}"
+    start=$EPOCHREALTIME
+    if findings=$(run_rule "$rule"); then
+      passed=$((passed + 1))
+      printf 'ok      %-10s %5d ms\n' "$rule" $(((${EPOCHREALTIME/./} - ${start/./}) / 1000))
+    else
+      failed=$((failed + 1))
+      printf 'FAILED  %-10s\n%s\n' "$rule" "$findings"
+    fi
+  done
+  printf '%d passed, %d failed, 0 skipped\n' $passed $failed
+  [ $failed -eq 0 ]
+}
+
+verb_format() {
+  need_setup
+  lint_sources | xargs -r -P "$jobs" -n 16 "$lint_clang_format" -i
+  if command -v gofmt >/dev/null; then find tests -name '*.go' -print0 | xargs -r0 gofmt -w; fi
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+"""The lint rules that need only the text of the files: text_rules.py RULE [ROOT].
+
+Prints `file:line: message` for each finding and exits with 1 when there is one. `./dev lint` runs every rule;
+tests/lint/ shows each of them firing. Exceptions stand in tools/lint/allowed.txt and nowhere else.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+LAYERS = ["core", "codec", "client", "cache", "controller", "testing"]  # each may use those before it
+COPYRIGHT = "Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0"
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+CXX = (".h", ".cc")
+MAX_LINES = 800
+
+
+class Tree:
+    """The project's files, by path relative to the root, and their lines."""
+
+    def __init__(self, root):
+        self.root = root
+        if os.path.isdir(os.path.join(root, ".git")):
+            command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard"]
+            names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        else:
+            names = [
+                os.path.relpath(os.path.join(folder, name), root)
+                for folder, _, files in os.walk(root)
+                for name in files
+            ]
+        self.files = sorted(n for n in set(names) if os.path.isfile(os.path.join(root, n)))
+        self._allowed = self._read_allowed()
+
+    def lines(self, name):
+        with open(os.path.join(self.root, name), encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+
+    def code(self, name):
+        """(number, text) of each line without comments and without the inside of string literals."""
+        inside = False
+        for number, line in enumerate(self.lines(name), 1):
+            text = re.sub(r'"(\\.|[^"\\])*"', '""', line) if "#include" not in line else line
+            if inside:
+                end = text.find("*/")
+                if end < 0:
+                    continue
+                text, inside = text[end + 2 :], False
+            text = re.sub(r"/\*.*?\*/", " ", text.split("//")[0] if "#include" not in text else text)
+            start = text.find("/*")
+            if start >= 0:
+                text, inside = text[:start], True
+            yield number, text
+
+    def includes(self, name):
+        """(number, bracket, path) of each include line."""
+        for number, line in enumerate(self.lines(name), 1):
+            match = INCLUDE.match(line)
+            if match:
+                yield number, match.group(1), match.group(2)
+
+    def under(self, *prefixes, suffixes=CXX):
+        return [f for f in self.files if f.startswith(prefixes) and f.endswith(suffixes)]
+
+    def allowed(self, rule, name):
+        return (rule, name) in self._allowed
+
+    def _read_allowed(self):
+        path = os.path.join(self.root, "tools/lint/allowed.txt")
+        if not os.path.isfile(path):
+            return set()
+        with open(path, encoding="utf-8") as file:
+            rows = [line.split(None, 2) for line in file if line.strip() and not line.startswith("#")]
+        for row in rows:
+            if len(row) < 3:
+                sys.exit(f"{path}: '{' '.join(row)}' wants a rule, a file and a reason")
+        return {(row[0], row[1]) for row in rows}
+
+
+def layer_of(name):
+    match = re.match(r"runtime/(?:include/kgen|src)/(\w+)/", name)
+    return match.group(1) if match else None
+
+
+def included_layer(path):
+    match = re.match(r"(?:kgen/)?(\w+)/", path)
+    return match.group(1) if match and match.group(1) in LAYERS else None
+
+
+def rule_arrows(tree):
+    """core <- codec <- client <- cache <- controller; testing uses all; the generator and LLVM stand apart."""
+    compiler = re.compile(r"^(llvm|clang|clang-c|generator)/")
+    for name in tree.under("runtime/", "generated/", "generator/", "examples/"):
+        layer = layer_of(name)
+        for number, bracket, path in tree.includes(name):
+            target = included_layer(path) if bracket == '"' or path.startswith("kgen/") else None
+            if not name.startswith("generator/") and compiler.match(path):
+                yield name, number, f"{path}: only generator/ may use LLVM and the generator"
+            elif layer and path.startswith("k8s/"):
+                yield name, number, f"{path}: the runtime does not know generated code"
+            elif layer and target and LAYERS.index(target) > LAYERS.index(layer):
+                yield name, number, f"{path}: layer {layer} may not use layer {target}"
+            elif name.startswith("generator/") and target in ("cache", "controller", "testing"):
+                yield name, number, f"{path}: the generator uses core, codec and client only"
+            elif name.startswith(("generated/", "examples/")) and target and not path.startswith("kgen/"):
+                yield name, number, f"{path}: a private header of the runtime"
+
+
+def rule_public(tree):
+    """Public headers: the standard library, public kgen headers, nlohmann/json_fwd.hpp. No macro but the guard."""
+    foreign = re.compile(r"^(boost|openssl|nghttp2|llvm|clang|gtest|gmock|simdjson|sys|netinet|arpa)/|^(yaml|unistd)\.h$")
+    public = set(tree.under("runtime/include/", suffixes=(".h",)))
+    for name in tree.under("runtime/include/", "generated/", suffixes=(".h",)):
+        generated = name.startswith("generated/")
+        for number, bracket, path in tree.includes(name):
+            if foreign.match(path):
+                yield name, number, f"{path}: not in a public header"
+            elif path.startswith("nlohmann/") and path != "nlohmann/json_fwd.hpp":
+                yield name, number, f"{path}: a public header may include nlohmann/json_fwd.hpp only"
+            elif bracket == '"' and path.startswith("kgen/"):
+                if f"runtime/include/{path}" not in public:
+                    yield name, number, f"{path}: no such public header"
+            elif bracket == '"' and not generated:
+                yield name, number, f"{path}: a public header includes public kgen headers by their full path"
+        for number, text in tree.code(name):
+            macro = re.match(r"\s*#\s*define\s+(\w+)", text)
+            if macro and not macro.group(1).endswith("_H_"):
+                yield name, number, f"{macro.group(1)}: public headers define no macro"
+
+
+def rule_reach(tree):
+    """What generated/k8s/informers.h reaches does without the standard headers that are slow to compile."""
+    slow = {"mutex", "map", "memory", "thread"}
+    start = "generated/k8s/informers.h"
+    todo, seen = [start] if start in tree.files else [], set()
+    while todo:
+        name = todo.pop()
+        if name in seen or name not in tree.files:
+            continue
+        seen.add(name)
+        for number, bracket, path in tree.includes(name):
+            if bracket == "<" and path in slow:
+                yield name, number, f"<{path}>: {start} reaches this header"
+            elif bracket == '"':
+                todo += [f"runtime/include/{path}", f"generated/{path}"]
+
+
+def words(tree, rule, folders, patterns):
+    for name in tree.under(*folders):
+        if tree.allowed(rule, name):
+            continue
+        for number, text in tree.code(name):
+            for pattern, message in patterns:
+                found = re.search(pattern, text)
+                if found:
+                    yield name, number, f"{found.group(0).strip()}: {message}"
+
+
+def rule_blocking(tree):
+    """The Waiter is the only blocking primitive (D9)."""
+    message = "block with a kgen::Waiter instead"
+    return words(tree, "blocking", ("runtime/", "generated/"), [
+        (r"\bcondition_variable(_any)?\b", message),
+        (r"\bstd::(future|shared_future|promise|packaged_task|async|latch|barrier|counting_semaphore|binary_semaphore)\b",
+         message),
+        (r"#\s*include\s*<(condition_variable|future|latch|barrier|semaphore)>", message),
+        (r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(", message),
+        (r"\bstd::j?thread\b(?!::id|::hardware_concurrency)", "threads belong to the executor and the connection"),
+        (r"\bwhile\s*\(\s*!?\s*\w*stop\w*\.stop_requested\(\)\s*\)", "a loop on a stop token; " + message),
+    ])
+
+
+def rule_clock(tree):
+    """Time and chance come through kgen::Clock and the executor, so that a seed decides them (D3, D10)."""
+    return words(tree, "clock", ("runtime/", "generated/"), [
+        (r"\b(steady|system|high_resolution|utc)_clock::now\b", "read the kgen::Clock instead"),
+        (r"\bstd::(time|clock)\s*\(|\b(gettimeofday|clock_gettime)\b", "read the kgen::Clock instead"),
+        (r"\b(std::random_device|std::rand|getrandom)\b", "chance comes from the executor's seed"),
+    ])
+
+
+def rule_length(tree):
+    """Short files."""
+    for name in tree.under("", suffixes=CXX + (".cmake", ".sh", ".py", ".go", ".mustache", "CMakeLists.txt")):
+        if name.startswith(("generated/", "tests/golden/")) or tree.allowed("length", name):
+            continue
+        count = len(tree.lines(name))
+        if count > MAX_LINES:
+            yield name, count, f"{count} lines; at most {MAX_LINES}"
+
+
+def rule_copyright(tree):
+    """Every source says whose it is, in its first line (the second after #!)."""
+    for name in tree.under("", suffixes=CXX + (".cmake", ".sh", ".py", ".go", "CMakeLists.txt", ".ci/run", "dev")):
+        if os.path.basename(name) == "dev" and name != "dev" or name.startswith("tests/golden/"):
+            continue
+        if not any(COPYRIGHT in line for line in tree.lines(name)[:2]):
+            yield name, 1, f"the first line should be: {COPYRIGHT}"
+
+
+def rule_workplace(tree):
+    """No path of a particular machine."""
+    pattern = re.compile(r"(?<![\w.}$)])/(wor" + r"k|tm" + r"p|hom" + r"e|roo" + r"t)/")
+    for name in tree.files:
+        if name.endswith((".json", ".yaml", ".sum", ".bin", ".gz")) or "/corpus/" in name:
+            continue
+        for number, line in enumerate(tree.lines(name), 1):
+            found = pattern.search(line)
+            if found and not tree.allowed("workplace", name):
+                yield name, number, f"{found.group(0)}: a path of somebody's machine"
+
+
+def rule_templates(tree):
+    """templates/README.md lists every variable that a template uses."""
+    tag = re.compile(r"{{\s*[#^/&]?\s*([A-Za-z_][\w.]*)\s*}}")
+    readme = "templates/README.md"
+    known = set()
+    if readme in tree.files:
+        known = {name for line in tree.lines(readme) for name in re.findall(r"`([A-Za-z_][\w.]*)`", line)}
+    for name in tree.under("templates/", suffixes=(".mustache",)):
+        for number, line in enumerate(tree.lines(name), 1):
+            for variable in tag.findall(line):
+                if variable not in known:
+                    yield name, number, f"{variable}: not listed in {readme}"
+
+
+RULES = {name[5:]: value for name, value in list(globals().items()) if name.startswith("rule_")}
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in RULES:
+        sys.exit(f"usage: text_rules.py RULE [ROOT]; rules: {' '.join(RULES)}")
+    findings = list(RULES[sys.argv[1]](Tree(sys.argv[2] if len(sys.argv) > 2 else ".")))
+    for name, number, message in findings:
+        print(f"{name}:{number}: {message}")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()
