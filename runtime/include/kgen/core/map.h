@@ -71,6 +71,8 @@ void MapErase(MapBlock* map, std::size_t i, const ValueType& type) noexcept;
 void MapClear(MapBlock* map, const ValueType& type) noexcept;
 // False for an entry that operator[] made and in which nothing was ever set. Encoder and comparison ask.
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept;
+// False for null, and for a map that only exists because operator[] looked and in which no entry counts.
+bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept;
 
 }  // namespace detail
 
@@ -144,8 +146,8 @@ class Map {
   }
   Map& operator=(std::initializer_list<Item> items) { return *this = Map(items); }
 
-  // Presence.
-  bool has_value() const noexcept { return block_ != nullptr; }
+  // Presence. A map that only a non-const map[key] made, and in which nothing was set, is absent.
+  bool has_value() const noexcept { return detail::MapHasValue(block_, kTypeOf<T>); }
   void reset() noexcept { Map moved(std::move(*this)); }
   Map& emplace() {  // present and empty
     reset();

@@ -1,0 +1,159 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Private to the runtime: blocks from the inside, for the interpreter (core/value.cc) and the codec.
+//
+// The public headers know how a block is held; this one knows how it is filled in place, sorted, shared and asked whether it
+// counts. All functions take erased values: `member` is the address of a field of a struct (base + Field::offset), `value`
+// that of a list's or map's element.
+//
+// How the decoder fills a block:
+//   list:  block = NewList(n, type);  slot = AppendElement(block, type);  ... decode into *slot ...;  block = ShrinkList(block, type)
+//   map:   block = NewPackedMap(n, type);  entry = AppendEntry(block, type);  ... KeyOf(entry), ValueOf(entry) ...;
+//          block = SortPackedMap(block, type)
+//   box:   block = NewBox(table, false);  ... decode into block->object() ...
+// At any point Release{List,Map,Box} gives back everything that was appended, so an error path is one call.
+//
+// Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>. [D5, D7]
+#ifndef KGEN_SRC_CORE_BLOCKS_H_
+#define KGEN_SRC_CORE_BLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kgen/core/json.h"
+#include "kgen/core/list.h"
+#include "kgen/core/map.h"
+#include "kgen/core/memory.h"
+#include "kgen/core/optional.h"
+#include "kgen/core/quantity.h"
+#include "kgen/core/string.h"
+#include "kgen/core/time.h"
+#include "kgen/core/type_table.h"
+#include "kgen/core/unknown_fields.h"
+#include "kgen/core/value.h"
+#include "kgen/core/value_type.h"
+
+namespace kgen::detail {
+
+// ---- The one pointer inside Optional<struct>, List, Map and UnknownFields (standard layout, one member). ----
+
+inline BoxBlock*& BoxOf(void* member) noexcept { return *static_cast<BoxBlock**>(member); }
+inline const BoxBlock* BoxOf(const void* member) noexcept { return *static_cast<BoxBlock* const*>(member); }
+inline ListBlock*& ListOf(void* member) noexcept { return *static_cast<ListBlock**>(member); }
+inline const ListBlock* ListOf(const void* member) noexcept { return *static_cast<ListBlock* const*>(member); }
+inline MapBlock*& MapOf(void* member) noexcept { return *static_cast<MapBlock**>(member); }
+inline const MapBlock* MapOf(const void* member) noexcept { return *static_cast<MapBlock* const*>(member); }
+
+inline void* MemberOf(void* object, const Field& field) noexcept { return static_cast<char*>(object) + field.offset; }
+inline const void* MemberOf(const void* object, const Field& field) noexcept {
+  return static_cast<const char*>(object) + field.offset;
+}
+inline UnknownFields& UnknownOf(void* object, const TypeTable& table) noexcept {
+  return *reinterpret_cast<UnknownFields*>(static_cast<char*>(object) + table.unknown_offset);
+}
+inline const UnknownFields& UnknownOf(const void* object, const TypeTable& table) noexcept {
+  return *reinterpret_cast<const UnknownFields*>(static_cast<const char*>(object) + table.unknown_offset);
+}
+
+// ---- Lists. ----
+
+inline void* ElementAt(ListBlock* list, std::size_t i, const ValueType& type) noexcept {
+  return static_cast<char*>(list->elements()) + i * type.size;
+}
+inline const void* ElementAt(const ListBlock* list, std::size_t i, const ValueType& type) noexcept {
+  return static_cast<const char*>(list->elements()) + i * type.size;
+}
+// A default element at the end, counted at once. `list` may be null and is replaced when it is full.
+inline void* AppendElement(ListBlock*& list, const ValueType& type) {
+  if (list == nullptr || list->word == list->capacity) {
+    list = ReserveList(list, list == nullptr ? 4 : std::size_t{list->capacity} * 2 + 2, type);
+  }
+  void* slot = ElementAt(list, list->word, type);
+  type.construct(slot, 1);
+  ++list->word;
+  return slot;
+}
+// The same elements in a block without room to spare; the argument is consumed.
+ListBlock* ShrinkList(ListBlock* list, const ValueType& type);
+// An exact block with `count` elements moved out of scratch memory, whose lifetime there ends.
+ListBlock* NewListFrom(void* elements, std::size_t count, const ValueType& type);
+
+// ---- Maps. ----
+
+inline String& KeyOf(void* entry) noexcept { return *static_cast<String*>(entry); }
+inline const String& KeyOf(const void* entry) noexcept { return *static_cast<const String*>(entry); }
+inline void* ValueOf(void* entry) noexcept { return static_cast<char*>(entry) + sizeof(String); }
+inline const void* ValueOf(const void* entry) noexcept { return static_cast<const char*>(entry) + sizeof(String); }
+
+// No entries, room for `capacity`. The caller keeps count of the capacity.
+MapBlock* NewPackedMap(std::size_t capacity, const ValueType& type);
+// The next entry, key unset and value default, counted at once. Only within the capacity.
+void* AppendEntry(MapBlock* map, const ValueType& type);
+// What makes a packed block a map: in byte order of the keys, without duplicates (the last one holds). The argument is
+// consumed; it is the result when it was in order already, as a Go server writes it.
+MapBlock* SortPackedMap(MapBlock* map, const ValueType& type);
+// An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose lifetime
+// there ends.
+MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type);
+
+inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
+  return MapEntryAt(const_cast<MapBlock*>(map), i, type);
+}
+
+// ---- Presence: what the encoder writes and what comparison sees. ----
+
+// For kString ... kJson: the unset state of its own. True for every other kind.
+inline bool ValueIsSet(const void* value, ValueKind kind) noexcept {
+  switch (kind) {
+    case ValueKind::kString:
+    case ValueKind::kDuration:
+    case ValueKind::kQuantity:
+    case ValueKind::kIntOrString:
+    case ValueKind::kBytes:
+    case ValueKind::kJson:
+      return static_cast<const char*>(value)[15] != 0;  // String's tag
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime:
+      return *static_cast<const std::uint64_t*>(value) != 0;
+    default:
+      return true;
+  }
+}
+
+// True if the encoder writes this member. `metadata` (kStruct) counts unless it is empty.
+inline bool MemberIsPresent(const void* member, const Field& field) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return static_cast<const Optional<bool>*>(member)->has_value();
+    case ValueKind::kInt32:
+      return static_cast<const Optional<std::int32_t>*>(member)->has_value();
+    case ValueKind::kInt64:
+      return static_cast<const Optional<std::int64_t>*>(member)->has_value();
+    case ValueKind::kDouble:
+      return static_cast<const Optional<double>*>(member)->has_value();
+    case ValueKind::kStruct:
+      return !IsEmptyStruct(member, *field.table());
+    case ValueKind::kBox:
+      return BoxOf(member) != nullptr && BoxHasValue(BoxOf(member), *field.table());
+    case ValueKind::kList:
+      return ListOf(member) != nullptr;
+    case ValueKind::kMap:
+      return MapOf(member) != nullptr && MapHasValue(MapOf(member), *field.element());
+    default:
+      return ValueIsSet(member, field.kind);
+  }
+}
+
+// True for an unknown field that is not written, because the table knows its name and that member has a value by now: a
+// misfit, or a null, that the user replaced.
+bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
+
+// ---- Back to the default state, everything owned given back. ----
+
+void ResetMember(void* member, const Field& field) noexcept;
+void ResetValue(void* value, const ValueType& type) noexcept;
+void ResetStruct(void* object, const TypeTable& table) noexcept;
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_BLOCKS_H_
