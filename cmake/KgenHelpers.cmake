@@ -7,6 +7,7 @@
 #                                            one layer of the runtime: kgen_NAME, alias kgen::NAME; sources: *.cc here
 #   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST] [PCH])
 #                                            one gtest binary; sources: *_test.cc of FOLDER (default: here)
+#   kgen_install_library(TARGET)             installed and exported with the package
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
 #                                            one libFuzzer binary, fuzz_NAME; nothing unless KGEN_BUILD_FUZZERS
 include_guard(GLOBAL)
@@ -77,6 +78,12 @@ function(kgen_add_layer name)
     ${target} ${public} "$<BUILD_INTERFACE:${kgen_SOURCE_DIR}/runtime/include>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} ${public} ${arg_LINKS})
+  kgen_install_library(${target})
+endfunction()
+
+# A library that cmake --install lays down; its EXPORT_NAME becomes kgen::<name>.
+function(kgen_install_library target)
+  set_property(GLOBAL APPEND PROPERTY KGEN_INSTALLED_LIBRARIES ${target})
 endfunction()
 
 function(kgen_add_test name)

@@ -1,0 +1,97 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n])
+#
+# Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
+# current source folder): C++ types, clients, listers and informers in namespace ns. Whoever links TARGET can include
+# "ns/...". The generator runs when one of its inputs has changed, at build time; what has not changed keeps its time
+# stamp, so nothing else is compiled again.
+#
+#   kgen_add_api(shop_api CRDS crds/orders.yaml NAMESPACE acme)
+#   add_executable(order_controller main.cc)
+#   target_link_libraries(order_controller PRIVATE shop_api kgen::kubernetes)
+#
+# The generated code lies in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
+# large APIs. The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross
+# build, for example, wants one that runs on the building machine).
+#
+# Included by the project itself and by kgenConfig.cmake.
+include_guard(GLOBAL)
+
+function(kgen_add_api target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_NAMESPACE MATCHES "^[a-z_][a-z0-9_]*(::[a-z_][a-z0-9_]*)*$")
+    message(FATAL_ERROR "kgen_add_api(${target}): NAMESPACE wants a C++ namespace in lower case, got '${arg_NAMESPACE}'")
+  endif()
+  if(NOT arg_CRDS AND NOT arg_OPENAPI)
+    message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS or OPENAPI")
+  endif()
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  kgen_find_tool()
+
+  set(inputs "")
+  foreach(file IN LISTS arg_CRDS arg_OPENAPI)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    if(NOT EXISTS "${file}" AND NOT IS_ABSOLUTE "${file}")
+      message(FATAL_ERROR "kgen_add_api(${target}): no such file: ${file}")
+    endif()
+    list(APPEND inputs "${file}")
+  endforeach()
+
+  # acme::shop lies in acme/shop/, its code in acme/shop/shop.cc. The names are fixed, whatever the inputs hold: CMake
+  # must know them before the tool has run, and the tool may not be built yet.
+  string(REPLACE "::" "/" folder "${arg_NAMESPACE}")
+  cmake_path(GET folder FILENAME stem)
+  set(out "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/include")
+  set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/stamp")
+  set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/depfile.d")
+  set(sources "${out}/${folder}/${stem}.cc")
+  set(shards "")
+  if(arg_SHARDS GREATER 1)
+    set(shards --shards ${arg_SHARDS})
+    math(EXPR last "${arg_SHARDS} - 1")
+    foreach(shard RANGE 1 ${last})
+      list(APPEND sources "${out}/${folder}/${stem}_${shard}.cc")
+    endforeach()
+  endif()
+  file(MAKE_DIRECTORY "${out}")
+
+  # The stamp is the output and the code a byproduct: with the code as output, Makefiles would run the tool in every
+  # build after an input was touched, because unchanged code keeps its old time.
+  add_custom_command(
+    OUTPUT "${stamp}"
+    BYPRODUCTS ${sources}
+    COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} --depfile "${depfile}"
+            --depfile-target "${stamp}" ${inputs}
+    COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+    DEPENDS kgen::kgen ${inputs}
+    DEPFILE "${depfile}"
+    COMMENT "Generating ${arg_NAMESPACE} for ${target}"
+    VERBATIM COMMAND_EXPAND_LISTS)
+
+  add_library(${target} STATIC ${sources} "${stamp}")
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>")
+  target_link_libraries(${target} PUBLIC kgen::runtime)
+  if(COMMAND kgen_set_defaults)
+    kgen_set_defaults(${target})
+  endif()
+endfunction()
+
+# Makes sure that the target kgen::kgen exists.
+function(kgen_find_tool)
+  if(TARGET kgen::kgen)
+    return()
+  endif()
+  find_program(KGEN_EXECUTABLE kgen NO_CMAKE_FIND_ROOT_PATH DOC "The generator, for this machine")
+  if(NOT KGEN_EXECUTABLE)
+    message(FATAL_ERROR "the generator, kgen, is neither built here (KGEN_BUILD_TOOL) nor found; set KGEN_EXECUTABLE")
+  endif()
+  add_executable(kgen::kgen IMPORTED GLOBAL)
+  set_target_properties(kgen::kgen PROPERTIES IMPORTED_LOCATION "${KGEN_EXECUTABLE}")
+endfunction()

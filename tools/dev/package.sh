@@ -1,0 +1,73 @@
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# Verb package: the user's side of the build. Installs what the dev tree has built, builds examples/ against the
+# installed package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input
+# has changed, and only then.
+
+# package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure.
+package_build() {
+  local folder=$1 source=$2
+  shift 2
+  {
+    cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+      -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_FLAGS=-fuse-ld=mold "$@" &&
+      cmake --build "$folder" --parallel "$jobs"
+  } >"$folder.log" 2>&1 || {
+    tail -n 60 "$folder.log" >&2
+    return 1
+  }
+}
+
+# package_case NAME COMMAND...: one counted case.
+package_case() {
+  local name=$1
+  shift
+  if "$@"; then
+    package_passed=$((package_passed + 1))
+    printf 'ok      %s\n' "$name"
+  else
+    package_failed=$((package_failed + 1))
+    printf 'FAILED  %s\n' "$name"
+  fi
+}
+
+package_installed() {
+  cmake --install build/dev --prefix "$PWD/$package_root/prefix" >"$package_root/install.log" 2>&1 || {
+    tail -n 20 "$package_root/install.log" >&2
+    return 1
+  }
+  package_build "$package_root/installed" examples -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
+}
+
+# With the tool of the dev tree: LLVM is not linked a second time.
+package_subdirectory() {
+  package_build "$package_root/subdirectory" tests/package -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
+}
+
+package_nothing_to_do() { ninja -C "$package_root/installed" -n | grep -q 'no work to do'; }
+
+# A touched input runs the generator once; its output has not changed, so nothing is compiled.
+package_touched() {
+  local input steps
+  input=$(find examples -name '*.yaml' -path '*crds*' | sort | head -n 1)
+  [ -n "$input" ] || { say "no CRD below examples/"; return 1; }
+  touch "$input"
+  steps=$(ninja -C "$package_root/installed" -v) || return 1
+  grep -q 'kgen generate' <<<"$steps" && ! grep -q ' -c ' <<<"$steps" && package_nothing_to_do
+}
+
+verb_package() {
+  package_root=build/package package_passed=0 package_failed=0
+  [ -f examples/CMakeLists.txt ] || missing examples "the examples"
+  need_setup
+  rm -rf "$package_root"
+  mkdir -p "$package_root"
+  configure dev
+  build dev
+  package_case "examples build against the installed package" package_installed
+  package_case "a second build has nothing to do" package_nothing_to_do
+  package_case "a touched CRD is generated again, and nothing compiled" package_touched
+  package_case "examples build with kgen as a subdirectory" package_subdirectory
+  printf '%d passed, %d failed, 0 skipped\n' $package_passed $package_failed
+  [ $package_failed -eq 0 ]
+}
