@@ -1,0 +1,108 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One connection to one API server, shared by every client and informer made from it. [D16]
+//
+//   auto connection = kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig())));
+//   k8s::Clientset kubernetes(connection);
+//   acme::Clientset shop(connection);            // the same TLS connection
+//
+// Below it stands the Transport (bytes); above it ResourceClient (verbs) and the reflector (streams).
+#ifndef KGEN_CLIENT_CONNECTION_H_
+#define KGEN_CLIENT_CONNECTION_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+namespace rest {
+struct Config;
+}
+
+// One API request, before authentication and user agent are added.
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path{};   // "/api/v1/namespaces/default/pods/web-0", segments already escaped; base path is put in front
+  std::string query{};  // without '?'
+  std::string content_type{};
+  std::string body{};
+  std::string what{};   // "get pods default/web-0": put before every error
+  bool watch = false;   // long-lived: no request timeout
+};
+
+struct ApiResponse {
+  int status = 0;
+  std::string body{};
+  std::string content_type{};
+};
+
+// Receives a streamed response on a strand: every call is a task of it, in order. Non-2xx answers never reach OnBytes: they are
+// collected and come as the error of OnEnd, with the server's Status.
+class StreamSink : public SharedObject {
+ public:
+  virtual void OnOpen() = 0;                           // 200 received
+  virtual void OnBytes(std::string_view bytes) = 0;    // credit goes back when this returns
+  virtual void OnEnd(Result<void> end) = 0;            // exactly once, last; kCancelled after Cancel()
+};
+
+// A streamed request under way.
+class StreamCall : public SharedObject {
+ public:
+  virtual void Cancel() noexcept = 0;  // any thread, idempotent; no OnBytes starts after OnEnd
+};
+
+// A handle; copies are the same connection. Outlives nothing by itself: clients, informers and requests keep it alive, and the last
+// one to go closes it.
+//
+// Thread safety: all members from any thread.
+class Connection {
+ public:
+  // No network I/O: the first request connects. Equal configs give the same connection, while one is alive.
+  // Errors: kConfig  host or certificates malformed, files unreadable
+  static Result<Connection> Open(const rest::Config& config);
+
+  // Over given parts: the in-process API server, tests. All shared.
+  struct Parts {
+    Shared<Transport> transport;
+    Shared<Executor> executor;
+    Shared<Observer> observer{};
+    std::string host = "in-process";
+  };
+  static Connection Over(Parts parts);
+
+  // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block.
+  // Errors: the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
+  // Retries: a 429 or 5xx with Retry-After, and for GET a lost connection, up to ten times [CLI REST-18..23]
+  void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
+  // Blocks until answered. Refused with kInvalidArgument on a thread that runs posted work.
+  Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
+  // Streams the answer to `sink` on `strand`. Not retried.
+  Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
+
+  Executor& executor() const noexcept;
+  Shared<Executor> shared_executor() const noexcept;
+  Clock& clock() const noexcept;
+  Observer& observer() const noexcept;  // never null: one that ignores everything if none was given
+  std::string_view host() const noexcept;
+  std::string_view default_namespace() const noexcept;
+
+  friend bool operator==(const Connection& a, const Connection& b) noexcept { return a.state_ == b.state_; }
+
+ private:
+  class State;
+  explicit Connection(Shared<State> state) noexcept;
+  Shared<State> state_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_CONNECTION_H_

@@ -1,0 +1,76 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options of the verbs. Aggregates for designated initializers; what is left out is not sent.
+#ifndef KGEN_CLIENT_OPTIONS_H_
+#define KGEN_CLIENT_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/optional.h"
+
+namespace kgen {
+
+struct GetOptions {
+  std::string resource_version{};  // "": the newest; "0": any that the server has at hand
+};
+
+// For list, watch and deleteCollection.
+struct ListOptions {
+  std::string label_selector{};  // "app=web,tier in (a,b)"
+  std::string field_selector{};  // "spec.nodeName=n1"
+  Optional<std::int64_t> limit{};
+  std::string continue_{};
+  std::string resource_version{};
+  std::string resource_version_match{};  // "Exact", "NotOlderThan"
+  Optional<std::int64_t> timeout_seconds{};  // on the server's side
+  bool allow_watch_bookmarks = false;
+  bool send_initial_events = false;
+
+  // The query string without '?', keys sorted; `watch` adds watch=true. [CLI REST-7]
+  std::string Query(bool watch = false) const;
+};
+
+enum class FieldValidation : std::uint8_t { kDefault, kIgnore, kWarn, kStrict };
+
+struct CreateOptions {
+  bool dry_run = false;
+  std::string field_manager{};
+  FieldValidation field_validation = FieldValidation::kDefault;
+};
+using UpdateOptions = CreateOptions;
+
+struct PatchOptions {
+  bool dry_run = false;
+  std::string field_manager{};  // required by the server for apply
+  bool force = false;           // apply only: take over fields of other managers
+  FieldValidation field_validation = FieldValidation::kDefault;
+};
+
+enum class Propagation : std::uint8_t { kDefault, kOrphan, kBackground, kForeground };
+
+struct DeleteOptions {
+  Optional<std::int64_t> grace_period_seconds{};
+  Propagation propagation_policy = Propagation::kDefault;
+  std::string uid{};               // precondition: delete only this incarnation
+  std::string resource_version{};  // precondition: only if unchanged
+  bool dry_run = false;
+
+  std::string Body() const;  // the meta/v1 DeleteOptions as JSON
+};
+
+// The body of a PATCH and its media type.
+struct Patch {
+  std::string_view content_type;
+  std::string body;
+};
+Patch MergePatch(std::string_view json);           // RFC 7386
+Patch JsonPatch(std::string_view json);            // RFC 6902
+Patch StrategicMergePatch(std::string_view json);  // built-in kinds only
+Patch ApplyPatch(std::string_view json);           // server-side apply; name the field_manager in PatchOptions
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_OPTIONS_H_

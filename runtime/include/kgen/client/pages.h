@@ -1,0 +1,95 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pages<L>: a large list, page by page, as a range for range-for.
+#ifndef KGEN_CLIENT_PAGES_H_
+#define KGEN_CLIENT_PAGES_H_
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "kgen/client/options.h"
+#include "kgen/client/raw_resource.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+namespace detail {
+
+// The state of the paging, type-erased: which page comes next, and the fall-back when a continue token expires.
+class PageCursor {
+ public:
+  static constexpr std::int64_t kDefaultLimit = 500;  // [INF LW-04]
+  PageCursor(RawResource resource, ListOptions options);
+  // The body of the next page. After the first page resourceVersion and its match are not sent (INF LW-06); an expired token
+  // on a later page gives one full list from there on, once (INF LW-08).
+  Result<std::string> Fetch();
+  void Advance(std::string_view continue_token);  // from the page's metadata
+  bool done() const noexcept { return done_; }
+
+ private:
+  RawResource resource_;
+  ListOptions options_;
+  std::string original_version_;
+  std::string original_match_;
+  bool first_ = true;
+  bool done_ = false;
+};
+
+}  // namespace detail
+
+// A single-pass input range of Result<L>. An error is the last element. Blocks in begin() and ++.
+//
+// Note for a full list after an expired token (LW-08): items of pages already seen come again.
+// Thread safety: one thread.
+template <typename L>
+class Pages {
+ public:
+  Pages(RawResource resource, ListOptions options) : cursor_(std::move(resource), std::move(options)) {}
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Result<L>;
+    using difference_type = std::ptrdiff_t;
+    using reference = const Result<L>&;
+    using pointer = const Result<L>*;
+
+    explicit Iterator(Pages* pages) : pages_(pages) { pages_->Load(); }
+    reference operator*() const { return pages_->page_; }
+    pointer operator->() const { return &pages_->page_; }
+    Iterator& operator++() {
+      pages_->Load();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.pages_->end_; }
+
+   private:
+    Pages* pages_;
+  };
+
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  void Load() {
+    if (cursor_.done()) {
+      end_ = true;
+      return;
+    }
+    Result<std::string> body = cursor_.Fetch();
+    page_ = body ? Decode<L>(*body) : Result<L>(Fail(std::move(body).error()));
+    cursor_.Advance(page_ ? std::string_view(page_->metadata.continue_) : std::string_view());
+  }
+
+  detail::PageCursor cursor_;
+  Result<L> page_{};
+  bool end_ = false;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_PAGES_H_

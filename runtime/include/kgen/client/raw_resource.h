@@ -1,0 +1,50 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of one resource, without types: builds requests, checks arguments, hands back JSON. ResourceClient<T> puts types on it.
+#ifndef KGEN_CLIENT_RAW_RESOURCE_H_
+#define KGEN_CLIENT_RAW_RESOURCE_H_
+
+#include <string>
+#include <string_view>
+
+#include "kgen/client/connection.h"
+#include "kgen/client/options.h"
+#include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+// One resource in one namespace (or in all, or cluster-scoped). A plain value.
+//
+// Thread safety: const members from any thread. No function here does I/O; each gives a request or an error.
+// Errors of all: kInvalidArgument for an empty name, an empty namespace where one is needed, and path segments that are
+// ".", ".." or hold '/' or '%'. Nothing is sent then. [GEN CLI-03, CLI-04; CLI REST-4, REST-14]
+class RawResource {
+ public:
+  RawResource(Connection connection, const KindInfo& kind, std::string_view namespace_)
+      : connection_(std::move(connection)), kind_(&kind), namespace_(namespace_) {}
+
+  Result<ApiRequest> Create(std::string_view object_namespace, std::string body, const CreateOptions& options) const;
+  Result<ApiRequest> Update(std::string_view object_namespace, std::string_view name, std::string_view subresource,
+                            std::string body, const UpdateOptions& options) const;
+  Result<ApiRequest> Get(std::string_view name, std::string_view subresource, const GetOptions& options) const;
+  Result<ApiRequest> List(const ListOptions& options) const;
+  Result<ApiRequest> Watch(const ListOptions& options) const;
+  Result<ApiRequest> Patch(std::string_view name, std::string_view subresource, const kgen::Patch& patch,
+                           const PatchOptions& options) const;
+  Result<ApiRequest> Delete(std::string_view name, const DeleteOptions& options) const;
+  Result<ApiRequest> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const;
+
+  const Connection& connection() const noexcept { return connection_; }
+  const KindInfo& kind() const noexcept { return *kind_; }
+  std::string_view namespace_name() const noexcept { return namespace_; }
+
+ private:
+  Connection connection_;
+  const KindInfo* kind_;
+  std::string namespace_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_RAW_RESOURCE_H_

@@ -1,0 +1,143 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of one resource, typed: what `clientset.CoreV1().Pods("default")` is made of.
+//
+//   auto pod = pods.Get("web-0");                                        // blocking: Result<Pod>
+//   pods.GetAsync("web-0", {}, [](kgen::Result<Pod> pod) { ... });       // posted work: must not block
+//   for (const auto& page : pods.Pages({.limit = 500})) ...              // a Result<PodList> per page
+//
+// Generated clients expose the verbs that the resource has. Each blocking form waits for the asynchronous one. [D17]
+#ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
+#define KGEN_CLIENT_RESOURCE_CLIENT_H_
+
+#include <functional>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "kgen/client/options.h"
+#include "kgen/client/pages.h"
+#include "kgen/client/raw_resource.h"
+#include "kgen/client/watcher.h"
+#include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+template <typename T>
+using Callback = std::move_only_function<void(Result<T>)>;
+
+namespace detail {
+
+Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request);
+void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done);
+
+template <typename T>
+Result<T> DecodeBody(Result<std::string> body) {
+  if (!body) return Fail(std::move(body).error());
+  return Decode<T>(*body);
+}
+
+}  // namespace detail
+
+// T is a kind, L its list type. A value: holds the connection. [GEN CLI-06; CLI TYP-1]
+//
+// Thread safety: const members from any thread.
+// Blocking: the forms without Async block until answered, and are refused with kInvalidArgument on a thread that runs
+// posted work; in a handler or a reconcile function they are welcome.
+// Errors: kInvalidArgument (nothing sent), the server's (see Code), kUnavailable, kTls, kTimeout, kCancelled, kDecode.
+template <typename T, typename L>
+class ResourceClient {
+ public:
+  ResourceClient(Connection connection, std::string_view namespace_)
+      : raw_(std::move(connection), *T::kTable.kind, namespace_) {}
+
+  // The server's answer holds what it added: uid, resourceVersion, defaults.
+  Result<T> Create(const T& object, const CreateOptions& options = {}) const { return Body<T>(CreateRequest(object, options)); }
+  void CreateAsync(const T& object, const CreateOptions& options, Callback<T> done) const {
+    BodyAsync<T>(CreateRequest(object, options), std::move(done));
+  }
+
+  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. Fields that the schema of this
+  // program does not know go back as they came, if `object` was read from the server.
+  Result<T> Update(const T& object, const UpdateOptions& options = {}) const { return Body<T>(UpdateRequest(object, "", options)); }
+  void UpdateAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
+    BodyAsync<T>(UpdateRequest(object, "", options), std::move(done));
+  }
+  // The same for the status alone; everything else in `object` is ignored by the server.
+  Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const {
+    return Body<T>(UpdateRequest(object, "status", options));
+  }
+  void UpdateStatusAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
+    BodyAsync<T>(UpdateRequest(object, "status", options), std::move(done));
+  }
+
+  Result<T> Get(std::string_view name, const GetOptions& options = {}) const { return Body<T>(raw_.Get(name, "", options)); }
+  void GetAsync(std::string_view name, const GetOptions& options, Callback<T> done) const {
+    BodyAsync<T>(raw_.Get(name, "", options), std::move(done));
+  }
+
+  // One page, or everything if options.limit is absent.
+  Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw_.List(options)); }
+  void ListAsync(const ListOptions& options, Callback<L> done) const { BodyAsync<L>(raw_.List(options), std::move(done)); }
+
+  // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for directly.
+  kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw_, std::move(options)); }
+
+  // A raw watch from options.resource_version on: no cache, no re-connection. Informers are usually what one wants.
+  Result<Watcher<T>> Watch(const ListOptions& options = {}) const { return Watcher<T>::Open(raw_, options); }
+
+  Result<T> Patch(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
+    return Body<T>(raw_.Patch(name, "", patch, options));
+  }
+  void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options, Callback<T> done) const {
+    BodyAsync<T>(raw_.Patch(name, "", patch, options), std::move(done));
+  }
+  Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
+    return Body<T>(raw_.Patch(name, "status", patch, options));
+  }
+  // Server-side apply of the members that are set in `object`; options.field_manager is required by the server.
+  Result<T> Apply(const T& object, const PatchOptions& options) const {
+    return Body<T>(raw_.Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
+  }
+
+  Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const {
+    return Discard(detail::CallForBody(raw_.connection(), raw_.Delete(name, options)));
+  }
+  void DeleteAsync(std::string_view name, const DeleteOptions& options, Callback<void> done) const {
+    detail::CallForBodyAsync(raw_.connection(), raw_.Delete(name, options),
+                             [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
+  }
+  Result<void> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
+    return Discard(detail::CallForBody(raw_.connection(), raw_.DeleteCollection(options, which)));
+  }
+
+  const RawResource& raw() const noexcept { return raw_; }
+
+ protected:
+  template <typename R>
+  Result<R> Body(Result<ApiRequest> request) const {
+    return detail::DecodeBody<R>(detail::CallForBody(raw_.connection(), std::move(request)));
+  }
+  template <typename R>
+  void BodyAsync(Result<ApiRequest> request, Callback<R> done) const {
+    detail::CallForBodyAsync(
+        raw_.connection(), std::move(request),
+        [done = std::move(done)](Result<std::string> body) mutable { done(detail::DecodeBody<R>(std::move(body))); });
+  }
+
+ private:
+  Result<ApiRequest> CreateRequest(const T& object, const CreateOptions& options) const {
+    return raw_.Create(object.metadata.namespace_, Encode(object), options);
+  }
+  Result<ApiRequest> UpdateRequest(const T& object, std::string_view subresource, const UpdateOptions& options) const {
+    return raw_.Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
+  }
+
+  RawResource raw_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_RESOURCE_CLIENT_H_

@@ -1,0 +1,40 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// RetryOnConflict: read, change, write, and again if somebody else was faster.
+#ifndef KGEN_CLIENT_RETRY_H_
+#define KGEN_CLIENT_RETRY_H_
+
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+// Delay of attempt n: base * factor^n, times a random part in [1, 1 + jitter], at most cap.
+struct Backoff {
+  Nanos base = std::chrono::milliseconds(10);
+  double factor = 1.0;
+  double jitter = 0.1;
+  int steps = 5;  // attempts in all
+  Nanos cap = std::chrono::minutes(5);
+};
+
+namespace detail {
+// Waits before attempt `attempt` (from 1). Blocks.
+Result<void> WaitBackoff(const Backoff& backoff, int attempt);
+}  // namespace detail
+
+// Calls `body` until it returns something else than kConflict, at most backoff.steps times; the result of the last call.
+// `body` returns Result<T>. Blocks between attempts. [CLI RTY]
+template <typename F>
+auto RetryOnConflict(F&& body, const Backoff& backoff = {}) -> decltype(body()) {
+  for (int attempt = 1;; ++attempt) {
+    auto result = body();
+    if (result || result.error().code() != Code::kConflict || attempt >= backoff.steps) return result;
+    if (auto waited = detail::WaitBackoff(backoff, attempt); !waited) return Fail(std::move(waited).error());
+  }
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_RETRY_H_

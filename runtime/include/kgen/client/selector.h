@@ -1,0 +1,53 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Label selectors: "app=web,tier in (a, b),!legacy". For listers, and for the in-memory API server.
+#ifndef KGEN_CLIENT_SELECTOR_H_
+#define KGEN_CLIENT_SELECTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/core/map.h"
+#include "kgen/core/result.h"
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+namespace meta::v1 {
+struct LabelSelector;
+}
+
+// Thread safety: immutable. [CLI SEL]
+class Selector {
+ public:
+  Selector() = default;  // selects everything
+  static Selector Everything() { return Selector(); }
+  static Selector Nothing();
+
+  // The text form of the API. Errors: kInvalidArgument with the position and what was expected.
+  static Result<Selector> Parse(std::string_view text);
+  // Of a field like spec.selector: absent (null) selects nothing, empty everything. Errors: kInvalidArgument for an operator that is
+  // not known or values that do not fit it.
+  static Result<Selector> From(const meta::v1::LabelSelector* selector);
+
+  bool Matches(const Map<String>& labels) const noexcept;
+  bool is_everything() const noexcept { return !nothing_ && requirements_.empty(); }
+  bool is_nothing() const noexcept { return nothing_; }
+  std::string str() const;  // what Parse reads, requirements sorted by key
+
+ private:
+  enum class Operator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kLessThan };
+  struct Requirement {
+    std::string key;
+    Operator op;
+    std::vector<std::string> values;  // sorted
+  };
+  std::vector<Requirement> requirements_;
+  bool nothing_ = false;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_SELECTOR_H_

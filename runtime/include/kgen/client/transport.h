@@ -1,0 +1,76 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Bytes to and from an API server: the seam between the client and HTTP/2, and between the client and a simulated server.
+//
+//   Connection --Start(request, sink)--> Transport --I/O thread--> sink.OnHead, OnBytes..., OnEnd
+//
+// A transport knows nothing of Kubernetes. It never decodes, never runs user code and never blocks; a slow reader holds back its
+// own stream and nothing else, because credit returns only by Exchange::Consumed(). [D16]
+#ifndef KGEN_CLIENT_TRANSPORT_H_
+#define KGEN_CLIENT_TRANSPORT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+struct HttpHeader {
+  std::string name;  // lower case
+  std::string value;
+};
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // with the query
+  std::vector<HttpHeader> headers{};
+  std::string body{};
+  bool long_lived = false;  // a watch: counts against the share of streams that watches may take
+};
+
+struct HttpHead {
+  int status = 0;
+  std::vector<HttpHeader> headers{};
+  // The first header of that name (lower case), or "".
+  std::string_view Header(std::string_view name) const noexcept;
+};
+
+// Receives one response. Calls come one after the other, on the transport's I/O thread (or the simulation), must be short and must
+// not block: they post. OnEnd is the last call, and comes exactly once for every started exchange, cancelled ones included.
+class ResponseSink : public SharedObject {
+ public:
+  virtual void OnHead(HttpHead head) = 0;
+  virtual void OnBytes(std::string bytes) = 0;
+  // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved
+  //         kTls          certificate or handshake
+  //         kCancelled    Cancel() was called, or the transport was closed
+  virtual void OnEnd(Result<void> end) = 0;
+};
+
+// One request under way. Any thread; never blocks. Dropping the handle does not cancel.
+class Exchange : public SharedObject {
+ public:
+  // So many bytes of the body have been dealt with: the peer may send as many more.
+  virtual void Consumed(std::size_t bytes) noexcept = 0;
+  // OnEnd(kCancelled) follows, unless the end came first. Idempotent.
+  virtual void Cancel() noexcept = 0;
+};
+
+// Thread safety: all members from any thread; none blocks.
+class Transport : public SharedObject {
+ public:
+  // Never fails by itself: what goes wrong comes through the sink. Requests beyond the server's stream limit wait their turn;
+  // short ones never behind watches.
+  virtual Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) = 0;
+  // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
+  virtual void Close() noexcept = 0;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_TRANSPORT_H_

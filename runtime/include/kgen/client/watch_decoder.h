@@ -1,0 +1,45 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Cuts a watch response, as it arrives, into events. For the reflector and AnyWatcher.
+//
+//   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
+//
+// Frames are JSON objects {"type":T,"object":O}, in a row or on lines; the two members may come in either order. The object is handed
+// on as raw text: the reader of events decides what it decodes to. [CLI REST-33]
+#ifndef KGEN_CLIENT_WATCH_DECODER_H_
+#define KGEN_CLIENT_WATCH_DECODER_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+// Thread safety: one thread at a time. Never blocks.
+class WatchDecoder {
+ public:
+  // `type` is the wire's word ("ADDED", ..., or one that is not known); views are valid during the call. An error ends it.
+  using OnEvent = std::function<Result<void>(std::string_view type, std::string_view object)>;
+  explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20);
+
+  // Errors: kDecode  not JSON, no type, no object, over the limit (byte offset in the message), or what on_event returned.
+  Result<void> Feed(std::string_view bytes);
+  // True between frames: a stream that ends elsewhere was cut.
+  bool at_boundary() const noexcept { return depth_ == 0; }
+
+ private:
+  OnEvent on_event_;
+  std::size_t max_event_bytes_;
+  std::size_t offset_ = 0;
+  std::string held_;
+  unsigned depth_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_WATCH_DECODER_H_

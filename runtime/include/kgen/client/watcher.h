@@ -1,0 +1,85 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A raw watch: the events of one resource as the server sends them.
+//
+//   auto watcher = kgen::Must(pods.Watch({.resource_version = list.metadata.resourceVersion}));
+//   while (auto event = watcher.Next(stop)) std::cout << event->type << ' ' << event->object->metadata.name << '\n';
+//
+// It does not re-connect and keeps no state; an informer does both.
+#ifndef KGEN_CLIENT_WATCHER_H_
+#define KGEN_CLIENT_WATCHER_H_
+
+#include <cstdint>
+#include <iosfwd>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kgen/client/options.h"
+#include "kgen/client/raw_resource.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+enum class WatchType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
+std::string_view ToString(WatchType type) noexcept;  // "ADDED"
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, WatchType type) {
+  return os << ToString(type);
+}
+
+// Type-erased: see Watcher.
+class AnyWatcher {
+ public:
+  struct Event {
+    WatchType type;
+    AnyRef object;  // of a bookmark only metadata.resourceVersion means something
+  };
+  static Result<AnyWatcher> Open(const RawResource& resource, const ListOptions& options, const TypeTable& table);
+  AnyWatcher(AnyWatcher&&) noexcept = default;
+  AnyWatcher& operator=(AnyWatcher&& other) noexcept;
+  ~AnyWatcher();  // ends the watch; never blocks
+  Result<Event> Next(std::stop_token stop);
+
+ private:
+  class State;
+  explicit AnyWatcher(Shared<State> state) noexcept;
+  Shared<State> state_;
+};
+
+// Thread safety: one thread at a time. Back-pressure: what Next() has not taken is not read from the server beyond one window.
+template <typename T>
+class Watcher {
+ public:
+  struct Event {
+    WatchType type;
+    Ref<const T> object;
+  };
+
+  // Blocks until the server has answered. Errors: as ResourceClient.
+  static Result<Watcher> Open(const RawResource& resource, const ListOptions& options) {
+    Result<AnyWatcher> any = AnyWatcher::Open(resource, options, T::kTable);
+    if (!any) return Fail(std::move(any).error());
+    return Watcher(std::move(*any));
+  }
+
+  // Blocks until the next event.
+  // Errors: kStopped      the server ended the stream, as it does every few minutes: watch again from the last version
+  //         kExpired ...  an ERROR event, with its Status
+  //         kCancelled    `stop`
+  //         kDecode       an event that cannot be read; the watch goes on with the next call
+  Result<Event> Next(std::stop_token stop = {}) {
+    Result<AnyWatcher::Event> event = any_.Next(std::move(stop));
+    if (!event) return Fail(std::move(event).error());
+    return Event{event->type, event->object.template As<T>()};
+  }
+
+ private:
+  explicit Watcher(AnyWatcher any) noexcept : any_(std::move(any)) {}
+  AnyWatcher any_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_WATCHER_H_

@@ -1,0 +1,74 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Time as the library sees it: a clock that tells it and fires timers. Real in production, virtual in simulation. [D9, D10]
+#ifndef KGEN_CORE_CLOCK_H_
+#define KGEN_CORE_CLOCK_H_
+
+#include <chrono>
+#include <functional>
+
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// A short piece of work that never blocks. Must not throw.
+using Task = std::move_only_function<void()>;
+
+// Monotonic time. In simulation it starts at zero and moves only when nothing else can run.
+using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+using Nanos = std::chrono::nanoseconds;
+
+// Which timers a simulation runs before it calls the system idle.
+enum class TimerKind : bool {
+  kProgress,      // back-off, retry, rate limit, request timeout: something is under way
+  kHousekeeping,  // PING, watch deadline, resync: for ever repeated
+};
+
+// Holds a timer. Destroying or cancelling it means: the task does not start any more (it may be running on another thread at
+// that moment; tasks only post, so that is harmless). Movable; one thread at a time.
+class Timer {
+ public:
+  class State : public SharedObject {
+   public:
+    virtual void Cancel() noexcept = 0;  // idempotent, any thread
+  };
+
+  Timer() noexcept = default;
+  explicit Timer(Shared<State> state) noexcept : state_(std::move(state)) {}
+  Timer(Timer&&) noexcept = default;
+  Timer& operator=(Timer&& other) noexcept {
+    Cancel();
+    state_ = std::move(other.state_);
+    return *this;
+  }
+  ~Timer() { Cancel(); }
+
+  void Cancel() noexcept {
+    if (state_) state_->Cancel();
+    state_ = {};
+  }
+  explicit operator bool() const noexcept { return static_cast<bool>(state_); }
+
+ private:
+  Shared<State> state_;
+};
+
+// Thread safety: all members from any thread. Never blocks.
+// Lifetime: shared by everything of a connection; timers keep what they need alive.
+class Clock : public SharedObject {
+ public:
+  virtual TimePoint Now() noexcept = 0;
+  // Wall time, for time stamps only; may jump.
+  virtual std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept = 0;
+  // Runs `task` once, at `when` or soon after; at once (but never inside this call) if that has passed. The task runs on the
+  // clock's thread and must only post.
+  [[nodiscard]] virtual Timer At(TimePoint when, TimerKind kind, Task task) = 0;
+  [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task) { return At(Now() + delay, kind, std::move(task)); }
+};
+
+// The machine's clock; one timer thread per process, started by the first timer.
+Shared<Clock> SystemClock();
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_CLOCK_H_

@@ -1,0 +1,21 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Stopping a program: StopOnSignals() and Wait().
+#ifndef KGEN_CORE_STOP_H_
+#define KGEN_CORE_STOP_H_
+
+#include <stop_token>
+
+namespace kgen {
+
+// A token that is stopped by the first SIGINT or SIGTERM; the second one exits the process at once, with 128 + its number.
+// Installs signal handlers for the whole process at the first call; later calls return the same token. The handler itself only
+// writes to a pipe; stop callbacks run on a thread of ours.
+std::stop_token StopOnSignals();
+
+// Blocks until a stop is requested. Returns at once for a token that can never stop.
+void Wait(std::stop_token stop);
+
+}  // namespace kgen
+
+#endif  // KGEN_CORE_STOP_H_
