@@ -5,7 +5,7 @@
 #   kgen_add_part(DIR)                       add_subdirectory when DIR/CMakeLists.txt exists
 #   kgen_add_layer(NAME [SOURCES f...] [LINKS t...] [PRIVATE_LINKS t...])
 #                                            one layer of the runtime: kgen_NAME, alias kgen::NAME; sources: *.cc here
-#   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST] [PCH])
+#   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST])
 #                                            one gtest binary; sources: *_test.cc of FOLDER (default: here)
 #   kgen_install_library(TARGET)             installed and exported with the package
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
@@ -87,7 +87,7 @@ function(kgen_install_library target)
 endfunction()
 
 function(kgen_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;PCH" "FOLDER;SHARDS;TIMEOUT" "SOURCES;LINKS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST" "FOLDER;SHARDS;TIMEOUT" "SOURCES;LINKS;DEFINES")
   if(NOT KGEN_BUILD_TESTS)
     return()
   endif()
@@ -110,9 +110,6 @@ function(kgen_add_test name)
     target_compile_options(${name} PRIVATE -O1)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} kgen_test_support GTest::gmock GTest::gtest_main)
-  if(arg_PCH)
-    target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
   if(arg_NO_CTEST)
     return()
   endif()
