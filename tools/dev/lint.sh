@@ -39,22 +39,29 @@ lint_headers() {
   return $status
 }
 
-# clang-tidy on the files that changed since $KGEN_LINT_BASE (default: origin/main where that is another commit, else
-# the commit before this one), and are part of the build.
-lint_tidy() {
-  local base=${KGEN_LINT_BASE:-} files file database=build/dev
-  git rev-parse HEAD~1 >/dev/null 2>&1 || return 0
-  if [ -z "$base" ]; then
-    base=$(git merge-base HEAD origin/main 2>/dev/null || true)
-    [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
+# The commit that the work at hand began from: $KGEN_LINT_BASE; or where origin/main was left; or, when that is this very
+# commit (a fresh clone), the newest one that is over four hours older. Nothing: everything is new.
+lint_base() {
+  local base=${KGEN_LINT_BASE:-} now
+  [ -n "$base" ] || base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
+    now=$(git log -1 --format=%ct)
+    base=$(git log --format='%ct %H' | awk -v now="$now" '$1 < now - 4 * 3600 { print $2; exit }')
   fi
-  mapfile -t files < <({ git diff --name-only --diff-filter=d "$base"; git ls-files -o --exclude-standard; } |
-    grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
+  printf '%s\n' "$base"
+}
+
+# clang-tidy on the changed sources that are part of the build.
+lint_tidy() {
+  local base files file database=build/dev
+  base=$(lint_base)
+  mapfile -t files < <({ git diff --name-only --diff-filter=d "${base:-$(git hash-object -t tree /dev/null)}"
+    git ls-files -o --exclude-standard; } | grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
   [ -f $database/compile_commands.json ] || configure dev
+  mkdir -p "$lint_cache/tidy"
   for file in "${files[@]}"; do
     if grep -q "\"file\": \".*/$file\"" $database/compile_commands.json; then printf '%s\n' "$file"; fi
-  done | xargs -r -P "$jobs" -n 1 bash -c \
-    'clang-tidy-22 --quiet -p "$0" --extra-arg=-Wno-unknown-warning-option --warnings-as-errors="*" "$1" 2>/dev/null || exit 1' $database
+  done | KGEN_LINT_CACHE=$lint_cache xargs -r -P "$jobs" -n 1 bash tools/lint/tidy_file.sh $database
 }
 
 # run_rule RULE: findings on standard output.
