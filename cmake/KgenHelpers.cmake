@@ -8,6 +8,7 @@
 #   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST])
 #                                            one gtest binary; sources: *_test.cc of FOLDER (default: here)
 #   kgen_install_library(TARGET)             installed and exported with the package
+#   KGEN_HAVE_TOOL                           (variable) can kgen_add_api be used in this build?
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
 #                                            one libFuzzer binary, fuzz_NAME; nothing unless KGEN_BUILD_FUZZERS
 include_guard(GLOBAL)

@@ -10,7 +10,7 @@ lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
 # The C++ files that a person writes.
 lint_sources() {
-  (cd "$lint_root" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f | sed 's|^\./||'; }) |
+  (cd "$lint_root" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build/*' -not -path './.git/*' | sed 's|^\./||'; }) |
     grep -E '\.(h|cc)$' | grep -Ev '^(generated|tests/golden)/' | sort -u |
     while read -r file; do [ -f "$lint_root/$file" ] && printf '%s\n' "$file"; done
 }

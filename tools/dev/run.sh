@@ -29,7 +29,7 @@ fuzz_targets() {
 }
 
 verb_fuzz() {
-  local target=${1:-} seconds=${2:-} work
+  local target=${1:-} seconds=${2:-} work host
   if [ -z "$target" ]; then
     [ -n "$(fuzz_targets)" ] || missing "tests/fuzz/CMakeLists.txt" "fuzz targets"
     fuzz_targets
@@ -38,7 +38,8 @@ verb_fuzz() {
   [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET SECONDS"
   fuzz_targets | grep -qx "$target" || missing "fuzz target $target" "see ./dev fuzz"
   need_setup
-  configure address -DKGEN_EXECUTABLE="$(command -v build/dev/bin/kgen || true)"
+  host=$(host_tool_arguments)
+  configure address ${host:+"$host"}
   build address "fuzz_$target"
   # What the fuzzer finds goes to the first folder; the committed corpus is only read.
   work=build/fuzz/$target

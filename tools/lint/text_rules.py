@@ -23,17 +23,20 @@ class Tree:
 
     def __init__(self, root):
         self.root = root
-        if os.path.isdir(os.path.join(root, ".git")):
-            command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard"]
-            names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        else:
+        names = self._tracked() if os.path.exists(os.path.join(root, ".git")) else []
+        if not names:  # not a checkout, or one that git refuses to read
             names = [
                 os.path.relpath(os.path.join(folder, name), root)
                 for folder, _, files in os.walk(root)
                 for name in files
             ]
-        self.files = sorted(n for n in set(names) if os.path.isfile(os.path.join(root, n)))
+        names = [name for name in set(names) if not name.startswith(("build/", ".git/"))]
+        self.files = sorted(name for name in names if os.path.isfile(os.path.join(root, name)))
         self._allowed = self._read_allowed()
+
+    def _tracked(self):
+        command = ["git", "-C", self.root, "ls-files", "-co", "--exclude-standard"]
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.splitlines()
 
     def lines(self, name):
         with open(os.path.join(self.root, name), encoding="utf-8", errors="replace") as file:
