@@ -67,7 +67,7 @@ void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexce
 std::size_t MapLowerBound(const MapBlock* map, std::string_view key, const ValueType& type) noexcept;
 // The entry of that key, made with a default value if it is missing. `looked_at` marks a new one as made by operator[].
 void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool looked_at);
-void MapErase(MapBlock* map, std::size_t i, const ValueType& type) noexcept;
+void MapErase(MapBlock* map, std::size_t i, const ValueType& type);
 void MapClear(MapBlock* map, const ValueType& type) noexcept;
 // False for an entry that operator[] made and in which nothing was ever set. Encoder and comparison ask.
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept;

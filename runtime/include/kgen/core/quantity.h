@@ -37,7 +37,7 @@ class Quantity {
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
   bool valid() const noexcept;
-  // Rounded up, as Go's Value() and MilliValue(); saturating at the ends of the range.
+  // Rounded up (away from zero), as Go's Value() and MilliValue(); saturating at the ends of the range.
   std::int64_t Value() const noexcept;
   std::int64_t MilliValue() const noexcept;
   double AsDouble() const noexcept;  // the nearest one
@@ -67,7 +67,8 @@ class IntOrString {
   void reset() noexcept { text_.reset(); }
   bool is_int() const noexcept;
   bool is_string() const noexcept { return has_value() && !is_int(); }
-  std::int32_t int_value() const noexcept;         // 0 unless is_int()
+  std::int32_t int_value() const noexcept;         // 0 unless is_int(); saturating
+  std::int64_t int64_value() const noexcept;       // the same, for those CRDs whose integers are wider
   std::string_view string_value() const noexcept;  // "" unless is_string()
   std::string str() const;                         // either, as text; "" when unset
 
@@ -90,8 +91,9 @@ class Bytes {
 
   bool has_value() const noexcept { return base64_.has_value(); }
   void reset() noexcept { base64_.reset(); }
-  std::string Decode() const;  // the raw bytes; "" when unset
-  std::size_t size() const noexcept;  // of the raw bytes
+  bool valid() const noexcept;        // false if the text is not base64; true when unset
+  std::string Decode() const;         // the raw bytes; "" when unset or not valid
+  std::size_t size() const noexcept;  // of the raw bytes; 0 when not valid
   std::string_view base64() const noexcept { return base64_; }
 
   friend bool operator==(const Bytes& a, const Bytes& b) noexcept {
@@ -114,8 +116,8 @@ struct detail_ScalarAccess {
   static const String& Text(const Quantity& q) noexcept { return q.text_; }
   static const String& Text(const IntOrString& v) noexcept { return v.text_; }
   static const String& Text(const Bytes& b) noexcept { return b.base64_; }
-  // Integer text of at most 11 bytes, into an unset one.
-  static void SetInt(IntOrString& v, std::string_view text) noexcept;
+  // Integer text of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
+  static bool SetInt(IntOrString& v, std::string_view text) noexcept;
 };
 
 }  // namespace kgen

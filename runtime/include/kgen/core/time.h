@@ -49,14 +49,30 @@ class TimeWord {
 
   // False, and unchanged, if the text is no RFC 3339 time or out of range.
   bool Parse(std::string_view text, TimePrecision canonical);
-  void Assign(std::int64_t micros, TimePrecision canonical) noexcept;  // clamped to the range
+  void Assign(std::int64_t micros, TimePrecision canonical) noexcept;  // rounded down, clamped to the range
   std::int64_t micros() const noexcept;
   std::string Text(TimePrecision canonical) const;  // "" when unset
+  // Equal on the wire: the same text, not only the same instant.
+  bool SameText(const TimeWord& other) const noexcept;
+  // The text, if it is of another form than the canonical one; else null.
+  const TextBlock* block() const noexcept {
+    return word_ != 0 && (word_ & 1) == 0 ? reinterpret_cast<const TextBlock*>(word_) : nullptr;
+  }
 
  private:
   void Release() noexcept;
   std::uint64_t word_ = 0;
 };
+
+// Microseconds since the epoch, whatever the unit of `time`; far beyond the range of TimeWord it does not overflow.
+template <typename D>
+constexpr std::int64_t MicrosOf(std::chrono::sys_time<D> time) noexcept {
+  constexpr double kFar = 9e11;  // seconds
+  const double seconds = std::chrono::duration<double>(time.time_since_epoch()).count();
+  if (!(seconds > -kFar)) return INT64_MIN;
+  if (!(seconds < kFar)) return INT64_MAX;
+  return std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count();
+}
 
 }  // namespace detail
 
@@ -68,8 +84,7 @@ class Time {
   constexpr Time() noexcept = default;
   template <typename D>
   Time(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to seconds
-    word_.Assign(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / std::chrono::microseconds(1),
-                 detail::TimePrecision::kSeconds);
+    word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kSeconds);
   }
   // kInvalidArgument if the text is not RFC 3339.
   static std::expected<Time, Error> Parse(std::string_view text);
@@ -96,8 +111,7 @@ class MicroTime {
   constexpr MicroTime() noexcept = default;
   template <typename D>
   MicroTime(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to microseconds
-    word_.Assign(std::chrono::floor<std::chrono::microseconds>(time).time_since_epoch().count(),
-                 detail::TimePrecision::kMicroseconds);
+    word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kMicroseconds);
   }
   static std::expected<MicroTime, Error> Parse(std::string_view text);
 
@@ -149,6 +163,7 @@ struct detail_TimeAccess {
   static detail::TimeWord& Word(MicroTime& t) noexcept { return t.word_; }
   static const detail::TimeWord& Word(const MicroTime& t) noexcept { return t.word_; }
   static String& Text(Duration& d) noexcept { return d.text_; }
+  static const String& Text(const Duration& d) noexcept { return d.text_; }
 };
 
 }  // namespace kgen

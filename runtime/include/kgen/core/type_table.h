@@ -13,10 +13,13 @@
 #ifndef KGEN_CORE_TYPE_TABLE_H_
 #define KGEN_CORE_TYPE_TABLE_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace kgen {
@@ -118,6 +121,7 @@ struct TypeTable {
   void (*relocate)(void* to, void* from, std::size_t count) noexcept;
 
   static constexpr std::uint16_t kNoMetadata = 0xFFFF;
+  static constexpr std::uint16_t kNoUnknown = 0xFFFF;  // unknown_offset of UnknownField itself, the only such struct
   static constexpr std::uint64_t kHashMultiplier = 0x9E3779B97F4A7C15u;
 
   const Field* begin() const noexcept { return field_data; }
@@ -127,6 +131,28 @@ struct TypeTable {
 };
 
 namespace detail {
+
+// The look-up in two steps, for those who search a seed: the part of the hash that depends on the name alone, and the slot.
+constexpr std::uint64_t NameKey(std::string_view name) noexcept {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  const std::size_t size = name.size();
+  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little && size >= 8) {
+    std::memcpy(&first, name.data(), 8);
+    std::memcpy(&last, name.data() + size - 8, 8);
+  } else {
+    const std::size_t n = size < 8 ? size : 8;
+    for (std::size_t i = 0; i < n; ++i) {
+      first |= std::uint64_t{static_cast<unsigned char>(name[i])} << (8 * i);
+      last |= std::uint64_t{static_cast<unsigned char>(name[size - n + i])} << (8 * i);
+    }
+  }
+  return first ^ std::rotl(last, 23) ^ size;
+}
+// `bits` is 1 to 32.
+constexpr std::uint32_t NameSlot(std::uint64_t key, std::uint32_t seed, unsigned bits) noexcept {
+  return static_cast<std::uint32_t>(key * (TypeTable::kHashMultiplier + 2 * std::uint64_t{seed}) >> 32) >> (32 - bits);
+}
 
 template <typename T>
 void ConstructMany(void* first, std::size_t count) {

@@ -1,0 +1,89 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// SharedInformerFactory: one informer per resource and scope, started, stopped and waited for together. [INF FA]
+//
+// Generated factories (k8s::SharedInformerFactory, acme::SharedInformerFactory) derive from this and add the accessors
+// factory.Core().V1().Pods().
+#ifndef KGEN_CACHE_FACTORY_H_
+#define KGEN_CACHE_FACTORY_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/cache/informer_core.h"
+#include "kgen/cache/lister.h"
+#include "kgen/cache/shared_informer.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+class Connection;
+struct ListOptions;
+
+// For informers that are made after the factory was.
+struct FactoryOptions {
+  Nanos resync = Nanos(0);   // default of every informer; 0: no resync
+  std::string namespace_{};  // "" for all namespaces
+  std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last; may set selectors
+  bool drop_managed_fields = false;
+};
+
+// Shared between a factory and the accessors it gave out, so that these may outlive it.
+class FactoryState;
+
+// Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for that one). Listers,
+// informers and registrations may outlive it and answer from the last state. [D11]
+//
+// Thread safety: all members from any thread.
+class SharedInformerFactory {
+ public:
+  explicit SharedInformerFactory(Connection connection, FactoryOptions options = {});
+  SharedInformerFactory(const SharedInformerFactory&) = delete;
+  SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
+  ~SharedInformerFactory();
+
+  // Starts every informer that was asked for (Informer() or Lister() of a kind) and has not been started. Does not block; may be called again
+  // after more were asked for. Each stops with the token of its own Start. [INF FA-04, FA-05]
+  void Start(std::stop_token stop = {});
+  // Blocks until the started informers have synced. See detail::WaitForSync for what ends it. [INF FA-08 to FA-10]
+  [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}, const SyncOptions& options = {}) const;
+  // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them itself: D11]
+  void Shutdown();
+  std::vector<cache::InformerStatus> status() const;
+
+ protected:
+  const Shared<FactoryState>& state() const noexcept { return state_; }
+
+ private:
+  Shared<FactoryState> state_;
+};
+
+namespace detail {
+// The informer of that table and the factory's scope, made at the first call. [INF FA-02; D-table: (table, namespaces, tweak)]
+Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
+}  // namespace detail
+
+// What a generated accessor gives: informer and lister of one kind. A handle. L is the generated lister.
+//
+//   auto pods = factory.Core().V1().Pods();        // asks for nothing yet
+//   pods.Informer(); pods.Lister();                // these do
+template <typename T, typename L>
+class InformerAccessor {
+ public:
+  explicit InformerAccessor(Shared<FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+  SharedInformer<T> Informer() const { return SharedInformer<T>(detail::InformerFor(factory_, T::kTable)); }
+  L Lister() const { return L(detail::InformerFor(factory_, T::kTable)->store()); }
+
+ private:
+  Shared<FactoryState> factory_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_FACTORY_H_

@@ -1,0 +1,161 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The cache of one informer: objects by key and by index, read through consistent snapshots. [D14]
+//
+//   controller loop --Apply(transaction)--> Store --Snapshot()--> readers: listers, handlers, users
+//
+//   auto view = pods.Informer().Indexer().Snapshot();
+//   if (auto pod = view.Get({"default", "web-0"})) ...
+//   for (const Pod& pod : view.ByIndex("node", "n1")) ...          // agrees with Get() of the same view
+//
+// The writer builds the next version beside the current one and publishes it with one atomic store: a reader never sees half of a
+// transaction (a whole relist is one) and never waits for the writer.
+#ifndef KGEN_CACHE_INDEXER_H_
+#define KGEN_CACHE_INDEXER_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/field_path.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// Takes the values of one object for one index. Equal values count once.
+class IndexSink {
+ public:
+  virtual void Add(std::string_view value) = 0;
+
+ protected:
+  ~IndexSink() = default;
+};
+
+namespace cache {
+
+using IndexFunction = std::function<void(const AnyRef& object, IndexSink& sink)>;
+
+// One state of a store. Immutable; cheap to copy; keeps every object it names alive.
+//
+// Thread safety: immutable. Never blocks.
+class AnySnapshot {
+ public:
+  AnySnapshot() noexcept = default;  // empty
+
+  AnyRef Get(const ObjectKey& key) const;
+  std::vector<AnyRef> List() const;                                     // in no particular order [INF ST-03]
+  std::vector<AnyRef> InNamespace(std::string_view namespace_) const;   // "" for all
+  // Nothing for an index that does not exist: ask HasIndex() where that matters.
+  std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
+  // Sorted; views are valid while this snapshot or a copy lives.
+  std::vector<std::string_view> IndexValues(std::string_view index) const;
+  bool HasIndex(std::string_view index) const noexcept;
+  std::vector<ObjectKey> Keys() const;
+  std::size_t size() const noexcept;
+  // Everything up to this resource version is in here; "" before the first list. [INF ST-11, BM-04]
+  std::string_view version() const noexcept;
+  // The object under `key` could not be decoded in a newer state; what Get() gives is the last good one. [D6]
+  bool IsStale(const ObjectKey& key) const noexcept;
+
+  class State;
+  explicit AnySnapshot(Shared<const State> state) noexcept;
+  ~AnySnapshot();
+  AnySnapshot(const AnySnapshot&) noexcept;
+  AnySnapshot(AnySnapshot&&) noexcept;
+  AnySnapshot& operator=(AnySnapshot) noexcept;
+
+ private:
+  Shared<const State> state_;
+};
+
+// Changes that become visible together.
+struct Change {
+  ObjectKey key;
+  AnyRef object;      // null: remove
+  bool stale = false;  // keep what is there and mark it
+};
+struct Transaction {
+  std::vector<Change> changes;
+  bool replace = false;  // the changes are the whole new content [INF ST-05]
+  std::string version;   // of the store afterwards; "" leaves it
+};
+
+// The store itself.
+//
+// Thread safety: Snapshot() and AddIndex() from any thread; Apply() from one thread at a time, the informer's strand.
+// Invariants (tests/runtime/cache/indexer_test.cc):
+//   X1  A snapshot never changes.
+//   X2  For every index and value, ByIndex gives exactly the objects of that snapshot whose function adds the value.
+//   X3  A value without objects is not listed. [INF ST-08]
+//   X4  version() of successive snapshots is the version of the last applied transaction that had one.
+class Store : public SharedObject {
+ public:
+  Store();
+  ~Store() override;
+
+  AnySnapshot Snapshot() const noexcept;
+  void Apply(Transaction transaction);
+
+  // Indexes what is there at once; visible when it returns. An exception of `function` for an object gives kUserCode here, and
+  // nothing is added; later, for a new object, it is reported through `on_throw` and the object has no value in that index.
+  // Errors: kInvalidArgument  the name is taken [INF ST-10]
+  Result<void> AddIndex(std::string_view name, IndexFunction function);
+  void SetOnThrow(std::function<void(const ObjectKey&, std::string_view what)> on_throw);
+
+ private:
+  class Impl;
+  Impl* impl_;
+};
+
+}  // namespace cache
+
+// A snapshot with the type.
+template <typename T>
+class Snapshot {
+ public:
+  explicit Snapshot(cache::AnySnapshot any) noexcept : any_(std::move(any)) {}
+
+  Ref<const T> Get(const ObjectKey& key) const { return any_.Get(key).template As<T>(); }
+  std::vector<Ref<const T>> List() const { return Typed(any_.List()); }
+  std::vector<Ref<const T>> InNamespace(std::string_view namespace_) const { return Typed(any_.InNamespace(namespace_)); }
+  std::vector<Ref<const T>> ByIndex(std::string_view index, std::string_view value) const {
+    return Typed(any_.ByIndex(index, value));
+  }
+  std::vector<std::string_view> IndexValues(std::string_view index) const { return any_.IndexValues(index); }
+  bool HasIndex(std::string_view index) const noexcept { return any_.HasIndex(index); }
+  std::vector<ObjectKey> Keys() const { return any_.Keys(); }
+  std::size_t size() const noexcept { return any_.size(); }
+  std::string_view version() const noexcept { return any_.version(); }
+  bool IsStale(const ObjectKey& key) const noexcept { return any_.IsStale(key); }
+  const cache::AnySnapshot& any() const noexcept { return any_; }
+
+ private:
+  static std::vector<Ref<const T>> Typed(const std::vector<AnyRef>& objects) {
+    std::vector<Ref<const T>> typed;
+    typed.reserve(objects.size());
+    for (const AnyRef& object : objects) typed.push_back(object.As<T>());
+    return typed;
+  }
+  cache::AnySnapshot any_;
+};
+
+// A reader's handle to the store of an informer. A value; outlives the informer and then shows its last state.
+template <typename T>
+class Indexer {
+ public:
+  explicit Indexer(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
+  kgen::Snapshot<T> Snapshot() const { return kgen::Snapshot<T>(store_->Snapshot()); }
+
+ private:
+  Shared<cache::Store> store_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_INDEXER_H_

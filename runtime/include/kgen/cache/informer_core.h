@@ -1,0 +1,113 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One informer, without a type: strand, reflector, queue, controller loop, store and processor together. [D8]
+//
+// SharedInformer<T> is a few inline lines over this; eighty informers are eighty of these objects and no more code.
+#ifndef KGEN_CACHE_INFORMER_CORE_H_
+#define KGEN_CACHE_INFORMER_CORE_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/cache/events.h"
+#include "kgen/cache/indexer.h"
+#include "kgen/cache/registration.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+class Connection;
+class Executor;
+
+namespace cache {
+
+class ListWatch;
+using Transform = std::function<Result<AnyRef>(AnyRef object)>;
+
+struct InformerOptions {
+  Nanos resync = Nanos(0);  // default of handlers and check period [INF RS]
+  std::int64_t page_size = 0;
+  bool streaming_list = true;
+  bool drop_managed_fields = false;
+  bool share_subtrees = true;
+};
+
+// A look at how an informer stands.
+struct InformerStatus {
+  std::string name;      // "pods", "pods in default"
+  bool started = false, stopped = false, synced = false;
+  int failures = 0;      // of listing or watching, in a row
+  bool has_error = false;
+  Error last_error{Code::kInternal, ""};
+  std::string resource_version;
+  std::size_t objects = 0, refused = 0;
+  std::uint64_t lists = 0, watches = 0, events = 0;
+};
+
+// Thread safety: all members from any thread; none blocks unless it says so.
+// Lifetime: shared by factory, facades, registrations. Stopped informers answer from their last state.
+//
+// Invariants (tests/runtime/cache/informer_test.cc):
+//   I1  The store holds a change before any handler hears of it. [INF SI-06]
+//   I2  A handler added while running hears every object then in the store once, as initial, and every later change once. [INF SI-13]
+//   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true. [INF SI-03, SI-04]
+//   I4  After Stop() has taken effect nothing more is applied; queued deltas are discarded. [INF CT-03]
+//   I5  No user function runs on the strand except transform and index functions; an exception of one is a refused object or a missing index
+//       value, reported, never fatal.
+class InformerCore : public SharedObject {
+ public:
+  InformerCore(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerOptions options);
+  ~InformerCore() override;
+
+  // Starts once; a second call, or one after Stop(), does nothing. `stop` only posts. [INF SI-01, FA-05, FA-06]
+  void Start(std::stop_token stop);
+  // Ends reflector and distribution. Does not wait.
+  void Stop();
+  // Blocks until the informer has stopped and no handler runs, except on a handler's own thread, where it returns at once.
+  Result<void> Join(std::stop_token stop);
+
+  Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
+  Result<void> AddIndex(std::string_view name, IndexFunction function);
+  Result<void> AddIndex(std::string_view name, const FieldPath& path);
+  // kInvalidArgument once started. [INF SI-19]
+  Result<void> SetTransform(Transform transform);
+
+  bool HasSynced() const noexcept;
+  bool IsStopped() const noexcept;
+  InformerStatus status() const;
+  const Shared<Store>& store() const noexcept;
+  const TypeTable& table() const noexcept;
+  Shared<Executor> executor() const;
+
+  // `callback` runs as posted work whenever synced, stopped, failures or the last error change, until the returned Timer-like handle is dropped.
+  class Watch : public SharedObject {};
+  [[nodiscard]] Shared<Watch> OnStatusChange(std::function<void()> callback);
+
+ private:
+  class Impl;
+  Shared<Impl> impl_;
+};
+
+}  // namespace cache
+
+// What to wait for besides the stores, and for how long.
+struct SyncOptions {
+  std::vector<const Registration*> handlers{};  // also until each has handled its initial events
+  bool patient = false;          // 401, 403 and 404 count as passing troubles instead of giving up after three attempts
+  Nanos give_up_after = Nanos(0);  // 0: as long as it takes
+};
+
+namespace detail {
+// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped; the message names each informer that is not
+// synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
+Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers, const SyncOptions& options);
+}  // namespace detail
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_INFORMER_CORE_H_

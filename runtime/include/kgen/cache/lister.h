@@ -1,0 +1,80 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Lister<T>: reads from an informer's store. Each call is a snapshot and one look. [D14; INF LS]
+//
+//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      // null when it is not there: absent is an answer
+//   for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
+//
+// Generated listers add the method named after the resource (Pods(namespace)). Works before the sync and after the stop: it just reads.
+#ifndef KGEN_CACHE_LISTER_H_
+#define KGEN_CACHE_LISTER_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/cache/indexer.h"
+#include "kgen/core/ref.h"
+
+namespace kgen {
+
+class Selector;
+
+namespace detail {
+std::vector<AnyRef> ListFromStore(const cache::Store& store, std::string_view namespace_, const Selector* selector);
+AnyRef GetFromStore(const cache::Store& store, std::string_view namespace_, std::string_view name);
+
+template <typename T>
+std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
+  std::vector<Ref<const T>> typed;
+  typed.reserve(objects.size());
+  for (const AnyRef& object : objects) typed.push_back(object.As<T>());
+  return typed;
+}
+}  // namespace detail
+
+// One namespace's view.
+template <typename T>
+class NamespaceLister {
+ public:
+  NamespaceLister(Shared<cache::Store> store, std::string_view namespace_) : store_(std::move(store)), namespace_(namespace_) {}
+
+  Ref<const T> Get(std::string_view name) const { return detail::GetFromStore(*store_, namespace_, name).template As<T>(); }
+  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, nullptr)); }
+  std::vector<Ref<const T>> List(const Selector& selector) const {
+    return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, &selector));
+  }
+
+ private:
+  Shared<cache::Store> store_;
+  std::string namespace_;
+};
+
+// Thread safety: const members from any thread; never blocks. A handle to shared state.
+template <typename T>
+class Lister {
+ public:
+  explicit Lister(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
+
+  // Over all namespaces, or of a cluster-scoped kind.
+  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(*store_, "", nullptr)); }
+  std::vector<Ref<const T>> List(const Selector& selector) const {
+    return detail::TypedRefs<T>(detail::ListFromStore(*store_, "", &selector));
+  }
+  // By the whole key; of a cluster-scoped kind the namespace is empty.
+  Ref<const T> Get(const ObjectKey& key) const {
+    return detail::GetFromStore(*store_, key.namespace_, key.name).template As<T>();
+  }
+
+ protected:
+  NamespaceLister<T> In(std::string_view namespace_) const { return NamespaceLister<T>(store_, namespace_); }
+  Ref<const T> GetByName(std::string_view name) const { return detail::GetFromStore(*store_, "", name).template As<T>(); }
+
+ private:
+  Shared<cache::Store> store_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_LISTER_H_

@@ -1,0 +1,80 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Processor and listeners: from applied changes to the calls of handlers.
+//
+//   controller loop --Distribute(events)--> Processor --> Listener (a queue, and a strand of its own) --Blocking--> the user's functions
+//
+// A slow handler delays nobody but itself. An idle listener costs no thread. [INF PL; D9, D11]
+#ifndef KGEN_CACHE_PROCESSOR_H_
+#define KGEN_CACHE_PROCESSOR_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kgen/cache/events.h"
+#include "kgen/cache/registration.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::cache {
+
+// One registration's side.
+//
+// Thread safety: all members from any thread.
+// Invariants (tests/runtime/cache/processor_test.cc):
+//   L1  Calls of the functions never overlap, and come in the order of Deliver().
+//   L2  After Remove() from another thread has returned no call is running or will start.
+//   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
+//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays. [INF HS-01, HS-03]
+//   L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
+class Listener : public SharedObject {
+ public:
+  Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor, Shared<Observer> observer);
+  ~Listener() override;
+
+  void Deliver(std::vector<AnyEvent> events);
+  void InitialQueued();  // the informer has synced, and every initial event was delivered
+  void Remove();
+  void StopDelivery();   // the informer stopped: what waits is discarded, the running call ends by itself; does not wait [INF SI-02]
+
+  bool HasSynced() const noexcept;
+  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed. At once if it already is.
+  void NotifySynced(Task callback);
+  std::size_t Backlog() const noexcept;
+  const HandlerOptions& options() const noexcept;
+  bool removed() const noexcept;
+
+ private:
+  class Impl;
+  Impl* impl_;
+};
+
+// All registrations of one informer. On the informer's strand, except where it says otherwise.
+class Processor {
+ public:
+  // Hands each event to each listener it is for: events of reason kResync only to those that are due. [INF SI-10, RS-08]
+  void Distribute(const std::vector<AnyEvent>& events);
+  void Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now);
+  void InitialQueued();
+  void StopAll();
+  // Which listeners are due; remembers it until the next call. [INF RS-07, RS-08, RS-09]
+  bool ShouldResync(TimePoint now);
+  std::size_t size() const noexcept { return entries_.size(); }
+
+ private:
+  struct Entry {
+    Shared<Listener> listener;
+    Nanos resync;
+    TimePoint due;
+    bool syncing;
+  };
+  std::vector<Entry> entries_;
+  bool initial_queued_ = false;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_CACHE_PROCESSOR_H_

@@ -1,0 +1,26 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// googlemock matchers for what a Cluster saw. Include where googlemock is at hand; cluster.h itself needs none.
+#ifndef KGEN_TESTING_MATCHERS_H_
+#define KGEN_TESTING_MATCHERS_H_
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "kgen/testing/cluster.h"
+
+namespace kgen::testing {
+
+// Exactly these writes, in order: HasActions({"create pods default/new"}).
+MATCHER_P(HasActionsMatching, expected, "") {
+  std::vector<std::string> actual;
+  for (const Action& action : arg) actual.push_back(action.str());
+  return ::testing::ExplainMatchResult(::testing::ContainerEq(expected), actual, result_listener);
+}
+inline auto HasActions(std::vector<std::string> expected) { return HasActionsMatching(std::move(expected)); }
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_TESTING_MATCHERS_H_
