@@ -48,8 +48,7 @@ struct GroupVersionKind {
 // What a NamedType is for.
 enum class Role : std::uint8_t {
   kPlain,  // PodSpec
-  kKind,   // Pod: `fields` always has apiVersion, kind (kString) and metadata (kRef), whatever the document says [GEN
-           // CRD-06]
+  kKind,   // Pod: `fields` has apiVersion, kind (kString) and metadata (kRef), whatever a CRD says [GEN CRD-06]
   kList,   // PodList: apiVersion, kind, metadata (ListMeta), items; `item` is Pod. An instance of one template [GEN
            // WK-17]
 };
@@ -66,8 +65,8 @@ struct NamedType {
   Role role = Role::kPlain;
   Schema schema;  // kObject for kinds; for a definition that only names a value (an alias) any other kind
 
-  // The runtime declares this type itself (meta/v1: ObjectMeta, ListMeta, Status, DeleteOptions, ...): nothing is
-  // emitted, and `schema` may be empty when no document described it [GEN WK-01].
+  // The runtime declares this type itself (kgen::meta::v1 ObjectMeta, ListMeta, Status, LabelSelector, ...; names.h,
+  // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it [GEN WK-01].
   bool runtime = false;
 
   // Some kind of the input, or one of its subresources, needs this type [GEN OA-24]. Others may be left out.

@@ -1,0 +1,52 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The commands of kgen, and what they share: streams, exit codes, options.
+//
+//   main.cc -> RunKgen() -> Command::run -> parse, model, emit
+//
+// To add a command: a file commands/<name>.cc with a function `const Command& <Name>Command()`, and its line in
+// kgen.cc. Everything a command says goes to `err`, what it makes to `out` or to files [GEN CFG-08].
+#ifndef KGEN_GENERATOR_COMMANDS_COMMAND_H_
+#define KGEN_GENERATOR_COMMANDS_COMMAND_H_
+
+#include <istream>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/diagnostic.h"
+
+namespace kgen::generator::commands {
+
+// [GEN ERR-06]
+enum ExitCode : int { kFine = 0, kBadInput = 1, kBadUsage = 2, kCannotWrite = 3, kInternalError = 4 };
+
+struct Streams {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;                                                       // one line, for `kgen --help`
+  int (*run)(const std::vector<std::string>& arguments, const Streams& streams);  // without program and command name
+};
+
+const Command& FactsCommand();
+
+// The whole program. Never throws: what escapes a command ends as kInternalError with a message that says what was in
+// work [GEN ERR-08].
+int RunKgen(const std::vector<std::string>& arguments, const Streams& streams);
+
+// Shows the diagnostics of a run; kBadInput if there were errors, else kFine.
+int Report(const Diagnostics& diagnostics, const Streams& streams, bool verbose);
+
+// Writes `text` to `path` through a temporary file beside it, unless the file already holds just that. False, with the
+// reason in `error`, if that is not possible. Missing parent folders are made. [GEN OUT-03, OUT-04, OUT-19]
+bool WriteWhenChanged(const std::string& path, std::string_view text, std::string& error);
+
+}  // namespace kgen::generator::commands
+
+#endif  // KGEN_GENERATOR_COMMANDS_COMMAND_H_

@@ -1,0 +1,209 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/diagnostic.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+namespace kgen::generator {
+namespace {
+
+std::string_view Word(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      return "note";
+  }
+  return "error";
+}
+
+auto Key(const Diagnostic& d) {
+  return std::tie(d.origin.file, d.origin.line, d.origin.column, d.severity, d.id, d.message, d.path);
+}
+
+// Decodes one code point of valid or broken UTF-8 at `at`; `length` is 1 for a byte that is no UTF-8.
+bool DecodeOne(std::string_view text, std::size_t at, char32_t& code_point, std::size_t& length) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  length = 1;
+  code_point = first;
+  if (first < 0x80) return true;
+  const std::size_t wanted = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || at + wanted > text.size()) return false;
+  code_point = first & (0x7F >> wanted);
+  for (std::size_t i = 1; i < wanted; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    if ((byte & 0xC0) != 0x80) return false;
+    code_point = (code_point << 6) | (byte & 0x3F);
+  }
+  length = wanted;
+  return true;
+}
+
+// Characters that do not show, or that change how others show.
+bool IsInvisible(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB);
+}
+
+void AppendHex(std::uint32_t value, int digits, std::string& out) {
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out += "0123456789abcdef"[(value >> shift) & 15];
+}
+
+void AppendVisible(std::string_view text, std::size_t at, std::size_t& length, std::string& out) {
+  char32_t code_point = 0;
+  const bool valid = DecodeOne(text, at, code_point, length);
+  if (!valid) {
+    out += "\\x";
+    AppendHex(static_cast<unsigned char>(text[at]), 2, out);
+  } else if (code_point == U'"' || code_point == U'\\') {
+    out += '\\';
+    out += static_cast<char>(code_point);
+  } else if (code_point == U'\n') {
+    out += "\\n";
+  } else if (code_point == U'\t') {
+    out += "\\t";
+  } else if (code_point < 0x80 && IsInvisible(code_point)) {
+    out += "\\x";
+    AppendHex(code_point, 2, out);
+  } else if (IsInvisible(code_point)) {
+    out += "\\u{";
+    AppendHex(code_point, 4, out);
+    out += '}';
+  } else {
+    out += text.substr(at, length);
+  }
+}
+
+}  // namespace
+
+std::uint32_t Diagnostics::AddFile(std::string name) {
+  files_.push_back(std::move(name));
+  return static_cast<std::uint32_t>(files_.size());
+}
+
+std::string_view Diagnostics::FileName(std::uint32_t file) const {
+  return file == 0 || file > files_.size() ? std::string_view() : std::string_view(files_[file - 1]);
+}
+
+void Diagnostics::Add(Severity severity, std::string_view id, Origin origin, std::string message, std::string path,
+                      std::string hint) {
+  if (severity == Severity::kWarning) {
+    if (disabled_.contains(id)) return;
+    if (promoted_.contains(id)) severity = Severity::kError;
+  }
+  if (severity == Severity::kError) ++error_count_;
+  if (severity == Severity::kWarning) ++warning_count_;
+  diagnostics_.push_back(Diagnostic{severity, id, origin, std::move(message), std::move(path), std::move(hint)});
+}
+
+void Diagnostics::Error(std::string_view id, Origin origin, std::string message, std::string path, std::string hint) {
+  Add(Severity::kError, id, origin, std::move(message), std::move(path), std::move(hint));
+}
+
+void Diagnostics::Warning(std::string_view id, Origin origin, std::string message, std::string path, std::string hint) {
+  Add(Severity::kWarning, id, origin, std::move(message), std::move(path), std::move(hint));
+}
+
+void Diagnostics::Note(std::string_view id, Origin origin, std::string message, std::string path, std::string hint) {
+  Add(Severity::kNote, id, origin, std::move(message), std::move(path), std::move(hint));
+}
+
+std::vector<Diagnostic> Diagnostics::Sorted() const {
+  std::vector<Diagnostic> sorted = diagnostics_;
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return Key(a) < Key(b); });
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return Key(a) == Key(b); }),
+               sorted.end());
+  return sorted;
+}
+
+std::string Diagnostics::Describe(Origin origin) const {
+  std::string out(FileName(origin.file));
+  if (out.empty()) return "kgen";
+  if (origin.line != 0) out += ":" + std::to_string(origin.line) + ":" + std::to_string(origin.column);
+  if (origin.document != 0) out += " (document " + std::to_string(origin.document) + ")";
+  return out;
+}
+
+std::string Diagnostics::Render(std::size_t limit, bool notes) const {
+  std::string out;
+  std::size_t shown[3] = {0, 0, 0};
+  std::size_t hidden[3] = {0, 0, 0};
+  for (const Diagnostic& d : Sorted()) {
+    const auto kind = static_cast<std::size_t>(d.severity);
+    if (d.severity == Severity::kNote && !notes) continue;
+    if (shown[kind] == limit) {
+      ++hidden[kind];
+      continue;
+    }
+    ++shown[kind];
+    Origin origin = d.origin;
+    origin.document = 0;
+    out += Describe(origin);
+    out += ": ";
+    out += Word(d.severity);
+    out += ": " + d.message + " [";
+    out += d.id;
+    out += "]\n";
+    if (d.origin.document != 0 || !d.path.empty()) {
+      out += "    at " + d.path;
+      if (d.origin.document != 0) {
+        out += std::string(d.path.empty() ? "" : ", ") + "document " + std::to_string(d.origin.document);
+      }
+      out += '\n';
+    }
+    if (!d.hint.empty()) out += "    hint: " + d.hint + "\n";
+  }
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    const std::size_t count = hidden[static_cast<std::size_t>(severity)];
+    if (count != 0)
+      out += "... and " + std::to_string(count) + " more " + std::string(Word(severity)) + (count == 1 ? "\n" : "s\n");
+  }
+  return out;
+}
+
+std::string Quote(std::string_view text, std::size_t limit) {
+  std::string out = "\"";
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); ++count) {
+    if (count == limit) {
+      out += "...";
+      break;
+    }
+    std::size_t length = 1;
+    AppendVisible(text, at, length, out);
+    at += length;
+  }
+  return out += '"';
+}
+
+std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names) {
+  std::string_view best;
+  std::size_t best_distance = name.size() / 3 + 2;
+  if (name.size() > 200) return {};
+  std::vector<std::size_t> row;
+  for (const std::string_view candidate : names) {
+    row.resize(candidate.size() + 1);
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t k = 1; k <= candidate.size(); ++k) {
+        const std::size_t above = row[k];
+        const std::size_t replace = diagonal + ((name[i - 1] | 0x20) == (candidate[k - 1] | 0x20) ? 0 : 1);
+        row[k] = std::min({replace, row[k] + 1, row[k - 1] + 1});
+        diagonal = above;
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace kgen::generator

@@ -1,0 +1,196 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/model/resolve_operations.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "generator/model/names.h"
+
+namespace kgen::generator::model {
+namespace {
+
+// A path taken apart: "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale".
+struct ResourcePath {
+  std::string group, version, plural, subresource;
+  bool namespaced = false;  // goes through a namespace
+  bool watch = false;       // one of the deprecated /watch/ paths [GEN OP-07]
+  bool takes_path = false;  // ends in {path}
+};
+
+bool IsParameter(std::string_view segment) { return segment.starts_with('{'); }
+
+std::vector<std::string_view> Segments(std::string_view path) {
+  std::vector<std::string_view> out;
+  while (!path.empty()) {
+    const std::size_t end = path.find('/');
+    if (end != 0) out.push_back(path.substr(0, end));
+    path = end == std::string_view::npos ? std::string_view() : path.substr(end + 1);
+  }
+  return out;
+}
+
+// Nothing for paths of another form.
+std::optional<ResourcePath> ParsePath(std::string_view path) {
+  std::vector<std::string_view> segments = Segments(path);
+  ResourcePath out;
+  std::size_t at = 0;
+  if (segments.size() >= 3 && segments[0] == "api") {
+    out.version = segments[1];
+    at = 2;
+  } else if (segments.size() >= 4 && segments[0] == "apis") {
+    out.group = segments[1];
+    out.version = segments[2];
+    at = 3;
+  } else {
+    return std::nullopt;
+  }
+  if (segments[at] == "watch") {
+    out.watch = true;
+    ++at;
+  }
+  // namespaces/{namespace}/pods, but not namespaces/{name}/status [GEN OP-05].
+  if (at + 2 < segments.size() && segments[at] == "namespaces" && segments[at + 1] == "{namespace}") {
+    out.namespaced = true;
+    at += 2;
+  }
+  if (at >= segments.size() || IsParameter(segments[at])) return std::nullopt;
+  out.plural = segments[at++];
+  if (at < segments.size() && IsParameter(segments[at])) ++at;
+  if (at < segments.size() && !IsParameter(segments[at])) out.subresource = segments[at++];
+  if (at < segments.size() && IsParameter(segments[at])) {
+    out.takes_path = true;
+    ++at;
+  }
+  if (at != segments.size()) return std::nullopt;
+  return out;
+}
+
+std::optional<Verb> VerbOf(std::string_view action) {
+  static constexpr std::array<std::pair<std::string_view, Verb>, 10> kVerbs = {
+      {{"get", Verb::kGet},
+       {"list", Verb::kList},
+       {"watch", Verb::kWatch},
+       {"watchlist", Verb::kWatch},
+       {"post", Verb::kCreate},
+       {"put", Verb::kUpdate},
+       {"patch", Verb::kPatch},
+       {"delete", Verb::kDelete},
+       {"deletecollection", Verb::kDeleteCollection},
+       {"connect", Verb::kConnect}}};
+  for (const auto& [name, verb] : kVerbs) {
+    if (name == action) return verb;
+  }
+  return std::nullopt;
+}
+
+class Gatherer {
+ public:
+  explicit Gatherer(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void Add(const RawOperation& operation) {
+    const std::optional<ResourcePath> path = ParsePath(operation.path);
+    const std::optional<Verb> verb = VerbOf(operation.action);
+    if (!path || !verb || !Check(operation, *path)) return;
+    Gathered& gathered = resources_[{path->group, path->version, path->plural}];
+    Resource& resource = gathered.served.resource;
+    if (resource.plural.empty()) {
+      resource.plural = path->plural;
+      resource.scope = Scope::kCluster;
+      resource.origin = operation.origin;
+    }
+    if (path->namespaced) resource.scope = Scope::kNamespaced;
+    if (!path->subresource.empty()) {
+      AddToSubresource(operation, *path, *verb, gathered);
+      return;
+    }
+    resource.verbs.Add(*verb);
+    if (operation.watchable && *verb == Verb::kList) resource.verbs.Add(Verb::kWatch);
+    AddKind(operation, gathered);
+  }
+
+  std::vector<ServedResource> Take() {
+    std::vector<ServedResource> out;
+    for (auto& [key, gathered] : resources_) {
+      if (!gathered.has_kind) {
+        diagnostics_.Note(
+            "operation-parent", gathered.served.resource.origin,
+            "the resource " + Quote(gathered.served.resource.plural) + " has subresources only and is left out");
+        continue;
+      }
+      for (auto& [name, subresource] : gathered.subresources) {
+        if (subresource.body_kind == SubresourceBody::kOther && subresource.body_gvk == gathered.served.gvk) {
+          subresource.body_kind = SubresourceBody::kParent;
+        }
+        gathered.served.resource.subresources.push_back(std::move(subresource));
+      }
+      out.push_back(std::move(gathered.served));
+    }
+    return out;
+  }
+
+ private:
+  struct Gathered {
+    ServedResource served;
+    bool has_kind = false;
+    std::map<std::string, Subresource> subresources;
+  };
+
+  bool Check(const RawOperation& operation, const ResourcePath& path) {
+    const bool legal = (path.group.empty() || IsGroup(path.group)) && IsVersion(path.version) &&
+                       IsDnsLabel(path.plural) && (path.subresource.empty() || IsDnsLabel(path.subresource)) &&
+                       IsKind(operation.gvk.kind);
+    if (!legal)
+      diagnostics_.Error("illegal-name", operation.origin,
+                         "a name in " + Quote(operation.path, 200) + " or its kind is not legal");
+    return legal;
+  }
+
+  void AddKind(const RawOperation& operation, Gathered& gathered) {
+    if (!gathered.has_kind) {
+      gathered.has_kind = true;
+      gathered.served.gvk = operation.gvk;
+    } else if (!(gathered.served.gvk == operation.gvk)) {
+      diagnostics_.Error("operation-kind", operation.origin,
+                         Quote(operation.path, 200) + " is about " + Describe(operation.gvk) +
+                             ", other operations of it about " + Describe(gathered.served.gvk));
+    }
+  }
+
+  static void AddToSubresource(const RawOperation& operation, const ResourcePath& path, Verb verb, Gathered& gathered) {
+    Subresource& subresource = gathered.subresources[path.subresource];
+    if (subresource.name.empty()) {
+      subresource.name = path.subresource;
+      subresource.body_gvk = operation.gvk;
+      subresource.body_kind = SubresourceBody::kOther;
+      subresource.origin = operation.origin;
+    }
+    if (path.takes_path) subresource.takes_path = true;
+    if (verb == Verb::kConnect) subresource.body_kind = SubresourceBody::kConnect;
+    if (operation.text && verb == Verb::kGet) subresource.body_kind = SubresourceBody::kText;
+    subresource.verbs.Add(verb);
+  }
+
+  Diagnostics& diagnostics_;
+  std::map<std::tuple<std::string, std::string, std::string>, Gathered> resources_;
+};
+
+}  // namespace
+
+std::vector<ServedResource> GatherResources(const Draft& draft, Diagnostics& diagnostics) {
+  // Sorted, so that what comes first does not depend on the order of files.
+  std::vector<const RawOperation*> operations;
+  operations.reserve(draft.operations.size());
+  for (const RawOperation& operation : draft.operations) operations.push_back(&operation);
+  std::sort(operations.begin(), operations.end(), [](const RawOperation* a, const RawOperation* b) {
+    return std::tie(a->path, a->action, a->gvk) < std::tie(b->path, b->action, b->gvk);
+  });
+  Gatherer gatherer(diagnostics);
+  for (const RawOperation* operation : operations) gatherer.Add(*operation);
+  return gatherer.Take();
+}
+
+}  // namespace kgen::generator::model

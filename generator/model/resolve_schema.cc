@@ -1,0 +1,427 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/model/resolve_schema.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace kgen::generator::model {
+namespace {
+
+constexpr int kMaxValueDepth = 32;
+
+Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
+  Schema schema;
+  schema.kind = kind;
+  schema.json_shape = shape;
+  return schema;
+}
+
+std::unique_ptr<Schema> Box(Schema schema) { return std::make_unique<Schema>(std::move(schema)); }
+
+// The patterns that stand for a quantity: controller-gen's, and the one of older documents [GEN TY-08].
+constexpr std::array<std::string_view, 2> kQuantityPatterns = {
+    R"re(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)re",
+    R"re(^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$)re"};
+
+bool IsObjectLike(const RawSchema& raw) {
+  return raw.type == "object" || (raw.type.empty() && !raw.properties.empty());
+}
+
+// {integer, string} in either order, nothing else.
+bool AreIntegerAndString(const std::vector<RawSchemaPtr>& branches) {
+  if (branches.size() != 2) return false;
+  const std::string& a = branches[0]->type;
+  const std::string& b = branches[1]->type;
+  return (a == "integer" && b == "string") || (a == "string" && b == "integer");
+}
+
+bool IsInteger(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.size() < 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view Describe(JsonKind kind) {
+  switch (kind) {
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBool:
+      return "the boolean";
+    case JsonKind::kInteger:
+      return "the integer";
+    case JsonKind::kNumber:
+      return "the number";
+    case JsonKind::kString:
+      return "the string";
+    case JsonKind::kList:
+      return "the list";
+    case JsonKind::kObject:
+      return "the object";
+  }
+  return "the value";
+}
+
+}  // namespace
+
+std::optional<Schema> WellKnownValue(std::string_view definition) {
+  struct Entry {
+    std::string_view name;
+    Kind kind;
+    JsonShape shape = JsonShape::kAny;
+  };
+  static constexpr std::array<Entry, 13> kEntries = {{
+      {"io.k8s.apimachinery.pkg.api.resource.Quantity", Kind::kQuantity},
+      {"io.k8s.apimachinery.pkg.apis.meta.v1.Time", Kind::kTime},
+      {"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", Kind::kMicroTime},
+      {"io.k8s.apimachinery.pkg.apis.meta.v1.Duration", Kind::kDuration},
+      {"io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", Kind::kJson, JsonShape::kObject},
+      {"io.k8s.apimachinery.pkg.apis.meta.v1.Patch", Kind::kJson},
+      {"io.k8s.apimachinery.pkg.runtime.RawExtension", Kind::kJson, JsonShape::kObject},
+      {"io.k8s.apimachinery.pkg.runtime.Unknown", Kind::kJson, JsonShape::kObject},
+      {"io.k8s.apimachinery.pkg.util.intstr.IntOrString", Kind::kIntOrString},
+      {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON", Kind::kJson},
+      // A schema, or a boolean or a list in its place: their members are typed where the document is read, not here.
+      {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool", Kind::kJson},
+      {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray", Kind::kJson},
+      {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray", Kind::kJson},
+  }};
+  for (const Entry& entry : kEntries) {
+    if (entry.name == definition) return Make(entry.kind, entry.shape);
+  }
+  return std::nullopt;
+}
+
+bool IsNamedDefinition(const RawDefinition& definition) {
+  const RawSchema& raw = *definition.schema;
+  if (WellKnownValue(definition.name)) return false;
+  if (!raw.gvks.empty() || !raw.properties.empty()) return true;
+  if (!raw.ref.empty() || !raw.all_of.empty()) return true;  // an alias, or a composition
+  return raw.type == "object" && !raw.additional_properties && !raw.additional_allowed &&
+         !raw.preserve_unknown.value_or(false);
+}
+
+void SchemaResolver::Warn(std::string_view id, Origin origin, std::string message, const DocumentPath& path,
+                          std::string hint) {
+  diagnostics_.Warning(id, origin, std::move(message), path.Text(), std::move(hint));
+}
+
+Schema SchemaResolver::Resolve(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
+  if (rules.custom) CheckStructure(raw, path);
+  Schema schema = Decide(raw, rules, path);
+  schema.origin = raw.origin;
+  schema.nullable = schema.nullable || raw.nullable;
+  schema.default_json = raw.default_json;
+  schema.merge = raw.merge;
+  schema.validations = raw.validations;
+  if (!(raw.facets == Facets{})) schema.facets = std::make_unique<Facets>(raw.facets);
+  AddEnum(raw, path, schema);
+  return schema;
+}
+
+Schema SchemaResolver::Decide(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
+  if (std::optional<Schema> reference = DecideReference(raw, rules, path)) return std::move(*reference);
+  if (IsIntOrString(raw)) return DecideIntOrString(raw);
+  if (raw.type == "string") return DecideString(raw);
+  if (raw.type == "boolean") return Make(Kind::kBool);
+  if (raw.type == "integer") {
+    Schema schema = Make(raw.format == "int32" ? Kind::kInt32 : Kind::kInt64);
+    if (raw.format != "int32" && raw.format != "int64") schema.format = raw.format;
+    return schema;
+  }
+  if (raw.type == "number") return Make(Kind::kDouble);
+  if (raw.type == "array") return DecideArray(raw, rules, path);
+  if (raw.type == "object") return DecideObject(raw, rules, path);
+  return DecideUntyped(raw, rules, path);
+}
+
+// A reference, alone or wrapped into an allOf with one member [GEN REF-01..REF-04].
+std::optional<Schema> SchemaResolver::DecideReference(const RawSchema& raw, const Rules& rules,
+                                                      const DocumentPath& path) {
+  const RawSchema* holder = &raw;
+  if (raw.ref.empty()) {
+    const bool wrapped =
+        !rules.custom && raw.all_of.size() == 1 && !raw.all_of[0]->ref.empty() && raw.properties.empty();
+    if (!wrapped) return std::nullopt;
+    holder = raw.all_of[0].get();
+  }
+  if (rules.custom) {
+    diagnostics_.Error("crd-structural", raw.origin, "a CRD's schema must not use $ref", path.Key("$ref").Text(),
+                       "put the schema that " + Quote(raw.ref) + " stands for in its place");
+    return Make(Kind::kJson);
+  }
+  return FollowReference(holder->ref, holder->origin, path);
+}
+
+Schema SchemaResolver::FollowReference(const std::string& name, Origin origin, const DocumentPath& path) {
+  if (const auto named = named_.find(name); named != named_.end()) {
+    Schema schema = Make(Kind::kRef);
+    schema.ref = named->second;
+    return schema;
+  }
+  if (std::optional<Schema> value = WellKnownValue(name)) return std::move(*value);
+  const auto found = draft_.definitions.find(name);
+  if (found == draft_.definitions.end()) {
+    diagnostics_.Error("dangling-reference", origin, "there is no definition " + Quote(name, 200), path.Text());
+    return Make(Kind::kJson);
+  }
+  if (value_depth_ == kMaxValueDepth) {
+    diagnostics_.Error("reference-cycle", origin, "the definition " + Quote(name, 200) + " is made of itself only",
+                       path.Text());
+    return Make(Kind::kJson);
+  }
+  ++value_depth_;
+  Schema schema = Resolve(*found->second.schema, Rules{}, DocumentPath(found->second.schema->path));
+  --value_depth_;
+  return schema;
+}
+
+// TY-07, CRD-10: the extension, the format, or anyOf/oneOf of integer and string, which may stand inside the first
+// allOf.
+bool SchemaResolver::IsIntOrString(const RawSchema& raw) const {
+  if (raw.int_or_string || raw.format == "int-or-string") return true;
+  if (!raw.type.empty()) return false;
+  if (AreIntegerAndString(raw.any_of) || AreIntegerAndString(raw.one_of)) return true;
+  return !raw.all_of.empty() && AreIntegerAndString(raw.all_of[0]->any_of);
+}
+
+Schema SchemaResolver::DecideIntOrString(const RawSchema& raw) const {
+  const auto known = std::find(kQuantityPatterns.begin(), kQuantityPatterns.end(), raw.facets.pattern);
+  const bool quantity = options_.quantity_by_pattern && known != kQuantityPatterns.end();
+  return Make(quantity ? Kind::kQuantity : Kind::kIntOrString);
+}
+
+Schema SchemaResolver::DecideString(const RawSchema& raw) {
+  if (raw.format == "byte") return Make(Kind::kBytes);
+  if (raw.format == "date-time" || raw.format == "datetime") return Make(Kind::kTime);
+  if (raw.format == "duration") return Make(Kind::kDuration);
+  Schema schema = Make(Kind::kString);
+  schema.format = raw.format;
+  return schema;
+}
+
+Schema SchemaResolver::DecideArray(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
+  Schema schema = Make(Kind::kList);
+  if (raw.items != nullptr) {
+    schema.element = Box(Resolve(*raw.items, rules, path.Key("items")));
+    schema.element->description = raw.items->description;
+    return schema;
+  }
+  if (raw.items_is_list)
+    Warn("items-list", raw.origin, "items of different schemas are taken as any JSON", path.Key("items"));
+  schema.element = Box(Make(Kind::kJson));
+  return schema;
+}
+
+Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
+  const bool preserve = raw.preserve_unknown.value_or(false) || rules.preserve_unknown;
+  const bool branches = !rules.custom && !(raw.all_of.empty() && raw.any_of.empty() && raw.one_of.empty());
+  if (!raw.properties.empty() || branches) {
+    Schema schema = Make(Kind::kObject);
+    AddFields(raw, rules, path, schema);
+    if (branches) AddBranchFields(raw, rules, path, schema);
+    schema.preserve_unknown =
+        preserve || raw.additional_properties != nullptr || raw.additional_allowed.value_or(false);
+    if (raw.embedded_resource) {
+      schema.embedded_resource = true;
+      AddStandardFields(schema);
+    }
+    MarkRequired(raw, rules, path, raw.embedded_resource, schema);
+    if (!schema.fields.empty()) return schema;
+  }
+  if (raw.additional_properties != nullptr) {
+    Schema schema = Make(Kind::kMap);
+    schema.element = Box(Resolve(*raw.additional_properties, rules, path.Key("additionalProperties")));
+    schema.element->description = raw.additional_properties->description;
+    return schema;
+  }
+  if (raw.embedded_resource && !preserve) {
+    Schema schema = Make(Kind::kObject);
+    schema.embedded_resource = true;
+    AddStandardFields(schema);
+    return schema;
+  }
+  // A server prunes what an empty object of a CRD holds, so only its presence counts; elsewhere it is free-form
+  // [GEN TY-11, TY-20, TY-23].
+  if (rules.custom && !preserve && !raw.additional_allowed.value_or(false)) return Make(Kind::kObject);
+  Schema schema = Make(Kind::kJson, JsonShape::kObject);
+  schema.embedded_resource = raw.embedded_resource;
+  return schema;
+}
+
+Schema SchemaResolver::DecideUntyped(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
+  const bool branches = !rules.custom && !raw.all_of.empty();
+  if (!raw.properties.empty() || raw.additional_properties != nullptr || branches)
+    return DecideObject(raw, rules, path);
+  if (raw.items != nullptr) return DecideArray(raw, rules, path);
+  return Make(Kind::kJson);
+}
+
+void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema) {
+  const DocumentPath properties_path = path.Key("properties");
+  for (const RawProperty& property : raw.properties) {
+    Field field;
+    field.name = property.name;
+    field.origin = property.origin;
+    field.description = property.schema->description;
+    field.schema = Box(Resolve(*property.schema, rules, properties_path.Key(property.name)));
+    schema.fields.push_back(std::move(field));
+  }
+  std::sort(schema.fields.begin(), schema.fields.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
+}
+
+// Members of allOf, and of object alternatives, in an API document [GEN REF-06, TY-31]. In CRDs branches never add any
+// (CRD-09).
+void SchemaResolver::AddBranchFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path,
+                                     Schema& schema) {
+  for (const auto* branches : {&raw.all_of, &raw.any_of, &raw.one_of}) {
+    for (const RawSchemaPtr& branch : *branches) {
+      const RawSchema* source = branch.get();
+      if (!source->ref.empty()) {
+        const auto found = draft_.definitions.find(source->ref);
+        if (found == draft_.definitions.end()) {
+          diagnostics_.Error("dangling-reference", source->origin, "there is no definition " + Quote(source->ref, 200),
+                             path.Text());
+          continue;
+        }
+        source = found->second.schema.get();
+      }
+      if (!IsObjectLike(*source)) continue;
+      Schema part = Make(Kind::kObject);
+      AddFields(*source, rules, path, part);
+      for (Field& field : part.fields) {
+        const Field* known = schema.Find(field.name);
+        if (known != nullptr && known->schema->kind != field.schema->kind) {
+          diagnostics_.Error("composition", field.origin,
+                             "the property " + Quote(field.name) + " has two meanings in one composition", path.Text());
+        }
+        if (known != nullptr) continue;
+        const auto place =
+            std::upper_bound(schema.fields.begin(), schema.fields.end(), field.name,
+                             [](const std::string& name, const Field& other) { return name < other.name; });
+        schema.fields.insert(place, std::move(field));
+      }
+    }
+  }
+}
+
+void SchemaResolver::AddStandardFields(Schema& schema) {
+  const auto add = [&](std::string_view name, Schema value) {
+    const auto place =
+        std::lower_bound(schema.fields.begin(), schema.fields.end(), name,
+                         [](const Field& field, std::string_view wanted) { return field.name < wanted; });
+    value.origin = schema.origin;
+    if (place != schema.fields.end() && place->name == name) {
+      place->schema = Box(std::move(value));  // what the schema says of it is ignored [GEN CRD-06]
+      return;
+    }
+    Field field;
+    field.name = name;
+    field.schema = Box(std::move(value));
+    schema.fields.insert(place, std::move(field));
+  };
+  Schema metadata = Make(Kind::kRef);
+  metadata.ref = object_meta_;
+  add("apiVersion", Make(Kind::kString));
+  add("kind", Make(Kind::kString));
+  add("metadata", std::move(metadata));
+}
+
+void SchemaResolver::MarkRequired(const RawSchema& raw, const Rules& rules, const DocumentPath& path,
+                                  bool standard_fields, Schema& schema) {
+  const DocumentPath required_path = path.Key("required");
+  for (std::size_t i = 0; i < raw.required.size(); ++i) {
+    const RawRequired& required = raw.required[i];
+    const auto found = std::find_if(schema.fields.begin(), schema.fields.end(),
+                                    [&](const Field& f) { return f.name == required.name; });
+    if (found != schema.fields.end()) {
+      found->required = true;
+      continue;
+    }
+    const bool standard = required.name == "apiVersion" || required.name == "kind" || required.name == "metadata";
+    if (!rules.custom || (standard_fields && standard)) continue;
+    Warn("required-unknown", required.origin, "the required property " + Quote(required.name) + " is not declared",
+         required_path.Index(i));
+  }
+}
+
+Schema SchemaResolver::ResolveKind(const RawSchema* raw, const Rules& rules, const DocumentPath& path) {
+  Schema schema = Make(Kind::kObject);
+  if (raw != nullptr) {
+    if (rules.custom && !raw->type.empty() && raw->type != "object") {
+      diagnostics_.Error("crd-structural", raw->origin,
+                         "the schema of a kind must be an object, not " + Quote(raw->type), path.Key("type").Text());
+    }
+    if (rules.custom && raw->type.empty() && !raw->properties.empty()) {
+      Warn("crd-structural", raw->origin, "the schema has no type", path, "add `type: object`");
+    }
+    schema.origin = raw->origin;
+    AddFields(*raw, rules, path, schema);
+    schema.description = raw->description;
+    schema.validations = raw->validations;
+    schema.preserve_unknown = raw->preserve_unknown.value_or(false);
+  }
+  const bool described = raw != nullptr && !raw->properties.empty();
+  schema.preserve_unknown = schema.preserve_unknown || rules.preserve_unknown || (!described && raw == nullptr);
+  AddStandardFields(schema);
+  if (raw != nullptr) MarkRequired(*raw, rules, path, true, schema);
+  return schema;
+}
+
+// Known values, where the kind can have some [GEN ENUM-06..ENUM-10, IN-10].
+void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Schema& schema) {
+  const bool text = schema.kind == Kind::kString;
+  const bool integer = schema.kind == Kind::kInt32 || schema.kind == Kind::kInt64;
+  if (!text && !integer) return;
+  const DocumentPath enum_path = path.Key("enum");
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < raw.enum_values.size(); ++i) {
+    const RawValue& value = raw.enum_values[i];
+    if (value.kind == JsonKind::kNull) {
+      schema.nullable = true;  // not a constant
+      continue;
+    }
+    if (text && value.kind == JsonKind::kBool) {
+      Warn("yaml-boolean", value.origin,
+           "the value " + value.text + " of a string's enum is a boolean here, as it is for the server",
+           enum_path.Index(i), "quote it: \"" + value.text + "\"");
+      continue;
+    }
+    const bool fits =
+        text ? value.kind == JsonKind::kString : value.kind == JsonKind::kInteger && IsInteger(value.text);
+    if (!fits) {
+      diagnostics_.Error(
+          "enum-type", value.origin,
+          "the enum of " + std::string(text ? "a string" : "an integer") + " holds " +
+              std::string(Describe(value.kind)) +
+              (value.kind == JsonKind::kList || value.kind == JsonKind::kObject ? "" : " " + Quote(value.text)),
+          enum_path.Index(i).Text(), "the server refuses this; make type and values agree");
+      continue;
+    }
+    if (seen.insert(value.text).second) schema.enum_values.push_back({value.text, value.origin});
+  }
+}
+
+// What the server refuses in a CRD but is clear enough to go on with [GEN CRD-08].
+void SchemaResolver::CheckStructure(const RawSchema& raw, const DocumentPath& path) {
+  const auto warn = [&](std::string message, std::string hint = {}) {
+    Warn("crd-structural", raw.origin, std::move(message), path, std::move(hint));
+  };
+  const bool preserve = raw.preserve_unknown.value_or(false);
+  if (raw.type.empty() && raw.ref.empty() && !preserve && !IsIntOrString(raw)) warn("the schema has no type");
+  if (raw.type == "array" && raw.items == nullptr && !raw.items_is_list) warn("an array without items", "add `items`");
+  if (!raw.properties.empty() && (raw.additional_properties != nullptr || raw.additional_allowed)) {
+    warn("properties and additionalProperties exclude each other in a CRD");
+  }
+  if (raw.facets.unique_items) warn("uniqueItems is not allowed in a CRD", "use `x-kubernetes-list-type: set`");
+  if (raw.preserve_unknown && !preserve) warn("x-kubernetes-preserve-unknown-fields may be true or absent");
+  if (raw.embedded_resource && (raw.type != "object" || (raw.properties.empty() && !preserve))) {
+    warn("x-kubernetes-embedded-resource needs `type: object`, and properties or x-kubernetes-preserve-unknown-fields");
+  }
+  if (raw.int_or_string && (preserve || raw.embedded_resource)) {
+    warn("x-kubernetes-int-or-string excludes other x-kubernetes extensions of the same schema");
+  }
+}
+
+}  // namespace kgen::generator::model

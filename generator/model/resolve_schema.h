@@ -1,0 +1,73 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One part of resolve.h: what a single schema means. Private to generator/model.
+#ifndef KGEN_GENERATOR_MODEL_RESOLVE_SCHEMA_H_
+#define KGEN_GENERATOR_MODEL_RESOLVE_SCHEMA_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "generator/diagnostic.h"
+#include "generator/document_path.h"
+#include "generator/model/raw_schema.h"
+#include "generator/model/resolve.h"
+#include "generator/model/schema.h"
+
+namespace kgen::generator::model {
+
+// Definitions that are values of a kind of their own wherever they are referred to [GEN WK-02..WK-14].
+std::optional<Schema> WellKnownValue(std::string_view definition);
+
+// Does a definition become a NamedType? Others are put in place of each reference to them [GEN REF-12, REF-13].
+bool IsNamedDefinition(const RawDefinition& definition);
+
+class SchemaResolver {
+ public:
+  struct Rules {
+    bool custom = false;            // a CRD's schema: structural rules hold, an object keeps only what it names
+    bool preserve_unknown = false;  // spec.preserveUnknownFields [GEN CRD-14]
+  };
+
+  SchemaResolver(const Draft& draft, const std::map<std::string, TypeId, std::less<>>& named, TypeId object_meta,
+                 Diagnostics& diagnostics, const ResolveOptions& options)
+      : draft_(draft), named_(named), object_meta_(object_meta), diagnostics_(diagnostics), options_(options) {}
+
+  // Any schema.
+  Schema Resolve(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+
+  // The root of a kind: an object with apiVersion, kind and metadata, whatever `raw` says; null for "no schema"
+  // [GEN CRD-06, CRD-13, OA-11].
+  Schema ResolveKind(const RawSchema* raw, const Rules& rules, const DocumentPath& path);
+
+ private:
+  Schema Decide(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+  std::optional<Schema> DecideReference(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+  Schema FollowReference(const std::string& name, Origin origin, const DocumentPath& path);
+  Schema DecideObject(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+  Schema DecideArray(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+  Schema DecideString(const RawSchema& raw);
+  Schema DecideUntyped(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
+  Schema DecideIntOrString(const RawSchema& raw) const;
+  bool IsIntOrString(const RawSchema& raw) const;
+  void AddFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema);
+  void AddBranchFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema);
+  void AddStandardFields(Schema& schema);
+  void MarkRequired(const RawSchema& raw, const Rules& rules, const DocumentPath& path, bool standard_fields,
+                    Schema& schema);
+  void AddEnum(const RawSchema& raw, const DocumentPath& path, Schema& schema);
+  void CheckStructure(const RawSchema& raw, const DocumentPath& path);
+  void Warn(std::string_view id, Origin origin, std::string message, const DocumentPath& path, std::string hint = {});
+
+  const Draft& draft_;
+  const std::map<std::string, TypeId, std::less<>>& named_;
+  const TypeId object_meta_;
+  Diagnostics& diagnostics_;
+  const ResolveOptions& options_;
+  int value_depth_ = 0;  // nested values of definitions without a name of their own
+};
+
+}  // namespace kgen::generator::model
+
+#endif  // KGEN_GENERATOR_MODEL_RESOLVE_SCHEMA_H_

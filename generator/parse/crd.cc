@@ -1,0 +1,393 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/parse/crd.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "generator/model/names.h"
+#include "generator/parse/schema.h"
+
+namespace kgen::generator::parse {
+namespace {
+
+using model::RawCustomResource;
+using model::RawCustomVersion;
+
+// What a server adds to metadata; no part of the manifest [GEN IN-21].
+constexpr std::array<std::string_view, 6> kServerMetadata = {"managedFields",     "resourceVersion", "uid",
+                                                             "creationTimestamp", "generation",      "selfLink"};
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+void AppendMember(std::string_view key, std::string_view json, std::string& out) {
+  if (out.back() != '{') out += ',';
+  yaml::AppendJsonString(key, out);
+  out += ':';
+  out += json;
+}
+
+std::string MetadataJson(const yaml::Node& metadata) {
+  std::string out = "{";
+  for (const yaml::Entry& entry : metadata.entries()) {
+    if (std::find(kServerMetadata.begin(), kServerMetadata.end(), entry.key) != kServerMetadata.end()) continue;
+    if (entry.key == "annotations" && entry.value.is_map()) {
+      std::string annotations = "{";
+      for (const yaml::Entry& annotation : entry.value.entries()) {
+        if (annotation.key != kLastApplied) AppendMember(annotation.key, yaml::ToJson(annotation.value), annotations);
+      }
+      AppendMember(entry.key, annotations + "}", out);
+    } else {
+      AppendMember(entry.key, yaml::ToJson(entry.value), out);
+    }
+  }
+  return out + "}";
+}
+
+std::string ManifestJson(const yaml::Node& crd, std::string_view api_version) {
+  std::string out = "{";
+  AppendMember("apiVersion", "\"" + std::string(api_version) + "\"", out);
+  AppendMember("kind", "\"CustomResourceDefinition\"", out);
+  for (const yaml::Entry& entry : crd.entries()) {
+    if (entry.key == "status" || entry.key == "apiVersion" || entry.key == "kind") continue;
+    const bool metadata = entry.key == "metadata" && entry.value.is_map();
+    AppendMember(entry.key, metadata ? MetadataJson(entry.value) : yaml::ToJson(entry.value), out);
+  }
+  return out + "}";
+}
+
+class CrdParser {
+ public:
+  CrdParser(const MapReader& map, std::string_view api_version, model::Draft& draft)
+      : map_(map),
+        context_(map.context()),
+        beta_(api_version.ends_with("/v1beta1")),
+        api_version_(api_version),
+        draft_(draft) {}
+
+  void Parse() {
+    if (api_version_ != "apiextensions.k8s.io/v1" && !beta_) {
+      Error("crd-api-version", map_.KeyOrigin("apiVersion"),
+            "unknown version of CustomResourceDefinition: " + Quote(api_version_), map_.path().Key("apiVersion"),
+            "v1 and v1beta1 are read");
+      return;
+    }
+    const yaml::Node* spec_node = map_.Map("spec");
+    if (spec_node == nullptr) {
+      if (!map_.Has("spec")) Error("missing-key", map_.origin(), "\"spec\" is missing", map_.path());
+      return;
+    }
+    const DocumentPath spec_path = map_.path().Key("spec");
+    const MapReader spec(context_, *spec_node, spec_path);
+    if (!spec.Has("group") && !spec.Has("names") && !spec.Has("versions") && !spec.Has("version")) {
+      Error("crd-patch", map_.origin(), "this CustomResourceDefinition has no group, no names and no versions",
+            spec_path, "it looks like a patch; give the CRD that it is applied to");
+      return;
+    }
+    crd_.origin = map_.origin();
+    ParseNames(spec);
+    crd_.preserve_unknown = spec.BoolOr("preserveUnknownFields", beta_);
+    ParseVersions(spec);
+    ParseMetadata();
+    if (valid_) Add();
+  }
+
+ private:
+  void Error(std::string_view id, Origin origin, std::string message, const DocumentPath& path, std::string hint = {}) {
+    valid_ = false;
+    context_.diagnostics.Error(id, origin, std::move(message), path.Text(), std::move(hint));
+  }
+
+  void Warning(std::string_view id, Origin origin, std::string message, const DocumentPath& path,
+               std::string hint = {}) {
+    context_.diagnostics.Warning(id, origin, std::move(message), path.Text(), std::move(hint));
+  }
+
+  Origin ValueOrigin(const MapReader& map, std::string_view key) const {
+    const yaml::Node* value = map.Any(key);
+    return value == nullptr ? map.origin() : context_.At(value->mark());
+  }
+
+  // A name that must be there and must be legal.
+  std::string Name(const MapReader& map, std::string_view key, bool (*legal)(std::string_view), std::string_view rule) {
+    const std::optional<std::string> name = map.RequiredString(key);
+    if (!name) {
+      valid_ = false;
+      return {};
+    }
+    if (!legal(*name)) ReportName(*name, ValueOrigin(map, key), map.path().Key(key), rule);
+    return *name;
+  }
+
+  void ReportName(std::string_view name, Origin origin, const DocumentPath& path, std::string_view rule) {
+    Error("illegal-name", origin, Quote(name) + " cannot be a name here", path, std::string(rule));
+  }
+
+  static constexpr std::string_view kLabelRule =
+      "at most 63 lower-case letters, digits and dashes, beginning with a letter and not ending with a dash";
+  static constexpr std::string_view kKindRule =
+      "at most 63 letters, digits and dashes, beginning with a letter and not ending with a dash";
+  static constexpr std::string_view kGroupRule =
+      "lower-case letters, digits and dashes between dots, as in shop.example.com";
+
+  void ParseNames(const MapReader& spec) {
+    crd_.group = Name(spec, "group", model::IsGroup, kGroupRule);
+    ParseScope(spec);
+    const DocumentPath names_path = spec.path().Key("names");
+    const yaml::Node* node = spec.Map("names");
+    if (node == nullptr) {
+      valid_ = false;
+      if (!spec.Has("names")) Error("missing-key", spec.origin(), "\"names\" is missing", spec.path());
+      return;
+    }
+    const MapReader names(context_, *node, names_path);
+    crd_.kind = Name(names, "kind", model::IsKind, kKindRule);
+    crd_.plural = Name(names, "plural", model::IsDnsLabel, kLabelRule);
+    crd_.list_kind = names.Has("listKind") ? Name(names, "listKind", model::IsKind, kKindRule) : crd_.kind + "List";
+    crd_.singular =
+        names.Has("singular") ? Name(names, "singular", model::IsDnsLabel, kLabelRule) : LowerCase(crd_.kind);
+    crd_.short_names = NameList(names, "shortNames");
+    crd_.categories = NameList(names, "categories");
+    if (!crd_.kind.empty() && crd_.kind == crd_.list_kind) {
+      Error("crd-list-kind", ValueOrigin(names, "listKind"), "kind and listKind are both " + Quote(crd_.kind),
+            names_path.Key("listKind"), "the server refuses this; leave listKind out");
+    }
+  }
+
+  std::vector<std::string> NameList(const MapReader& names, std::string_view key) {
+    std::vector<std::string> list = names.Strings(key);
+    for (const std::string& name : list) {
+      if (!model::IsDnsLabel(name)) ReportName(name, ValueOrigin(names, key), names.path().Key(key), kLabelRule);
+    }
+    return list;
+  }
+
+  void ParseScope(const MapReader& spec) {
+    const std::optional<std::string> scope = beta_ && !spec.Has("scope") ? "Namespaced" : spec.RequiredString("scope");
+    if (!scope) {
+      valid_ = false;
+    } else if (*scope == "Cluster") {
+      crd_.scope = model::Scope::kCluster;
+    } else if (*scope != "Namespaced") {
+      Error("crd-scope", ValueOrigin(spec, "scope"), "unknown scope " + Quote(*scope), spec.path().Key("scope"),
+            "write Namespaced or Cluster");
+    }
+  }
+
+  void ParseMetadata() {
+    const yaml::Node* node = map_.Map("metadata");
+    const DocumentPath path = map_.path().Key("metadata");
+    const std::string expected = crd_.plural + "." + crd_.group;
+    crd_.name = expected;
+    if (node == nullptr) {
+      if (!map_.Has("metadata")) Warning("crd-name", map_.origin(), "\"metadata\" is missing", map_.path());
+      return;
+    }
+    const MapReader metadata(context_, *node, path);
+    const std::string name = metadata.StringOr("name");
+    if (!valid_ || name == expected) return;
+    Warning("crd-name", ValueOrigin(metadata, "name"),
+            "the name is " + Quote(name) + ", not plural and group, " + Quote(expected), path.Key("name"),
+            "the server refuses this CRD");
+  }
+
+  void ParseVersions(const MapReader& spec) {
+    const yaml::Node* list = spec.List("versions");
+    const bool none = list == nullptr || list->items().empty();
+    if (none && beta_ && spec.Has("version")) {
+      RawCustomVersion version;
+      version.name = Name(spec, "version", model::IsVersion, kLabelRule);
+      version.origin = ValueOrigin(spec, "version");
+      version.storage = true;
+      ReadShape(spec, spec, version);
+      crd_.versions.push_back(std::move(version));
+      return;
+    }
+    const DocumentPath path = spec.path().Key("versions");
+    if (none) {
+      if (list != nullptr || !spec.Has("versions")) {
+        Error("crd-versions", spec.KeyOrigin("versions"), "the CRD has no versions",
+              list == nullptr ? spec.path() : path);
+      }
+      valid_ = false;
+      return;
+    }
+    std::size_t index = 0;
+    for (const yaml::Node& node : list->items()) {
+      const DocumentPath version_path = path.Index(index++);
+      if (!node.is_map()) {
+        ReportKind(context_, node, "a map", version_path);
+        valid_ = false;
+        continue;
+      }
+      ParseVersion(spec, MapReader(context_, node, version_path));
+    }
+    CheckVersions(spec);
+  }
+
+  void ParseVersion(const MapReader& spec, const MapReader& map) {
+    RawCustomVersion version;
+    version.origin = map.origin();
+    version.name = Name(map, "name", model::IsVersion, kLabelRule);
+    version.served = map.BoolOr("served", true);
+    version.storage = map.BoolOr("storage", false);
+    version.deprecated = map.BoolOr("deprecated", false);
+    version.deprecation_warning = map.StringOr("deprecationWarning");
+    for (const RawCustomVersion& other : crd_.versions) {
+      if (other.name == version.name && !version.name.empty()) {
+        Error(
+            "crd-versions", ValueOrigin(map, "name"),
+            "version " + Quote(version.name) + " stands twice, first at " + context_.diagnostics.Describe(other.origin),
+            map.path().Key("name"));
+      }
+    }
+    ReadShape(spec, map, version);
+    crd_.versions.push_back(std::move(version));
+  }
+
+  void CheckVersions(const MapReader& spec) {
+    const auto served = [](const RawCustomVersion& version) { return version.served; };
+    if (std::none_of(crd_.versions.begin(), crd_.versions.end(), served)) {
+      Warning("crd-versions", spec.KeyOrigin("versions"), "no version is served, so there will be no client",
+              spec.path().Key("versions"));
+    }
+    if (std::count_if(crd_.versions.begin(), crd_.versions.end(), [](const auto& v) { return v.storage; }) > 1) {
+      Warning("crd-versions", spec.KeyOrigin("versions"), "more than one version is the storage version",
+              spec.path().Key("versions"));
+    }
+  }
+
+  // Schema, subresources, columns and selectable fields: of the version; in v1beta1 also of the spec, for all versions
+  // [GEN V1B-02, MV-08].
+  void ReadShape(const MapReader& spec, const MapReader& map, RawCustomVersion& version) {
+    ReadSchemaOf(spec, map, version);
+    const auto source = [&](std::string_view key) -> const MapReader& { return beta_ && !map.Has(key) ? spec : map; };
+    ReadSubresources(source("subresources"), version);
+    ReadColumns(source("additionalPrinterColumns"), version);
+    const MapReader& selectable = source("selectableFields");
+    if (const yaml::Node* fields = selectable.List("selectableFields"); fields != nullptr) {
+      const DocumentPath path = selectable.path().Key("selectableFields");
+      for (const yaml::Node& field : fields->items()) {
+        const DocumentPath field_path = path.Index(version.selectable_fields.size());
+        const MapReader reader(context_, field, field_path);
+        if (std::optional<std::string> json_path = reader.RequiredString("jsonPath")) {
+          version.selectable_fields.push_back(std::move(*json_path));
+        }
+      }
+    }
+  }
+
+  void ReadSchemaOf(const MapReader& spec, const MapReader& map, RawCustomVersion& version) {
+    const MapReader* holder = &map;
+    std::string_view key = "schema";
+    if (beta_ && !map.Has("schema")) {
+      holder = &spec;
+      key = "validation";
+    } else if (beta_ && spec.Has("validation") && &spec != &map) {
+      Warning("crd-v1beta1", spec.KeyOrigin("validation"), "versions have schemas of their own, so this one is ignored",
+              spec.path().Key("validation"));
+    }
+    const yaml::Node* node = holder->Map(key);
+    if (node == nullptr) return;
+    const DocumentPath holder_path = holder->path().Key(key);
+    const DocumentPath path = holder_path.Key("openAPIV3Schema");
+    const MapReader schema(context_, *node, holder_path);
+    if (const yaml::Node* root = schema.Map("openAPIV3Schema"); root != nullptr) {
+      version.schema = ReadSchema(context_, *root, path);
+      version.path = path.Text();
+    }
+  }
+
+  void ReadSubresources(const MapReader& map, RawCustomVersion& version) {
+    const yaml::Node* node = map.Map("subresources");
+    if (node == nullptr) return;
+    const DocumentPath path = map.path().Key("subresources");
+    const MapReader subresources(context_, *node, path);
+    version.has_status = subresources.Map("status") != nullptr;
+    version.status_origin = subresources.KeyOrigin("status");
+    if (const yaml::Node* scale_node = subresources.Map("scale"); scale_node != nullptr) {
+      const DocumentPath scale_path = path.Key("scale");
+      const MapReader scale(context_, *scale_node, scale_path);
+      version.scale = model::ScalePaths{scale.StringOr("specReplicasPath"), scale.StringOr("statusReplicasPath"),
+                                        scale.StringOr("labelSelectorPath")};
+      version.scale_origin = subresources.KeyOrigin("scale");
+      if (version.scale->spec_replicas.empty() || version.scale->status_replicas.empty()) {
+        Warning("crd-scale", version.scale_origin, "scale needs specReplicasPath and statusReplicasPath", scale_path);
+      }
+    }
+  }
+
+  void ReadColumns(const MapReader& map, RawCustomVersion& version) {
+    const yaml::Node* list = map.List("additionalPrinterColumns");
+    if (list == nullptr) return;
+    const DocumentPath path = map.path().Key("additionalPrinterColumns");
+    for (const yaml::Node& node : list->items()) {
+      const DocumentPath column_path = path.Index(version.printer_columns.size());
+      if (!node.is_map()) {
+        ReportKind(context_, node, "a map", column_path);
+        continue;
+      }
+      const MapReader column(context_, node, column_path);
+      model::PrinterColumn out;
+      out.name = column.StringOr("name");
+      out.type = column.StringOr("type");
+      out.format = column.StringOr("format");
+      out.description = column.StringOr("description");
+      out.json_path = column.StringOr(column.Has("jsonPath") ? "jsonPath" : "JSONPath");
+      if (const yaml::Node* priority = column.Any("priority"); priority != nullptr) {
+        const std::optional<std::int64_t> value = priority->AsInt64();
+        constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+        if (value && *value >= -kMax && *value <= kMax) {
+          out.priority = static_cast<std::int32_t>(*value);
+        } else {
+          ReportKind(context_, *priority, "an integer of 32 bits", column_path.Key("priority"));
+        }
+      }
+      version.printer_columns.push_back(std::move(out));
+    }
+  }
+
+  void Add() {
+    crd_.manifest_json = ManifestJson(map_.node(), api_version_);
+    if (beta_) {
+      context_.diagnostics.Note("crd-v1beta1", map_.KeyOrigin("apiVersion"),
+                                "servers since 1.22 do not take CustomResourceDefinitions of v1beta1",
+                                map_.path().Text());
+    }
+    for (const RawCustomResource& other : draft_.custom_resources) {
+      if (other.group != crd_.group || (other.plural != crd_.plural && other.kind != crd_.kind)) continue;
+      const std::string first = context_.diagnostics.Describe(other.origin);
+      if (other.manifest_json == crd_.manifest_json) {
+        context_.diagnostics.Note("crd-twice", crd_.origin,
+                                  Quote(crd_.name) + " is here again with equal content, first at " + first);
+      } else {
+        Error("crd-twice", crd_.origin, Quote(crd_.name) + " is here again with other content, first at " + first,
+              map_.path(), "give one of the two");
+      }
+      return;
+    }
+    draft_.custom_resources.push_back(std::move(crd_));
+  }
+
+  const MapReader& map_;
+  const Context& context_;
+  const bool beta_;
+  const std::string api_version_;
+  model::Draft& draft_;
+  RawCustomResource crd_;
+  bool valid_ = true;
+};
+
+}  // namespace
+
+void ParseCrd(const MapReader& map, std::string_view api_version, model::Draft& draft) {
+  CrdParser(map, api_version, draft).Parse();
+}
+
+}  // namespace kgen::generator::parse

@@ -1,0 +1,168 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/parse/document.h"
+
+#include <map>
+#include <utility>
+
+#include "generator/parse/crd.h"
+#include "generator/parse/openapi_v3.h"
+#include "generator/parse/reader.h"
+#include "kgen/codec/yaml.h"
+
+namespace kgen::generator::parse {
+namespace {
+
+constexpr int kMaxListDepth = 8;
+
+class DocumentParser {
+ public:
+  explicit DocumentParser(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void ParseSource(Source source) {
+    const std::uint32_t file = source.file;
+    auto stream = yaml::Parse(std::move(source.text));
+    if (!stream) {
+      const yaml::SyntaxError& error = stream.error();
+      diagnostics_.Error("syntax", Origin{file, error.mark.line, error.mark.column, 0}, error.message, {}, error.hint);
+      return;
+    }
+    const auto documents = stream->documents();
+    const bool several = documents.size() > 1 || (documents.size() == 1 && stream->number(0) > 1);
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      const Context context{diagnostics_, file, several ? stream->number(i) : 0};
+      ParseDocument(context, documents[i], DocumentPath(), 0);
+    }
+  }
+
+  model::Draft Take() {
+    ReportSkipped();
+    if (draft_.documents == 0 && !diagnostics_.has_errors()) {
+      diagnostics_.Error("no-input", Origin{},
+                         "the input holds no CustomResourceDefinition and no API document" + Skipped());
+    }
+    return std::move(draft_);
+  }
+
+ private:
+  void ParseDocument(const Context& context, const yaml::Node& node, const DocumentPath& path, int depth) {
+    if (!node.is_map()) {
+      ReportKind(context, node, "an object with apiVersion and kind", path);
+      return;
+    }
+    const MapReader map(context, node, path);
+    if (map.Has("openapi")) {
+      ++draft_.documents;
+      ParseOpenApiV3(map, draft_);
+    } else if (map.Has("swagger")) {
+      ++draft_.documents;
+      diagnostics_.Error("openapi-v2", map.KeyOrigin("swagger"), "OpenAPI v2 documents are not read",
+                         path.Key("swagger").Text(),
+                         "give the OpenAPI v3 documents of the same server: one per group version, below /openapi/v3");
+    } else if (!map.Has("apiVersion") && !map.Has("kind")) {
+      ReportUnknown(map);
+    } else {
+      ParseObject(map, depth);
+    }
+  }
+
+  // Neither an API document nor an object; says what it may be.
+  void ReportUnknown(const MapReader& map) {
+    ++draft_.documents;
+    if (IsRootDocument(map)) return;
+    const bool schema = map.Has("$schema") || (map.Has("properties") && map.Has("type"));
+    if (schema) {
+      diagnostics_.Error("json-schema", map.origin(),
+                         "this is a JSON schema, not a CRD: group, names and versions are missing", map.path().Text(),
+                         "give the CustomResourceDefinition that the schema was taken from");
+    } else {
+      diagnostics_.Error(
+          "unknown-document", map.origin(),
+          "this is neither an object (apiVersion and kind are missing) nor an API document (\"openapi\" is missing)",
+          map.path().Text());
+    }
+  }
+
+  // The answer of /openapi/v3 itself: paths with the addresses of the real documents [GEN OA-20].
+  bool IsRootDocument(const MapReader& map) {
+    const yaml::Node* paths = map.node().Find("paths");
+    if (paths == nullptr || !paths->is_map() || paths->entries().empty()) return false;
+    std::string list;
+    std::size_t count = 0;
+    for (const yaml::Entry& entry : paths->entries()) {
+      if (entry.value.Find("serverRelativeURL") == nullptr) return false;
+      if (++count <= 5) list += (list.empty() ? "" : ", ") + Quote(entry.key);
+    }
+    if (count > 5) list += " and " + std::to_string(count - 5) + " more";
+    diagnostics_.Error("openapi-root", map.origin(), "this is the list of API documents, not one of them",
+                       map.path().Text(), "fetch what it names and give that: " + list);
+    return true;
+  }
+
+  void ParseObject(const MapReader& map, int depth) {
+    const std::optional<std::string> api_version = map.RequiredString("apiVersion");
+    const std::optional<std::string> kind = map.RequiredString("kind");
+    if (!api_version || !kind) {
+      ++draft_.documents;
+      return;
+    }
+    const bool crd_group = api_version->starts_with("apiextensions.k8s.io/");
+    if ((*kind == "List" && *api_version == "v1") || (*kind == "CustomResourceDefinitionList" && crd_group)) {
+      ParseList(map, *kind == "List" ? std::string() : *api_version, depth);
+    } else if (*kind == "CustomResourceDefinition" && crd_group) {
+      ++draft_.documents;
+      ParseCrd(map, *api_version, draft_);
+    } else {
+      ++skipped_[*kind];
+      diagnostics_.Note("skipped", map.origin(), "skipped: " + Quote(*kind) + " is no CustomResourceDefinition");
+    }
+  }
+
+  // Items of a typed list may leave out apiVersion and kind [GEN IN-04].
+  void ParseList(const MapReader& map, const std::string& item_version, int depth) {
+    const yaml::Node* items = map.List("items");
+    if (items == nullptr) return;
+    if (depth == kMaxListDepth) {
+      diagnostics_.Error("list-depth", map.origin(),
+                         "lists inside lists, more than " + std::to_string(kMaxListDepth) + " deep", map.path().Text());
+      return;
+    }
+    const DocumentPath path = map.path().Key("items");
+    std::size_t index = 0;
+    for (const yaml::Node& item : items->items()) {
+      const DocumentPath item_path = path.Index(index++);
+      if (!item_version.empty() && item.is_map() && item.Find("apiVersion") == nullptr &&
+          item.Find("kind") == nullptr) {
+        ++draft_.documents;
+        ParseCrd(MapReader(map.context(), item, item_path), item_version, draft_);
+      } else {
+        ParseDocument(map.context(), item, item_path, depth + 1);
+      }
+    }
+  }
+
+  std::string Skipped() const {
+    std::string list;
+    for (const auto& [kind, count] : skipped_)
+      list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + Quote(kind);
+    return list.empty() ? std::string() : "; skipped: " + list;
+  }
+
+  void ReportSkipped() {
+    if (!skipped_.empty())
+      diagnostics_.Note("skipped-summary", Origin{}, "objects that are no CustomResourceDefinition" + Skipped());
+  }
+
+  Diagnostics& diagnostics_;
+  model::Draft draft_;
+  std::map<std::string, std::size_t> skipped_;
+};
+
+}  // namespace
+
+model::Draft ParseSources(std::vector<Source> sources, Diagnostics& diagnostics) {
+  DocumentParser parser(diagnostics);
+  for (Source& source : sources) parser.ParseSource(std::move(source));
+  return parser.Take();
+}
+
+}  // namespace kgen::generator::parse

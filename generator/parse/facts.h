@@ -1,0 +1,30 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// API documents reduced to facts: what the generator needs of an OpenAPI v3 document and nothing that is prose.
+//
+//   api__v1.json.gz --ReduceToFacts()--> api__v1.json, still an OpenAPI v3 document, which the generator reads as any
+//   other
+//
+// Kept: all schemas whole but for description, title, example and externalDocs; paths of resources with their verbs
+// (x-kubernetes-action), the kind of each body, parameters in paths, `watch` of lists, the query parameters of connect
+// operations. Dropped: prose, the deprecated /watch/ paths, discovery, tags, operation ids, other query parameters
+// (every resource has the same), responses but the first good one, security, lists of more than one kind at one
+// definition.
+//
+// Keys are sorted and the layout is a function of the content, so the same server gives the same bytes and a new
+// version gives a readable difference. [GEN OA-03, OUT-01, OP-02..OP-09]
+#ifndef KGEN_GENERATOR_PARSE_FACTS_H_
+#define KGEN_GENERATOR_PARSE_FACTS_H_
+
+#include <string>
+
+#include "generator/parse/reader.h"
+
+namespace kgen::generator::parse {
+
+// The facts of a document that ParseOpenApiV3() has read without error. Ends with a line end.
+std::string ReduceToFacts(const MapReader& document);
+
+}  // namespace kgen::generator::parse
+
+#endif  // KGEN_GENERATOR_PARSE_FACTS_H_

@@ -1,0 +1,166 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/parse/openapi_v3.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "generator/parse/schema.h"
+
+namespace kgen::generator::parse {
+namespace {
+
+using model::RawDefinition;
+using model::RawOperation;
+
+constexpr std::array<std::string_view, 8> kMethods = {"get",     "put",  "post",  "delete",
+                                                      "options", "head", "patch", "trace"};
+
+class OpenApiParser {
+ public:
+  OpenApiParser(const MapReader& document, model::Draft& draft)
+      : document_(document), context_(document.context()), draft_(draft) {}
+
+  void Parse() {
+    const std::optional<std::string> version = document_.String("openapi");
+    if (!version) return;
+    if (!version->starts_with("3.0") && !version->starts_with("3.1")) {
+      context_.diagnostics.Error("openapi-version", context_.At(document_.Any("openapi")->mark()),
+                                 "OpenAPI " + Quote(*version) + " is not read", document_.path().Key("openapi").Text(),
+                                 "3.0 is what API servers publish");
+      return;
+    }
+    ParseDefinitions();
+    ParsePaths();
+  }
+
+ private:
+  void ParseDefinitions() {
+    const DocumentPath components_path = document_.path().Key("components");
+    const yaml::Node* components_node = document_.Map("components");
+    if (components_node == nullptr) return;
+    const MapReader components(context_, *components_node, components_path);
+    components_ = components_node;
+    const yaml::Node* schemas = components.Map("schemas");
+    if (schemas == nullptr) return;
+    const DocumentPath path = components_path.Key("schemas");
+    for (const yaml::Entry& entry : schemas->entries()) {
+      const DocumentPath definition_path = path.Key(entry.key);
+      model::RawSchemaPtr schema = ReadSchema(context_, entry.value, definition_path);
+      schema->path = definition_path.Text();
+      AddDefinition({std::string(entry.key), std::move(schema), context_.At(entry.mark)});
+    }
+  }
+
+  void AddDefinition(RawDefinition definition) {
+    const auto [found, added] = draft_.definitions.try_emplace(definition.name);
+    if (added) {
+      found->second = std::move(definition);
+      return;
+    }
+    std::string where;
+    if (!model::SameShape(*found->second.schema, *definition.schema, &where)) {
+      context_.diagnostics.Error("definition-differs", definition.origin,
+                                 "this definition differs from the one at " +
+                                     context_.diagnostics.Describe(found->second.origin) +
+                                     (where.empty() ? std::string() : ", in " + where),
+                                 definition.schema->path, "give documents of one server version");
+      return;
+    }
+    // A document without prose may have come first.
+    if (found->second.schema->description.empty()) found->second = std::move(definition);
+  }
+
+  void ParsePaths() {
+    const yaml::Node* paths = document_.Map("paths");
+    if (paths == nullptr) return;
+    const DocumentPath path = document_.path().Key("paths");
+    for (const yaml::Entry& entry : paths->entries()) {
+      const DocumentPath item_path = path.Key(entry.key);
+      if (!entry.value.is_map()) {
+        ReportKind(context_, entry.value, "a map", item_path);
+        continue;
+      }
+      const MapReader item(context_, entry.value, item_path);
+      const bool watch = HasWatchParameter(item);
+      for (const std::string_view method : kMethods) {
+        if (const yaml::Node* node = item.Map(method); node != nullptr) {
+          const DocumentPath operation_path = item_path.Key(method);
+          ParseOperation(MapReader(context_, *node, operation_path), entry.key, watch);
+        }
+      }
+    }
+  }
+
+  void ParseOperation(const MapReader& operation, std::string_view path, bool path_has_watch) {
+    const std::optional<std::string> action = operation.String("x-kubernetes-action");
+    const yaml::Node* gvk = operation.Map("x-kubernetes-group-version-kind");
+    if (!action || gvk == nullptr) return;  // discovery, logs, version [GEN OP-08]
+    RawOperation out;
+    out.origin = operation.origin();
+    out.path = path;
+    out.action = *action;
+    out.gvk = ReadGroupVersionKind(context_, *gvk, operation.path().Key("x-kubernetes-group-version-kind"));
+    out.watchable = path_has_watch || HasWatchParameter(operation);
+    bool unused = false;
+    if (const yaml::Node* body = Resolve(operation.Any("requestBody"), "requestBodies")) {
+      out.request_ref = BodyReference(body->Find("content"), unused);
+    }
+    const yaml::Node* responses = operation.Map("responses");
+    const yaml::Node* ok = responses == nullptr ? nullptr : responses->Find("200");
+    if (ok == nullptr && responses != nullptr) ok = responses->Find("201");
+    if (const yaml::Node* response = Resolve(ok, "responses")) {
+      out.response_ref = BodyReference(response->Find("content"), out.text);
+    }
+    draft_.operations.push_back(std::move(out));
+  }
+
+  // Follows a reference into components, one step.
+  const yaml::Node* Resolve(const yaml::Node* node, std::string_view section) const {
+    if (node == nullptr) return nullptr;
+    const yaml::Node* reference = node->Find("$ref");
+    if (reference == nullptr || !reference->is_string()) return node;
+    std::string_view text = reference->text();
+    const std::string prefix = "#/components/" + std::string(section) + "/";
+    if (!text.starts_with(prefix) || components_ == nullptr) return nullptr;
+    text.remove_prefix(prefix.size());
+    const yaml::Node* map = components_->Find(section);
+    return map == nullptr ? nullptr : map->Find(text);
+  }
+
+  bool HasWatchParameter(const MapReader& map) const {
+    const yaml::Node* parameters = map.List("parameters");
+    if (parameters == nullptr) return false;
+    return std::any_of(parameters->items().begin(), parameters->items().end(), [&](const yaml::Node& node) {
+      const yaml::Node* parameter = Resolve(&node, "parameters");
+      const yaml::Node* name = parameter == nullptr ? nullptr : parameter->Find("name");
+      const yaml::Node* in = parameter == nullptr ? nullptr : parameter->Find("in");
+      return name != nullptr && name->text() == "watch" && in != nullptr && in->text() == "query";
+    });
+  }
+
+  // The definition that a body refers to: JSON before "any encoding" before whatever is there [GEN OA-15]. `text` is
+  // set when there is nothing but text/plain [GEN OP-15].
+  static std::string BodyReference(const yaml::Node* content, bool& text) {
+    if (content == nullptr || content->entries().empty()) return {};
+    const yaml::Node* media = content->Find("application/json");
+    if (media == nullptr) media = content->Find("*/*");
+    text = media == nullptr && content->Find("text/plain") != nullptr;
+    if (media == nullptr) media = &content->entries()[0].value;
+    const yaml::Node* schema = media->Find("schema");
+    const yaml::Node* reference = schema == nullptr ? nullptr : schema->Find("$ref");
+    if (reference == nullptr || !reference->is_string()) return {};
+    return DefinitionOfReference(reference->text()).value_or(std::string());
+  }
+
+  const MapReader& document_;
+  const Context& context_;
+  model::Draft& draft_;
+  const yaml::Node* components_ = nullptr;
+};
+
+}  // namespace
+
+void ParseOpenApiV3(const MapReader& document, model::Draft& draft) { OpenApiParser(document, draft).Parse(); }
+
+}  // namespace kgen::generator::parse

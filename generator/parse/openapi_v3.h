@@ -1,0 +1,20 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// OpenAPI v3 documents as API servers publish them, one per group version; facts are the same format. [GEN
+// OA-01..OA-19, OP-01..OP-09, IN-23]
+//
+// Reads definitions and operations as they stand; what they mean together is decided by model/resolve.
+#ifndef KGEN_GENERATOR_PARSE_OPENAPI_V3_H_
+#define KGEN_GENERATOR_PARSE_OPENAPI_V3_H_
+
+#include "generator/model/raw_schema.h"
+#include "generator/parse/reader.h"
+
+namespace kgen::generator::parse {
+
+// Adds a document to `draft`. A definition that another document has too must have the same shape there [GEN OA-03].
+void ParseOpenApiV3(const MapReader& document, model::Draft& draft);
+
+}  // namespace kgen::generator::parse
+
+#endif  // KGEN_GENERATOR_PARSE_OPENAPI_V3_H_

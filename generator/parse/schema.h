@@ -1,0 +1,27 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A schema object of a CRD or an OpenAPI document, read keyword by keyword into a RawSchema. Keywords are known by
+// their position only, so properties that are called "items" or "$ref" are properties [GEN IN-23]. Unknown keywords are
+// ignored [GEN IN-25].
+#ifndef KGEN_GENERATOR_PARSE_SCHEMA_H_
+#define KGEN_GENERATOR_PARSE_SCHEMA_H_
+
+#include "generator/model/raw_schema.h"
+#include "generator/parse/reader.h"
+
+namespace kgen::generator::parse {
+
+// Never null. What is wrong is reported and left out; a node that is no map reads as the empty schema. `path` becomes
+// the result's own path.
+model::RawSchemaPtr ReadSchema(const Context& context, const yaml::Node& node, const DocumentPath& path);
+
+// The definition's name in "#/components/schemas/NAME" or "#/definitions/NAME", with pointer escapes decoded
+// [GEN REF-05]; nothing for any other reference.
+std::optional<std::string> DefinitionOfReference(std::string_view reference);
+
+// Reads {group, version, kind}.
+model::GroupVersionKind ReadGroupVersionKind(const Context& context, const yaml::Node& node, const DocumentPath& path);
+
+}  // namespace kgen::generator::parse
+
+#endif  // KGEN_GENERATOR_PARSE_SCHEMA_H_
