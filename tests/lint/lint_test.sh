@@ -86,6 +86,10 @@ for name in boost/asio.hpp openssl/ssl.h nghttp2/nghttp2.h yaml.h llvm/ADT/Strin
   file runtime/include/kgen/client/a.h "#include <$name>"
   fires "PublicFinds_${name//[^a-z0-9]/_}" public "$name: "
 done
+file runtime/include/kgen/cache/a.h '#include <gmock/gmock.h>'
+fires PublicFindsGmockOutsideTheTestKit public "gmock/gmock.h: "
+file runtime/include/kgen/testing/a.h '#include <gmock/gmock.h>'
+silent PublicLetsTheTestKitHaveGmock public
 file runtime/include/kgen/core/a.h '#include "core/private.h"'
 fires PublicFindsAPrivateHeader public "by their full path"
 file generated/k8s/a.h '#include "kgen/core/no_such.h"'
