@@ -68,19 +68,19 @@ class Tree:
     def under(self, *prefixes, suffixes=CXX):
         return [f for f in self.files if f.startswith(prefixes) and f.endswith(suffixes)]
 
-    def allowed(self, rule, name):
-        return (rule, name) in self._allowed
+    def allowed(self, rule, name, word="-"):
+        return (rule, name, word) in self._allowed
 
     def _read_allowed(self):
         path = os.path.join(self.root, "tools/lint/allowed.txt")
         if not os.path.isfile(path):
             return set()
         with open(path, encoding="utf-8") as file:
-            rows = [line.split(None, 2) for line in file if line.strip() and not line.startswith("#")]
+            rows = [line.split(None, 3) for line in file if line.strip() and not line.startswith("#")]
         for row in rows:
-            if len(row) < 3:
-                sys.exit(f"{path}: '{' '.join(row)}' wants a rule, a file and a reason")
-        return {(row[0], row[1]) for row in rows}
+            if len(row) < 4:
+                sys.exit(f"{path}: '{' '.join(row)}' wants a rule, a file, a word and a reason")
+        return {tuple(row[:3]) for row in rows}
 
 
 def layer_of(name):
@@ -155,12 +155,10 @@ def rule_reach(tree):
 
 def words(tree, rule, folders, patterns):
     for name in tree.under(*folders):
-        if tree.allowed(rule, name):
-            continue
         for number, text in tree.code(name):
             for pattern, message in patterns:
                 found = re.search(pattern, text)
-                if found:
+                if found and not tree.allowed(rule, name, found.group(0).replace(" ", "")):
                     yield name, number, f"{found.group(0).strip()}: {message}"
 
 
