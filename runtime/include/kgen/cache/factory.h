@@ -43,7 +43,12 @@ class FactoryState;
 // Thread safety: all members from any thread.
 class SharedInformerFactory {
  public:
-  explicit SharedInformerFactory(Connection connection, FactoryOptions options = {});
+  explicit SharedInformerFactory(const Connection& connection, FactoryOptions options = {});
+  // The same with any clientset.
+  template <typename Clientset>
+    requires requires(const Clientset& c) { c.connection(); }
+  explicit SharedInformerFactory(const Clientset& clientset, FactoryOptions options = {})
+      : SharedInformerFactory(clientset.connection(), std::move(options)) {}
   SharedInformerFactory(const SharedInformerFactory&) = delete;
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();

@@ -65,7 +65,8 @@ class Pages {
       return *this;
     }
     void operator++(int) { ++*this; }
-    friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.pages_->end_; }
+    bool AtEnd() const noexcept { return pages_->end_; }
+    friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.AtEnd(); }
 
    private:
     Pages* pages_;

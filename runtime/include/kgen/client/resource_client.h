@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -50,8 +51,9 @@ Result<T> DecodeBody(Result<std::string> body) {
 template <typename T, typename L>
 class ResourceClient {
  public:
+  // T may be incomplete here: generated clients are declared before the types that they serve.
   ResourceClient(Connection connection, std::string_view namespace_)
-      : raw_(std::move(connection), *T::kTable.kind, namespace_) {}
+      : connection_(std::move(connection)), namespace_(namespace_) {}
 
   // The server's answer holds what it added: uid, resourceVersion, defaults.
   Result<T> Create(const T& object, const CreateOptions& options = {}) const { return Body<T>(CreateRequest(object, options)); }
@@ -73,69 +75,71 @@ class ResourceClient {
     BodyAsync<T>(UpdateRequest(object, "status", options), std::move(done));
   }
 
-  Result<T> Get(std::string_view name, const GetOptions& options = {}) const { return Body<T>(raw_.Get(name, "", options)); }
+  Result<T> Get(std::string_view name, const GetOptions& options = {}) const { return Body<T>(raw().Get(name, "", options)); }
   void GetAsync(std::string_view name, const GetOptions& options, Callback<T> done) const {
-    BodyAsync<T>(raw_.Get(name, "", options), std::move(done));
+    BodyAsync<T>(raw().Get(name, "", options), std::move(done));
   }
 
   // One page, or everything if options.limit is absent.
-  Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw_.List(options)); }
-  void ListAsync(const ListOptions& options, Callback<L> done) const { BodyAsync<L>(raw_.List(options), std::move(done)); }
+  Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw().List(options)); }
+  void ListAsync(const ListOptions& options, Callback<L> done) const { BodyAsync<L>(raw().List(options), std::move(done)); }
 
   // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for directly.
-  kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw_, std::move(options)); }
+  kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw(), std::move(options)); }
 
   // A raw watch from options.resource_version on: no cache, no re-connection. Informers are usually what one wants.
-  Result<Watcher<T>> Watch(const ListOptions& options = {}) const { return Watcher<T>::Open(raw_, options); }
+  Result<Watcher<T>> Watch(const ListOptions& options = {}) const { return Watcher<T>::Open(raw(), options); }
 
   Result<T> Patch(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
-    return Body<T>(raw_.Patch(name, "", patch, options));
+    return Body<T>(raw().Patch(name, "", patch, options));
   }
   void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options, Callback<T> done) const {
-    BodyAsync<T>(raw_.Patch(name, "", patch, options), std::move(done));
+    BodyAsync<T>(raw().Patch(name, "", patch, options), std::move(done));
   }
   Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
-    return Body<T>(raw_.Patch(name, "status", patch, options));
+    return Body<T>(raw().Patch(name, "status", patch, options));
   }
   // Server-side apply of the members that are set in `object`; options.field_manager is required by the server.
   Result<T> Apply(const T& object, const PatchOptions& options) const {
-    return Body<T>(raw_.Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
+    return Body<T>(raw().Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
   }
 
   Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const {
-    return Discard(detail::CallForBody(raw_.connection(), raw_.Delete(name, options)));
+    return Discard(detail::CallForBody(connection_, raw().Delete(name, options)));
   }
   void DeleteAsync(std::string_view name, const DeleteOptions& options, Callback<void> done) const {
-    detail::CallForBodyAsync(raw_.connection(), raw_.Delete(name, options),
+    detail::CallForBodyAsync(connection_, raw().Delete(name, options),
                              [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
   }
   Result<void> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
-    return Discard(detail::CallForBody(raw_.connection(), raw_.DeleteCollection(options, which)));
+    return Discard(detail::CallForBody(connection_, raw().DeleteCollection(options, which)));
   }
 
-  const RawResource& raw() const noexcept { return raw_; }
+  RawResource raw() const { return RawResource(connection_, *T::kTable.kind, namespace_); }
+  const Connection& connection() const noexcept { return connection_; }
 
  protected:
   template <typename R>
   Result<R> Body(Result<ApiRequest> request) const {
-    return detail::DecodeBody<R>(detail::CallForBody(raw_.connection(), std::move(request)));
+    return detail::DecodeBody<R>(detail::CallForBody(connection_, std::move(request)));
   }
   template <typename R>
   void BodyAsync(Result<ApiRequest> request, Callback<R> done) const {
     detail::CallForBodyAsync(
-        raw_.connection(), std::move(request),
+        connection_, std::move(request),
         [done = std::move(done)](Result<std::string> body) mutable { done(detail::DecodeBody<R>(std::move(body))); });
   }
 
  private:
   Result<ApiRequest> CreateRequest(const T& object, const CreateOptions& options) const {
-    return raw_.Create(object.metadata.namespace_, Encode(object), options);
+    return raw().Create(object.metadata.namespace_, Encode(object), options);
   }
   Result<ApiRequest> UpdateRequest(const T& object, std::string_view subresource, const UpdateOptions& options) const {
-    return raw_.Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
+    return raw().Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
   }
 
-  RawResource raw_;
+  Connection connection_;
+  std::string namespace_;
 };
 
 }  // namespace kgen

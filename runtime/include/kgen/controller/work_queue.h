@@ -74,15 +74,11 @@ template <typename T>
 meta::v1::OwnerReference ControllerRef(const T& owner) {
   return detail::MakeControllerRef(owner.metadata, T::kTable);
 }
-template <typename T>
-meta::v1::OwnerReference ControllerRef(const Ref<const T>& owner) {
-  return ControllerRef(*owner);
-}
 
 // By UID of the controlling owner reference.
 template <typename T, typename U>
-bool IsControlledBy(const Ref<const T>& object, const Ref<const U>& owner) noexcept {
-  return detail::ControlledBy(object->metadata, owner->metadata);
+bool IsControlledBy(const T& object, const U& owner) noexcept {
+  return detail::ControlledBy(object.metadata, owner.metadata);
 }
 
 }  // namespace kgen

@@ -17,6 +17,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kgen/core/shared.h"
@@ -79,6 +80,12 @@ class [[nodiscard]] Error {
   // The same failure seen from one step further out: With("list pods") makes "list pods: ...".
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
+
+  // `return kgen::Error(...)` from a function that returns a Result.
+  template <typename T>
+  operator std::expected<T, Error>() const {  // NOLINT(google-explicit-constructor)
+    return std::unexpected<Error>(*this);
+  }
 
   // Everything in one line: what was being done, the message, the code, and each cause.
   std::string ToString() const;

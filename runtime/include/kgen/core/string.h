@@ -164,6 +164,7 @@ class String {
  private:
   friend struct detail_StringAccess;
   friend class IntOrString;
+  friend struct detail_ScalarAccess;
 
   static constexpr unsigned char kBlock = 255;
   static constexpr std::size_t kInline = 15;
