@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -89,7 +90,12 @@ std::optional<Verb> VerbOf(std::string_view action) {
 
 class Gatherer {
  public:
-  explicit Gatherer(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  Gatherer(const std::vector<const RawOperation*>& operations, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+    for (const RawOperation* operation : operations) {
+      const std::optional<ResourcePath> path = ParsePath(operation->path);
+      if (path && path->watch) watch_paths_.insert({path->group, path->version});
+    }
+  }
 
   void Add(const RawOperation& operation) {
     const std::optional<ResourcePath> path = ParsePath(operation.path);
@@ -108,7 +114,10 @@ class Gatherer {
       return;
     }
     resource.verbs.Add(*verb);
-    if (operation.watchable && *verb == Verb::kList) resource.verbs.Add(Verb::kWatch);
+    // Full documents list `watch` with every list, also of what cannot be watched (componentstatuses), and tell by the
+    // deprecated /watch/ paths; facts and documents of CRDs have no such paths [GEN OP-07, OP-10].
+    const bool told_by_paths = watch_paths_.contains({path->group, path->version});
+    if (operation.watchable && *verb == Verb::kList && !told_by_paths) resource.verbs.Add(Verb::kWatch);
     AddKind(operation, gathered);
   }
 
@@ -175,6 +184,7 @@ class Gatherer {
   }
 
   Diagnostics& diagnostics_;
+  std::set<std::pair<std::string, std::string>> watch_paths_;  // group versions that have /watch/ paths
   std::map<std::tuple<std::string, std::string, std::string>, Gathered> resources_;
 };
 
@@ -188,7 +198,7 @@ std::vector<ServedResource> GatherResources(const Draft& draft, Diagnostics& dia
   std::sort(operations.begin(), operations.end(), [](const RawOperation* a, const RawOperation* b) {
     return std::tie(a->path, a->action, a->gvk) < std::tie(b->path, b->action, b->gvk);
   });
-  Gatherer gatherer(diagnostics);
+  Gatherer gatherer(operations, diagnostics);
   for (const RawOperation* operation : operations) gatherer.Add(*operation);
   return gatherer.Take();
 }

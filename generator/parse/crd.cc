@@ -169,7 +169,10 @@ class CrdParser {
   }
 
   void ParseScope(const MapReader& spec) {
-    const std::optional<std::string> scope = beta_ && !spec.Has("scope") ? "Namespaced" : spec.RequiredString("scope");
+    // Old generators write `scope: ""`; in v1beta1 that is as good as nothing.
+    const yaml::Node* value = spec.Any("scope");
+    const bool absent = value == nullptr || (value->is_string() && value->text().empty());
+    const std::optional<std::string> scope = beta_ && absent ? "Namespaced" : spec.RequiredString("scope");
     if (!scope) {
       valid_ = false;
     } else if (*scope == "Cluster") {

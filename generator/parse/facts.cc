@@ -92,15 +92,22 @@ class Reducer {
     JsonValue out = JsonValue::Map();
     const yaml::Node* paths = document_.Find("paths");
     if (paths == nullptr) return out;
+    // What can be watched is told by these paths; where there are none, by the parameter of lists [GEN OP-07].
+    std::set<std::string> watched;
     for (const yaml::Entry& entry : paths->entries()) {
-      if (entry.key.find("/watch/") != std::string_view::npos) continue;  // [GEN OP-07]
-      JsonValue item = ReduceItem(entry.value);
+      if (const std::size_t at = entry.key.find("/watch/"); at != std::string_view::npos) {
+        watched.insert(std::string(entry.key.substr(0, at)) + std::string(entry.key.substr(at + 6)));
+      }
+    }
+    for (const yaml::Entry& entry : paths->entries()) {
+      if (entry.key.find("/watch/") != std::string_view::npos) continue;
+      JsonValue item = ReduceItem(entry.value, watched.empty() || watched.contains(std::string(entry.key)));
       if (!item.empty()) out.Set(entry.key, std::move(item));
     }
     return out;
   }
 
-  JsonValue ReduceItem(const yaml::Node& item) {
+  JsonValue ReduceItem(const yaml::Node& item, bool watched) {
     JsonValue out = JsonValue::Map();
     bool lists = false;
     bool connects = false;
@@ -109,9 +116,9 @@ class Reducer {
       if (operation == nullptr) continue;
       const std::string_view action = Text(operation->Find("x-kubernetes-action"));
       if (action.empty() || operation->Find("x-kubernetes-group-version-kind") == nullptr) continue;  // [GEN OP-08]
-      lists = lists || action == "list";
+      lists = lists || (watched && action == "list");
       connects = connects || action == "connect";
-      out.Set(method, ReduceOperation(*operation, action));
+      out.Set(method, ReduceOperation(*operation, action, watched));
     }
     if (out.empty()) return out;
     JsonValue parameters = ReduceParameters(item.Find("parameters"), lists, connects);
@@ -119,11 +126,12 @@ class Reducer {
     return out;
   }
 
-  JsonValue ReduceOperation(const yaml::Node& operation, std::string_view action) {
+  JsonValue ReduceOperation(const yaml::Node& operation, std::string_view action, bool watched) {
     JsonValue out = JsonValue::Map();
     out.Set("x-kubernetes-action", JsonValue::String(action));
     out.Set("x-kubernetes-group-version-kind", JsonValue::Copy(*operation.Find("x-kubernetes-group-version-kind")));
-    JsonValue parameters = ReduceParameters(operation.Find("parameters"), action == "list", action == "connect");
+    JsonValue parameters =
+        ReduceParameters(operation.Find("parameters"), watched && action == "list", action == "connect");
     if (!parameters.empty()) out.Set("parameters", std::move(parameters));
     if (const yaml::Node* body = Resolve(operation.Find("requestBody"), "requestBodies")) {
       JsonValue request = JsonValue::Map();

@@ -31,7 +31,7 @@ class JsonValue {
   bool empty() const { return items_.empty() && members_.empty() && text_.empty(); }
 
   // With a line end at the end.
-  std::string Layout(std::size_t width = 100) const;
+  std::string Layout(std::size_t width = 120) const;
 
  private:
   enum class Kind { kScalar, kList, kMap };
