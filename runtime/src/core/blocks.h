@@ -2,13 +2,14 @@
 //
 // Private to the runtime: blocks from the inside, for the interpreter (core/value.cc) and the codec.
 //
-// The public headers know how a block is held; this one knows how it is filled in place, sorted, shared and asked whether it
-// counts. All functions take erased values: `member` is the address of a field of a struct (base + Field::offset), `value`
-// that of a list's or map's element.
+// The public headers know how a block is held; this one knows how it is filled in place, sorted, shared and asked
+// whether it counts. All functions take erased values: `member` is the address of a field of a struct (base +
+// Field::offset), `value` that of a list's or map's element.
 //
 // How the decoder fills a block:
-//   list:  block = NewList(n, type);  slot = AppendElement(block, type);  ... decode into *slot ...;  block = ShrinkList(block, type)
-//   map:   block = NewPackedMap(n, type);  entry = AppendEntry(block, type);  ... KeyOf(entry), ValueOf(entry) ...;
+//   list:  block = NewList(n, type);  slot = AppendElement(block, type);  ... decode into *slot ...;  block =
+//   ShrinkList(block, type) map:   block = NewPackedMap(n, type);  entry = AppendEntry(block, type);  ... KeyOf(entry),
+//   ValueOf(entry) ...;
 //          block = SortPackedMap(block, type)
 //   box:   block = NewBox(table, false);  ... decode into block->object() ...
 // At any point Release{List,Map,Box} gives back everything that was appended, so an error path is one call.
@@ -92,8 +93,8 @@ void* AppendEntry(MapBlock* map, const ValueType& type);
 // What makes a packed block a map: in byte order of the keys, without duplicates (the last one holds). The argument is
 // consumed; it is the result when it was in order already, as a Go server writes it.
 MapBlock* SortPackedMap(MapBlock* map, const ValueType& type);
-// An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose lifetime
-// there ends.
+// An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose
+// lifetime there ends.
 MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type);
 
 inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {

@@ -43,7 +43,7 @@ class ResolvedPath {
   struct Step {
     const Field* field = nullptr;       // a member of a struct
     const ValueType* element = nullptr;  // a list's or a map's elements
-    std::string key;                     // of a map; empty for all
+    std::string key{};                   // of a map; empty for all
     bool has_key = false;
   };
   std::vector<Step> steps_;

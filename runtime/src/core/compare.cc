@@ -1,0 +1,335 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Emptiness, equality, semantic equality and hash over tables.
+#include <cstring>
+#include <functional>
+
+#include "core/blocks.h"
+#include "kgen/core/value.h"
+
+namespace kgen::detail {
+namespace {
+
+enum class Meaning : bool {
+  kWire,      // the same JSON
+  kSemantic,  // what a controller takes for the same
+};
+
+// The 16 bytes of String, Duration, Quantity, IntOrString, Bytes and Json. Inline bytes behind the text are zero, so
+// inline texts are equal as bytes; IntOrString's integers have a tag of their own and are always inline.
+bool SameText(const void* a, const void* b) noexcept {
+  if (std::memcmp(a, b, sizeof(String)) == 0) return true;
+  const unsigned char x = static_cast<const unsigned char*>(a)[15];
+  const unsigned char y = static_cast<const unsigned char*>(b)[15];
+  if (x != 255 && y != 255) return false;  // both inline
+  // At least one is text in a block; the other may be text of any form, but not unset and no integer.
+  const auto is_text = [](unsigned char tag) { return tag == 255 || (tag != 0 && tag <= 0x80); };
+  return is_text(x) && is_text(y) && static_cast<const String*>(a)->view() == static_cast<const String*>(b)->view();
+}
+
+template <Meaning meaning>
+bool EqualStructs(const void* a, const void* b, const TypeTable& table) noexcept;
+template <Meaning meaning>
+bool EqualLists(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept;
+template <Meaning meaning>
+bool EqualMaps(const MapBlock* a, const MapBlock* b, const ValueType& type) noexcept;
+
+template <Meaning meaning>
+bool EqualBoxes(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept {
+  if (a == b) return true;
+  const bool has = BoxHasValue(a, table);
+  if (has != BoxHasValue(b, table)) return false;
+  return !has || EqualStructs<meaning>(a->object(), b->object(), table);
+}
+
+template <Meaning meaning>
+bool EqualTimes(const TimeWord& a, const TimeWord& b) noexcept {
+  if constexpr (meaning == Meaning::kWire) return a.SameText(b);
+  return a.has_value() == b.has_value() && a.micros() == b.micros();
+}
+
+template <typename T>
+const T& As(const void* value) noexcept {
+  return *static_cast<const T*>(value);
+}
+
+// Everything but scalars, which are Optional in members and bare in values.
+template <Meaning meaning>
+bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noexcept {
+  switch (kind) {
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime:
+      return EqualTimes<meaning>(As<TimeWord>(a), As<TimeWord>(b));
+    case ValueKind::kStruct:
+      return EqualStructs<meaning>(a, b, *static_cast<const TypeTable*>(detail));
+    case ValueKind::kBox:
+      return EqualBoxes<meaning>(BoxOf(a), BoxOf(b), *static_cast<const TypeTable*>(detail));
+    case ValueKind::kList:
+      return EqualLists<meaning>(ListOf(a), ListOf(b), *static_cast<const ValueType*>(detail));
+    case ValueKind::kMap:
+      return EqualMaps<meaning>(MapOf(a), MapOf(b), *static_cast<const ValueType*>(detail));
+    default:
+      break;
+  }
+  if constexpr (meaning == Meaning::kSemantic) {
+    if (kind == ValueKind::kString) return As<String>(a) == As<String>(b);
+    if (kind == ValueKind::kBytes) return As<Bytes>(a).base64() == As<Bytes>(b).base64();
+    if (kind == ValueKind::kQuantity) return As<Quantity>(a) == As<Quantity>(b);
+    if (kind == ValueKind::kDuration) return As<Duration>(a) == As<Duration>(b);
+  }
+  return SameText(a, b);
+}
+
+template <Meaning meaning>
+bool EqualMembers(const void* a, const void* b, const Field& field) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return As<Optional<bool>>(a) == As<Optional<bool>>(b);
+    case ValueKind::kInt32:
+      return As<Optional<std::int32_t>>(a) == As<Optional<std::int32_t>>(b);
+    case ValueKind::kInt64:
+      return As<Optional<std::int64_t>>(a) == As<Optional<std::int64_t>>(b);
+    case ValueKind::kDouble:
+      return As<Optional<double>>(a) == As<Optional<double>>(b);
+    default:
+      return Equal<meaning>(a, b, field.kind, field.detail);
+  }
+}
+
+template <Meaning meaning>
+bool EqualValues(const void* a, const void* b, const ValueType& type) noexcept {
+  switch (type.kind) {
+    case ValueKind::kBool:
+      return As<bool>(a) == As<bool>(b);
+    case ValueKind::kInt32:
+      return As<std::int32_t>(a) == As<std::int32_t>(b);
+    case ValueKind::kInt64:
+      return As<std::int64_t>(a) == As<std::int64_t>(b);
+    case ValueKind::kDouble:
+      return As<double>(a) == As<double>(b);
+    case ValueKind::kStruct:
+    case ValueKind::kBox:
+      return Equal<meaning>(a, b, type.kind, type.table);
+    default:
+      return Equal<meaning>(a, b, type.kind, type.element);
+  }
+}
+
+template <Meaning meaning>
+bool EqualLists(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept {
+  if (a == b) return true;
+  if constexpr (meaning == Meaning::kSemantic) {
+    if (a == nullptr) return b->word == 0;
+    if (b == nullptr) return a->word == 0;
+  }
+  if (a == nullptr || b == nullptr || a->word != b->word) return false;
+  for (std::uint32_t i = 0; i < a->word; ++i) {
+    const void* x = ElementAt(a, i, type);
+    const void* y = ElementAt(b, i, type);
+    // An element that is unset text is written as "", for there is nothing else to write.
+    if (type.kind == ValueKind::kString ? As<String>(x) != As<String>(y) : !EqualValues<meaning>(x, y, type))
+      return false;
+  }
+  return true;
+}
+
+// The index of the next entry that counts.
+std::size_t NextEntry(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
+  while (i < MapSize(map) && !MapEntryCounts(map, i, type)) ++i;
+  return i;
+}
+
+template <Meaning meaning>
+bool EqualMaps(const MapBlock* a, const MapBlock* b, const ValueType& type) noexcept {
+  if (a == b) return true;
+  if (meaning == Meaning::kWire && MapHasValue(a, type) != MapHasValue(b, type)) return false;
+  std::size_t i = NextEntry(a, 0, type);
+  std::size_t j = NextEntry(b, 0, type);
+  while (i < MapSize(a) && j < MapSize(b)) {
+    const void* x = MapEntryAt(a, i, type);
+    const void* y = MapEntryAt(b, j, type);
+    if (KeyOf(x) != KeyOf(y) || !EqualValues<meaning>(ValueOf(x), ValueOf(y), type)) return false;
+    i = NextEntry(a, i + 1, type);
+    j = NextEntry(b, j + 1, type);
+  }
+  return i == MapSize(a) && j == MapSize(b);
+}
+
+// Unknown fields that are written, in order.
+class Written {
+ public:
+  Written(const void* object, const TypeTable& table) noexcept : object_(object), table_(table) {
+    if (table.unknown_offset == TypeTable::kNoUnknown) return;
+    next_ = UnknownOf(object, table).begin();
+    end_ = UnknownOf(object, table).end();
+  }
+  const UnknownField* Next() noexcept {
+    while (next_ != end_ && IsReplaced(*next_, object_, table_)) ++next_;
+    return next_ != end_ ? next_++ : nullptr;
+  }
+
+ private:
+  const void* object_;
+  const TypeTable& table_;
+  const UnknownField* next_ = nullptr;
+  const UnknownField* end_ = nullptr;
+};
+
+bool EqualUnknown(const void* a, const void* b, const TypeTable& table) noexcept {
+  Written first(a, table);
+  Written second(b, table);
+  for (;;) {
+    const UnknownField* x = first.Next();
+    const UnknownField* y = second.Next();
+    if (x == nullptr || y == nullptr) return x == y;
+    if (x->name != y->name || x->value != y->value) return false;
+  }
+}
+
+template <Meaning meaning>
+bool EqualStructs(const void* a, const void* b, const TypeTable& table) noexcept {
+  if (a == b) return true;
+  for (const Field& field : table) {
+    if (!EqualMembers<meaning>(MemberOf(a, field), MemberOf(b, field), field)) return false;
+  }
+  return EqualUnknown(a, b, table);
+}
+
+// ---- Hash. ----
+
+constexpr std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) noexcept {
+  hash = (hash ^ value) * 0x9FB21C651E98DF25u;
+  return hash ^ (hash >> 32);
+}
+
+std::uint64_t HashText(std::uint64_t hash, std::string_view text) noexcept {
+  return Mix(hash, std::hash<std::string_view>()(text));
+}
+
+std::uint64_t HashObject(std::uint64_t hash, const void* object, const TypeTable& table) noexcept;
+
+std::uint64_t HashDouble(std::uint64_t hash, double value) noexcept {
+  return Mix(hash, std::hash<double>()(value));  // 0.0 and -0.0 are equal, and this gives them one hash
+}
+
+std::uint64_t HashTime(std::uint64_t hash, const TimeWord& time) noexcept {
+  if (const TextBlock* text = time.block(); text != nullptr) return HashText(hash, text->view());
+  return Mix(hash, static_cast<std::uint64_t>(time.micros()));
+}
+
+std::uint64_t HashValue(std::uint64_t hash, const void* value, ValueKind kind, const void* detail) noexcept {
+  switch (kind) {
+    case ValueKind::kBool:
+      return Mix(hash, As<bool>(value));
+    case ValueKind::kInt32:
+      return Mix(hash, static_cast<std::uint64_t>(As<std::int32_t>(value)));
+    case ValueKind::kInt64:
+      return Mix(hash, static_cast<std::uint64_t>(As<std::int64_t>(value)));
+    case ValueKind::kDouble:
+      return HashDouble(hash, As<double>(value));
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime:
+      return HashTime(hash, As<TimeWord>(value));
+    case ValueKind::kIntOrString: {
+      const auto& either = As<IntOrString>(value);
+      return HashText(Mix(hash, either.is_int()), either.is_int() ? either.str() : either.string_value());
+    }
+    case ValueKind::kStruct:
+      return HashObject(hash, value, *static_cast<const TypeTable*>(detail));
+    case ValueKind::kBox:
+      if (!BoxHasValue(BoxOf(value), *static_cast<const TypeTable*>(detail))) return Mix(hash, 0);
+      return HashObject(hash, BoxOf(value)->object(), *static_cast<const TypeTable*>(detail));
+    case ValueKind::kList: {
+      const auto& type = *static_cast<const ValueType*>(detail);
+      const ListBlock* list = ListOf(value);
+      if (list == nullptr) return Mix(hash, 0);
+      hash = Mix(hash, std::uint64_t{list->word} + 1);
+      const void* inner = type.kind == ValueKind::kStruct ? static_cast<const void*>(type.table) : type.element;
+      for (std::uint32_t i = 0; i < list->word; ++i) hash = HashValue(hash, ElementAt(list, i, type), type.kind, inner);
+      return hash;
+    }
+    case ValueKind::kMap: {
+      const auto& type = *static_cast<const ValueType*>(detail);
+      const MapBlock* map = MapOf(value);
+      const void* inner = type.kind == ValueKind::kStruct ? static_cast<const void*>(type.table) : type.element;
+      for (std::size_t i = NextEntry(map, 0, type); i < MapSize(map); i = NextEntry(map, i + 1, type)) {
+        const void* entry = MapEntryAt(map, i, type);
+        hash = HashValue(HashText(hash, KeyOf(entry)), ValueOf(entry), type.kind, inner);
+      }
+      return Mix(hash, 1);
+    }
+    default:
+      return HashText(hash, As<String>(value).view());
+  }
+}
+
+std::uint64_t HashMember(std::uint64_t hash, const void* member, const Field& field) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return Mix(hash, *As<Optional<bool>>(member));
+    case ValueKind::kInt32:
+      return Mix(hash, static_cast<std::uint64_t>(*As<Optional<std::int32_t>>(member)));
+    case ValueKind::kInt64:
+      return Mix(hash, static_cast<std::uint64_t>(*As<Optional<std::int64_t>>(member)));
+    case ValueKind::kDouble:
+      return HashDouble(hash, *As<Optional<double>>(member));
+    default:
+      return HashValue(hash, member, field.kind, field.detail);
+  }
+}
+
+// Only what is present takes part, under its index.
+std::uint64_t HashObject(std::uint64_t hash, const void* object, const TypeTable& table) noexcept {
+  for (const Field& field : table) {
+    const void* member = MemberOf(object, field);
+    if (!MemberIsPresent(member, field)) continue;
+    hash = HashMember(Mix(hash, static_cast<std::uint64_t>(&field - table.begin()) + 1), member, field);
+  }
+  Written unknown(object, table);
+  while (const UnknownField* field = unknown.Next()) hash = HashText(HashText(hash, field->name), field->value.text());
+  return Mix(hash, table.field_count);
+}
+
+}  // namespace
+
+bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept {
+  if (table.unknown_offset != TypeTable::kNoUnknown && !UnknownOf(object, table).empty()) return false;
+  for (const Field& field : table) {
+    if (MemberIsPresent(MemberOf(object, field), field)) return false;
+  }
+  return true;
+}
+
+bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept {
+  return box != nullptr && (box->word == 0 || !IsEmptyStruct(box->object(), table));
+}
+
+bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept {
+  return EqualStructs<Meaning::kWire>(a, b, table);
+}
+
+bool SemanticEqualStruct(const void* a, const void* b, const TypeTable& table) noexcept {
+  return EqualStructs<Meaning::kSemantic>(a, b, table);
+}
+
+bool EqualValue(const void* a, const void* b, const ValueType& type) noexcept {
+  return EqualValues<Meaning::kWire>(a, b, type);
+}
+
+bool EqualBox(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept {
+  return EqualBoxes<Meaning::kWire>(a, b, table);
+}
+
+bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept {
+  return EqualLists<Meaning::kWire>(a, b, type);
+}
+
+bool EqualMap(const MapBlock* a, const MapBlock* b, const ValueType& type) noexcept {
+  return EqualMaps<Meaning::kWire>(a, b, type);
+}
+
+std::uint64_t HashStruct(const void* object, const TypeTable& table) noexcept {
+  return HashObject(0x243F6A8885A308D3u, object, table);
+}
+
+}  // namespace kgen::detail

@@ -1,0 +1,277 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/core/map.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "core/blocks.h"
+#include "core/map_order.h"
+
+namespace kgen::detail {
+namespace {
+
+constexpr std::size_t kLinearUpTo = 16;  // entries; above, binary search
+
+void ConstructEntry(void* entry, const ValueType& type) {
+  ::new (entry) String();
+  type.construct(ValueOf(entry), 1);
+}
+
+void DestroyEntry(void* entry, const ValueType& type) noexcept {
+  KeyOf(entry).~String();
+  DestroyValue(ValueOf(entry), type);
+}
+
+void RelocateEntry(void* to, void* from, const ValueType& type) noexcept {
+  kTypeOf<String>.relocate(to, from, 1);
+  type.relocate(ValueOf(to), ValueOf(from), 1);
+}
+
+void* PackedAt(void* entries, std::size_t i, const ValueType& type) noexcept {
+  return static_cast<char*>(entries) + i * EntrySize(type);
+}
+
+bool IsSorted(void* entries, std::size_t count, const ValueType& type) noexcept {
+  for (std::size_t i = 1; i < count; ++i) {
+    if (KeyOf(PackedAt(entries, i - 1, type)).view() >= KeyOf(PackedAt(entries, i, type)).view()) return false;
+  }
+  return true;
+}
+
+// Moves entries out of `entries`, whose lifetime ends, into a map in key order; of equal keys the last holds.
+MapBlock* Sorted(void* entries, std::size_t count, const ValueType& type) {
+  std::vector<void*> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = PackedAt(entries, i, type);
+  std::sort(order.begin(), order.end(), [](const void* a, const void* b) {
+    const int by_key = KeyOf(a).compare(KeyOf(b));
+    return by_key != 0 ? by_key < 0 : std::less<>()(a, b);  // of equal keys the later one stands last
+  });
+  std::size_t distinct = count == 0 ? 0 : 1;
+  for (std::size_t i = 1; i < count; ++i) distinct += KeyOf(order[i - 1]) != KeyOf(order[i]);
+
+  MapBlock* map = NewPackedMap(distinct, type);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + 1 < count && KeyOf(order[i]) == KeyOf(order[i + 1])) {
+      DestroyEntry(order[i], type);
+    } else {
+      RelocateEntry(PackedAt(map->packed(), map->word++, type), order[i], type);
+    }
+  }
+  return map;
+}
+
+MapOrder* NewOrder(std::size_t capacity) {
+  void* memory = Allocate(sizeof(MapOrder) + capacity * sizeof(std::uintptr_t));
+  return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false};
+}
+
+// The order table with room for one more.
+MapOrder& Ordered(MapBlock* map, const ValueType& type) {
+  MapOrder* old = map->order;
+  if (old != nullptr && old->size < old->capacity) return *old;
+  const std::size_t size = MapSize(map);
+  if (size >= std::numeric_limits<std::uint32_t>::max() / 2) throw std::length_error("kgen::Map: too many entries");
+  MapOrder* order = NewOrder(size < 4 ? 6 : size * 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    order->entries()[i] =
+        old != nullptr ? old->entries()[i] : reinterpret_cast<std::uintptr_t>(PackedAt(map->packed(), i, type));
+  }
+  order->size = static_cast<std::uint32_t>(size);
+  order->looked_at = old != nullptr && old->looked_at;
+  map->order = order;
+  Free(old);
+  return *order;
+}
+
+void* NewEntry(const String& key, const ValueType& type) {
+  void* entry = Allocate(EntrySize(type));
+  ::new (entry) String(key);
+  type.construct(ValueOf(entry), 1);
+  return entry;
+}
+
+// Any value in which nothing was ever set.
+bool IsUntouched(const void* value, const ValueType& type) noexcept {
+  switch (type.kind) {
+    case ValueKind::kStruct:
+      return IsEmptyStruct(value, *type.table);
+    case ValueKind::kBox:
+      return !BoxHasValue(BoxOf(value), *type.table);
+    case ValueKind::kList:
+      return ListOf(value) == nullptr;
+    case ValueKind::kMap:
+      return !MapHasValue(MapOf(value), *type.element);
+    default:
+      return !ValueIsSet(value, type.kind);
+  }
+}
+
+}  // namespace
+
+MapBlock* NewPackedMap(std::size_t capacity, const ValueType& type) {
+  if (capacity > std::numeric_limits<std::uint32_t>::max() / 2) throw std::length_error("kgen::Map: too many entries");
+  return ::new (Allocate(sizeof(MapBlock) + capacity * EntrySize(type))) MapBlock{{{1}, 0}, nullptr};
+}
+
+MapBlock* NewMap() { return ::new (Allocate(sizeof(MapBlock))) MapBlock{{{1}, 0}, nullptr}; }
+
+void* AppendEntry(MapBlock* map, const ValueType& type) {
+  void* entry = PackedAt(map->packed(), map->word, type);
+  ConstructEntry(entry, type);
+  ++map->word;
+  return entry;
+}
+
+MapBlock* SortPackedMap(MapBlock* map, const ValueType& type) {
+  if (map == nullptr || IsSorted(map->packed(), map->word, type)) return map;
+  MapBlock* sorted = Sorted(map->packed(), map->word, type);
+  Free(map);
+  return sorted;
+}
+
+MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type) {
+  if (!IsSorted(entries, count, type)) return Sorted(entries, count, type);
+  MapBlock* map = NewPackedMap(count, type);
+  for (std::size_t i = 0; i < count; ++i) {
+    RelocateEntry(PackedAt(map->packed(), i, type), PackedAt(entries, i, type), type);
+  }
+  map->word = static_cast<std::uint32_t>(count);
+  return map;
+}
+
+MapBlock* CopyMap(const MapBlock* map, const ValueType& type) {
+  if (!MapHasValue(map, type)) return nullptr;
+  const std::size_t size = MapSize(map);
+  MapBlock* copy = NewPackedMap(size, type);
+  try {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (map->order != nullptr && !MapEntryCounts(map, i, type)) continue;
+      const void* from = MapEntryAt(map, i, type);
+      void* to = PackedAt(copy->packed(), copy->word, type);
+      CopyValue(ValueOf(to), ValueOf(from), type);
+      ::new (to) String(KeyOf(from));
+      ++copy->word;
+    }
+  } catch (...) {
+    ReleaseMap(copy, type);
+    throw;
+  }
+  return copy;
+}
+
+std::size_t MapSize(const MapBlock* map) noexcept {
+  if (map == nullptr) return 0;
+  return map->order != nullptr ? map->order->size : map->word;
+}
+
+void* MapEntryAt(MapBlock* map, std::size_t i, const ValueType& type) noexcept {
+  return map->order != nullptr ? map->order->entry(i) : PackedAt(map->packed(), i, type);
+}
+
+std::size_t MapLowerBound(const MapBlock* map, std::string_view key, const ValueType& type) noexcept {
+  std::size_t first = 0;
+  std::size_t count = MapSize(map);
+  while (count > 0) {
+    const std::size_t half = count / 2;
+    if (KeyOf(MapEntryAt(map, first + half, type)).view() < key) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return first;
+}
+
+void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexcept {
+  const std::size_t size = MapSize(map);
+  if (size <= kLinearUpTo) {
+    for (std::size_t i = 0; i < size; ++i) {
+      void* entry = MapEntryAt(map, i, type);
+      if (KeyOf(entry).view() == key) return entry;
+    }
+    return nullptr;
+  }
+  const std::size_t i = MapLowerBound(map, key, type);
+  if (i == size) return nullptr;
+  void* entry = MapEntryAt(map, i, type);
+  return KeyOf(entry).view() == key ? entry : nullptr;
+}
+
+void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool looked_at) {
+  const std::string_view text = key.view();
+  const std::size_t at = MapLowerBound(map, text, type);
+  if (at < MapSize(map) && KeyOf(MapEntryAt(map, at, type)).view() == text) {
+    if (!looked_at && map->order != nullptr) {
+      map->order->entries()[at] &= ~std::uintptr_t{1};
+      map->order->looked_at = false;
+    }
+    return MapEntryAt(map, at, type);
+  }
+  const bool is_new = map == nullptr;
+  if (is_new) map = NewMap();
+  try {
+    MapOrder& order = Ordered(map, type);
+    void* entry = NewEntry(key, type);
+    std::uintptr_t* entries = order.entries();
+    std::copy_backward(entries + at, entries + order.size, entries + order.size + 1);
+    entries[at] = reinterpret_cast<std::uintptr_t>(entry) | (looked_at ? 1u : 0u);
+    ++order.size;
+    order.looked_at = looked_at && (is_new || order.looked_at);
+    return entry;
+  } catch (...) {
+    if (is_new) ReleaseMap(std::exchange(map, nullptr), type);
+    throw;
+  }
+}
+
+void MapErase(MapBlock* map, std::size_t i, const ValueType& type) {
+  const bool counts = MapEntryCounts(map, i, type);
+  MapOrder& order = Ordered(map, type);
+  void* entry = order.entry(i);
+  if (counts) order.looked_at = false;  // taking something away is a change: what stays is an empty map
+  std::uintptr_t* entries = order.entries();
+  std::copy(entries + i + 1, entries + order.size, entries + i);
+  --order.size;
+  DestroyEntry(entry, type);
+  if (IsPacked(map, entry, type)) {
+    ConstructEntry(entry, type);
+  } else {
+    Free(entry);
+  }
+}
+
+void MapClear(MapBlock* map, const ValueType& type) noexcept {
+  MapOrder* order = map->order;
+  const bool stays_absent = !MapHasValue(map, type);
+  ForEachEntryOfItsOwn(map, type, [&](void* entry) {
+    DestroyEntry(entry, type);
+    Free(entry);
+  });
+  for (std::uint32_t i = 0; i < map->word; ++i) DestroyEntry(PackedAt(map->packed(), i, type), type);
+  map->word = 0;
+  if (order == nullptr) return;
+  order->size = 0;
+  order->looked_at = stays_absent;
+}
+
+bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
+  const void* value = ValueOf(MapEntryAt(map, i, type));
+  if (!ValueIsSet(value, type.kind)) return false;  // no text, no time: nothing to write, whoever made the entry
+  return map->order == nullptr || !map->order->marked(i) || !IsUntouched(value, type);
+}
+
+bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept {
+  if (map == nullptr) return false;
+  if (map->order == nullptr || !map->order->looked_at) return true;
+  for (std::size_t i = 0; i < MapSize(map); ++i) {
+    if (MapEntryCounts(map, i, type)) return true;
+  }
+  return false;
+}
+
+}  // namespace kgen::detail

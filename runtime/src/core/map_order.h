@@ -1,0 +1,47 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Private to map.cc and value.cc: the order table that a Map gets with its first insertion or erasure.
+//
+// Entries never move while the map lives, because users hold references into them; so what moves on insertion and
+// erasure is this table of pointers, in key order. An entry is packed (inside the MapBlock) or of its own (a block by
+// itself). Erasing a packed entry puts it back into its default state, where destroying it again does no harm.
+#ifndef KGEN_SRC_CORE_MAP_ORDER_H_
+#define KGEN_SRC_CORE_MAP_ORDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "kgen/core/map.h"
+
+namespace kgen::detail {
+
+struct alignas(8) MapOrder {
+  std::uint32_t size;
+  std::uint32_t capacity;
+  bool looked_at;  // the map itself was made by operator[], and nothing else was done to it
+
+  // Entry pointers; the low bit marks an entry that operator[] made.
+  std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }
+  const std::uintptr_t* entries() const noexcept { return reinterpret_cast<const std::uintptr_t*>(this + 1); }
+  void* entry(std::size_t i) const noexcept { return reinterpret_cast<void*>(entries()[i] & ~std::uintptr_t{1}); }
+  bool marked(std::size_t i) const noexcept { return (entries()[i] & 1) != 0; }
+};
+
+inline bool IsPacked(const MapBlock* map, const void* entry, const ValueType& type) noexcept {
+  const char* p = static_cast<const char*>(entry);
+  const char* end = map->packed() + map->word * EntrySize(type);
+  return !std::less<const char*>()(p, map->packed()) && std::less<const char*>()(p, end);
+}
+
+template <typename Visit>
+void ForEachEntryOfItsOwn(const MapBlock* map, const ValueType& type, const Visit& visit) {
+  if (map->order == nullptr) return;
+  for (std::uint32_t i = 0; i < map->order->size; ++i) {
+    if (void* entry = map->order->entry(i); !IsPacked(map, entry, type)) visit(entry);
+  }
+}
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_MAP_ORDER_H_

@@ -1,0 +1,72 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Private: the tables of the runtime's own structs (ObjectMeta, Unstructured, ...), made at compile time. Generated
+// code writes the same tables out as data.
+#ifndef KGEN_SRC_CORE_TABLE_BUILDER_H_
+#define KGEN_SRC_CORE_TABLE_BUILDER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "kgen/core/type_table.h"
+
+namespace kgen::detail {
+
+consteval Field MakeField(std::string_view name, std::size_t offset, ValueKind kind, const void* detail = nullptr,
+                          unsigned flags = 0) {
+  return {name.data(), static_cast<std::uint16_t>(name.size()), static_cast<std::uint16_t>(offset),
+          kind,        static_cast<std::uint8_t>(flags),        0,
+          detail};
+}
+
+struct NameSlots {
+  std::uint32_t seed = 0;
+  std::uint8_t bits = 0;
+  std::array<std::uint8_t, 64> slots{};
+};
+
+// The first seed of the smallest table, of at least twice the fields, without a collision.
+template <std::size_t n>
+consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
+  static_assert(n <= 32);
+  NameSlots result;
+  for (result.bits = 1; (1u << result.bits) < 2 * n;) ++result.bits;
+  for (;; ++result.seed) {
+    result.slots = {};
+    bool perfect = true;
+    for (std::size_t i = 0; i < n && perfect; ++i) {
+      std::uint8_t& slot = result.slots[NameSlot(NameKey(fields[i].wire_name()), result.seed, result.bits)];
+      perfect = slot == 0;
+      slot = static_cast<std::uint8_t>(i + 1);
+    }
+    if (perfect) return result;
+  }
+}
+
+template <typename T, std::size_t n>
+consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const NameSlots& slots,
+                              std::size_t metadata_offset = TypeTable::kNoMetadata, const KindInfo* kind = nullptr) {
+  std::size_t unknown_offset = TypeTable::kNoUnknown;
+  if constexpr (requires(T t) { t.unknown_fields; }) unknown_offset = offsetof(T, unknown_fields);
+  return {.version = kTableVersion,
+          .size = sizeof(T),
+          .name = name,
+          .field_data = fields,
+          .field_count = static_cast<std::uint16_t>(n),
+          .unknown_offset = static_cast<std::uint16_t>(unknown_offset),
+          .metadata_offset = static_cast<std::uint16_t>(metadata_offset),
+          .hash_bits = slots.bits,
+          .reserved = 0,
+          .hash_seed = slots.seed,
+          .hash_slots = slots.slots.data(),
+          .kind = kind,
+          .empty = &kEmpty<T>.value,
+          .construct = &ConstructMany<T>,
+          .relocate = &RelocateMany<T>};
+}
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_TABLE_BUILDER_H_

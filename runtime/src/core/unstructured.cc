@@ -1,0 +1,113 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/core/unstructured.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/blocks.h"
+#include "core/table_builder.h"
+
+namespace kgen {
+namespace {
+
+using detail::MakeField;
+
+nlohmann::json ToJson(const void* object, const TypeTable& table);
+
+// A Json that the user made of something else is shown as null: a discarded value inside another one has no meaning.
+nlohmann::json ToJson(const Json& json) {
+  nlohmann::json value = json.Parse();
+  return value.is_discarded() ? nlohmann::json() : value;
+}
+
+nlohmann::json ToJson(const void* value, const ValueType& type) {
+  switch (type.kind) {
+    case ValueKind::kString:
+      return static_cast<const String*>(value)->view();
+    case ValueKind::kStruct:
+      return ToJson(value, *type.table);
+    default:
+      return nullptr;  // ObjectMeta has no lists and maps of other things
+  }
+}
+
+// A member of ObjectMeta and what is below it.
+nlohmann::json ToJson(const void* member, const Field& field) {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return **static_cast<const Optional<bool>*>(member);
+    case ValueKind::kInt64:
+      return **static_cast<const Optional<std::int64_t>*>(member);
+    case ValueKind::kTime:
+      return static_cast<const Time*>(member)->str();
+    case ValueKind::kJson:
+      return ToJson(*static_cast<const Json*>(member));
+    case ValueKind::kStruct:
+      return ToJson(member, *field.table());
+    case ValueKind::kList: {
+      nlohmann::json list = nlohmann::json::array();
+      const detail::ListBlock* block = detail::ListOf(member);
+      for (std::uint32_t i = 0; i < block->word; ++i) {
+        list.push_back(ToJson(detail::ElementAt(block, i, *field.element()), *field.element()));
+      }
+      return list;
+    }
+    case ValueKind::kMap: {
+      nlohmann::json map = nlohmann::json::object();
+      const detail::MapBlock* block = detail::MapOf(member);
+      for (std::size_t i = 0; i < detail::MapSize(block); ++i) {
+        if (!detail::MapEntryCounts(block, i, *field.element())) continue;
+        const void* entry = detail::MapEntryAt(block, i, *field.element());
+        map[detail::KeyOf(entry).str()] = ToJson(detail::ValueOf(entry), *field.element());
+      }
+      return map;
+    }
+    default:
+      return static_cast<const String*>(member)->view();
+  }
+}
+
+nlohmann::json ToJson(const void* object, const TypeTable& table) {
+  nlohmann::json result = nlohmann::json::object();
+  for (const UnknownField& unknown : detail::UnknownOf(object, table)) {
+    if (!detail::IsReplaced(unknown, object, table)) result[unknown.name.str()] = ToJson(unknown.value);
+  }
+  for (const Field& field : table) {
+    const void* member = detail::MemberOf(object, field);
+    if (detail::MemberIsPresent(member, field)) result[std::string(field.wire_name())] = ToJson(member, field);
+  }
+  return result;
+}
+
+constexpr Field kUnstructuredFields[] = {
+    MakeField("metadata", offsetof(Unstructured, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
+    MakeField("apiVersion", offsetof(Unstructured, apiVersion), ValueKind::kString),
+    MakeField("kind", offsetof(Unstructured, kind), ValueKind::kString),
+};
+constexpr Field kUnstructuredListFields[] = {
+    MakeField("metadata", offsetof(UnstructuredList, metadata), ValueKind::kStruct, &meta::v1::ListMeta::kTable),
+    MakeField("items", offsetof(UnstructuredList, items), ValueKind::kList, &kTypeOf<Unstructured>),
+    MakeField("apiVersion", offsetof(UnstructuredList, apiVersion), ValueKind::kString),
+    MakeField("kind", offsetof(UnstructuredList, kind), ValueKind::kString),
+};
+constexpr Field kPartialFields[] = {
+    MakeField("metadata", offsetof(PartialObjectMetadata, metadata), ValueKind::kStruct, &meta::v1::ObjectMeta::kTable),
+    MakeField("apiVersion", offsetof(PartialObjectMetadata, apiVersion), ValueKind::kString),
+    MakeField("kind", offsetof(PartialObjectMetadata, kind), ValueKind::kString),
+};
+constexpr detail::NameSlots kUnstructuredSlots = detail::FindNameSlots(kUnstructuredFields);
+constexpr detail::NameSlots kUnstructuredListSlots = detail::FindNameSlots(kUnstructuredListFields);
+constexpr detail::NameSlots kPartialSlots = detail::FindNameSlots(kPartialFields);
+
+}  // namespace
+
+// No KindInfo: apiVersion and kind are members here, because they differ from object to object.
+constinit const TypeTable Unstructured::kTable = detail::MakeTable<Unstructured>(
+    "kgen.Unstructured", kUnstructuredFields, kUnstructuredSlots, offsetof(Unstructured, metadata));
+constinit const TypeTable UnstructuredList::kTable = detail::MakeTable<UnstructuredList>(
+    "kgen.UnstructuredList", kUnstructuredListFields, kUnstructuredListSlots, offsetof(UnstructuredList, metadata));
+constinit const TypeTable PartialObjectMetadata::kTable = detail::MakeTable<PartialObjectMetadata>(
+    "kgen.PartialObjectMetadata", kPartialFields, kPartialSlots, offsetof(PartialObjectMetadata, metadata));
+
+nlohmann::json Unstructured::json() const { return ToJson(static_cast<const void*>(this), kTable); }
+
+}  // namespace kgen

@@ -1,0 +1,294 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Copy and destroy. Compare and hash stand in compare.cc.
+#include "kgen/core/value.h"
+
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/blocks.h"
+#include "core/map_order.h"
+
+namespace kgen::detail {
+namespace {
+
+// Ends lives, with bounded use of the stack: below kMaxDepth blocks wait in a list until the way back up. A decoder
+// never makes values that deep; a user's linked list of a million boxes is one.
+class Destroyer {
+ public:
+  Destroyer() = default;
+  Destroyer(const Destroyer&) = delete;
+  Destroyer& operator=(const Destroyer&) = delete;
+  ~Destroyer() {
+    while (!waiting_.empty()) {
+      const Waiting next = waiting_.back();
+      waiting_.pop_back();
+      next.destroy(*this, next.block, next.type);
+    }
+  }
+
+  void Box(BoxBlock* box, const TypeTable& table) noexcept {
+    if (!DropRef(box)) return;
+    Enter(box, &table, [](Destroyer& self, BlockHeader* block, const void* type) noexcept {
+      self.Struct(static_cast<BoxBlock*>(block)->object(), *static_cast<const TypeTable*>(type));
+      Free(block);
+    });
+  }
+
+  void List(ListBlock* list, const ValueType& type) noexcept {
+    if (!DropRef(list)) return;
+    Enter(list, &type, [](Destroyer& self, BlockHeader* block, const void* detail) noexcept {
+      const auto& type = *static_cast<const ValueType*>(detail);
+      auto* list = static_cast<ListBlock*>(block);
+      for (std::uint32_t i = 0; i < list->word; ++i) self.Value(ElementAt(list, i, type), type);
+      Free(list);
+    });
+  }
+
+  void Map(MapBlock* map, const ValueType& type) noexcept {
+    if (!DropRef(map)) return;
+    Enter(map, &type, [](Destroyer& self, BlockHeader* block, const void* detail) noexcept {
+      const auto& type = *static_cast<const ValueType*>(detail);
+      auto* map = static_cast<MapBlock*>(block);
+      ForEachEntryOfItsOwn(map, type, [&](void* entry) {
+        self.Entry(entry, type);
+        Free(entry);
+      });
+      for (std::uint32_t i = 0; i < map->word; ++i) self.Entry(map->packed() + i * EntrySize(type), type);
+      Free(map->order);
+      Free(map);
+    });
+  }
+
+  void Struct(void* object, const TypeTable& table) noexcept {
+    for (const Field& field : table) Member(MemberOf(object, field), field.kind, field.detail);
+    if (table.unknown_offset != TypeTable::kNoUnknown) {
+      if (ListBlock* unknown = ListOf(&UnknownOf(object, table)); unknown != nullptr) {
+        List(unknown, kTypeOf<UnknownField>);
+      }
+    }
+  }
+
+  void Value(void* value, const ValueType& type) noexcept {
+    const bool is_struct = type.kind == ValueKind::kStruct || type.kind == ValueKind::kBox;
+    Member(value, type.kind, is_struct ? static_cast<const void*>(type.table) : type.element);
+  }
+
+ private:
+  static constexpr int kMaxDepth = 200;
+  using Destroy = void (*)(Destroyer&, BlockHeader*, const void* type) noexcept;
+  struct Waiting {
+    Destroy destroy;
+    BlockHeader* block;
+    const void* type;
+  };
+
+  void Entry(void* entry, const ValueType& type) noexcept {
+    KeyOf(entry).~String();
+    Value(ValueOf(entry), type);
+  }
+
+  // Scalars have nothing to destroy. What is absent costs one test.
+  void Member(void* member, ValueKind kind, const void* detail) noexcept {
+    switch (kind) {
+      case ValueKind::kString:
+      case ValueKind::kDuration:
+      case ValueKind::kQuantity:
+      case ValueKind::kIntOrString:
+      case ValueKind::kBytes:
+      case ValueKind::kJson:
+        static_cast<String*>(member)->~String();  // each is a String and nothing else
+        break;
+      case ValueKind::kTime:
+      case ValueKind::kMicroTime:
+        static_cast<TimeWord*>(member)->~TimeWord();
+        break;
+      case ValueKind::kStruct:
+        Struct(member, *static_cast<const TypeTable*>(detail));
+        break;
+      case ValueKind::kBox:
+        if (BoxOf(member) != nullptr) Box(BoxOf(member), *static_cast<const TypeTable*>(detail));
+        break;
+      case ValueKind::kList:
+        if (ListOf(member) != nullptr) List(ListOf(member), *static_cast<const ValueType*>(detail));
+        break;
+      case ValueKind::kMap:
+        if (MapOf(member) != nullptr) Map(MapOf(member), *static_cast<const ValueType*>(detail));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Enter(BlockHeader* block, const void* type, Destroy destroy) noexcept {
+    if (depth_ == kMaxDepth && Wait({destroy, block, type})) return;
+    ++depth_;
+    destroy(*this, block, type);
+    --depth_;
+  }
+
+  bool Wait(Waiting waiting) noexcept {
+    try {
+      waiting_.push_back(waiting);
+      return true;
+    } catch (...) {
+      return false;  // no memory for the list: then the stack has to do
+    }
+  }
+
+  int depth_ = 0;
+  std::vector<Waiting> waiting_;
+};
+
+template <typename T>
+void CopyTo(void* to, const void* from) {
+  ::new (to) T(*static_cast<const T*>(from));
+}
+
+void FillStruct(void* to, const void* from, const TypeTable& table);
+
+// Copies anything but a scalar onto a default one, which owns nothing yet.
+inline void Fill(void* to, const void* from, ValueKind kind, const void* detail) {
+  switch (kind) {
+    case ValueKind::kString:
+    case ValueKind::kDuration:
+    case ValueKind::kQuantity:
+    case ValueKind::kIntOrString:
+    case ValueKind::kBytes:
+    case ValueKind::kJson:
+      CopyTo<String>(to, from);  // each is a String and nothing else
+      break;
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime:
+      CopyTo<TimeWord>(to, from);
+      break;
+    case ValueKind::kStruct:
+      FillStruct(to, from, *static_cast<const TypeTable*>(detail));
+      break;
+    case ValueKind::kBox:
+      if (BoxOf(from) != nullptr) BoxOf(to) = CopyBox(BoxOf(from), *static_cast<const TypeTable*>(detail));
+      break;
+    case ValueKind::kList:
+      if (ListOf(from) != nullptr) ListOf(to) = CopyList(ListOf(from), *static_cast<const ValueType*>(detail));
+      break;
+    case ValueKind::kMap:
+      if (MapOf(from) != nullptr) MapOf(to) = CopyMap(MapOf(from), *static_cast<const ValueType*>(detail));
+      break;
+    default:
+      break;
+  }
+}
+
+// Scalars are Optional in members and bare in values.
+inline void FillMember(void* to, const void* from, const Field& field) {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return CopyTo<Optional<bool>>(to, from);
+    case ValueKind::kInt32:
+      return CopyTo<Optional<std::int32_t>>(to, from);
+    case ValueKind::kInt64:
+      return CopyTo<Optional<std::int64_t>>(to, from);
+    case ValueKind::kDouble:
+      return CopyTo<Optional<double>>(to, from);
+    default:
+      return Fill(to, from, field.kind, field.detail);
+  }
+}
+
+void FillStruct(void* to, const void* from, const TypeTable& table) {
+  for (const Field& field : table) FillMember(MemberOf(to, field), MemberOf(from, field), field);
+  if (table.unknown_offset == TypeTable::kNoUnknown) return;
+  const ListBlock* unknown = ListOf(&UnknownOf(from, table));
+  if (unknown != nullptr) ListOf(&UnknownOf(to, table)) = CopyList(unknown, kTypeOf<UnknownField>);
+}
+
+}  // namespace
+
+void CopyStruct(void* to, const void* from, const TypeTable& table) {
+  table.construct(to, 1);
+  try {
+    FillStruct(to, from, table);
+  } catch (...) {
+    DestroyStruct(to, table);
+    throw;
+  }
+}
+
+void CopyValue(void* to, const void* from, const ValueType& type) {
+  switch (type.kind) {
+    case ValueKind::kBool:
+      return CopyTo<bool>(to, from);
+    case ValueKind::kInt32:
+      return CopyTo<std::int32_t>(to, from);
+    case ValueKind::kInt64:
+      return CopyTo<std::int64_t>(to, from);
+    case ValueKind::kDouble:
+      return CopyTo<double>(to, from);
+    case ValueKind::kStruct:
+      return CopyStruct(to, from, *type.table);
+    default:
+      type.construct(to, 1);
+      return Fill(to, from, type.kind,
+                  type.kind == ValueKind::kBox ? static_cast<const void*>(type.table) : type.element);
+  }
+}
+
+void DestroyStruct(void* object, const TypeTable& table) noexcept { Destroyer().Struct(object, table); }
+
+void DestroyValue(void* value, const ValueType& type) noexcept { Destroyer().Value(value, type); }
+
+void ReleaseBox(BoxBlock* box, const TypeTable& table) noexcept {
+  if (box != nullptr) Destroyer().Box(box, table);
+}
+
+void ReleaseList(ListBlock* list, const ValueType& type) noexcept {
+  if (list != nullptr) Destroyer().List(list, type);
+}
+
+void ReleaseMap(MapBlock* map, const ValueType& type) noexcept {
+  if (map != nullptr) Destroyer().Map(map, type);
+}
+
+void ResetMember(void* member, const Field& field) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBool:
+      return static_cast<Optional<bool>*>(member)->reset();
+    case ValueKind::kInt32:
+      return static_cast<Optional<std::int32_t>*>(member)->reset();
+    case ValueKind::kInt64:
+      return static_cast<Optional<std::int64_t>*>(member)->reset();
+    case ValueKind::kDouble:
+      return static_cast<Optional<double>*>(member)->reset();
+    case ValueKind::kStruct:
+      return ResetStruct(member, *field.table());
+    case ValueKind::kBox:
+      return ReleaseBox(std::exchange(BoxOf(member), nullptr), *field.table());
+    case ValueKind::kList:
+      return ReleaseList(std::exchange(ListOf(member), nullptr), *field.element());
+    case ValueKind::kMap:
+      return ReleaseMap(std::exchange(MapOf(member), nullptr), *field.element());
+    case ValueKind::kTime:
+    case ValueKind::kMicroTime:
+      return static_cast<TimeWord*>(member)->reset();
+    default:
+      return static_cast<String*>(member)->reset();
+  }
+}
+
+void ResetValue(void* value, const ValueType& type) noexcept {
+  DestroyValue(value, type);
+  type.construct(value, 1);
+}
+
+void ResetStruct(void* object, const TypeTable& table) noexcept {
+  DestroyStruct(object, table);
+  table.construct(object, 1);
+}
+
+bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept {
+  const Field* field = table.Find(unknown.name);
+  return field != nullptr && MemberIsPresent(MemberOf(object, *field), *field);
+}
+
+}  // namespace kgen::detail
