@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codec/yaml_tree.h"
+#include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
 namespace {
@@ -242,10 +242,10 @@ class JsonReader {
       return true;
     }
     if (c != 'u') return builder_.Fail(Here(), "unknown escape in a string");
+    const Mark mark = Here();
     char32_t unit = 0;
     if (!ReadUnit(unit)) return false;
     if (unit >= 0xD800 && unit < 0xE000) {
-      const Mark mark = Here();
       char32_t low = 0;
       if (unit >= 0xDC00 || end_ - at_ < 2 || at_[0] != '\\' || at_[1] != 'u' || !ReadUnit(low) || low < 0xDC00 ||
           low >= 0xE000) {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "codec/yaml_tree.h"
+#include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
 namespace {
@@ -135,10 +135,14 @@ class EventReader {
     return builder_.Key(text, mark, plain, plain && (kind != Kind::kString || LooksLikeTimestamp(text)));
   }
 
-  // Explicit tags. The core ones are checked, others say nothing about JSON and are ignored.
+  // Explicit tags. The core ones are checked; a scalar with any other is text, as it is for the Kubernetes command
+  // line.
   bool ApplyTag(std::string_view tag, std::string_view text, bool plain, Mark mark, Kind& kind, bool& value) {
     constexpr std::string_view kCore = "tag:yaml.org,2002:";
-    if (!tag.starts_with(kCore)) return true;
+    if (!tag.starts_with(kCore)) {
+      kind = Kind::kString;
+      return true;
+    }
     tag.remove_prefix(kCore.size());
     if (tag == "str" || tag == "binary" || tag == "timestamp") {
       kind = Kind::kString;

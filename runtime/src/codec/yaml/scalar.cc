@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "codec/yaml_tree.h"
+#include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "codec/yaml_tree.h"
+#include "codec/yaml/tree.h"
 
 namespace kgen::yaml {
 namespace {

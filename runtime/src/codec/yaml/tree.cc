@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "codec/yaml_tree.h"
+#include "codec/yaml/tree.h"
 
 #include <algorithm>
 #include <functional>

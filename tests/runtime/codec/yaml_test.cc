@@ -1,0 +1,348 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/codec/yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace kgen::yaml {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The JSON of all documents, one per line; or the error as "line:column message".
+std::string Read(std::string text, const Options& options = {}) {
+  const auto stream = Parse(std::move(text), options);
+  if (!stream) {
+    const Mark mark = stream.error().mark;
+    return std::to_string(mark.line) + ":" + std::to_string(mark.column) + " " + stream.error().message;
+  }
+  std::string out;
+  for (const Node& document : stream->documents()) out += (out.empty() ? "" : "\n") + ToJson(document);
+  return out;
+}
+
+// What the plain scalar `text` is as a value.
+std::string Value(const std::string& text) {
+  const std::string json = Read("a: " + text);
+  return json.starts_with("{\"a\":") ? json.substr(5, json.size() - 6) : json;
+}
+
+SyntaxError Error(std::string text, const Options& options = {}) {
+  auto stream = Parse(std::move(text), options);
+  EXPECT_FALSE(stream.has_value());
+  return stream ? SyntaxError{} : stream.error();
+}
+
+std::string MarkOf(const Node* node) {
+  return node == nullptr ? "none" : std::to_string(node->mark().line) + ":" + std::to_string(node->mark().column);
+}
+
+TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers_IN_10) {
+  for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
+    EXPECT_EQ(Value(word), "true") << word;
+  for (const char* word : {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
+    EXPECT_EQ(Value(word), "false") << word;
+  for (const char* word : {"yEs", "oN", "tRUE", "yess", "of"}) EXPECT_EQ(Value(word), "\"" + std::string(word) + "\"");
+}
+
+TEST(Yaml, TakesQuotedAndBlockScalarsForTextAlways_IN_10) {
+  EXPECT_EQ(Value("\"yes\""), "\"yes\"");
+  EXPECT_EQ(Value("'0755'"), "\"0755\"");
+  EXPECT_EQ(Value("|-\n  12"), "\"12\"");
+  EXPECT_EQ(Value("! 5"), "\"5\"");
+  EXPECT_EQ(Value("!!str 5"), "\"5\"");
+}
+
+TEST(Yaml, ReadsNullInItsFiveSpellings) {
+  for (const char* word : {"", "~", "null", "Null", "NULL"}) EXPECT_EQ(Value(word), "null") << word;
+  EXPECT_EQ(Value("nULL"), "\"nULL\"");
+}
+
+TEST(Yaml, ReadsNumbersAsTheCommandLineDoes_IN_14) {
+  const std::pair<const char*, const char*> cases[] = {{"12", "12"},
+                                                       {"-7", "-7"},
+                                                       {"+1", "1"},
+                                                       {"0", "0"},
+                                                       {"00", "0"},
+                                                       {"0755", "493"},
+                                                       {"0o17", "15"},
+                                                       {"0x1F", "31"},
+                                                       {"-0x1F", "-31"},
+                                                       {"0b11", "3"},
+                                                       {"1_000", "1000"},
+                                                       {"08", "8"},
+                                                       {".5", "0.5"},
+                                                       {"+.5", "0.5"},
+                                                       {"5.", "5"},
+                                                       {"09.5", "9.5"},
+                                                       {"1e3", "1e3"},
+                                                       {"1.0", "1.0"},
+                                                       {"1.e5", "1e5"},
+                                                       {"1:30", "\"1:30\""},
+                                                       {"=", "\"=\""},
+                                                       {"0x", "\"0x\""},
+                                                       {"0b12", "\"0b12\""},
+                                                       {"1.5.2", "\"1.5.2\""},
+                                                       {"_1", "\"_1\""},
+                                                       {"9223372036854775808", "9223372036854775808"},
+                                                       {"18446744073709551616", "18446744073709551616"}};
+  for (const auto& [text, json] : cases) EXPECT_EQ(Value(text), json) << text;
+}
+
+TEST(Yaml, TakesDatesForText_IN_15) {
+  EXPECT_EQ(Value("2024-01-01"), "\"2024-01-01\"");
+  EXPECT_EQ(Value("2024-01-01T10:00:00Z"), "\"2024-01-01T10:00:00Z\"");
+}
+
+TEST(Yaml, RefusesNumbersWithoutAJsonForm_IN_14) {
+  for (const char* word : {".inf", "-.Inf", "+.INF", ".nan", ".NaN"}) {
+    EXPECT_EQ(Read(std::string("a: ") + word), "1:4 " + std::string(word) + " has no JSON form");
+  }
+  EXPECT_EQ(Value("\".inf\""), "\".inf\"");
+}
+
+TEST(Yaml, ChecksTheCoreTags) {
+  EXPECT_EQ(Value("!!int \"5\""), "5");
+  EXPECT_EQ(Value("!!float 5"), "5");
+  EXPECT_EQ(Value("!!bool 'yes'"), "true");
+  EXPECT_EQ(Value("!foo 5"), "\"5\"");
+  EXPECT_THAT(Value("!!int five"), HasSubstr("does not fit its tag !!int"));
+}
+
+TEST(Yaml, KeepsTheSourceTextOfKeys_IN_11_IN_12) {
+  EXPECT_EQ(Read("on: 1\nno: 2\n1.50: 3\nnull: 4\n0x10: 5\n2020-01-01: 6\n"),
+            R"({"on":1,"no":2,"1.50":3,"null":4,"0x10":5,"2020-01-01":6})");
+}
+
+TEST(Yaml, MarksKeysThatOtherReadersTakeForSomethingElse_IN_11) {
+  const auto stream = Parse("on: 1\n'on ': 2\nname: 3\n\"y\": 4\n2020-01-01: 5\n7: 6\n");
+  ASSERT_TRUE(stream.has_value());
+  std::string ambiguous;
+  for (const Entry& entry : stream->documents()[0].entries()) {
+    if (entry.ambiguous) ambiguous += std::string(entry.key) + " ";
+  }
+  EXPECT_EQ(ambiguous, "on 2020-01-01 7 ");
+}
+
+TEST(Yaml, RefusesKeysThatAreNoText) {
+  EXPECT_EQ(Read("? [a]\n: b\n"), "1:3 a key must be text, not a list");
+  EXPECT_EQ(Read("a:\n  ? {b: c}\n  : d\n"), "2:5 a key must be text, not a map");
+}
+
+TEST(Yaml, NamesBothPlacesOfADuplicateKey_IN_18) {
+  EXPECT_EQ(Read("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n"), "5:3 duplicate key \"c\", first at 3:3");
+  EXPECT_EQ(Read(R"({"a": 1, "b": {"x": 1, "x": 2}})"), "1:24 duplicate key \"x\", first at 1:16");
+}
+
+TEST(Yaml, FindsDuplicatesAndKeysInLargeMaps_IN_18) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "key" + std::to_string(i) + ": " + std::to_string(i) + "\n";
+  EXPECT_EQ(Read(text + "key500: 1\n"), "1001:1 duplicate key \"key500\", first at 501:1");
+  const auto stream = Parse(text);
+  ASSERT_TRUE(stream.has_value());
+  const Node& map = stream->documents()[0];
+  for (int i = 0; i < 1000; ++i) {
+    const Node* value = map.Find("key" + std::to_string(i));
+    ASSERT_NE(value, nullptr);
+    EXPECT_EQ(value->AsInt64(), i);
+  }
+  EXPECT_EQ(map.Find("key1000"), nullptr);
+}
+
+TEST(Yaml, ExpandsAliasesAndMergeKeys_IN_16) {
+  EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n"), R"({"a":[1,2],"b":[1,2]})");
+  EXPECT_EQ(Read("a: &x {p: 1, q: 2}\nb: {<<: *x, q: 3}\n"), R"({"a":{"p":1,"q":2},"b":{"q":3,"p":1}})");
+  EXPECT_EQ(Read("a: &x {p: 1}\nb: &y {p: 2, q: 2}\nc:\n  <<: [*x, *y]\n"),
+            R"({"a":{"p":1},"b":{"p":2,"q":2},"c":{"p":1,"q":2}})");
+  EXPECT_EQ(Read("a: &k name\n*k : 1\n"), R"({"a":"name","name":1})");
+  EXPECT_EQ(Read("'<<': 1\n"), R"({"<<":1})");
+}
+
+TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs_IN_16) {
+  const auto stream = Parse("a: &x\n  p: 1\nb: *x\n");
+  ASSERT_TRUE(stream.has_value());
+  const Node* b = stream->documents()[0].Find("b");
+  EXPECT_EQ(MarkOf(b), "3:4");
+  EXPECT_EQ(MarkOf(b->Find("p")), "2:6");
+}
+
+TEST(Yaml, RefusesWrongAliasesAndMergeKeys_IN_16) {
+  EXPECT_EQ(Read("a: *x\n"), "1:4 alias *x has no anchor in this document");
+  EXPECT_EQ(Read("a: &x\n  - *x\n"), "2:5 alias *x stands inside the value that it refers to");
+  EXPECT_EQ(Read("a: &x 1\n---\nb: *x\n"), "3:4 alias *x has no anchor in this document");
+  EXPECT_EQ(Read("<<: 5\n"), "1:5 a merge key (<<) takes a map or a list of maps");
+  EXPECT_EQ(Read("<<: [{a: 1}, 5]\n"), "1:14 a merge key (<<) takes maps only");
+}
+
+TEST(Yaml, RefusesAnExpansionBomb_IN_16_SEC_07) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) text += (k == 0 ? "" : ", ") + before;
+    text += "]\n";
+  }
+  EXPECT_THAT(Read(text), HasSubstr("more than 8000000 values, aliases expanded"));
+}
+
+TEST(Yaml, KeepsItsLimits_SEC_07) {
+  EXPECT_EQ(Read("[1, 2, 3]", {.max_nodes = 3}), "1:1 more than 3 values, aliases expanded");
+  EXPECT_EQ(Read("[1, 2]", {.max_nodes = 3}), "[1,2]");
+  EXPECT_EQ(Read("[[[1]]]", {.max_depth = 2}), "1:3 nested deeper than 2 levels");
+  EXPECT_EQ(Read("a:\n  b:\n    c: 1\n", {.max_depth = 2}), "3:5 nested deeper than 2 levels");
+  EXPECT_EQ(Read("a:\n  b: 1\n", {.max_depth = 2}), R"({"a":{"b":1}})");
+  EXPECT_THAT(Read("abcdef", {.max_bytes = 5}), HasSubstr("the text has 6 bytes, more than the limit of 5"));
+  EXPECT_THAT(Read("a: &x [[[1]]]\nb: [[*x]]\n", {.max_depth = 5}), HasSubstr("nested deeper than 5 levels"));
+  EXPECT_THAT(Read(std::string(100000, '[')), HasSubstr("nested deeper than 512 levels"));
+  EXPECT_THAT(Read("- " + std::string(100000, '[')), HasSubstr("nested deeper than 512 levels"));
+}
+
+TEST(Yaml, CountsLinesAndColumnsInCodePoints_ERR_01) {
+  const auto stream = Parse("größe: {\"日本\": 1}\nb:\n  - x\n  -   y\n");
+  ASSERT_TRUE(stream.has_value());
+  const Node& root = stream->documents()[0];
+  EXPECT_EQ(root.entries()[0].mark, (Mark{1, 1}));
+  EXPECT_EQ(MarkOf(root.Find("größe")), "1:8");
+  EXPECT_EQ(MarkOf(root.Find("größe")->Find("日本")), "1:15");
+  EXPECT_EQ(MarkOf(&root.Find("b")->items()[1]), "4:7");
+}
+
+TEST(Yaml, CountsTheSameWayInJson_ERR_01) {
+  const auto stream = Parse("{\n  \"größe\": {\"日本\": 1, \"x\": [true,\n null]}}");
+  ASSERT_TRUE(stream.has_value());
+  EXPECT_TRUE(stream->json());
+  const Node* map = stream->documents()[0].Find("größe");
+  EXPECT_EQ(MarkOf(map), "2:12");
+  EXPECT_EQ(MarkOf(map->Find("日本")), "2:19");
+  EXPECT_EQ(map->entries()[1].mark, (Mark{2, 22}));
+  EXPECT_EQ(MarkOf(&map->Find("x")->items()[1]), "3:2");
+}
+
+TEST(Yaml, IgnoresAByteOrderMarkAndTakesEitherLineEnd_IN_08) {
+  const auto stream = Parse(
+      "\xEF\xBB\xBF"
+      "a: 1\r\nb: |\r\n  x\r\n  y\r\nc: 3");
+  ASSERT_TRUE(stream.has_value());
+  EXPECT_EQ(ToJson(stream->documents()[0]), R"({"a":1,"b":"x\ny\n","c":3})");
+  EXPECT_EQ(MarkOf(stream->documents()[0].Find("a")), "1:4");
+  EXPECT_EQ(MarkOf(stream->documents()[0].Find("c")), "5:4");
+  EXPECT_EQ(Read("\xEF\xBB\xBF{\"a\": 1}"), R"({"a":1})");
+}
+
+TEST(Yaml, NamesTheByteOfInvalidUtf8_IN_09) {
+  const SyntaxError error = Error("a: b\nc: \xFFx\n");
+  EXPECT_EQ(error.message, "invalid UTF-8 at byte 8");
+  EXPECT_EQ(error.byte_offset, 8u);
+  EXPECT_EQ(error.mark, (Mark{2, 4}));
+  for (const char* bad : {"\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
+    EXPECT_THAT(Read(std::string("a: ") + bad), HasSubstr("invalid UTF-8 at byte 3"));
+  }
+  EXPECT_THAT(Read(std::string("\xFF\xFE"
+                               "a\0:\0",
+                               6)),
+              HasSubstr("UTF-16"));
+  EXPECT_THAT(Read(std::string("a\0:\0 \0", 6)), HasSubstr("UTF-16"));
+}
+
+TEST(Yaml, CountsDocumentsAsUsersDo_IN_02) {
+  const auto stream = Parse("---\n# nothing\n---\na: 1\n...\n---\n---\nb: 2\n---\n");
+  ASSERT_TRUE(stream.has_value());
+  ASSERT_EQ(stream->documents().size(), 2u);
+  EXPECT_EQ(stream->number(0), 2u);
+  EXPECT_EQ(stream->number(1), 4u);
+  for (const char* text : {"", "\n", "# only a comment\n", "---\n---\n", "   "}) EXPECT_EQ(Read(text), "") << text;
+}
+
+TEST(Yaml, ReadsTextAsYamlDefinesIt_IN_17) {
+  EXPECT_EQ(Read("a: >-\n  one\n  two\n\n  three\n"), R"({"a":"one two\nthree"})");
+  EXPECT_EQ(Read("a: |+\n  x\n\n"), R"({"a":"x\n\n"})");
+  EXPECT_EQ(Read("a: |2\n    x\n"), R"({"a":"  x\n"})");
+  EXPECT_EQ(Read("a: \"\\u0041\\t\\x42 \\\n   c\"\n"), R"({"a":"A\tB c"})");
+  EXPECT_EQ(Read("a: 'it''s'\n"), R"({"a":"it's"})");
+}
+
+TEST(Yaml, SaysWhatIsWrongWithIndentation_IN_19) {
+  const SyntaxError tab = Error("a:\n\tb: 1\n");
+  EXPECT_EQ(tab.mark, (Mark{2, 1}));
+  EXPECT_THAT(tab.hint, HasSubstr("spaces"));
+  EXPECT_EQ(Error("a: 1\nb:\n  c: 1\n d: 2\n").mark, (Mark{4, 2}));
+  const SyntaxError quote = Error("x: 1\na: \"open\nb: 1\n");
+  EXPECT_THAT(quote.message, HasSubstr("begins at 2:4"));
+}
+
+TEST(Yaml, KnowsATemplateWhenItSeesOne_IN_19) {
+  for (const char* text : {"{{- if .Values.crds }}\na: 1\n", "a: {{ .Values.x }}\n", "a:\n  - {{ .x }}\n",
+                           "a:\n  {{- include \"x\" . }}\n"}) {
+    EXPECT_THAT(Error(text).hint, HasSubstr("template")) << text;
+  }
+  EXPECT_EQ(Error("a: [\n").hint, "");
+}
+
+TEST(Yaml, ReadsJsonStrictly) {
+  EXPECT_EQ(Read(R"({"a": [1, -0.5, 1.0, 1e2, true, false, null, "x"], "b": {}, "c": []})"),
+            R"({"a":[1,-0.5,1.0,1e2,true,false,null,"x"],"b":{},"c":[]})");
+  EXPECT_EQ(Read(R"({"a": "\"\\\/\b\f\n\r\té😀"})"), "{\"a\":\"\\\"\\\\/\\u0008\\u000c\\n\\r\\té😀\"}");
+  EXPECT_EQ(Read("{\"a\": 1,, \"b\": 2}"), "1:9 expected a key in double quotes, found ','");
+  EXPECT_EQ(Read("{\"a\": \"\\x\"}"), "1:8 unknown escape in a string");
+  EXPECT_EQ(Read("{\"a\": \"b\nc\"} x"), "1:9 control character 0x0a inside a string");
+  EXPECT_EQ(Read("{\"a\": \"\\ud800\"}"), "1:8 half of a surrogate pair in a string");
+  EXPECT_EQ(Read("{\"a\": [1 2}"), "1:10 expected ',' or ']', found '2'");
+  EXPECT_EQ(Read("{\"a\": tru"), "1:7 expected a value, found 't'");
+  EXPECT_EQ(Read("{\"a\": \"b"), "1:9 the text ends inside a string");
+  EXPECT_EQ(Read("{\"a\""), "1:5 expected ':', found the end of the text");
+}
+
+TEST(Yaml, KeepsJsonNumbersAsTheyAre_IN_22) {
+  const auto stream = Parse(R"([9007199254740993, 1.0, 1e2, -0, 123456789012345678901234567890])");
+  ASSERT_TRUE(stream.has_value());
+  EXPECT_EQ(ToJson(stream->documents()[0]), "[9007199254740993,1.0,1e2,-0,123456789012345678901234567890]");
+  const auto items = stream->documents()[0].items();
+  EXPECT_EQ(items[0].AsInt64(), 9007199254740993);
+  EXPECT_EQ(items[1].AsInt64(), std::nullopt);
+  EXPECT_EQ(items[4].AsInt64(), std::nullopt);
+}
+
+TEST(Yaml, TakesFlowCollectionsAndStreamsThatBeginLikeJson) {
+  EXPECT_EQ(Read("{a: b}"), R"({"a":"b"})");
+  EXPECT_EQ(Read("[a, b]"), R"(["a","b"])");
+  EXPECT_EQ(Read("{\"a\": 1}\n{\"b\": 2}\n"), "{\"a\":1}\n{\"b\":2}");
+  EXPECT_EQ(Read("{\"a\": 1}\n---\nb: 2\n"), "{\"a\":1}\n{\"b\":2}");
+  EXPECT_THAT(Read("{\"a\": 1}\n---\nb: [\n"), HasSubstr("4:1"));
+}
+
+TEST(Yaml, SortsKeysOnRequest) {
+  const auto stream = Parse("b: {d: 1, c: 2}\na: x\n");
+  ASSERT_TRUE(stream.has_value());
+  EXPECT_EQ(ToJson(stream->documents()[0], {.sort_keys = true}), R"({"a":"x","b":{"c":2,"d":1}})");
+}
+
+TEST(Yaml, KeepsNodesValidWhenTheStreamMoves) {
+  auto stream = Parse("{\"a\": \"text of the source\"}");
+  ASSERT_TRUE(stream.has_value());
+  const Node& root = stream->documents()[0];
+  const Stream moved = std::move(*stream);
+  EXPECT_EQ(root.Find("a")->text(), "text of the source");
+  EXPECT_EQ(moved.documents().size(), 1u);
+}
+
+TEST(Yaml, SurvivesACutAtEveryByte_ERR_13) {
+  const std::string yaml = "a: &x [1, {b: \"c\\u0041\"}]\nd: |\n  text\ne: *x\n---\nf: 'g'\n";
+  const std::string json = R"({"a": [1, -2.5e+3, "b\u00e9", {"c": null, "d": [true, false]}]})";
+  for (const std::string& text : {yaml, json}) {
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+      const auto stream = Parse(text.substr(0, cut));
+      if (stream) {
+        for (const Node& document : stream->documents()) EXPECT_FALSE(ToJson(document).empty());
+      } else {
+        EXPECT_LE(stream.error().byte_offset, cut);
+        EXPECT_FALSE(stream.error().message.empty());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kgen::yaml
