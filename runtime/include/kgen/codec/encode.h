@@ -2,8 +2,9 @@
 //
 // Tables into JSON.
 //
-// Order: apiVersion, kind (of kinds, from the table), then the members in table order, then the unknown ones as they came. Equal
-// values give equal bytes. Absent is not written; raw text (unknown members, Json, misfits not assigned) is written as it is.
+// Order: apiVersion, kind (of kinds, from the table), then the members in table order, then the unknown ones as they
+// came. Equal values give equal bytes. Absent is not written; raw text (unknown members, Json, misfits not assigned) is
+// written as it is.
 //
 // Thread safety: pure. Does not block.
 #ifndef KGEN_CODEC_ENCODE_H_
@@ -29,8 +30,9 @@ std::string Encode(const T& value) {
 }
 std::string Encode(const AnyRef& object);  // "null" for a null one
 
-// The same value with sorted keys at every level, no insignificant space, and integers in doubles normalised: two objects are
-// the same for the server exactly if their canonical texts are equal. For tests and comparisons across clients.
+// The same value with sorted keys at every level, no insignificant space, and integers in doubles normalised: two
+// objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across
+// clients. Text that is not JSON comes back as it is.
 std::string CanonicalJson(std::string_view json);
 
 }  // namespace kgen

@@ -4,9 +4,12 @@
 //
 //   transport bytes (any cut) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
-// Holds at most one item in memory. `items` is recognised at depth 1 only; `metadata` may come before or after it.
-// Everything else at depth 1 (apiVersion, kind) is kept for the check of the type. A body that is a Status instead of a list is
-// passed on whole.
+// Holds at most one item in memory, and none at all of those that came in one piece. `items` is recognised at depth 1
+// only; `metadata` may come before or after it. Everything else at depth 1 (apiVersion, kind) is kept for the check of
+// the type. A body that is a Status instead of a list is passed on whole, as the envelope.
+//
+// Only the frame of the list is checked here: the items are cut by their brackets and quotes, and whoever decodes them
+// finds what is wrong inside. So one bad item does not cost the list. [D6]
 #ifndef KGEN_CODEC_LIST_SPLITTER_H_
 #define KGEN_CODEC_LIST_SPLITTER_H_
 
@@ -23,33 +26,28 @@ namespace kgen {
 // Thread safety: one thread at a time. Does not block.
 class ListSplitter {
  public:
-  // The view is valid during the call. An error ends the splitting and comes out of Feed().
+  // The view is valid during the call. An error ends the splitting and comes out of Feed(). Of an item that is larger
+  // than the limit only the first max_item_bytes + 1 bytes are passed on: enough for a decoder with the same limit to
+  // refuse it by its size, and for PeekIdentity().
   using OnItem = std::function<Result<void>(std::string_view item)>;
   explicit ListSplitter(OnItem on_item, std::size_t max_item_bytes = 16u << 20);
+  ListSplitter(ListSplitter&& other) noexcept;
+  ListSplitter& operator=(ListSplitter&& other) noexcept;
+  ~ListSplitter();
 
-  // Errors: kDecode (not a JSON object, nesting over 256, an item over the limit; with byte offset), or what on_item returned.
+  // Errors: kDecode (not a JSON object, a broken frame, a member other than items over the limit; with byte offset), or
+  // what on_item returned. After an error every further call returns it again.
   Result<void> Feed(std::string_view bytes);
-  // Call at the end of the body. Errors: kDecode if the list is not complete.
+  // Call at the end of the body. Errors: kDecode if the list is not complete, or its metadata are none.
   Result<meta::v1::ListMeta> Finish();
 
   // Depth-1 members other than items, as one JSON object. Valid after Finish().
-  const std::string& envelope() const noexcept { return envelope_; }
-  std::size_t items() const noexcept { return items_; }
+  const std::string& envelope() const noexcept;
+  std::size_t items() const noexcept;  // so far
 
  private:
-  enum class State : unsigned char { kStart, kBeforeKey, kKey, kAfterKey, kValue, kBeforeItem, kItem, kAfterItem, kAfterValue, kEnd };
-  OnItem on_item_;
-  std::size_t max_item_bytes_;
-  std::size_t offset_ = 0;
-  std::size_t items_ = 0;
-  std::string held_;      // the part of a key, value or item that came with earlier bytes
-  std::string key_;
-  std::string envelope_;
-  State state_ = State::kStart;
-  unsigned depth_ = 0;
-  bool in_string_ = false;
-  bool escaped_ = false;
-  bool scalar_ = false;
+  class Impl;
+  Impl* impl_;
 };
 
 }  // namespace kgen

@@ -1,0 +1,153 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scratch memory for list elements and map entries while their number is not known yet.
+//
+// Elements are decoded here, side by side, and then moved into a block of exactly their size: blocks without slack are
+// what a cache of a million objects needs, and counting beforehand would read the text twice.
+#ifndef KGEN_SRC_CODEC_ARENA_H_
+#define KGEN_SRC_CODEC_ARENA_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/blocks.h"
+
+namespace kgen::codec {
+
+// A stack of bytes that never moves what is on it. Lists nest, so it is used strictly last in, first out.
+class Arena {
+ public:
+  Arena(char* first, std::size_t size) noexcept
+      : top_(first), limit_(first + size), first_(first), first_limit_(limit_) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  struct Mark {
+    std::size_t chunk;
+    char* top;
+    char* limit;
+  };
+  Mark mark() const noexcept { return {used_, top_, limit_}; }
+  void Release(const Mark& mark) noexcept {
+    used_ = mark.chunk;
+    top_ = mark.top;
+    limit_ = mark.limit;
+  }
+  char* Top() noexcept { return top_; }
+  std::size_t room() const noexcept { return static_cast<std::size_t>(limit_ - top_); }
+  void Advance(std::size_t bytes) noexcept { top_ += bytes; }
+  void Align() noexcept {
+    const auto past = reinterpret_cast<std::size_t>(top_) % 8;
+    if (past != 0) top_ = std::min(top_ + (8 - past), limit_);
+  }
+  // Goes on in a chunk with at least that much room.
+  void NextChunk(std::size_t bytes) {
+    while (used_ < chunks_.size() && chunks_[used_].size < bytes)
+      chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(used_));
+    if (used_ == chunks_.size()) {
+      const std::size_t size = std::max<std::size_t>(bytes, 32u << 10);
+      chunks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
+    }
+    top_ = chunks_[used_].memory.get();
+    limit_ = top_ + chunks_[used_].size;
+    ++used_;
+  }
+  // Nothing is on the stack: one unusually large object must not hold its memory for ever.
+  void Trim() noexcept {
+    top_ = first_;
+    limit_ = first_limit_;
+    used_ = 0;
+    if (chunks_.size() > 4 || (!chunks_.empty() && chunks_.back().size > 256u << 10)) chunks_.clear();
+  }
+
+ private:
+  struct Chunk {
+    std::unique_ptr<char[]> memory;
+    std::size_t size;
+  };
+  char* top_;
+  char* limit_;
+  char* first_;
+  char* first_limit_;
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0;
+};
+
+// The elements of one list, or the entries of one map, on the arena. Destroys what was not taken.
+class Elements {
+ public:
+  Elements(Arena& arena, const ValueType& type, bool entries)
+      : arena_(arena),
+        mark_(arena.mark()),
+        type_(type),
+        stride_(entries ? detail::EntrySize(type) : type.size),
+        entries_(entries) {
+    arena_.Align();
+    base_ = arena_.Top();
+  }
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+  ~Elements() {
+    for (std::size_t i = 0; i < count_; ++i) {
+      char* element = base_ + i * stride_;
+      if (entries_) detail::KeyOf(element).~String();
+      detail::DestroyValue(entries_ ? detail::ValueOf(element) : element, type_);
+    }
+    arena_.Release(mark_);
+  }
+
+  // The next element, default-constructed (of a map: key unset). What was appended before stays where it is only until
+  // this call.
+  void* Append() {
+    if (arena_.room() < stride_) Grow();
+    char* element = arena_.Top();
+    arena_.Advance(stride_);
+    if (entries_) {
+      ::new (static_cast<void*>(element)) String();
+      type_.construct(detail::ValueOf(element), 1);
+    } else {
+      type_.construct(element, 1);
+    }
+    ++count_;
+    return element;
+  }
+  std::size_t count() const noexcept { return count_; }
+  // The memory of all elements, whose destruction is the caller's business from now on; it stays until ~Elements.
+  void* Take() noexcept {
+    count_ = 0;
+    return base_;
+  }
+
+ private:
+  void Grow() {
+    char* old = base_;
+    arena_.NextChunk((count_ + 1) * 2 * stride_);
+    base_ = arena_.Top();
+    if (entries_) {
+      for (std::size_t i = 0; i < count_; ++i) {
+        char* from = old + i * stride_;
+        char* to = base_ + i * stride_;
+        ::new (static_cast<void*>(to)) String(std::move(detail::KeyOf(from)));
+        detail::KeyOf(from).~String();
+        type_.relocate(detail::ValueOf(to), detail::ValueOf(from), 1);
+      }
+    } else {
+      type_.relocate(base_, old, count_);
+    }
+    arena_.Advance(count_ * stride_);
+  }
+
+  Arena& arena_;
+  Arena::Mark mark_;
+  const ValueType& type_;
+  std::size_t stride_;
+  bool entries_;
+  char* base_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_ARENA_H_

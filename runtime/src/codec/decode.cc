@@ -1,0 +1,152 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "kgen/codec/decode.h"
+
+#include <memory>
+#include <utility>
+
+#include "codec/interpreter.h"
+#include "codec/reader.h"
+#include "codec/sharing.h"
+
+namespace kgen {
+
+namespace {
+
+constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
+constexpr std::size_t kDepth = 256;
+
+}  // namespace
+
+namespace detail {
+
+Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& table, const DecodeOptions& options) {
+  codec::Scratch scratch;
+  return codec::Interpreter(json, options, nullptr, scratch).Run(object, table);
+}
+
+}  // namespace detail
+
+Result<Json> ParseJson(std::string_view text) {
+  std::string scratch;
+  codec::Reader reader(text, kDepth, kNoLimit, scratch);
+  std::string_view raw;
+  if (!reader.SkipValue(raw) || !reader.AtEnd()) {
+    return Fail(Code::kDecode,
+                std::string("not JSON: ") + reader.error() + ", at byte " + std::to_string(reader.error_offset()));
+  }
+  return Json(raw);
+}
+
+// ---- ObjectDecoder. ----
+
+class ObjectDecoder::Impl {
+ public:
+  Impl(const TypeTable& table, Sharing sharing) : table_(table) {
+    state_.share_strings = sharing.strings;
+    state_.share_subtrees = sharing.subtrees;
+  }
+
+  const TypeTable& table() const noexcept { return table_; }
+  codec::SharedState& state() noexcept { return state_; }
+
+  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options) {
+    detail::ObjectBlock* block = detail::NewObjectBlock(table_);
+    table_.construct(block->object(), 1);
+    AnyRef object = AnyRef::Adopt(block);  // gives everything back on error
+    codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
+    auto done = codec::Interpreter(json, options, shared, scratch_).Run(block->object(), table_);
+    if (!done) return Fail(std::move(done).error());
+    return object;
+  }
+
+ private:
+  const TypeTable& table_;
+  codec::SharedState state_;
+  codec::Scratch scratch_;
+};
+
+ObjectDecoder::ObjectDecoder(const TypeTable& table, Sharing sharing) : impl_(new Impl(table, sharing)) {}
+ObjectDecoder::ObjectDecoder(ObjectDecoder&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+ObjectDecoder& ObjectDecoder::operator=(ObjectDecoder&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+ObjectDecoder::~ObjectDecoder() { delete impl_; }
+
+const TypeTable& ObjectDecoder::table() const noexcept { return impl_->table(); }
+
+Result<AnyRef> ObjectDecoder::Decode(std::string_view json, const DecodeOptions& options) {
+  return impl_->Decode(json, options);
+}
+
+// Subtrees first: they hold strings.
+void ObjectDecoder::Sweep() {
+  impl_->state().subtrees.Sweep();
+  impl_->state().strings.Sweep();
+}
+
+ObjectDecoder::Stats ObjectDecoder::stats() const noexcept {
+  const codec::SharedState& state = impl_->state();
+  return {.strings = state.strings.size(),
+          .string_hits = state.strings.hits(),
+          .subtrees = state.subtrees.size(),
+          .subtree_hits = state.subtrees.hits(),
+          .subtree_misses = state.subtrees.misses(),
+          .bytes = state.strings.bytes() + state.subtrees.bytes()};
+}
+
+// ---- PeekIdentity. ----
+
+namespace {
+
+// One string member, if that is what the value is; anything else is passed over.
+bool ReadText(codec::Reader& reader, std::string& out) {
+  if (reader.Peek() == '"') {
+    std::string_view text;
+    if (!reader.String(text)) return false;
+    out = text;
+    return true;
+  }
+  std::string_view raw;
+  return reader.SkipValue(raw);
+}
+
+// Calls `member(name)` for each member of the object at the reader; `member` consumes the value.
+template <typename F>
+bool ForEachMember(codec::Reader& reader, F member) {
+  if (reader.Peek() != '{' || !reader.Enter()) return false;
+  if (!reader.Take('}')) {
+    do {
+      std::string_view name;
+      if (!reader.Key(name) || !member(name)) return false;
+    } while (reader.Take(','));
+    if (!reader.Take('}')) return false;
+  }
+  reader.Leave();
+  return true;
+}
+
+}  // namespace
+
+Identity PeekIdentity(std::string_view json) noexcept {
+  Identity identity;
+  std::string scratch;
+  codec::Reader reader(json, kDepth, kNoLimit, scratch);
+  std::string_view raw;
+  // An error ends the look; what was found until then is better than nothing.
+  ForEachMember(reader, [&](std::string_view name) {
+    if (name == "apiVersion") return ReadText(reader, identity.api_version);
+    if (name == "kind") return ReadText(reader, identity.kind);
+    if (name != "metadata" || reader.Peek() != '{') return reader.SkipValue(raw);
+    return ForEachMember(reader, [&](std::string_view member) {
+      if (member == "name") return ReadText(reader, identity.name);
+      if (member == "namespace") return ReadText(reader, identity.namespace_);
+      if (member == "resourceVersion") return ReadText(reader, identity.resource_version);
+      return reader.SkipValue(raw);
+    });
+  });
+  return identity;
+}
+
+}  // namespace kgen

@@ -1,0 +1,241 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "kgen/codec/encode.h"
+
+#include "codec/number.h"
+#include "codec/text_writer.h"
+#include "core/blocks.h"
+
+namespace kgen {
+
+namespace {
+
+using detail::KeyOf;
+using detail::ListOf;
+using detail::MapOf;
+using detail::ValueOf;
+
+// Walks a table and a value side by side. Recursion is as deep as the value is; decoded values end at the decoder's
+// limit.
+class Encoder {
+ public:
+  explicit Encoder(codec::TextWriter& out) noexcept : out_(out) {}
+
+  // `kind`: whose apiVersion and kind come first, or null.
+  void Struct(const void* object, const TypeTable& table, const KindInfo* kind) {
+    const std::size_t start = out_.size();
+    out_.Char('{');
+    if (kind != nullptr) Identity(*kind, table);
+    for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
+    if (table.unknown_offset != TypeTable::kNoUnknown) {
+      if (const UnknownFields& unknown = detail::UnknownOf(object, table); !unknown.empty()) {
+        if (!Unknown(unknown, object, table, kind != nullptr, start)) return;
+      }
+    }
+    out_.Char('}');
+  }
+
+ private:
+  // Tables that have members of these names (Unstructured) write those.
+  void Identity(const KindInfo& kind, const TypeTable& table) {
+    if (table.Find("apiVersion") == nullptr) {
+      out_.Name("apiVersion", 10);
+      out_.Char('"');
+      if (!kind.group.empty()) {
+        out_.Raw(kind.group);
+        out_.Char('/');
+      }
+      out_.Raw(kind.version);
+      out_.Char('"');
+    }
+    if (table.Find("kind") == nullptr) {
+      out_.Name("kind", 4);
+      out_.Quoted(kind.kind);
+    }
+  }
+
+  // Asks for presence first: most members of most objects are absent.
+  void Member(const void* member, const Field& field, const TypeTable& owner) {
+    switch (field.kind) {
+      case ValueKind::kBool:
+        if (const auto& v = *static_cast<const Optional<bool>*>(member); v.has_value()) {
+          Name(field);
+          Bool(*v);
+        }
+        return;
+      case ValueKind::kInt32:
+        if (const auto& v = *static_cast<const Optional<std::int32_t>*>(member); v.has_value()) {
+          Name(field);
+          Integer(*v);
+        }
+        return;
+      case ValueKind::kInt64:
+        if (const auto& v = *static_cast<const Optional<std::int64_t>*>(member); v.has_value()) {
+          Name(field);
+          Integer(*v);
+        }
+        return;
+      case ValueKind::kDouble:
+        if (const auto& v = *static_cast<const Optional<double>*>(member); v.has_value()) {
+          Name(field);
+          Double(*v);
+        }
+        return;
+      case ValueKind::kStruct:
+        if (detail::IsEmptyStruct(member, *field.table())) return;
+        Name(field);
+        return Struct(member, *field.table(), nullptr);
+      case ValueKind::kBox: {
+        const detail::BoxBlock* box = detail::BoxOf(member);
+        if (box == nullptr || (box->word != 0 && !detail::BoxHasValue(box, *field.table()))) return;
+        Name(field);
+        return Struct(box->object(), *field.table(), nullptr);
+      }
+      case ValueKind::kList:
+        if (ListOf(member) == nullptr) return;
+        Name(field);
+        return List(ListOf(member), *field.element(), &owner);
+      case ValueKind::kMap:
+        if (MapOf(member) == nullptr || !detail::MemberIsPresent(member, field)) return;
+        Name(field);
+        return Map(MapOf(member), *field.element());
+      default:
+        if (!detail::ValueIsSet(member, field.kind)) return;
+        Name(field);
+        return Text(member, field.kind);
+    }
+  }
+
+  // The raw members, as they came, except those that have a value by now. False if the struct as a whole was replaced
+  // by the raw text of an element that is no such struct, and in which nothing was assigned.
+  bool Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity,
+               std::size_t start) {
+    if (!unknown.begin()->name.has_value() && out_.last() == '{') {
+      out_.Truncate(start);
+      out_.Raw(unknown.begin()->value.text());
+      return false;
+    }
+    for (const UnknownField& field : unknown) {
+      if (!field.name.has_value() || !field.value.has_value() || detail::IsReplaced(field, object, table)) continue;
+      if (has_identity && (field.name == "apiVersion" || field.name == "kind")) continue;
+      if (out_.last() != '{') out_.Char(',');
+      out_.Quoted(field.name);
+      out_.Char(':');
+      out_.Raw(field.value.text());
+    }
+    return true;
+  }
+
+  void List(const detail::ListBlock* list, const ValueType& type, const TypeTable* owner) {
+    const bool items = owner != nullptr && type.kind == ValueKind::kStruct && type.table->kind != nullptr &&
+                       type.table->kind->list == owner;
+    out_.Char('[');
+    for (std::size_t i = 0; i < list->word; ++i) {
+      if (i != 0) out_.Char(',');
+      Value(detail::ElementAt(list, i, type), type, items ? type.table->kind : nullptr);
+    }
+    out_.Char(']');
+  }
+
+  void Map(const detail::MapBlock* map, const ValueType& type) {
+    out_.Char('{');
+    const std::size_t size = detail::MapSize(map);
+    for (std::size_t i = 0; i < size; ++i) {
+      const void* entry;
+      if (map->order == nullptr) {  // as it was decoded: nothing was looked at, all of it counts
+        entry = map->packed() + i * detail::EntrySize(type);
+      } else {
+        if (!detail::MapEntryCounts(map, i, type)) continue;
+        entry = detail::MapEntryAt(map, i, type);
+      }
+      if (out_.last() != '{') out_.Char(',');
+      out_.Quoted(KeyOf(entry));
+      out_.Char(':');
+      Value(ValueOf(entry), type, nullptr);
+    }
+    out_.Char('}');
+  }
+
+  // A bare value: an element of a list or map.
+  void Value(const void* value, const ValueType& type, const KindInfo* kind) {
+    switch (type.kind) {
+      case ValueKind::kBool:
+        return Bool(*static_cast<const bool*>(value));
+      case ValueKind::kInt32:
+        return Integer(*static_cast<const std::int32_t*>(value));
+      case ValueKind::kInt64:
+        return Integer(*static_cast<const std::int64_t*>(value));
+      case ValueKind::kDouble:
+        return Double(*static_cast<const double*>(value));
+      case ValueKind::kStruct:
+        return Struct(value, *type.table, kind);
+      case ValueKind::kBox:
+        return Null();  // no list or map has elements of that kind
+      case ValueKind::kList:
+        return ListOf(value) != nullptr ? List(ListOf(value), *type.element, nullptr) : Null();
+      case ValueKind::kMap:
+        return MapOf(value) != nullptr ? Map(MapOf(value), *type.element) : Null();
+      default:
+        return detail::ValueIsSet(value, type.kind) ? Text(value, type.kind) : Null();
+    }
+  }
+
+  // Values with an unset state of their own, when they are set.
+  void Text(const void* value, ValueKind kind) {
+    switch (kind) {
+      case ValueKind::kTime:
+        return Time(detail_TimeAccess::Word(*static_cast<const kgen::Time*>(value)), detail::TimePrecision::kSeconds);
+      case ValueKind::kMicroTime:
+        return Time(detail_TimeAccess::Word(*static_cast<const MicroTime*>(value)),
+                    detail::TimePrecision::kMicroseconds);
+      case ValueKind::kIntOrString: {
+        const auto& v = *static_cast<const IntOrString*>(value);
+        return v.is_int() ? out_.Raw(v.str()) : out_.Quoted(v.string_value());
+      }
+      case ValueKind::kDuration:
+        return out_.Quoted(static_cast<const Duration*>(value)->text());
+      case ValueKind::kQuantity:
+        return out_.Quoted(static_cast<const Quantity*>(value)->text());
+      case ValueKind::kBytes:
+        return out_.Quoted(static_cast<const Bytes*>(value)->base64());
+      case ValueKind::kJson:
+        return out_.Raw(static_cast<const Json*>(value)->text());
+      default:
+        return out_.Quoted(*static_cast<const String*>(value));
+    }
+  }
+
+  void Time(const detail::TimeWord& word, detail::TimePrecision precision) {
+    if (const detail::TextBlock* block = word.block(); block != nullptr) return out_.Quoted(block->view());
+    out_.Quoted(word.Text(precision));
+  }
+
+  void Name(const Field& field) { out_.Name(field.name, field.name_size); }
+  void Bool(bool value) { out_.Raw(value ? "true" : "false"); }
+  void Null() { out_.Raw("null"); }
+  void Integer(std::int64_t value) { out_.Advance(codec::WriteInteger(value, out_.Reserve(codec::kNumberRoom))); }
+  void Double(double value) { out_.Advance(codec::WriteDouble(value, out_.Reserve(codec::kNumberRoom))); }
+
+  codec::TextWriter& out_;
+};
+
+}  // namespace
+
+namespace detail {
+
+void EncodeStruct(const void* object, const TypeTable& table, std::string& out) {
+  codec::TextWriter writer;
+  Encoder(writer).Struct(object, table, table.kind);
+  writer.AppendTo(out);
+}
+
+}  // namespace detail
+
+std::string Encode(const AnyRef& object) {
+  std::string out;
+  if (!object) return "null";
+  detail::EncodeStruct(object.object(), object.table(), out);
+  return out;
+}
+
+}  // namespace kgen

@@ -1,0 +1,443 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Structs and their members; failing.
+#include "codec/interpreter.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "codec/find_field.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::codec {
+
+namespace {
+
+std::size_t MinOf(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+
+// "apps/v1", or "v1" for the legacy group.
+bool IsApiVersion(std::string_view text, const KindInfo& kind) noexcept {
+  if (kind.group.empty()) return text == kind.version;
+  return text.size() == kind.group.size() + 1 + kind.version.size() && text.starts_with(kind.group) &&
+         text[kind.group.size()] == '/' && text.ends_with(kind.version);
+}
+
+std::string ApiVersionOf(const KindInfo& kind) {
+  return kind.group.empty() ? std::string(kind.version) : std::string(kind.group) + "/" + std::string(kind.version);
+}
+
+// A value in a message: itself when short, its kind when it is a container.
+std::string Describe(std::string_view raw) {
+  constexpr std::size_t kLongest = 64;
+  switch (raw.front()) {
+    case '{':
+      return "an object";
+    case '[':
+      return "a list";
+    case 't':
+    case 'f':
+      return "boolean " + std::string(raw);
+    case 'n':
+      return "null";
+    default: {
+      std::string text(raw.front() == '"' ? "string " : "number ");
+      if (raw.size() <= kLongest) return text.append(raw);
+      std::size_t size = kLongest;
+      while (size > 0 && (raw[size] & 0xC0) == 0x80) --size;  // not inside a character
+      return text.append(raw.substr(0, size)).append("...");
+    }
+  }
+}
+
+}  // namespace
+
+Interpreter::Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch)
+    : options_(options),
+      json_(json),
+      reader_(json, options.max_depth, options.max_fields, scratch.text),
+      shared_(shared),
+      arena_(scratch.arena) {}
+
+Result<void> Interpreter::Run(void* object, const TypeTable& table) {
+  top_ = &table;
+  if (table.metadata_offset != TypeTable::kNoMetadata) {
+    const Field* metadata = table.Find("metadata");
+    top_is_object_ = metadata != nullptr && metadata->kind == ValueKind::kStruct &&
+                     metadata->table() == &meta::v1::ObjectMeta::kTable;
+  }
+  const std::size_t limit = MinOf(options_.max_bytes, kBytesCeiling);
+  Outcome outcome;
+  if (json_.size() > limit) {
+    outcome = Refuse("larger than " + std::to_string(limit) + " bytes", limit);
+  } else if (reader_.Peek() != '{') {
+    outcome = Broken("expected a JSON object");
+  } else {
+    outcome = Struct(object, table, Place::kTop);
+    if (outcome == Outcome::kOk && !reader_.AtEnd()) outcome = Broken();
+  }
+  arena_.Trim();
+  if (outcome == Outcome::kOk) return {};
+  auto failure = Fail(MakeError(object, table));
+  detail::ResetStruct(object, table);
+  return failure;
+}
+
+// At its opening brace.
+Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, Place place) {
+  if (!reader_.Enter()) return Broken();
+  const KeptMark mark{unknown_.size(), known_.size(), seen_.size()};
+  if (reader_.Peek() != '}') {
+    for (;;) {
+      std::string_view name;
+      if (!reader_.Key(name)) return Broken();
+      const Field* field = FindField(table, name, reader_.end());
+      const Outcome outcome =
+          field != nullptr ? Member(detail::MemberOf(object, *field), *field, mark) : Unknown(name, table, place);
+      if (outcome != Outcome::kOk) [[unlikely]] {
+        unknown_.erase(unknown_.begin() + static_cast<std::ptrdiff_t>(mark.unknown), unknown_.end());
+        known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(mark.known), known_.end());
+        return outcome;
+      }
+      const char c = reader_.Peek();
+      if (c == '}') break;
+      if (c != ',') return Broken("expected ',' or '}'");
+      reader_.Skip();
+    }
+  }
+  reader_.Skip();
+  reader_.Leave();
+  if (unknown_.size() != mark.unknown || known_.size() != mark.known) StoreKept(object, table, mark);
+  seen_.resize(mark.seen);
+  return Outcome::kOk;
+}
+
+Interpreter::Outcome Interpreter::Member(void* member, const Field& field, const KeptMark& mark) {
+  field_ = &field;
+  if (options_.strict && CheckDuplicate(field, mark) != Outcome::kOk) return Outcome::kError;
+  if (known_.size() != mark.known) Forget(field, mark);
+  const char c = reader_.Peek();
+  if (c == 'n') return Null(member, field);
+  const Outcome outcome = Value(member, field, c);
+  if (outcome == Outcome::kMisfit) [[unlikely]]
+    return KeepMisfit(member, field);
+  return outcome;
+}
+
+// Into a member that may hold something already: of two members of one name the last one counts. [COD-11]
+Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
+  const bool unique = (field.flags & kUnique) != 0;
+  switch (field.kind) {
+    case ValueKind::kBool: {
+      bool value = false;
+      const Outcome outcome = Bool(value, c);
+      if (outcome == Outcome::kOk) *static_cast<Optional<bool>*>(member) = value;
+      return outcome;
+    }
+    case ValueKind::kInt32: {
+      using Limits = std::numeric_limits<std::int32_t>;
+      std::int64_t value = 0;
+      const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
+      if (outcome == Outcome::kOk) *static_cast<Optional<std::int32_t>*>(member) = static_cast<std::int32_t>(value);
+      return outcome;
+    }
+    case ValueKind::kInt64: {
+      using Limits = std::numeric_limits<std::int64_t>;
+      std::int64_t value = 0;
+      const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
+      if (outcome == Outcome::kOk) *static_cast<Optional<std::int64_t>*>(member) = value;
+      return outcome;
+    }
+    case ValueKind::kDouble: {
+      double value = 0;
+      const Outcome outcome = Double(value, c);
+      if (outcome == Outcome::kOk) *static_cast<Optional<double>*>(member) = value;
+      return outcome;
+    }
+    case ValueKind::kString:
+      return Text(*static_cast<String*>(member), unique, c);
+    case ValueKind::kTime:
+      return TimeText(detail_TimeAccess::Word(*static_cast<Time*>(member)), detail::TimePrecision::kSeconds, c);
+    case ValueKind::kMicroTime:
+      return TimeText(detail_TimeAccess::Word(*static_cast<MicroTime*>(member)), detail::TimePrecision::kMicroseconds,
+                      c);
+    case ValueKind::kDuration:
+      return DurationText(*static_cast<Duration*>(member), c);
+    case ValueKind::kQuantity:
+      return QuantityText(*static_cast<Quantity*>(member), c);
+    case ValueKind::kIntOrString:
+      return IntOrText(*static_cast<IntOrString*>(member), c);
+    case ValueKind::kBytes:
+      return Base64(*static_cast<Bytes*>(member), c);
+    case ValueKind::kJson:
+      return Raw(*static_cast<Json*>(member));
+    case ValueKind::kStruct:
+      return InPlace(member, field, c);
+    case ValueKind::kBox:
+    case ValueKind::kList:
+    case ValueKind::kMap:
+      return Block(member, field, c);
+  }
+  return Refuse("unknown kind of value in the table", reader_.OffsetOf(reader_.position()));
+}
+
+Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
+  if (field.kind == ValueKind::kJson) return Raw(*static_cast<Json*>(member));
+  if (!reader_.Literal("null")) return Broken();
+  detail::ResetMember(member, field);
+  if ((field.flags & kNullable) != 0) known_.push_back({&field, String(field.wire_name()), RawText("null")});
+  return Outcome::kOk;
+}
+
+// A member that the table does not know. `name` is not valid any more once the next string was read.
+Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable& table, Place place) {
+  field_ = nullptr;
+  if (place != Place::kPlain && table.kind != nullptr && (name == "apiVersion" || name == "kind")) {
+    return Identity(name, *table.kind, place);
+  }
+  if (options_.strict) {
+    return Refuse(Path(name) + ": unknown member", reader_.OffsetOf(reader_.position()));
+  }
+  String kept;
+  SetText(kept, name, false);
+  std::string_view raw;
+  if (!reader_.SkipValue(raw)) return Broken();
+  unknown_.push_back({nullptr, std::move(kept), RawText(raw)});
+  return Outcome::kOk;
+}
+
+// apiVersion or kind of a kind: absent, empty and null are fine. [COD-12]
+Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo& kind, Place place) {
+  const bool is_kind = name == "kind";
+  std::string_view found;
+  if (reader_.Peek() == 'n') return reader_.Literal("null") ? Outcome::kOk : Broken();
+  const char* start = reader_.position();
+  const std::size_t offset = reader_.OffsetOf(start);
+  if (*start == '"') {
+    if (!reader_.String(found)) return Broken();
+    if (found.empty() || (is_kind ? found == kind.kind : IsApiVersion(found, kind))) return Outcome::kOk;
+    reader_.Rewind(start);
+  }
+  if (!reader_.SkipValue(found)) return Broken();
+  std::string expected = is_kind ? std::string(kind.kind) : ApiVersionOf(kind);
+  std::string message =
+      (is_kind ? "expected kind \"" : "expected apiVersion \"") + expected + "\", found " + Describe(found);
+  if (place == Place::kTop) return Refuse(std::move(message), offset);
+  pending_ = {Path(is_kind ? "kind" : "apiVersion"), std::move(message), offset};
+  return Outcome::kMisfit;
+}
+
+// `metadata` of a kind.
+Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char c) {
+  if (c != '{') return Misfit("an object");
+  const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
+  path_ = &step;
+  const TypeTable& table = *field.table();
+  if (!detail::IsEmptyStruct(member, table)) detail::ResetStruct(member, table);
+  const Outcome outcome = Struct(member, table, Place::kPlain);
+  path_ = step.up;
+  // There is no presence beside the struct itself, so what came as `{}` is remembered as text.
+  if (outcome == Outcome::kOk && detail::IsEmptyStruct(member, table)) {
+    known_.push_back({&field, String(field.wire_name()), RawText("{}")});
+  }
+  return outcome;
+}
+
+// A value with a block of its own.
+Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c) {
+  if (field.kind == ValueKind::kList) {
+    if (c != '[') return Misfit("a list");
+    if ((field.flags & kManagedFields) != 0 && options_.drop_managed_fields) {
+      std::string_view raw;
+      return reader_.SkipValue(raw) ? Outcome::kOk : Broken();
+    }
+  } else if (c != '{') {
+    return Misfit("an object");
+  }
+  if (*static_cast<void**>(member) != nullptr) detail::ResetMember(member, field);
+  if (shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 && !options_.strict) {
+    if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
+      return Memoised(member, field, *stats);
+    }
+  }
+  return FreshBlock(member, field);
+}
+
+// Looks whether these very bytes were decoded before. The quick scan finds where the value ends without checking it;
+// what is found was checked when it was decoded the first time.
+Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, SubtreeMemo::FieldStats& stats) {
+  const char* start = reader_.position();
+  const char* behind = start;
+  NestingScanner scanner(reader_.depth(), reader_.max_depth());
+  if (scanner.Scan(behind, reader_.end()) != NestingScanner::State::kDone) return FreshBlock(member, field);
+  const std::string_view raw(start, static_cast<std::size_t>(behind - start));
+  const SubtreeMemo::Key key = shared_->subtrees.MakeKey(raw, field, options_.drop_managed_fields);
+  const SubtreeMemo::Hit hit = shared_->subtrees.Find(key);
+  stats.Count(hit.block != nullptr);  // before anything else is decoded: that may move the statistics
+  if (hit.block != nullptr) {
+    if (field.kind == ValueKind::kBox) {
+      detail::BoxOf(member) = static_cast<detail::BoxBlock*>(hit.block);
+    } else if (field.kind == ValueKind::kList) {
+      detail::ListOf(member) = static_cast<detail::ListBlock*>(hit.block);
+    } else {
+      detail::MapOf(member) = static_cast<detail::MapBlock*>(hit.block);
+    }
+    reader_.Rewind(behind);
+    return reader_.AddMembers(hit.members) ? Outcome::kOk : Broken();
+  }
+  const std::size_t misfits = misfits_;
+  const std::size_t members = reader_.members();
+  const Outcome outcome = FreshBlock(member, field);
+  // A subtree with a misfit is reported each time, so it is decoded each time.
+  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind) {
+    auto* block = field.kind == ValueKind::kBox    ? static_cast<detail::BlockHeader*>(detail::BoxOf(member))
+                  : field.kind == ValueKind::kList ? static_cast<detail::BlockHeader*>(detail::ListOf(member))
+                                                   : static_cast<detail::BlockHeader*>(detail::MapOf(member));
+    shared_->subtrees.Insert(key, block, reader_.members() - members);
+  }
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
+  const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
+  path_ = &step;
+  field_ = nullptr;
+  Outcome outcome;
+  if (field.kind == ValueKind::kBox) {
+    detail::BoxBlock* box = detail::NewBox(*field.table(), false);
+    detail::BoxOf(member) = box;
+    outcome = Struct(box->object(), *field.table(), Place::kPlain);
+  } else if (field.kind == ValueKind::kList) {
+    outcome = List(detail::ListOf(member), *field.element(), path_->up == nullptr ? top_ : nullptr);
+  } else {
+    outcome = Map(detail::MapOf(member), *field.element());
+  }
+  path_ = step.up;
+  return outcome;
+}
+
+// The member reads as absent and keeps its text.
+Interpreter::Outcome Interpreter::KeepMisfit(void* member, const Field& field) {
+  if (top_is_object_) {  // an object without a trustworthy name cannot be kept at all
+    const bool is_metadata = path_ == nullptr && field.offset == top_->metadata_offset;
+    const bool in_metadata = path_ != nullptr && path_->up == nullptr && path_->name == "metadata";
+    if (is_metadata || (in_metadata && (field.wire_name() == "name" || field.wire_name() == "namespace"))) {
+      return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
+    }
+  }
+  if (options_.strict) return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
+  detail::ResetMember(member, field);
+  std::string_view raw;
+  if (!reader_.SkipValue(raw)) return Broken();
+  known_.push_back({&field, String(field.wire_name()), RawText(raw)});
+  ++misfits_;
+  if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));
+  return Outcome::kOk;
+}
+
+// A later member of the same name decides.
+void Interpreter::Forget(const Field& field, const KeptMark& mark) {
+  const auto first = known_.begin() + static_cast<std::ptrdiff_t>(mark.known);
+  known_.erase(std::remove_if(first, known_.end(), [&](const Kept& kept) { return kept.field == &field; }),
+               known_.end());
+}
+
+Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptMark& mark) {
+  const auto first = seen_.begin() + static_cast<std::ptrdiff_t>(mark.seen);
+  if (std::find(first, seen_.end(), &field) != seen_.end()) {
+    return Refuse(Path() + ": duplicate member", reader_.OffsetOf(reader_.position()));
+  }
+  seen_.push_back(&field);
+  return Outcome::kOk;
+}
+
+void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark) {
+  const ValueType& type = kTypeOf<UnknownField>;
+  const std::size_t count = unknown_.size() - mark.unknown + known_.size() - mark.known;
+  detail::ListBlock*& list = detail::ListOf(&detail::UnknownOf(object, table));
+  list = detail::NewList(count, type);
+  const auto move = [&](std::vector<Kept>& from, std::size_t first) {
+    for (std::size_t i = first; i < from.size(); ++i) {
+      ::new (detail::ElementAt(list, list->word, type)) UnknownField{std::move(from[i].name), std::move(from[i].value)};
+      ++list->word;
+    }
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(first), from.end());
+  };
+  move(unknown_, mark.unknown);
+  move(known_, mark.known);
+}
+
+// ---- Failing. ----
+
+Interpreter::Outcome Interpreter::Misfit(const char* expected) {
+  const Position start = Here();
+  std::string_view raw;
+  if (!reader_.SkipValue(raw)) return Broken();
+  Return(start);
+  pending_ = {Path(), std::string("expected ") + expected + ", found " + Describe(raw), reader_.OffsetOf(start.p)};
+  return Outcome::kMisfit;
+}
+
+Interpreter::Outcome Interpreter::Broken() {
+  if (error_.empty()) {
+    const std::string path = Path();
+    error_ =
+        (path.empty() ? "" : path + ": ") + reader_.error() + ", at byte " + std::to_string(reader_.error_offset());
+  }
+  return Outcome::kError;
+}
+
+Interpreter::Outcome Interpreter::Broken(const char* message) {
+  field_ = nullptr;
+  reader_.Fail(message, reader_.position());
+  return Broken();
+}
+
+Interpreter::Outcome Interpreter::Refuse(std::string message, std::size_t offset) {
+  if (error_.empty()) error_ = std::move(message) + ", at byte " + std::to_string(offset);
+  return Outcome::kError;
+}
+
+// "spec.containers[2].ports"; the member being decoded, or `last`, at its end.
+std::string Interpreter::Path(std::string_view last) const {
+  std::vector<const Step*> steps;
+  for (const Step* step = path_; step != nullptr; step = step->up) steps.push_back(step);
+  std::string path;
+  const auto member = [&](std::string_view name) { path.append(path.empty() ? "" : ".").append(name); };
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    switch ((*step)->kind) {
+      case Step::Kind::kMember:
+        member((*step)->name);
+        break;
+      case Step::Kind::kKey:
+        path.append("['").append((*step)->name).append("']");
+        break;
+      case Step::Kind::kIndex:
+        path.append("[").append(std::to_string((*step)->index)).append("]");
+        break;
+    }
+  }
+  if (!last.empty()) {
+    member(last);
+  } else if (field_ != nullptr) {
+    member(field_->wire_name());
+  }
+  return path;
+}
+
+// "Pod default/web-0: spec.nodeName: ..., at byte 17".
+Error Interpreter::MakeError(const void* object, const TypeTable& table) const {
+  std::string message(table.kind != nullptr ? table.kind->kind : std::string_view(table.name));
+  if (top_is_object_) {
+    const auto& metadata =
+        *reinterpret_cast<const meta::v1::ObjectMeta*>(static_cast<const char*>(object) + table.metadata_offset);
+    if (metadata.name.has_value()) {
+      message.append(" ");
+      if (!metadata.namespace_.empty()) message.append(metadata.namespace_.view()).append("/");
+      message.append(metadata.name.view());
+    }
+  }
+  return Error(Code::kDecode, message + ": " + error_);
+}
+
+}  // namespace kgen::codec

@@ -1,0 +1,156 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The decoder: walks JSON and a table side by side and stores values where they belong. One use per object.
+//
+//   Interpreter --Reader--> tokens        SharedState (informers only) --> blocks that exist already
+//               --Arena---> elements of lists and maps until their number is known
+//
+// Values go into the object as they are read, so that giving an object up is destroying it: nothing else owns anything.
+//
+// A value that does not fit (misfit): whoever finds out leaves the reader at the start of the value that it was asked
+// to decode and returns kMisfit; the nearest struct keeps that member's raw text. A misfit element of a list or map of
+// structs stays in its place instead: the struct stays default and holds the raw text as an unknown field without a
+// name (an unset String, which no JSON member can have). The encoder writes such a struct as that text unless something
+// was assigned in it. A null element is kept in the same way, without a report; null elements of text and of the
+// well-known types are unset values, which the encoder writes as null inside lists and maps.
+#ifndef KGEN_SRC_CODEC_INTERPRETER_H_
+#define KGEN_SRC_CODEC_INTERPRETER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/arena.h"
+#include "codec/reader.h"
+#include "codec/sharing.h"
+#include "kgen/codec/decode.h"
+
+namespace kgen::codec {
+
+// What is worth keeping between objects.
+struct Scratch {
+  alignas(16) char first[8192];
+  Arena arena{first, sizeof first};
+  std::string text;
+};
+
+class Interpreter {
+ public:
+  // `shared` may be null. Everything must outlive the interpreter.
+  Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch);
+
+  // `object` is a default struct of that table, and is left so on error.
+  Result<void> Run(void* object, const TypeTable& table);
+
+ private:
+  enum class Outcome : unsigned char { kOk, kMisfit, kError };
+
+  // Where a struct stands: whether apiVersion and kind belong to it.
+  enum class Place : unsigned char {
+    kPlain,  // they are members like others
+    kTop,    // they are the table's, and must be right
+    kItem,   // the same, of an item of the kind's own list
+  };
+
+  // The way from the object to here, for messages.
+  struct Step {
+    const Step* up;
+    std::string_view name;  // of a member or a map key
+    std::size_t index;      // of a list element
+    enum class Kind : unsigned char { kMember, kKey, kIndex } kind;
+  };
+
+  // A member that is kept raw: unknown (no field), misfit or nullable null.
+  struct Kept {
+    const Field* field;
+    String name;
+    Json value;
+  };
+  struct KeptMark {
+    std::size_t unknown;
+    std::size_t known;
+    std::size_t seen;
+  };
+
+  // ---- interpreter.cc: structs and their members. ----
+  Outcome Struct(void* object, const TypeTable& table, Place place);
+  Outcome Member(void* object, const Field& field, const KeptMark& mark);
+  Outcome Value(void* member, const Field& field, char c);
+  Outcome Null(void* member, const Field& field);
+  Outcome Unknown(std::string_view name, const TypeTable& table, Place place);
+  Outcome Identity(std::string_view name, const KindInfo& kind, Place place);
+  Outcome InPlace(void* member, const Field& field, char c);
+  Outcome Block(void* member, const Field& field, char c);
+  Outcome Memoised(void* member, const Field& field, SubtreeMemo::FieldStats& stats);
+  Outcome FreshBlock(void* member, const Field& field);
+  Outcome KeepMisfit(void* member, const Field& field);
+  void Forget(const Field& field, const KeptMark& mark);
+  Outcome CheckDuplicate(const Field& field, const KeptMark& mark);
+  void StoreKept(void* object, const TypeTable& table, const KeptMark& mark);
+
+  // ---- interpreter_elements.cc: lists and maps. At the opening bracket. ----
+  Outcome List(detail::ListBlock*& list, const ValueType& type, const TypeTable* owner);
+  Outcome Map(detail::MapBlock*& map, const ValueType& type);
+  Outcome ListElements(Elements& elements, const ValueType& type, Place place, Step& step);
+  Outcome MapEntries(Elements& entries, const ValueType& type, Step& step);
+  Outcome Element(void* element, const ValueType& type, Place place);
+  Outcome StructElement(void* element, const ValueType& type, Place place, char c);
+  Outcome NullElement(void* element, const ValueType& type);
+  Outcome KeepElement(void* element, const ValueType& type);
+
+  // ---- interpreter_scalars.cc: values without members. At the first byte, which is `c`. ----
+  Outcome Bool(bool& value, char c);
+  Outcome Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c);
+  Outcome Double(double& value, char c);
+  Outcome Text(String& text, bool unique, char c);
+  Outcome TimeText(detail::TimeWord& word, detail::TimePrecision precision, char c);
+  Outcome DurationText(Duration& value, char c);
+  Outcome QuantityText(Quantity& value, char c);
+  Outcome IntOrText(IntOrString& value, char c);
+  Outcome Base64(Bytes& value, char c);
+  Outcome Raw(Json& value);
+  void SetText(String& text, std::string_view value, bool unique);
+  Json RawText(std::string_view raw);
+
+  // ---- Failing (interpreter.cc). ----
+  Outcome Misfit(const char* expected);  // at the value
+  Outcome Broken();                      // the reader has failed
+  Outcome Broken(const char* message);   // it should have, here
+  Outcome Refuse(std::string message, std::size_t offset);
+  std::string Path(std::string_view last = {}) const;
+  Error MakeError(const void* object, const TypeTable& table) const;
+
+  // A place to come back to when a value turns out not to fit.
+  struct Position {
+    const char* p;
+    std::size_t depth;
+    std::size_t members;
+  };
+  Position Here() const noexcept { return {reader_.position(), reader_.depth(), reader_.members()}; }
+  void Return(const Position& position) noexcept {
+    reader_.Rewind(position.p, position.depth);
+    reader_.set_members(position.members);
+  }
+
+  const DecodeOptions& options_;
+  std::string_view json_;
+  Reader reader_;
+  SharedState* shared_;
+  Arena& arena_;
+  const Step* path_ = nullptr;
+  const Field* field_ = nullptr;  // the member being decoded, for paths
+  const TypeTable* top_ = nullptr;
+  bool top_is_object_ = false;  // its metadata is an ObjectMeta
+  std::size_t misfits_ = 0;
+  kgen::Misfit pending_;            // the last one found; reported by whoever keeps its text
+  std::vector<Kept> unknown_;       // of all open structs
+  std::vector<Kept> known_;         // misfits and nulls of all open structs
+  std::vector<const Field*> seen_;  // strict only
+  std::string error_;               // complete, with path and offset
+};
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_INTERPRETER_H_

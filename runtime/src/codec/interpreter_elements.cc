@@ -1,0 +1,186 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Lists and maps: elements are decoded on the arena and then moved into a block of their number.
+#include <limits>
+#include <utility>
+
+#include "codec/interpreter.h"
+
+namespace kgen::codec {
+
+// `owner`: the table of the object whose direct member this is, or null.
+Interpreter::Outcome Interpreter::List(detail::ListBlock*& list, const ValueType& type, const TypeTable* owner) {
+  const Position start = Here();
+  // The items of a kind's list carry the kind's apiVersion and kind, or nothing. Elsewhere a kind inside an object (a
+  // volume claim template) keeps those members like any others.
+  const bool items = owner != nullptr && type.kind == ValueKind::kStruct && type.table->kind != nullptr &&
+                     type.table->kind->list == owner;
+  Elements elements(arena_, type, false);
+  Step step{path_, {}, 0, Step::Kind::kIndex};
+  path_ = &step;
+  const Outcome outcome = ListElements(elements, type, items ? Place::kItem : Place::kPlain, step);
+  path_ = step.up;
+  field_ = nullptr;
+  if (outcome == Outcome::kOk) {
+    const std::size_t count = elements.count();
+    list = detail::NewListFrom(elements.Take(), count, type);
+  } else if (outcome == Outcome::kMisfit) {
+    Return(start);
+  }
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::ListElements(Elements& elements, const ValueType& type, Place place, Step& step) {
+  if (!reader_.Enter()) return Broken();
+  if (reader_.Peek() != ']') {
+    for (;;) {
+      field_ = nullptr;
+      const Outcome outcome = Element(elements.Append(), type, place);
+      if (outcome != Outcome::kOk) return outcome;
+      const char c = reader_.Peek();
+      if (c == ']') break;
+      if (c != ',') return Broken("expected ',' or ']'");
+      reader_.Skip();
+      ++step.index;
+    }
+  }
+  reader_.Skip();
+  reader_.Leave();
+  return Outcome::kOk;
+}
+
+Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& type) {
+  const Position start = Here();
+  Elements entries(arena_, type, true);
+  Step step{path_, {}, 0, Step::Kind::kKey};
+  path_ = &step;
+  const Outcome outcome = MapEntries(entries, type, step);
+  path_ = step.up;
+  field_ = nullptr;
+  if (outcome == Outcome::kOk) {
+    const std::size_t count = entries.count();
+    map = detail::NewPackedMapFrom(entries.Take(), count, type);
+    if (options_.strict && map->word != count) {
+      return Refuse(Path() + ": duplicate key", reader_.OffsetOf(start.p));
+    }
+  } else if (outcome == Outcome::kMisfit) {
+    Return(start);
+  }
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::MapEntries(Elements& entries, const ValueType& type, Step& step) {
+  if (!reader_.Enter()) return Broken();
+  if (reader_.Peek() != '}') {
+    for (;;) {
+      std::string_view key;
+      field_ = nullptr;
+      if (!reader_.Key(key)) {
+        path_ = step.up;
+        return Broken();
+      }
+      void* entry = entries.Append();
+      SetText(detail::KeyOf(entry), key, false);
+      step.name = detail::KeyOf(entry);
+      const Outcome outcome = Element(detail::ValueOf(entry), type, Place::kPlain);
+      if (outcome != Outcome::kOk) return outcome;
+      const char c = reader_.Peek();
+      if (c == '}') break;
+      if (c != ',') return Broken("expected ',' or '}'");
+      reader_.Skip();
+    }
+  }
+  reader_.Skip();
+  reader_.Leave();
+  return Outcome::kOk;
+}
+
+// Into a default value.
+Interpreter::Outcome Interpreter::Element(void* element, const ValueType& type, Place place) {
+  const char c = reader_.Peek();
+  if (c == 'n') return NullElement(element, type);
+  switch (type.kind) {
+    case ValueKind::kBool:
+      return Bool(*static_cast<bool*>(element), c);
+    case ValueKind::kInt32: {
+      using Limits = std::numeric_limits<std::int32_t>;
+      std::int64_t value = 0;
+      const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
+      *static_cast<std::int32_t*>(element) = static_cast<std::int32_t>(value);
+      return outcome;
+    }
+    case ValueKind::kInt64: {
+      using Limits = std::numeric_limits<std::int64_t>;
+      return Integer(*static_cast<std::int64_t*>(element), Limits::min(), Limits::max(), c);
+    }
+    case ValueKind::kDouble:
+      return Double(*static_cast<double*>(element), c);
+    case ValueKind::kString:
+      return Text(*static_cast<String*>(element), false, c);
+    case ValueKind::kTime:
+      return TimeText(detail_TimeAccess::Word(*static_cast<Time*>(element)), detail::TimePrecision::kSeconds, c);
+    case ValueKind::kMicroTime:
+      return TimeText(detail_TimeAccess::Word(*static_cast<MicroTime*>(element)), detail::TimePrecision::kMicroseconds,
+                      c);
+    case ValueKind::kDuration:
+      return DurationText(*static_cast<Duration*>(element), c);
+    case ValueKind::kQuantity:
+      return QuantityText(*static_cast<Quantity*>(element), c);
+    case ValueKind::kIntOrString:
+      return IntOrText(*static_cast<IntOrString*>(element), c);
+    case ValueKind::kBytes:
+      return Base64(*static_cast<Bytes*>(element), c);
+    case ValueKind::kJson:
+      return Raw(*static_cast<Json*>(element));
+    case ValueKind::kStruct:
+      return StructElement(element, type, place, c);
+    case ValueKind::kBox:
+      break;  // no list or map has elements of that kind
+    case ValueKind::kList:
+      return c == '[' ? List(detail::ListOf(element), *type.element, nullptr) : Misfit("a list");
+    case ValueKind::kMap:
+      return c == '{' ? Map(detail::MapOf(element), *type.element) : Misfit("an object");
+  }
+  return Refuse("unknown kind of element in the table", reader_.OffsetOf(reader_.position()));
+}
+
+Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& type, Place place, char c) {
+  const Position start = Here();
+  const Outcome outcome = c == '{' ? Struct(element, *type.table, place) : Misfit("an object");
+  if (outcome != Outcome::kMisfit) return outcome;
+  if (options_.strict) return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
+  Return(start);
+  detail::ResetStruct(element, *type.table);
+  ++misfits_;
+  if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));
+  return KeepElement(element, type);
+}
+
+// Unset where there is such a state. A bare number has none, so null is a misfit of the whole list or map.
+Interpreter::Outcome Interpreter::NullElement(void* element, const ValueType& type) {
+  switch (type.kind) {
+    case ValueKind::kBool:
+      return Misfit("a boolean");
+    case ValueKind::kInt32:
+    case ValueKind::kInt64:
+      return Misfit("an integer");
+    case ValueKind::kDouble:
+      return Misfit("a number");
+    case ValueKind::kJson:
+      return Raw(*static_cast<Json*>(element));
+    case ValueKind::kStruct:
+      return KeepElement(element, type);
+    default:
+      return reader_.Literal("null") ? Outcome::kOk : Broken();
+  }
+}
+
+// The text of a value that is no struct of that table, in its place: see the head of interpreter.h.
+Interpreter::Outcome Interpreter::KeepElement(void* element, const ValueType& type) {
+  std::string_view raw;
+  if (!reader_.SkipValue(raw)) return Broken();
+  detail::UnknownOf(element, *type.table).Append(String(), RawText(raw));
+  return Outcome::kOk;
+}
+
+}  // namespace kgen::codec

@@ -1,0 +1,128 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "codec/number.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace kgen::codec {
+
+namespace {
+
+bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+// Exponents and lengths beyond this are all the same: too large or too small.
+constexpr std::int64_t kFar = 100'000'000;
+
+// A number as digits and a power of ten: 0.<digits> * 10^exponent, digits without zeros at either end.
+struct Decimal {
+  bool negative = false;
+  std::string_view text;   // from the first significant digit to the last, maybe with a point inside
+  std::size_t digits = 0;  // of `text`, without the point; 0 for zero
+  std::int64_t exponent = 0;
+
+  bool integral() const noexcept { return exponent >= static_cast<std::int64_t>(digits); }
+};
+
+std::int64_t ParseExponent(std::string_view text) noexcept {  // behind the e
+  bool negative = false;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (c == '-') negative = true;
+    if (IsDigit(c) && value < kFar) value = value * 10 + (c - '0');
+  }
+  return negative ? -value : value;
+}
+
+Decimal Split(std::string_view number) noexcept {
+  Decimal result;
+  if (number.front() == '-') {
+    result.negative = true;
+    number.remove_prefix(1);
+  }
+  std::int64_t exponent = 0;
+  if (const std::size_t e = number.find_first_of("eE"); e != number.npos) {
+    exponent = ParseExponent(number.substr(e + 1));
+    number = number.substr(0, e);
+  }
+  std::size_t point = number.find('.');
+  if (point == number.npos) point = number.size();
+  const std::size_t first = number.find_first_of("123456789");
+  if (first == number.npos) return result;
+  const std::size_t last = number.find_last_of("123456789");
+  result.text = number.substr(first, last - first + 1);
+  result.digits = result.text.size() - (first < point && point < last ? 1 : 0);
+  const auto before_point = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+  result.exponent = exponent + (before_point > 0 ? before_point : before_point + 1);
+  return result;
+}
+
+}  // namespace
+
+bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept {
+  if (plain) {
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    return error == std::errc();
+  }
+  const Decimal decimal = Split(number);
+  if (decimal.digits == 0) {
+    value = 0;
+    return true;
+  }
+  if (!decimal.integral() || decimal.exponent > 19) return false;
+  char buffer[24];
+  char* p = buffer;
+  if (decimal.negative) *p++ = '-';
+  for (const char c : decimal.text) {
+    if (c != '.') *p++ = c;
+  }
+  for (auto i = static_cast<std::int64_t>(decimal.digits); i < decimal.exponent; ++i) *p++ = '0';
+  const auto [end, error] = std::from_chars(buffer, p, value);
+  return error == std::errc();
+}
+
+bool ParseDouble(std::string_view number, double& value) noexcept {
+  double parsed = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed);
+  if (error == std::errc::result_out_of_range) {
+    const Decimal decimal = Split(number);
+    if (decimal.exponent > 0) return false;
+    parsed = decimal.negative ? -0.0 : 0.0;  // too small for a double: zero is the nearest
+  } else if (error != std::errc() || !std::isfinite(parsed)) {
+    return false;
+  }
+  value = parsed;
+  return true;
+}
+
+std::string CanonicalNumber(std::string_view number) {
+  constexpr std::int64_t kLongest = 400;  // digits written out; every double that is an integer has fewer
+  const Decimal decimal = Split(number);
+  if (decimal.digits == 0) return "0";
+  if (decimal.integral() && decimal.exponent <= kLongest) {
+    std::string text(decimal.negative ? "-" : "");
+    for (const char c : decimal.text) {
+      if (c != '.') text.push_back(c);
+    }
+    text.append(static_cast<std::size_t>(decimal.exponent) - decimal.digits, '0');
+    return text;
+  }
+  double value;
+  if (!ParseDouble(number, value)) return std::string(number);
+  char buffer[kNumberRoom];
+  return std::string(buffer, WriteDouble(value, buffer));
+}
+
+char* WriteInteger(std::int64_t value, char* to) noexcept { return std::to_chars(to, to + kNumberRoom, value).ptr; }
+
+char* WriteDouble(double value, char* to) noexcept {
+  if (!std::isfinite(value)) {
+    std::memcpy(to, "null", 4);
+    return to + 4;
+  }
+  return std::to_chars(to, to + kNumberRoom, value).ptr;
+}
+
+}  // namespace kgen::codec

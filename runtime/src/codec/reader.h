@@ -1,0 +1,146 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Single-pass JSON reader: pulls tokens out of text that stays where it is.
+//
+// Everything that walks JSON in the runtime stands on it: the decoder, ParseJson, CanonicalJson, PeekIdentity. It is
+// stricter than most: RFC 8259 only, valid UTF-8 only, control characters inside strings refused. The one thing it
+// repairs is a lone surrogate escape, which becomes U+FFFD as in Go.
+//
+// Never reads outside the text, asks for no padding. Every function returns false after an error; the first error is
+// kept with its place.
+#ifndef KGEN_SRC_CODEC_READER_H_
+#define KGEN_SRC_CODEC_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "codec/scan.h"
+
+namespace kgen::codec {
+
+// What DecodeOptions may ask for at most: the decoder recurses, so depth is stack, and String counts in 32 bits.
+inline constexpr std::size_t kDepthCeiling = 1024;
+inline constexpr std::size_t kBytesCeiling = 0xFFFFFF00u;
+
+class Reader {
+ public:
+  Reader(std::string_view text, std::size_t max_depth, std::size_t max_members, std::string& scratch) noexcept
+      : begin_(text.data()),
+        p_(text.data()),
+        end_(text.data() + text.size()),
+        max_depth_(max_depth < kDepthCeiling ? max_depth : kDepthCeiling),
+        max_members_(max_members),
+        scratch_(scratch) {}
+
+  // Where we are.
+  const char* position() const noexcept { return p_; }
+  void Rewind(const char* p) noexcept { p_ = p; }
+  void Rewind(const char* p, std::size_t depth) noexcept {
+    p_ = p;
+    depth_ = depth;
+  }
+  const char* end() const noexcept { return end_; }
+  std::size_t OffsetOf(const char* p) const noexcept { return static_cast<std::size_t>(p - begin_); }
+  std::size_t depth() const noexcept { return depth_; }
+  std::size_t max_depth() const noexcept { return max_depth_; }
+  std::size_t members() const noexcept { return members_; }
+  void set_members(std::size_t n) noexcept { members_ = n; }
+  // Members that were not walked because their text is known. [memo]
+  bool AddMembers(std::size_t n) noexcept {
+    members_ += n;
+    return members_ <= max_members_ || Fail("too many members", p_);
+  }
+
+  // The next byte that is not white space, not consumed; '\0' at the end (and for a NUL byte, which fits nowhere).
+  char Peek() noexcept {
+    if (p_ != end_ && static_cast<unsigned char>(*p_) > ' ') return *p_;
+    return PeekSlow();
+  }
+  void Skip() noexcept { ++p_; }  // the byte just peeked
+  bool Take(char c) noexcept {
+    if (Peek() != c) return false;
+    ++p_;
+    return true;
+  }
+
+  // After the opening bracket of an object or array was peeked: consumes it.
+  bool Enter() noexcept {
+    if (depth_ == max_depth_) return Fail("nested too deeply", p_);
+    ++depth_;
+    ++p_;
+    return true;
+  }
+  void Leave() noexcept { --depth_; }
+
+  // A member's name and the colon. The view lies in the text, or in scratch until the next string.
+  bool Key(std::string_view& key) {
+    if (Peek() != '"') return Fail("expected a member name in quotes", p_);
+    if (++members_ > max_members_) return Fail("too many members", p_);
+    if (!String(key)) return false;
+    if (Peek() != ':') return Fail("expected ':' after the member name", p_);
+    ++p_;
+    return true;
+  }
+  // The text of a string, unescaped. At its quote.
+  bool String(std::string_view& text) {
+    bool high = false;
+    const char* start = p_ + 1;
+    const char* stop = FindSpecial(start, end_, high);
+    if (stop == end_ || *stop != '"' || high) return StringSlow(start, stop, high, text);
+    text = {start, static_cast<std::size_t>(stop - start)};
+    p_ = stop + 1;
+    return true;
+  }
+  // A number as it is spelled. At its first byte. `plain`: no fraction and no exponent.
+  bool Number(std::string_view& text, bool& plain) noexcept;
+  // true, false or null. At its first byte.
+  bool Literal(std::string_view word) noexcept;
+  // Any value, checked in full, without recursion. `raw` is its text.
+  bool SkipValue(std::string_view& raw);
+  // Nothing but white space may follow.
+  bool AtEnd() noexcept { return (Peek() == '\0' && p_ == end_) || Fail("unexpected text after the value", p_); }
+
+  // The first error.
+  bool Fail(const char* message, const char* at) noexcept {
+    if (error_ == nullptr) {
+      error_ = message;
+      error_at_ = at;
+    }
+    return false;
+  }
+  const char* error() const noexcept { return error_; }
+  std::size_t error_offset() const noexcept { return OffsetOf(error_at_); }
+
+ private:
+  char PeekSlow() noexcept;
+  bool StringSlow(const char* start, const char* stop, bool high, std::string_view& text);
+  bool Unescape(const char*& p, std::string& out);
+  bool UnescapeUnicode(const char*& p, std::string& out);
+  bool SkipString();
+  bool CheckEscape(const char*& p) noexcept;
+  bool SkipScalar(char first);
+
+  const char* begin_;
+  const char* p_;
+  const char* end_;
+  std::size_t depth_ = 0;
+  std::size_t max_depth_;
+  std::size_t members_ = 0;
+  std::size_t max_members_;
+  const char* error_ = nullptr;
+  const char* error_at_ = nullptr;
+  std::string& scratch_;
+};
+
+// The first byte of [p, end) that is not part of valid UTF-8 (no overlong forms, no surrogates, at most U+10FFFF), or
+// end.
+const char* FindInvalidUtf8(const char* p, const char* end) noexcept;
+
+// Appends a code point.
+void AppendUtf8(std::uint32_t code_point, std::string& out);
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_READER_H_

@@ -1,0 +1,305 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "codec/sharing.h"
+
+#include <random>
+
+namespace kgen::codec {
+
+namespace {
+
+using detail::BlockHeader;
+using detail::TextBlock;
+
+std::uint64_t Load64(const char* p) noexcept {
+  std::uint64_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+std::uint64_t Load32(const char* p) noexcept {
+  std::uint32_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+// Multiplies and folds: every bit of the result depends on every bit of both.
+std::uint64_t Mix(std::uint64_t x, std::uint64_t y) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(x) * y;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+struct Words {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+// The last 1 to 16 bytes as two words that overlap when there are fewer. With the length, which is hashed too, they say
+// exactly what the text is.
+Words Tail(const char* p, std::size_t size) noexcept {
+  if (size >= 8) return {Load64(p), Load64(p + size - 8)};
+  if (size >= 4) return {Load32(p), Load32(p + size - 4)};
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < size; ++i) word = word << 8 | static_cast<unsigned char>(p[i]);
+  return {word, 0};
+}
+
+const std::uint64_t* ProcessKeys() noexcept {
+  struct Keys {
+    std::uint64_t words[8];
+    Keys() {
+      std::random_device device;
+      for (std::uint64_t& word : words) word = static_cast<std::uint64_t>(device()) << 32 | device();
+    }
+  };
+  static const Keys keys;
+  return keys.words;
+}
+
+constexpr std::size_t kFirstSlots = 64;
+
+// Sole owner: nobody else holds the block, so nobody can take another reference to it.
+bool OnlyOurs(const BlockHeader* block) noexcept { return block->refs.load(std::memory_order_acquire) == 1; }
+
+}  // namespace
+
+KeyedHash::KeyedHash() noexcept { std::memcpy(keys_, ProcessKeys(), sizeof keys_); }
+
+Hash128 KeyedHash::operator()(std::string_view text, std::uint64_t seed) const noexcept {
+  const char* p = text.data();
+  std::size_t left = text.size();
+  std::uint64_t a = keys_[0] ^ seed;
+  std::uint64_t b = keys_[1] ^ Mix(seed ^ keys_[2], keys_[3]);
+  while (left > 16) {
+    const std::uint64_t first = Load64(p);
+    const std::uint64_t last = Load64(p + 8);
+    a = Mix(a ^ first, last ^ keys_[4]);
+    b = Mix(b ^ last, first ^ keys_[5]);
+    p += 16;
+    left -= 16;
+  }
+  const Words tail = Tail(p, left);
+  a = Mix(a ^ tail.first, tail.last ^ keys_[4]);
+  b = Mix(b ^ tail.last, tail.first ^ keys_[5]);
+  Hash128 hash{Mix(a ^ text.size(), keys_[6]), Mix(b ^ keys_[7], text.size() ^ keys_[2])};
+#ifdef KGEN_CODEC_WEAK_HASH
+  hash = {hash.a & 0xFF, 0};
+#endif
+  return hash;
+}
+
+std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
+  const char* p = text.data();
+  std::size_t left = text.size();
+  std::uint64_t a = keys_[0];
+  while (left > 16) {
+    a = Mix(a ^ Load64(p), Load64(p + 8) ^ keys_[4]);
+    p += 16;
+    left -= 16;
+  }
+  const Words tail = Tail(p, left);
+  a = Mix(Mix(a ^ tail.first, tail.last ^ keys_[4]) ^ text.size(), keys_[6]);
+#ifdef KGEN_CODEC_WEAK_HASH
+  a &= 0xFF;
+#endif
+  return a;
+}
+
+// ---- StringPool. ----
+
+StringPool::~StringPool() {
+  for (const Slot& slot : slots_) {
+    if (slot.text != nullptr && detail::DropRef(slot.text)) detail::DestroyText(slot.text);
+  }
+}
+
+detail::TextBlock* StringPool::Intern(std::string_view text) {
+  if ((size_ + 1) * 4 > slots_.size() * 3) Rebuild(slots_.empty() ? kFirstSlots : slots_.size() * 2);
+  const std::uint64_t hash = hash_.Short(text);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = hash & mask;
+  for (; slots_[i].text != nullptr; i = (i + 1) & mask) {
+    if (slots_[i].hash != hash || slots_[i].text->view() != text) continue;
+    ++hits_;
+    detail::AddRef(slots_[i].text);
+    return slots_[i].text;
+  }
+  TextBlock* block = detail::NewText(text);
+  detail::AddRef(block);
+  slots_[i] = {hash, block};
+  ++size_;
+  return block;
+}
+
+void StringPool::Rebuild(std::size_t capacity) {
+  std::vector<Slot> old(capacity, Slot{0, nullptr});
+  old.swap(slots_);
+  const std::size_t mask = capacity - 1;
+  for (const Slot& slot : old) {
+    if (slot.text == nullptr) continue;
+    std::size_t i = slot.hash & mask;
+    while (slots_[i].text != nullptr) i = (i + 1) & mask;
+    slots_[i] = slot;
+  }
+}
+
+void StringPool::Sweep() {
+  for (Slot& slot : slots_) {
+    if (slot.text == nullptr || !OnlyOurs(slot.text)) continue;
+    detail::DestroyText(slot.text);
+    slot.text = nullptr;
+    --size_;
+  }
+  if (slots_.empty()) return;
+  std::size_t capacity = kFirstSlots;
+  while (capacity * 3 < (size_ + 1) * 4) capacity *= 2;
+  Rebuild(capacity);
+}
+
+// ---- SubtreeMemo. ----
+
+SubtreeMemo::~SubtreeMemo() {
+  for (Slot& slot : slots_) {
+    if (slot.block != nullptr) Release(slot);
+  }
+}
+
+void SubtreeMemo::FieldStats::Count(bool hit) noexcept {
+  constexpr std::uint16_t kEnough = 16;  // tries before a judgement
+  constexpr std::uint16_t kWindow = 64;  // older tries count half
+  ++tries;
+  hits = static_cast<std::uint16_t>(hits + (hit ? 1 : 0));
+  if (tries < kEnough) return;
+  off = hits * 3 < tries;
+  if (tries == kWindow) {
+    tries /= 2;
+    hits /= 2;
+  }
+}
+
+SubtreeMemo::FieldStats* SubtreeMemo::Try(const Field& field) {
+  if (fields_ * 2 >= stats_.size()) GrowStats();
+  const std::size_t mask = stats_.size() - 1;
+  std::size_t i = (reinterpret_cast<std::uintptr_t>(&field) / sizeof(Field)) & mask;
+  while (stats_[i].field != &field) {
+    if (stats_[i].field == nullptr) {
+      stats_[i].field = &field;
+      ++fields_;
+      break;
+    }
+    i = (i + 1) & mask;
+  }
+  FieldStats& stats = stats_[i];
+  if (!stats.off) return &stats;
+  constexpr std::uint8_t kSample = 128;
+  if (++stats.skipped < kSample) return nullptr;
+  stats.skipped = 0;
+  return &stats;
+}
+
+void SubtreeMemo::GrowStats() {
+  std::vector<FieldStats> old(stats_.empty() ? 256 : stats_.size() * 2);
+  old.swap(stats_);
+  const std::size_t mask = stats_.size() - 1;
+  for (const FieldStats& stats : old) {
+    if (stats.field == nullptr) continue;
+    std::size_t i = (reinterpret_cast<std::uintptr_t>(stats.field) / sizeof(Field)) & mask;
+    while (stats_[i].field != nullptr) i = (i + 1) & mask;
+    stats_[i] = stats;
+  }
+}
+
+SubtreeMemo::Key SubtreeMemo::MakeKey(std::string_view raw, const Field& field, bool variant) const noexcept {
+  // The type is part of the hash, and compared beside it: equal text means other things to other types.
+  const auto seed = reinterpret_cast<std::uintptr_t>(field.detail) * 2 + (variant ? 1 : 0);
+  return {hash_(raw, seed ^ static_cast<std::uint64_t>(field.kind) << 56), raw, &field, variant};
+}
+
+bool SubtreeMemo::Matches(const Slot& slot, const Key& key) noexcept {
+  if (slot.hash != key.hash || slot.variant != key.variant || !SameType(*slot.field, *key.field)) return false;
+#ifdef KGEN_CODEC_WEAK_HASH
+  if (slot.raw != key.raw) return false;
+#endif
+  return true;
+}
+
+SubtreeMemo::Hit SubtreeMemo::Find(const Key& key) noexcept {
+  if (!slots_.empty()) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = key.hash.a & mask; slots_[i].block != nullptr; i = (i + 1) & mask) {
+      if (!Matches(slots_[i], key)) continue;
+      ++hits_;
+      detail::AddRef(slots_[i].block);
+      return {slots_[i].block, slots_[i].members};
+    }
+  }
+  ++misses_;
+  return {};
+}
+
+void SubtreeMemo::Insert(const Key& key, BlockHeader* block, std::size_t members) {
+  if ((size_ + 1) * 4 > slots_.size() * 3) Rebuild(slots_.empty() ? kFirstSlots : slots_.size() * 2);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = key.hash.a & mask;
+  for (; slots_[i].block != nullptr; i = (i + 1) & mask) {
+    if (Matches(slots_[i], key)) return;  // decoded once more inside itself
+  }
+  Slot& slot = slots_[i];
+  slot.hash = key.hash;
+  slot.block = block;
+  slot.field = key.field;
+  slot.members = static_cast<std::uint32_t>(members);
+  slot.variant = key.variant;
+#ifdef KGEN_CODEC_WEAK_HASH
+  slot.raw = key.raw;
+#endif
+  detail::AddRef(block);
+  ++size_;
+}
+
+void SubtreeMemo::Release(Slot& slot) noexcept {
+  BlockHeader* block = slot.block;
+  slot.block = nullptr;
+  const Field& field = *slot.field;
+  switch (field.kind) {
+    case ValueKind::kBox:
+      return detail::ReleaseBox(static_cast<detail::BoxBlock*>(block), *field.table());
+    case ValueKind::kList:
+      return detail::ReleaseList(static_cast<detail::ListBlock*>(block), *field.element());
+    default:
+      return detail::ReleaseMap(static_cast<detail::MapBlock*>(block), *field.element());
+  }
+}
+
+void SubtreeMemo::Rebuild(std::size_t capacity) {
+  std::vector<Slot> old(capacity);
+  old.swap(slots_);
+  const std::size_t mask = capacity - 1;
+  for (Slot& slot : old) {
+    if (slot.block == nullptr) continue;
+    std::size_t i = slot.hash.a & mask;
+    while (slots_[i].block != nullptr) i = (i + 1) & mask;
+    slots_[i] = std::move(slot);
+  }
+}
+
+// A subtree that goes may have held the last other reference to one inside it, hence until nothing changes.
+void SubtreeMemo::Sweep() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Slot& slot : slots_) {
+      if (slot.block == nullptr || !OnlyOurs(slot.block)) continue;
+      Release(slot);
+      --size_;
+      changed = true;
+    }
+  }
+  if (slots_.empty()) return;
+  std::size_t capacity = kFirstSlots;
+  while (capacity * 3 < (size_ + 1) * 4) capacity *= 2;
+  Rebuild(capacity);
+}
+
+}  // namespace kgen::codec

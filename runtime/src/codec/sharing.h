@@ -1,0 +1,158 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees. [D7]
+//
+//   StringPool    text -> the block that already holds it; found by hash, decided by comparing the bytes
+//   SubtreeMemo   raw JSON of a box, list or map -> the block that was decoded from the same bytes; decided by a keyed
+//                 128-bit hash alone
+//
+// Thread safety: none; they belong to one strand.
+#ifndef KGEN_SRC_CODEC_SHARING_H_
+#define KGEN_SRC_CODEC_SHARING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/blocks.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::codec {
+
+// 128 bits of text: two lanes that share nothing but the input.
+//
+// Keyed because the memo takes equal hashes for equal bytes. With a fixed hash somebody who may write one object could
+// construct two subtrees of equal hash, and the cache would show one tenant's content in another's object. With keys
+// that are drawn at random per process and never leave it, there is nothing to compute a collision from; what remains
+// is chance, 2^-128 for each pair. A lane is a chain of 64 x 64 -> 128 bit multiplications folded to 64 bits.
+struct Hash128 {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  friend bool operator==(const Hash128&, const Hash128&) = default;
+};
+
+class KeyedHash {
+ public:
+  KeyedHash() noexcept;  // the keys of this process
+  Hash128 operator()(std::string_view text, std::uint64_t seed) const noexcept;
+  // One lane: for the pool, which compares bytes. Keyed all the same, so that nobody can make its chains long.
+  std::uint64_t Short(std::string_view text) const noexcept;
+
+ private:
+  std::uint64_t keys_[8];
+};
+
+// Long text, each once.
+class StringPool {
+ public:
+  StringPool() = default;
+  StringPool(const StringPool&) = delete;
+  StringPool& operator=(const StringPool&) = delete;
+  ~StringPool();
+
+  // One reference to a block with that text, owned by the caller.
+  detail::TextBlock* Intern(std::string_view text);
+  void Sweep();
+
+  std::size_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept { return slots_.capacity() * sizeof(Slot); }
+  std::uint64_t hits() const noexcept { return hits_; }
+
+ private:
+  struct Slot {
+    std::uint64_t hash;
+    detail::TextBlock* text;  // one reference of ours; null: free
+  };
+  void Rebuild(std::size_t capacity);
+
+  KeyedHash hash_;
+  std::vector<Slot> slots_;  // a power of two; linear probing
+  std::size_t size_ = 0;
+  std::uint64_t hits_ = 0;
+};
+
+class SubtreeMemo {
+ public:
+  SubtreeMemo() = default;
+  SubtreeMemo(const SubtreeMemo&) = delete;
+  SubtreeMemo& operator=(const SubtreeMemo&) = delete;
+  ~SubtreeMemo();
+
+  // How a field fares. A field that hits less than once in three tries stops being tried, except every 128th time.
+  struct FieldStats {
+    const Field* field = nullptr;
+    std::uint16_t tries = 0;
+    std::uint16_t hits = 0;
+    std::uint8_t skipped = 0;
+    bool off = false;
+
+    void Count(bool hit) noexcept;
+  };
+  // Null: decode it without looking.
+  FieldStats* Try(const Field& field);
+
+  // What a subtree is looked up by.
+  struct Key {
+    Hash128 hash;
+    std::string_view raw;
+    const Field* field;
+    bool variant;  // decoded under other options, so not the same
+  };
+  Key MakeKey(std::string_view raw, const Field& field, bool variant) const noexcept;
+
+  struct Hit {
+    detail::BlockHeader* block = nullptr;  // one reference, owned by the caller; null: not found
+    std::size_t members = 0;
+  };
+  Hit Find(const Key& key) noexcept;
+  // `block` is what `key.raw` decodes to; the memo takes a reference of its own.
+  void Insert(const Key& key, detail::BlockHeader* block, std::size_t members);
+  void Sweep();
+
+  std::size_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept {
+    return slots_.capacity() * sizeof(Slot) + stats_.capacity() * sizeof(FieldStats);
+  }
+  std::uint64_t hits() const noexcept { return hits_; }
+  std::uint64_t misses() const noexcept { return misses_; }
+
+ private:
+  struct Slot {
+    Hash128 hash;
+    detail::BlockHeader* block = nullptr;  // one reference of ours; null: free
+    const Field* field = nullptr;          // any field of that type
+    std::uint32_t members = 0;
+    bool variant = false;
+#ifdef KGEN_CODEC_WEAK_HASH
+    std::string raw;  // the 8-bit hash of the fuzz target proves nothing, so the bytes decide
+#endif
+  };
+  static bool SameType(const Field& a, const Field& b) noexcept { return a.kind == b.kind && a.detail == b.detail; }
+  static bool Matches(const Slot& slot, const Key& key) noexcept;
+  static void Release(Slot& slot) noexcept;
+  void Rebuild(std::size_t capacity);
+  void GrowStats();
+
+  KeyedHash hash_;
+  std::vector<Slot> slots_;        // a power of two; linear probing
+  std::vector<FieldStats> stats_;  // the same, by address
+  std::size_t size_ = 0;
+  std::size_t fields_ = 0;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+// Both, as the decoder sees them.
+struct SharedState {
+  StringPool strings;
+  SubtreeMemo subtrees;
+  bool share_strings = true;
+  bool share_subtrees = true;
+};
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_SHARING_H_
