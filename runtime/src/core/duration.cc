@@ -106,7 +106,7 @@ std::string Format(std::int64_t nanos) {
 
 Duration::Duration(std::chrono::nanoseconds value) : text_(Format(value.count())) {}
 
-std::expected<Duration, Error> Duration::Parse(std::string_view text) {
+Result<Duration> Duration::Parse(std::string_view text) {
   if (!ParseNanos(text)) {
     return Fail(Code::kInvalidArgument,
                 "\"" + std::string(text.substr(0, 64)) +

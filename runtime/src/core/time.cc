@@ -215,7 +215,7 @@ bool TimeWord::SameText(const TimeWord& other) const noexcept {
 namespace {
 
 template <typename T>
-std::expected<T, Error> ParseTime(std::string_view text, const char* what, detail::TimePrecision precision) {
+Result<T> ParseTime(std::string_view text, const char* what, detail::TimePrecision precision) {
   T time;
   if (detail_TimeAccess::Word(time).Parse(text, precision)) return time;
   return Fail(Code::kInvalidArgument, std::string(what) + " \"" + std::string(text.substr(0, 64)) +
@@ -224,11 +224,11 @@ std::expected<T, Error> ParseTime(std::string_view text, const char* what, detai
 
 }  // namespace
 
-std::expected<Time, Error> Time::Parse(std::string_view text) {
+Result<Time> Time::Parse(std::string_view text) {
   return ParseTime<Time>(text, "time", detail::TimePrecision::kSeconds);
 }
 
-std::expected<MicroTime, Error> MicroTime::Parse(std::string_view text) {
+Result<MicroTime> MicroTime::Parse(std::string_view text) {
   return ParseTime<MicroTime>(text, "time", detail::TimePrecision::kMicroseconds);
 }
 

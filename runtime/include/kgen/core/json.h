@@ -26,7 +26,8 @@ class Json {
   constexpr Json() noexcept = default;  // unset
   // Takes the text as it is, without a check; the encoder writes it as it is. For text that may be bad use codec's
   // ParseJson(). The unset state is not the JSON value null: Json("null") is present.
-  explicit Json(std::string_view text) : text_(text) {}
+  template <detail::TextLike S>
+  explicit Json(const S& text) : text_(text) {}
   explicit Json(String text) noexcept : text_(static_cast<String&&>(text)) {}
 
   static Json From(const nlohmann::json& value);

@@ -8,8 +8,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <expected>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,8 +15,6 @@
 #include "kgen/core/string.h"
 
 namespace kgen {
-
-class Error;
 
 // resource.Quantity: "500m", "1.5Gi", "1e3". Exact decimal arithmetic, no floating point.
 //

@@ -16,17 +16,15 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
-#include <expected>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "kgen/core/memory.h"
+#include "kgen/core/result.h"
 #include "kgen/core/string.h"
 
 namespace kgen {
-
-class Error;
 
 namespace detail {
 
@@ -87,7 +85,7 @@ class Time {
     word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kSeconds);
   }
   // kInvalidArgument if the text is not RFC 3339.
-  static std::expected<Time, Error> Parse(std::string_view text);
+  static Result<Time> Parse(std::string_view text);
 
   bool has_value() const noexcept { return word_.has_value(); }
   void reset() noexcept { word_.reset(); }
@@ -113,7 +111,7 @@ class MicroTime {
   MicroTime(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to microseconds
     word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kMicroseconds);
   }
-  static std::expected<MicroTime, Error> Parse(std::string_view text);
+  static Result<MicroTime> Parse(std::string_view text);
 
   bool has_value() const noexcept { return word_.has_value(); }
   void reset() noexcept { word_.reset(); }
@@ -137,7 +135,7 @@ class Duration {
   constexpr Duration() noexcept = default;
   Duration(std::chrono::nanoseconds value);  // NOLINT(google-explicit-constructor)
   // kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits 64-bit nanoseconds.
-  static std::expected<Duration, Error> Parse(std::string_view text);
+  static Result<Duration> Parse(std::string_view text);
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
