@@ -2,7 +2,8 @@
 //
 // What handlers are told: Added, Updated, Deleted. [D15]
 //
-// Events are aggregates that may grow; name what you use. The objects are the cached ones: immutable, shared, kept alive by the Ref.
+// Events are aggregates that may grow; name what you use. The objects are the cached ones: immutable, shared, kept
+// alive by the Ref.
 //
 //   [](const kgen::Updated<Pod>& e) { if (e.reason != kgen::Reason::kResync) use(*e.before, *e.now); }
 #ifndef KGEN_CACHE_EVENTS_H_
@@ -59,8 +60,9 @@ struct Deleted {
   String version;
 };
 
-// The functions of one registration. Any may be empty. They are called one after the other, in the order of the cache's changes, on a
-// thread that may block, never on the I/O thread. An exception is reported to the observer; the event counts as handled.
+// The functions of one registration. Any may be empty. They are called one after the other, in the order of the cache's
+// changes, on a thread that may block, never on the I/O thread. An exception is reported to the observer; the event
+// counts as handled.
 template <typename T>
 struct EventHandler {
   std::move_only_function<void(const Added<T>&)> on_add{};

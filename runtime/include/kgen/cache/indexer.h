@@ -8,8 +8,8 @@
 //   if (auto pod = view.Get({"default", "web-0"})) ...
 //   for (const Pod& pod : view.ByIndex("node", "n1")) ...          // agrees with Get() of the same view
 //
-// The writer builds the next version beside the current one and publishes it with one atomic store: a reader never sees half of a
-// transaction (a whole relist is one) and never waits for the writer.
+// The writer builds the next version beside the current one and publishes it with one atomic store: a reader never sees
+// half of a transaction (a whole relist is one) and never waits for the writer.
 #ifndef KGEN_CACHE_INDEXER_H_
 #define KGEN_CACHE_INDEXER_H_
 
@@ -49,8 +49,8 @@ class AnySnapshot {
   AnySnapshot() noexcept = default;  // empty
 
   AnyRef Get(const ObjectKey& key) const;
-  std::vector<AnyRef> List() const;                                     // in no particular order [INF ST-03]
-  std::vector<AnyRef> InNamespace(std::string_view namespace_) const;   // "" for all
+  std::vector<AnyRef> List() const;                                    // in no particular order [INF ST-03]
+  std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
   // Nothing for an index that does not exist: ask HasIndex() where that matters.
   std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
   // Sorted; views are valid while this snapshot or a copy lives.
@@ -65,6 +65,7 @@ class AnySnapshot {
 
   class State;
   explicit AnySnapshot(Shared<const State> state) noexcept;
+  const State& state() const noexcept;  // for the store and listers
   ~AnySnapshot();
   AnySnapshot(const AnySnapshot&) noexcept;
   AnySnapshot(AnySnapshot&&) noexcept;
@@ -77,7 +78,7 @@ class AnySnapshot {
 // Changes that become visible together.
 struct Change {
   ObjectKey key;
-  AnyRef object;      // null: remove
+  AnyRef object;       // null: remove
   bool stale = false;  // keep what is there and mark it
 };
 struct Transaction {
@@ -100,11 +101,15 @@ class Store : public SharedObject {
   ~Store() override;
 
   AnySnapshot Snapshot() const noexcept;
+  // One look, cheaper than a snapshot: what a lister's Get() is. Null if it is not there.
+  AnyRef Look(std::string_view namespace_, std::string_view name) const;
+  AnyRef Look(const ObjectKey& key) const;
+  // Every changed object must carry its key in its metadata; one that does not is reported and left out.
   void Apply(Transaction transaction);
 
-  // Indexes what is there at once; visible when it returns. An exception of `function` for an object gives kUserCode here, and
-  // nothing is added; later, for a new object, it is reported through `on_throw` and the object has no value in that index.
-  // Errors: kInvalidArgument  the name is taken [INF ST-10]
+  // Indexes what is there at once; visible when it returns. An exception of `function` for an object gives kUserCode
+  // here, and nothing is added; later, for a new object, it is reported through `on_throw` and the object has no value
+  // in that index. Errors: kInvalidArgument  the name is taken [INF ST-10]
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   void SetOnThrow(std::function<void(const ObjectKey&, std::string_view what)> on_throw);
 
@@ -123,7 +128,9 @@ class Snapshot {
 
   Ref<const T> Get(const ObjectKey& key) const { return any_.Get(key).template As<T>(); }
   std::vector<Ref<const T>> List() const { return Typed(any_.List()); }
-  std::vector<Ref<const T>> InNamespace(std::string_view namespace_) const { return Typed(any_.InNamespace(namespace_)); }
+  std::vector<Ref<const T>> InNamespace(std::string_view namespace_) const {
+    return Typed(any_.InNamespace(namespace_));
+  }
   std::vector<Ref<const T>> ByIndex(std::string_view index, std::string_view value) const {
     return Typed(any_.ByIndex(index, value));
   }

@@ -2,10 +2,11 @@
 //
 // Lister<T>: reads from an informer's store. Each call is a snapshot and one look. [D14; INF LS]
 //
-//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      // null when it is not there: absent is an answer
-//   for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
+//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      // null when it is not there: absent is an
+//   answer for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
 //
-// Generated listers add the method named after the resource (Pods(namespace)). Works before the sync and after the stop: it just reads.
+// Generated listers add the method named after the resource (Pods(namespace)). Works before the sync and after the
+// stop: it just reads.
 #ifndef KGEN_CACHE_LISTER_H_
 #define KGEN_CACHE_LISTER_H_
 
@@ -38,10 +39,15 @@ std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
 template <typename T>
 class NamespaceLister {
  public:
-  NamespaceLister(Shared<cache::Store> store, std::string_view namespace_) : store_(std::move(store)), namespace_(namespace_) {}
+  NamespaceLister(Shared<cache::Store> store, std::string_view namespace_)
+      : store_(std::move(store)), namespace_(namespace_) {}
 
-  Ref<const T> Get(std::string_view name) const { return detail::GetFromStore(*store_, namespace_, name).template As<T>(); }
-  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, nullptr)); }
+  Ref<const T> Get(std::string_view name) const {
+    return detail::GetFromStore(*store_, namespace_, name).template As<T>();
+  }
+  std::vector<Ref<const T>> List() const {
+    return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, nullptr));
+  }
   std::vector<Ref<const T>> List(const Selector& selector) const {
     return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, &selector));
   }
@@ -69,7 +75,9 @@ class Lister {
 
  protected:
   NamespaceLister<T> In(std::string_view namespace_) const { return NamespaceLister<T>(store_, namespace_); }
-  Ref<const T> GetByName(std::string_view name) const { return detail::GetFromStore(*store_, "", name).template As<T>(); }
+  Ref<const T> GetByName(std::string_view name) const {
+    return detail::GetFromStore(*store_, "", name).template As<T>();
+  }
 
  private:
   Shared<cache::Store> store_;

@@ -2,7 +2,8 @@
 //
 // Processor and listeners: from applied changes to the calls of handlers.
 //
-//   controller loop --Distribute(events)--> Processor --> Listener (a queue, and a strand of its own) --Blocking--> the user's functions
+//   controller loop --Distribute(events)--> Processor --> Listener (a queue, and a strand of its own) --Blocking--> the
+//   user's functions
 //
 // A slow handler delays nobody but itself. An idle listener costs no thread. [INF PL; D9, D11]
 #ifndef KGEN_CACHE_PROCESSOR_H_
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -28,20 +30,29 @@ namespace kgen::cache {
 //   L1  Calls of the functions never overlap, and come in the order of Deliver().
 //   L2  After Remove() from another thread has returned no call is running or will start.
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
-//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays. [INF HS-01, HS-03]
-//   L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
+//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays. [INF
+//   HS-01, HS-03] L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
 class Listener : public SharedObject {
  public:
-  Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor, Shared<Observer> observer);
+  Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+           Shared<Observer> observer);
   ~Listener() override;
 
   void Deliver(std::vector<AnyEvent> events);
   void InitialQueued();  // the informer has synced, and every initial event was delivered
   void Remove();
-  void StopDelivery();   // the informer stopped: what waits is discarded, the running call ends by itself; does not wait [INF SI-02]
+  void StopDelivery();  // the informer stopped: what waits is discarded, the running call ends by itself; does not wait
+                        // [INF SI-02]
+  // Blocks until no call is running, under the same rule as Remove(): never on the thread of the running call itself,
+  // nor where two handlers would wait for each other. Errors: kCancelled (`stop`).
+  Result<void> Join(std::stop_token stop);
+  void Reject();                // the informer had already stopped: registered nowhere [INF SI-12]
+  Result<void> status() const;  // kStopped after Reject()
+  const std::string& name() const noexcept;
 
   bool HasSynced() const noexcept;
-  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed. At once if it already is.
+  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed. At once if it already
+  // is.
   void NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept;
@@ -49,14 +60,17 @@ class Listener : public SharedObject {
 
  private:
   class Impl;
-  Impl* impl_;
+  Shared<Impl> impl_;  // also held by calls under way
 };
 
 // All registrations of one informer. On the informer's strand, except where it says otherwise.
 class Processor {
  public:
-  // Hands each event to each listener it is for: events of reason kResync only to those that are due. [INF SI-10, RS-08]
+  // Hands each event to each listener it is for: events of reason kResync only to those that are due. [INF SI-10,
+  // RS-08]
   void Distribute(const std::vector<AnyEvent>& events);
+  // A late listener gets its replay by Deliver() before this, so that InitialQueued() cannot come too early. [INF
+  // HS-03]
   void Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now);
   void InitialQueued();
   void StopAll();

@@ -19,17 +19,17 @@ class InformerCore;
 }  // namespace cache
 
 struct HandlerOptions {
-  // How often every object is told again as an Updated with reason kResync; 0: never. At least a second; rounded up to the
-  // informer's own check period once that runs. Negative: the informer's default. [INF RS]
+  // How often every object is told again as an Updated with reason kResync; 0: never. At least a second; rounded up to
+  // the informer's own check period once that runs. Negative: the informer's default. [INF RS]
   Nanos resync = Nanos(-1);
   std::string name{};  // for messages and traces
   // Told to the observer when so many events wait; 0: never. Nothing is ever dropped.
   std::size_t backlog_warning = 1024;
 };
 
-// Destroying it removes the handler. Called from elsewhere: no call of the functions starts afterwards, and it returns when the
-// running one has ended. Called from the handler itself: it returns at once, no further call starts, and the functions are
-// destroyed after that call. Either way what the functions captured may go afterwards, or with them.
+// Destroying it removes the handler. Called from elsewhere: no call of the functions starts afterwards, and it returns
+// when the running one has ended. Called from the handler itself: it returns at once, no further call starts, and the
+// functions are destroyed after that call. Either way what the functions captured may go afterwards, or with them.
 //
 // Thread safety: const members from any thread; moving and destroying as any value.
 // Lifetime: may outlive informer and factory.
@@ -45,7 +45,8 @@ class [[nodiscard]] Registration {
 
   // Why nothing was registered: kStopped if the informer had already been stopped [INF SI-12]. A value otherwise.
   Result<void> status() const;
-  // The informer has synced, and every event of the initial state has returned from the handler, an exception included. One-way.
+  // The informer has synced, and every event of the initial state has returned from the handler, an exception included.
+  // One-way.
   bool HasSynced() const noexcept;
   std::size_t Backlog() const noexcept;  // events that wait, without the running one
   std::string name() const;

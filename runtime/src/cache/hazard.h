@@ -1,0 +1,58 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reading a pointer that a writer may replace at any moment, without a lock and without a shared counter.
+//
+// A reader announces in a slot of its own thread what it is about to read; the writer frees nothing that stands in a
+// slot. Readers on different cores therefore write to different cache lines only, which is what lets look-ups grow with
+// the readers. [D14]
+#ifndef KGEN_RUNTIME_CACHE_HAZARD_H_
+#define KGEN_RUNTIME_CACHE_HAZARD_H_
+
+#include <atomic>
+#include <vector>
+
+namespace kgen::cache {
+
+// One announcement. Slots belong to threads, are given back when a thread ends, and are never freed: there are as many
+// as there have been threads that read at the same time.
+struct alignas(64) HazardSlot {
+  std::atomic<const void*> announced{nullptr};
+  std::atomic<bool> taken{false};
+  HazardSlot* next = nullptr;
+};
+
+// The calling thread's slot.
+HazardSlot& ThisThreadsSlot();
+
+// Everything that is announced now.
+std::vector<const void*> AnnouncedPointers();
+
+// Protects what `source` holds for as long as the guard lives. One guard at a time per thread.
+template <typename T>
+class HazardGuard {
+ public:
+  explicit HazardGuard(const std::atomic<const T*>& source) : slot_(ThisThreadsSlot()) {
+    const T* pointer = source.load(std::memory_order_acquire);
+    for (;;) {
+      slot_.announced.store(pointer, std::memory_order_seq_cst);
+      const T* const again = source.load(std::memory_order_seq_cst);
+      if (again == pointer) break;  // still current after the announcement: the writer will see it
+      pointer = again;
+    }
+    pointer_ = pointer;
+  }
+  ~HazardGuard() { slot_.announced.store(nullptr, std::memory_order_release); }
+  HazardGuard(const HazardGuard&) = delete;
+  HazardGuard& operator=(const HazardGuard&) = delete;
+
+  const T& operator*() const noexcept { return *pointer_; }
+  const T* operator->() const noexcept { return pointer_; }
+
+ private:
+  HazardSlot& slot_;
+  const T* pointer_;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_HAZARD_H_

@@ -1,0 +1,327 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/processor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "kgen/core/object_meta.h"
+
+namespace kgen::cache {
+namespace {
+
+constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
+
+}  // namespace
+
+class Listener::Impl : public SharedObject {
+ public:
+  Impl(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+       Shared<Observer> observer)
+      : options_(std::move(options)),
+        informer_(std::move(informer)),
+        name_(options_.name.empty() ? informer_ : options_.name),
+        executor_(std::move(executor)),
+        observer_(std::move(observer)),
+        strand_(executor_->MakeStrand("handler of " + name_)),
+        handler_(std::move(handler)) {}
+
+  void Deliver(std::vector<AnyEvent> events) {
+    std::size_t high = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_ || events.empty()) return;
+      for (AnyEvent& event : events) {
+        if (event.initial) ++initial_pending_;
+        queue_.push_back(std::move(event));
+      }
+      high = NewlyHighBacklog();
+      if (!std::exchange(scheduled_, true)) Schedule();
+    }
+    if (high > 0 && observer_) observer_->OnBacklogHigh({informer_, high});
+  }
+
+  void InitialQueued() {
+    {
+      const std::lock_guard lock(mutex_);
+      initial_queued_ = true;
+    }
+    SettleSync();
+  }
+
+  void Remove() {
+    AnyHandler dropped;
+    std::deque<AnyEvent> discarded;
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = removed_ = true;
+      discarded.swap(queue_);
+      if (!running_) dropped = std::exchange(handler_, nullptr);
+    }
+    FireSyncedCallbacks();
+    (void)WaitForRunningCall({});
+  }
+
+  void StopDelivery() {
+    std::deque<AnyEvent> discarded;
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      discarded.swap(queue_);
+    }
+    FireSyncedCallbacks();
+  }
+
+  // Waits until no call is running. Not on the thread of that call, and not where the call itself waits, directly or
+  // through others, for the handler that this thread runs: two handlers that remove each other would wait for ever.
+  Result<void> WaitForRunningCall(std::stop_token stop) {
+    Impl* const caller = running_here;
+    if (caller == this) return {};
+    Shared<Waiter> waiter;
+    {
+      const std::lock_guard graph(graph_mutex);
+      for (Impl* other = this; other != nullptr; other = other->waits_for_) {
+        if (other == caller) return {};
+      }
+      const std::lock_guard lock(mutex_);
+      if (!running_) return {};
+      waiter = executor_->MakeWaiter("the running call of the handler of " + name_);
+      waiters_.push_back(waiter);
+      if (caller != nullptr) caller->waits_for_ = this;
+    }
+    Result<void> waited = waiter->Wait(std::move(stop));
+    if (caller != nullptr) {
+      const std::lock_guard graph(graph_mutex);
+      caller->waits_for_ = nullptr;
+    }
+    return waited;
+  }
+
+  void Reject() {
+    AnyHandler dropped;
+    const std::lock_guard lock(mutex_);
+    closed_ = removed_ = rejected_ = true;
+    dropped = std::exchange(handler_, nullptr);
+  }
+
+  Result<void> status() const {
+    const std::lock_guard lock(mutex_);
+    if (rejected_) return Fail(Code::kStopped, "handler of " + name_ + ": the informer has been stopped");
+    return {};
+  }
+
+  void NotifySynced(Task callback) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!synced_ && !closed_) {
+        synced_callbacks_.push_back(std::move(callback));
+        return;
+      }
+    }
+    executor_->Post(strand_, std::move(callback));
+  }
+
+  bool HasSynced() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return synced_;
+  }
+  std::size_t Backlog() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return queue_.size();
+  }
+  bool removed() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return removed_;
+  }
+  const HandlerOptions& options() const noexcept { return options_; }
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  // Under mutex_. The task keeps this alive, whatever becomes of the Listener.
+  void Schedule() {
+    executor_->BlockingOn(strand_, [self = Shared<Impl>(this)] { self->Drain(); });
+  }
+
+  // Calls the handler for what waits, one event at a time. The only place where user code of a handler runs.
+  void Drain() {
+    running_here = this;
+    for (;;) {
+      AnyEvent event;
+      {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty() || closed_) {
+          scheduled_ = false;
+          break;
+        }
+        event = std::move(queue_.front());
+        queue_.pop_front();
+        running_ = true;
+      }
+      Call(event);
+      if (!FinishCall(event.initial)) break;
+    }
+    running_here = nullptr;
+  }
+
+  void Call(const AnyEvent& event) {
+    const TimePoint start = executor_->clock()->Now();
+    try {
+      handler_(event);
+    } catch (const std::exception& e) {
+      if (observer_) observer_->OnHandlerFailed({informer_, &event.key, e.what()});
+    } catch (...) {
+      if (observer_) observer_->OnHandlerFailed({informer_, &event.key, "an exception of an unknown type"});
+    }
+    const Nanos took = executor_->clock()->Now() - start;
+    if (took > kSlowCall && observer_) observer_->OnHandlerSlow({informer_, &event.key, took, Backlog()});
+  }
+
+  // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call. [D11]
+  bool FinishCall(bool initial) {
+    AnyHandler dropped;
+    std::vector<Shared<Waiter>> waiters;
+    bool open = true;
+    {
+      const std::lock_guard lock(mutex_);
+      running_ = false;
+      if (initial) --initial_pending_;
+      if (removed_) dropped = std::exchange(handler_, nullptr);
+      waiters.swap(waiters_);
+      if (closed_) {
+        open = false;
+        scheduled_ = false;
+      }
+    }
+    dropped = nullptr;
+    for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
+    SettleSync();
+    return open;
+  }
+
+  void SettleSync() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (synced_ || closed_ || !initial_queued_ || initial_pending_ > 0) return;
+      synced_ = true;
+    }
+    FireSyncedCallbacks();
+  }
+
+  void FireSyncedCallbacks() {
+    std::vector<Task> callbacks;
+    {
+      const std::lock_guard lock(mutex_);
+      callbacks.swap(synced_callbacks_);
+    }
+    for (Task& callback : callbacks) executor_->Post(strand_, std::move(callback));
+  }
+
+  // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been below half of it.
+  std::size_t NewlyHighBacklog() {
+    if (options_.backlog_warning == 0) return 0;
+    if (queue_.size() < options_.backlog_warning / 2) backlog_told_ = false;
+    if (queue_.size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
+    return queue_.size();
+  }
+
+  static thread_local Impl* running_here;  // whose handler this thread is in
+  static std::mutex graph_mutex;           // taken before any mutex_; guards every waits_for_
+
+  const HandlerOptions options_;
+  const std::string informer_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Observer> observer_;
+  const Shared<Strand> strand_;
+  Impl* waits_for_ = nullptr;  // while this handler's call removes another one
+
+  mutable std::mutex mutex_;  // guards what follows; never held while a function of the user runs or a thread waits
+  AnyHandler handler_;        // called without the lock: only Drain() calls, and only it destroys while running_
+  std::deque<AnyEvent> queue_;
+  std::vector<Shared<Waiter>> waiters_;
+  std::vector<Task> synced_callbacks_;
+  std::size_t initial_pending_ = 0;
+  bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
+  bool initial_queued_ = false, synced_ = false, backlog_told_ = false;
+};
+
+thread_local Listener::Impl* Listener::Impl::running_here = nullptr;
+std::mutex Listener::Impl::graph_mutex;
+
+Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+                   Shared<Observer> observer)
+    : impl_(MakeShared<Impl>(std::move(handler), std::move(options), std::move(informer), std::move(executor),
+                             std::move(observer))) {}
+Listener::~Listener() = default;
+
+void Listener::Deliver(std::vector<AnyEvent> events) { impl_->Deliver(std::move(events)); }
+void Listener::InitialQueued() { impl_->InitialQueued(); }
+void Listener::Remove() { impl_->Remove(); }
+void Listener::StopDelivery() { impl_->StopDelivery(); }
+Result<void> Listener::Join(std::stop_token stop) { return impl_->WaitForRunningCall(std::move(stop)); }
+void Listener::Reject() { impl_->Reject(); }
+Result<void> Listener::status() const { return impl_->status(); }
+const std::string& Listener::name() const noexcept { return impl_->name(); }
+bool Listener::HasSynced() const noexcept { return impl_->HasSynced(); }
+void Listener::NotifySynced(Task callback) { impl_->NotifySynced(std::move(callback)); }
+std::size_t Listener::Backlog() const noexcept { return impl_->Backlog(); }
+const HandlerOptions& Listener::options() const noexcept { return impl_->options(); }
+bool Listener::removed() const noexcept { return impl_->removed(); }
+
+// ------------------------------------------------------------------------------------------------------------------
+// Processor
+
+namespace {
+
+// An update that changed nothing: a resync, or an object that a relist found as it was. [INF SI-10]
+bool IsSync(const AnyEvent& event) noexcept {
+  if (event.type != AnyEvent::Type::kUpdated) return false;
+  if (event.reason == Reason::kResync) return true;
+  const meta::v1::ObjectMeta* before = event.before.metadata();
+  const meta::v1::ObjectMeta* now = event.now.metadata();
+  return before != nullptr && now != nullptr && now->resourceVersion.has_value() &&
+         before->resourceVersion == now->resourceVersion;
+}
+
+}  // namespace
+
+void Processor::Distribute(const std::vector<AnyEvent>& events) {
+  std::erase_if(entries_, [](const Entry& entry) { return entry.listener->removed(); });
+  for (Entry& entry : entries_) {
+    std::vector<AnyEvent> mine;
+    mine.reserve(events.size());
+    for (const AnyEvent& event : events) {
+      if (entry.syncing || !IsSync(event)) mine.push_back(event);
+    }
+    entry.listener->Deliver(std::move(mine));
+  }
+}
+
+void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
+  if (initial_queued_) listener->InitialQueued();
+  entries_.push_back({std::move(listener), effective_resync, now + effective_resync, true});  // [INF RS-07, RS-09]
+}
+
+void Processor::InitialQueued() {
+  initial_queued_ = true;
+  for (const Entry& entry : entries_) entry.listener->InitialQueued();
+}
+
+void Processor::StopAll() {
+  for (const Entry& entry : entries_) entry.listener->StopDelivery();
+}
+
+bool Processor::ShouldResync(TimePoint now) {
+  bool any = false;
+  for (Entry& entry : entries_) {
+    entry.syncing = entry.resync > Nanos(0) && now >= entry.due;
+    if (entry.syncing) entry.due = now + entry.resync;
+    any = any || entry.syncing;
+  }
+  return any;
+}
+
+}  // namespace kgen::cache

@@ -1,0 +1,112 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One version of a store: the objects and every index, as persistent maps.
+#ifndef KGEN_RUNTIME_CACHE_STORE_STATE_H_
+#define KGEN_RUNTIME_CACHE_STORE_STATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/persistent_map.h"
+#include "kgen/cache/indexer.h"
+#include "kgen/client/selector.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::cache {
+
+// A key as views, so that a look-up makes no strings.
+struct KeyView {
+  std::string_view namespace_;
+  std::string_view name;
+};
+
+inline std::uint64_t HashKey(const KeyView& key) noexcept {
+  const std::uint64_t h = std::hash<std::string_view>()(key.namespace_);
+  return (h ^ (h >> 29)) * 0x9E3779B97F4A7C15u ^ std::hash<std::string_view>()(key.name);
+}
+
+// An object in the store. Its key is the one in its metadata: Store::Apply sees to that.
+class ObjectLeaf {
+ public:
+  using Key = KeyView;
+  ObjectLeaf(AnyRef object, std::uint64_t hash, bool stale) : object_(std::move(object)), hash_(hash << 1 | stale) {}
+
+  // 63 bits of the hash; the lowest bit of the member is the stale mark.
+  std::uint64_t hash() const noexcept { return hash_ >> 1; }
+  bool stale() const noexcept { return (hash_ & 1) != 0; }
+  const AnyRef& object() const noexcept { return object_; }
+  KeyView key() const noexcept {
+    const meta::v1::ObjectMeta& meta = *object_.metadata();
+    return {meta.namespace_, meta.name};
+  }
+  bool Is(const KeyView& other) const noexcept {
+    const KeyView mine = key();
+    return mine.name == other.name && mine.namespace_ == other.namespace_;
+  }
+
+ private:
+  AnyRef object_;
+  std::uint64_t hash_;
+};
+
+using ObjectMap = PersistentMap<ObjectLeaf>;
+
+inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
+
+// All objects of one value of an index.
+class ValueLeaf {
+ public:
+  using Key = std::string_view;
+  ValueLeaf(String value, std::uint64_t hash, ObjectMap objects)
+      : value_(std::move(value)), hash_(hash), objects_(std::move(objects)) {}
+  std::uint64_t hash() const noexcept { return hash_; }
+  std::string_view key() const noexcept { return value_; }
+  bool Is(std::string_view value) const noexcept { return value_ == value; }
+  const ObjectMap& objects() const noexcept { return objects_; }
+
+ private:
+  String value_;
+  std::uint64_t hash_;
+  ObjectMap objects_;
+};
+
+using ValueMap = PersistentMap<ValueLeaf>;
+
+struct IndexDefinition : SharedObject {
+  std::string name;
+  IndexFunction function;
+};
+
+struct Index {
+  Shared<const IndexDefinition> definition;
+  ValueMap values;
+};
+
+// Objects by namespace, always there: namespace lists are what listers are asked for most. [INF LS-04]
+inline constexpr std::string_view kNamespaceIndex = "namespace";
+
+class AnySnapshot::State : public SharedObject {
+ public:
+  const Index* FindIndex(std::string_view name) const noexcept {
+    for (const Index& index : indexes) {
+      if (index.definition->name == name) return &index;
+    }
+    return nullptr;
+  }
+  const ObjectLeaf* Find(const KeyView& key) const noexcept { return objects.Find(key, LeafHash(key)); }
+
+  ObjectMap objects;
+  std::vector<Index> indexes;  // the namespace index first
+  std::string version;
+};
+
+// What listers use: one look at the current version without taking a reference to it.
+AnyRef GetFrom(const AnySnapshot::State& state, const KeyView& key);
+std::vector<AnyRef> ListFrom(const AnySnapshot::State& state, std::string_view namespace_, const Selector* selector);
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_STORE_STATE_H_

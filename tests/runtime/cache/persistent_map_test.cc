@@ -1,0 +1,110 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/persistent_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace kgen::cache {
+namespace {
+
+// A pair of numbers whose hash is chosen by the test, so that collisions can be had at any depth.
+class PairLeaf {
+ public:
+  using Key = int;
+  PairLeaf(int key, int value, std::uint64_t hash) : key_(key), value_(value), hash_(hash) {}
+  std::uint64_t hash() const { return hash_; }
+  bool Is(int key) const { return key_ == key; }
+  int key() const { return key_; }
+  int value() const { return value_; }
+
+ private:
+  int key_, value_;
+  std::uint64_t hash_;
+};
+using Map = PersistentMap<PairLeaf>;
+
+// How keys are spread: well, in 16 buckets that differ in high bits only, or all in one.
+enum class Spread { kWell, kHighBits, kNone };
+std::uint64_t HashOf(int key, Spread spread) {
+  switch (spread) {
+    case Spread::kWell:
+      return static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15u;
+    case Spread::kHighBits:
+      return static_cast<std::uint64_t>(key % 16) << 55;
+    case Spread::kNone:
+      return 42;
+  }
+  return 0;
+}
+
+std::map<int, int> Contents(const Map& map) {
+  std::map<int, int> contents;
+  map.ForEach([&](const PairLeaf& leaf) { contents.emplace(leaf.key(), leaf.value()); });
+  return contents;
+}
+
+class PersistentMapTest : public ::testing::TestWithParam<Spread> {};
+
+TEST_P(PersistentMapTest, AgreesWithAnOrdinaryMapOverARandomHistory) {
+  std::mt19937 random(7);
+  Map map;
+  std::map<int, int> model;
+  for (int step = 0; step < 4000; ++step) {
+    const int key = static_cast<int>(random() % 300);
+    const std::uint64_t hash = HashOf(key, GetParam());
+    if (random() % 3 != 0) {
+      map.Set(PairLeaf(key, step, hash));
+      model[key] = step;
+    } else {
+      EXPECT_EQ(map.Erase(key, hash), model.erase(key) == 1);
+    }
+    ASSERT_EQ(map.size(), model.size());
+    const int asked = static_cast<int>(random() % 300);
+    const PairLeaf* found = map.Find(asked, HashOf(asked, GetParam()));
+    ASSERT_EQ(found != nullptr, model.contains(asked));
+    if (found != nullptr) {
+      ASSERT_EQ(found->value(), model[asked]);
+    }
+  }
+  EXPECT_EQ(Contents(map), model);
+}
+
+TEST_P(PersistentMapTest, KeepsEveryEarlierVersionAsItWas) {
+  std::mt19937 random(11);
+  Map map;
+  std::vector<std::pair<Map, std::map<int, int>>> versions;
+  std::map<int, int> model;
+  for (int step = 0; step < 1500; ++step) {
+    const int key = static_cast<int>(random() % 100);
+    const std::uint64_t hash = HashOf(key, GetParam());
+    if (random() % 2 == 0) {
+      map.Set(PairLeaf(key, step, hash));
+      model[key] = step;
+    } else {
+      map.Erase(key, hash);
+      model.erase(key);
+    }
+    if (step % 50 == 0) versions.emplace_back(map, model);
+  }
+  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version), contents);
+}
+
+TEST_P(PersistentMapTest, IsEmptyAfterEveryKeyWasErased) {
+  Map map;
+  for (int key = 0; key < 200; ++key) map.Set(PairLeaf(key, key, HashOf(key, GetParam())));
+  for (int key = 0; key < 200; ++key) EXPECT_TRUE(map.Erase(key, HashOf(key, GetParam())));
+  EXPECT_TRUE(map.empty());
+  EXPECT_TRUE(Contents(map).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Spreads, PersistentMapTest,
+                         ::testing::Values(Spread::kWell, Spread::kHighBits, Spread::kNone));
+
+}  // namespace
+}  // namespace kgen::cache
