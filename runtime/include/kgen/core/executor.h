@@ -18,6 +18,8 @@
 
 namespace kgen {
 
+class Observer;
+
 // A queue of tasks that run one after the other, in the order of posting, on whichever thread of the pool is free. What one
 // task wrote the next one sees. Costs no thread while it is idle.
 class Strand : public SharedObject {
@@ -27,7 +29,8 @@ class Strand : public SharedObject {
 
 struct ExecutorOptions {
   int threads = 0;         // for posted work; 0: the number of cores, at least 2
-  int max_threads = 512;   // posted and blocking together; reaching it is reported once to the observer
+  int max_threads = 512;   // posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited)
+  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work that found none for so long ends
 };
 
 // Thread safety: all members from any thread; none blocks.
@@ -46,6 +49,8 @@ class Executor : public SharedObject {
   // True on a thread that runs posted (not Blocking) work of this executor: a blocking call there is a fault, and is refused
   // with kInvalidArgument instead of stopping the pipeline.
   virtual bool InPostedTask() const noexcept = 0;
+  // Who is told of the executor's own troubles: threads at their limit, a task that threw. The last one given is; null: nobody.
+  virtual void ReportTo(Shared<Observer> /*observer*/) {}
 };
 
 // A pool of threads over the machine's clock.

@@ -1,0 +1,46 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Sleeper: one thread sleeps, any thread wakes it. What every wait of the real executor, clock and simulation is made
+// of, so that the condition variable stands in one file (waiter.cc). [D9]
+#ifndef KGEN_SRC_CORE_SLEEPER_H_
+#define KGEN_SRC_CORE_SLEEPER_H_
+
+#include <string>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::detail {
+
+// Thread safety: Wake() from any thread; SleepUntil() from one at a time.
+class Sleeper : public SharedObject {
+ public:
+  // Ends a sleep that is under way, or the next one.
+  virtual void Wake() noexcept = 0;
+  // True when woken, and then that wake is used up; false when `deadline` (of the machine's monotonic clock) has
+  // passed.
+  virtual bool SleepUntil(TimePoint deadline) noexcept = 0;
+};
+
+Shared<Sleeper> MakeSleeper();
+
+// What an executor of threads tells its waiters.
+class WaitScope : public SharedObject {
+ public:
+  // Called at the begin and the end of a wait; the executor wakes `sleeper` when it closes in between.
+  virtual void Enter(Sleeper* sleeper) = 0;
+  virtual void Leave(Sleeper* sleeper) noexcept = 0;
+  virtual bool closed() const noexcept = 0;
+};
+
+// A Waiter for real threads. Waits end with kCancelled when the executor is shut down.
+Shared<Waiter> MakeThreadWaiter(std::string what, Shared<WaitScope> scope);
+
+// True on a thread that runs posted work of some executor of threads. Set by the thread pool.
+bool& OnPostedThread() noexcept;
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_SLEEPER_H_

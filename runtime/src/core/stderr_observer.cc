@@ -1,0 +1,98 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/observer.h"
+
+namespace kgen {
+namespace {
+
+std::string Seconds(Nanos duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+std::string Of(std::string_view informer, const ObjectKey* key) {
+  std::string text(informer);
+  if (key != nullptr) text.append(" ").append(key->str());
+  return text;
+}
+
+std::string Why(const Error* error) { return error != nullptr ? ": " + error->ToString() : std::string(); }
+
+// Stateless, hence safe from any thread. A line is one write, so that lines are not mixed.
+class Stderr final : public Observer {
+ public:
+  void OnListOrWatchFailed(const ListOrWatchFailed& event) override {
+    std::string line(event.informer);
+    line.append(event.watch ? ": watch failed" : ": list failed")
+        .append(", attempt ")
+        .append(std::to_string(event.attempt));
+    line += event.gave_up ? ", given up" : ", again in " + Seconds(event.retry_in);
+    Write(line + Why(event.error));
+  }
+  void OnObjectRefused(const ObjectRefused& event) override {
+    Write(Of(event.informer, event.key) + ": object refused, the last good state stays" + Why(event.error));
+  }
+  void OnFieldRefused(const FieldRefused& event) override {
+    std::string line = Of(event.informer, event.key);
+    line.append(": field ").append(event.path).append(" does not fit and reads as absent: ").append(event.message);
+    Write(line);
+  }
+  void OnHandlerFailed(const HandlerFailed& event) override {
+    Write(Of(event.informer, event.key).append(": handler threw: ").append(event.what));
+  }
+  void OnHandlerSlow(const HandlerSlow& event) override {
+    Write(Of(event.informer, event.key) + ": handler took " + Seconds(event.took) + ", " +
+          std::to_string(event.backlog) + " events wait");
+  }
+  void OnBacklogHigh(const BacklogHigh& event) override {
+    Write(std::string(event.informer) + ": " + std::to_string(event.backlog) + " events wait for a handler");
+  }
+  void OnRelisted(const Relisted& event) override {
+    std::string line(event.informer);
+    line.append(event.streamed ? ": streamed " : ": listed ").append(std::to_string(event.objects));
+    line.append(" objects at resource version ")
+        .append(event.resource_version)
+        .append(" in ")
+        .append(Seconds(event.took));
+    Write(line);
+  }
+  void OnConnectionChanged(const ConnectionChanged& event) override {
+    Write(std::string(event.host) + (event.up ? ": connected" : ": connection lost") + Why(event.error));
+  }
+  void OnLimiterWaited(const LimiterWaited& event) override {
+    std::string line(event.what);
+    line.append(": at the limit");
+    if (event.waited > Nanos::zero()) line.append(", waited ").append(Seconds(event.waited));
+    Write(line);
+  }
+
+ private:
+  // Text of a server or of user code stays one line.
+  static void Write(std::string_view text) {
+    std::string line = "kgen: ";
+    for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
+    line += '\n';
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const auto written = write(STDERR_FILENO, rest.data(), rest.size());
+      if (written < 0 && errno != EINTR) return;  // nobody to tell
+      if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+};
+
+}  // namespace
+
+Shared<Observer> StderrObserver() {
+  static const Shared<Observer>& observer = *new Shared<Observer>(MakeShared<Stderr>());  // used until the process ends
+  return observer;
+}
+
+}  // namespace kgen

@@ -1,0 +1,129 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/system_clock.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/sleeper.h"
+#include "core/thread.h"
+#include "kgen/core/clock.h"
+
+namespace kgen {
+namespace detail {
+namespace {
+
+// Everything that the timer thread and the timers share with the clock, so that either may go first.
+class TimerQueue : public SharedObject {
+ public:
+  // When, and which of those at the same moment.
+  using Key = std::pair<TimePoint, std::uint64_t>;
+
+  Key Add(TimePoint when, Task task, const Shared<TimerQueue>& self) {
+    bool first;
+    Key key;
+    {
+      const std::lock_guard lock(mutex_);
+      key = {when, next_++};
+      first = tasks_.emplace(key, std::move(task)).first == tasks_.begin();
+      if (!thread_ && !closed_) thread_ = Thread::Start([self] { self->Run(); });
+    }
+    if (first) sleeper_->Wake();
+    return key;
+  }
+
+  // The task, for the caller to destroy without a lock.
+  Task Remove(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find(key);
+    if (found == tasks_.end()) return {};
+    Task task = std::move(found->second);
+    tasks_.erase(found);
+    return task;
+  }
+
+  void Close() noexcept {
+    Thread thread;
+    std::map<Key, Task> dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      thread = std::move(thread_);
+      dropped.swap(tasks_);
+    }
+    sleeper_->Wake();
+    if (thread.IsThisOne()) {
+      thread.Release();  // a timer's task held the last reference to the clock
+    } else {
+      thread.Join();
+    }
+  }
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (!closed_) {
+      const TimePoint next = tasks_.empty() ? Waiter::kNoDeadline : tasks_.begin()->first.first;
+      if (next > std::chrono::steady_clock::now()) {
+        lock.unlock();
+        sleeper_->SleepUntil(next);
+        lock.lock();
+        continue;
+      }
+      Task task = std::move(tasks_.begin()->second);
+      tasks_.erase(tasks_.begin());
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<Key, Task> tasks_;  // guarded by mutex_, as all below
+  std::uint64_t next_ = 0;
+  bool closed_ = false;
+  Thread thread_;
+  const Shared<Sleeper> sleeper_ = MakeSleeper();
+};
+
+class QueuedTimer final : public Timer::State {
+ public:
+  QueuedTimer(Shared<TimerQueue> queue, TimerQueue::Key key) : queue_(std::move(queue)), key_(key) {}
+  void Cancel() noexcept override { queue_->Remove(key_); }
+
+ private:
+  const Shared<TimerQueue> queue_;
+  const TimerQueue::Key key_;
+};
+
+class MachineClock final : public Clock {
+ public:
+  ~MachineClock() override { queue_->Close(); }
+
+  TimePoint Now() noexcept override { return std::chrono::steady_clock::now(); }
+  std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept override {
+    return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  }
+  Timer At(TimePoint when, TimerKind, Task task) override {
+    return Timer(MakeShared<QueuedTimer>(queue_, queue_->Add(when, std::move(task), queue_)));
+  }
+
+ private:
+  const Shared<TimerQueue> queue_ = MakeShared<TimerQueue>();
+};
+
+}  // namespace
+
+Shared<Clock> MakeSystemClock() { return MakeShared<MachineClock>(); }
+
+}  // namespace detail
+
+Shared<Clock> SystemClock() {
+  // Never destroyed: timers may be set and fire until the last moment of the process, on threads that nobody waits for.
+  static const Shared<Clock>& clock = *new Shared<Clock>(detail::MakeSystemClock());
+  return clock;
+}
+
+}  // namespace kgen

@@ -1,0 +1,15 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#ifndef KGEN_SRC_CORE_SYSTEM_CLOCK_H_
+#define KGEN_SRC_CORE_SYSTEM_CLOCK_H_
+
+#include "kgen/core/clock.h"
+
+namespace kgen::detail {
+
+// A clock of the machine with a timer thread of its own, which is joined when the last reference goes. For tests;
+// everybody else shares SystemClock().
+Shared<Clock> MakeSystemClock();
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_SYSTEM_CLOCK_H_

@@ -1,0 +1,97 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/thread.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace kgen::detail {
+
+struct Thread::State {
+  std::thread thread;
+  std::atomic<bool> ended{false};  // the last that the thread does, so that joining takes no time
+
+  static void LeaveThreadsAlone();
+
+  // Never destroyed: threads may end while the process' static objects are being destroyed.
+  struct Released {
+    std::mutex mutex;
+    std::vector<State*> threads;  // guarded by mutex
+  };
+  static Released& released() {
+    static Released* const all = [] {
+      std::atexit([] { LeaveThreadsAlone(); });
+      return new Released;
+    }();
+    return *all;
+  }
+};
+
+Thread Thread::Start(std::move_only_function<void()> body) {
+  ReapThreads();
+  Thread result;
+  auto* state = new State;
+  try {
+    state->thread = std::thread([state, body = std::move(body)]() mutable {
+      body();
+      body = nullptr;  // what it holds goes before anybody takes the thread for ended
+      state->ended.store(true, std::memory_order_release);
+    });
+  } catch (const std::system_error&) {
+    delete state;
+    return result;
+  }
+  result.state_ = state;
+  return result;
+}
+
+bool Thread::IsThisOne() const noexcept {
+  return state_ != nullptr && state_->thread.get_id() == std::this_thread::get_id();
+}
+
+void Thread::Join() noexcept {
+  State* state = std::exchange(state_, nullptr);
+  if (state == nullptr) return;
+  state->thread.join();
+  delete state;
+}
+
+void Thread::Release() noexcept {
+  State* state = std::exchange(state_, nullptr);
+  if (state == nullptr) return;
+  State::Released& released = State::released();
+  const std::lock_guard lock(released.mutex);
+  released.threads.push_back(state);
+}
+
+void ReapThreads() noexcept {
+  Thread::State::Released& released = Thread::State::released();
+  std::vector<Thread::State*> ended;
+  {
+    const std::lock_guard lock(released.mutex);
+    std::erase_if(released.threads, [&](Thread::State* state) {
+      if (!state->ended.load(std::memory_order_acquire)) return false;
+      ended.push_back(state);
+      return true;
+    });
+  }
+  for (Thread::State* state : ended) {
+    state->thread.join();
+    delete state;
+  }
+}
+
+// At the process' exit: what has ended is joined, what has not goes on until the process is gone.
+void Thread::State::LeaveThreadsAlone() {
+  ReapThreads();
+  Thread::State::Released& released = Thread::State::released();
+  const std::lock_guard lock(released.mutex);
+  for (Thread::State* state : released.threads) state->thread.detach();
+  released.threads.clear();
+}
+
+}  // namespace kgen::detail

@@ -1,0 +1,45 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The threads of executor, clock and signals: always joined, never by themselves, and never in the way of the process'
+// exit. [D11]
+#ifndef KGEN_SRC_CORE_THREAD_H_
+#define KGEN_SRC_CORE_THREAD_H_
+
+#include <functional>
+
+#include "kgen/core/shared.h"
+
+namespace kgen::detail {
+
+// A thread that was started. Whoever owns it calls Join() or Release() before it goes.
+class Thread {
+ public:
+  Thread() noexcept = default;
+  Thread(Thread&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Thread& operator=(Thread&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+
+  // Without a thread (operator bool) when the system has none to give.
+  [[nodiscard]] static Thread Start(std::move_only_function<void()> body);
+
+  bool IsThisOne() const noexcept;
+  void Join() noexcept;  // not from the thread itself; nothing if there is none
+  // Gives the thread away: it is joined by another thread soon after its end, at the latest when the process exits; if
+  // it has not ended by then it is left alone, because an exit must not wait for user code.
+  void Release() noexcept;
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+ private:
+  friend void ReapThreads() noexcept;
+  struct State;
+  State* state_ = nullptr;
+};
+
+// Joins the released threads that have ended.
+void ReapThreads() noexcept;
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_THREAD_H_

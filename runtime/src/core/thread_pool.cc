@@ -1,0 +1,373 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The real executor: two lanes of threads over one lock. Posted work has a fixed number of threads; blocking work gets
+// a thread whenever none is idle, up to a limit, and gives it back after a while. A strand is a queue that stands in at
+// most one lane at a time, by the kind of its next task.
+//
+// The handle (ThreadPool) and the threads share PoolState, so that the last reference may go on any thread, one of the
+// pool's own included: then its threads are released instead of joined (core/thread.h). [D9, D11]
+#include "core/thread_pool.h"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/sleeper.h"
+#include "core/thread.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+
+namespace kgen {
+namespace {
+
+using detail::Sleeper;
+using detail::Thread;
+
+constexpr int kTasksInARow = 64;  // of one strand, before others get the thread
+
+class PoolStrand final : public Strand {
+ public:
+  struct Item {
+    Task task;
+    bool blocking = false;
+  };
+
+  explicit PoolStrand(std::string_view name) : name_(name) {}
+  std::string_view name() const noexcept override { return name_; }
+
+  // True when the strand was idle: the caller puts it into the lane of its first item.
+  bool Push(Item item) {
+    const std::lock_guard lock(mutex_);
+    items_.push_back(std::move(item));
+    return !std::exchange(scheduled_, true);
+  }
+
+  enum class Next : std::uint8_t { kTaken, kOtherLane, kNone };
+  // The next item if it is of this kind. After kNone the strand is idle.
+  Next Take(bool blocking, Item& item) {
+    const std::lock_guard lock(mutex_);
+    if (items_.empty()) {
+      scheduled_ = false;
+      return Next::kNone;
+    }
+    if (items_.front().blocking != blocking) return Next::kOtherLane;
+    item = std::move(items_.front());
+    items_.pop_front();
+    return Next::kTaken;
+  }
+
+  // Destroys what is queued: its tasks may hold the strand, and would keep each other alive for ever.
+  void Drop() {
+    std::deque<Item> dropped;  // destroyed without the lock
+    const std::lock_guard lock(mutex_);
+    dropped.swap(items_);
+  }
+
+ private:
+  const std::string name_;
+  std::mutex mutex_;
+  std::deque<Item> items_;  // guarded by mutex_
+  bool scheduled_ = false;  // in a lane, or running; guarded by mutex_
+};
+
+// A turn of a strand, or a task of none.
+struct Job {
+  Shared<PoolStrand> strand;
+  Task task;
+  std::string name;
+};
+
+struct Worker {
+  Shared<Sleeper> sleeper = detail::MakeSleeper();
+  Thread thread;
+};
+
+struct Lane {
+  bool blocking = false;
+  int limit = 1;
+  std::deque<Job> ready;
+  std::vector<Worker*> idle;  // the last one to become idle is the first to work again
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+class PoolState final : public detail::WaitScope {
+ public:
+  explicit PoolState(const ExecutorOptions& options) : idle_(options.idle) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    posted_.limit = options.threads > 0 ? options.threads : std::max(2, cores);
+    blocking_.limit = std::max(1, options.max_threads - posted_.limit);
+    blocking_.blocking = true;
+  }
+
+  void Add(const Shared<PoolState>& self, bool blocking, Job job);
+  void Close() noexcept;
+  void Work(Lane& lane, Worker* worker);
+
+  void ReportTo(Shared<Observer> observer) {
+    const std::lock_guard lock(mutex_);
+    std::swap(observer_, observer);
+  }
+  detail::PoolCensus census() const {
+    const std::lock_guard lock(mutex_);
+    return {posted_.workers.size(), blocking_.workers.size()};
+  }
+
+  // WaitScope.
+  void Enter(Sleeper* sleeper) override {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(sleeper);
+  }
+  void Leave(Sleeper* sleeper) noexcept override {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find(waiting_.begin(), waiting_.end(), sleeper);
+    *found = waiting_.back();
+    waiting_.pop_back();
+  }
+  bool closed() const noexcept override {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  }
+
+ private:
+  void WakeOrStart(const Shared<PoolState>& self, Lane& lane);
+  void ReportLimit(const Shared<PoolState>& self);
+  bool WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker);
+  void Retire(Lane& lane, Worker* worker);
+  void Run(Lane& lane, Job job);
+  void RunStrand(Lane& lane, Shared<PoolStrand> strand);
+  void RunTask(Task& task, std::string_view name) noexcept;
+
+  const Nanos idle_;
+  mutable std::mutex mutex_;
+  Lane posted_, blocking_;         // guarded by mutex_, as all below; `blocking` and `limit` are constant
+  std::vector<Sleeper*> waiting_;  // in Waiter::Wait
+  std::vector<std::unique_ptr<Worker>>
+      left_behind_;  // of Close() on a thread of ours: these run on, and still use theirs
+  Shared<Observer> observer_;
+  bool limit_reported_ = false;
+  bool closed_ = false;
+};
+
+// The pool that a thread belongs to, for a handle that is dropped there, and for InPostedTask().
+struct CurrentThread {
+  const PoolState* pool = nullptr;
+  bool posted = false;
+};
+thread_local constinit CurrentThread current;
+
+void PoolState::Add(const Shared<PoolState>& self, bool blocking, Job job) {
+  Job dropped;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  if (closed_) {
+    dropped = std::move(job);
+    return;
+  }
+  Lane& lane = blocking ? blocking_ : posted_;
+  lane.ready.push_back(std::move(job));
+  WakeOrStart(self, lane);
+}
+
+void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
+  if (!lane.idle.empty()) {
+    Worker* worker = lane.idle.back();
+    lane.idle.pop_back();
+    worker->sleeper->Wake();
+    return;
+  }
+  if (static_cast<int>(lane.workers.size()) < lane.limit) {
+    auto worker = std::make_unique<Worker>();
+    worker->thread = Thread::Start([self, &lane, worker = worker.get()] { self->Work(lane, worker); });
+    if (worker->thread) {
+      lane.workers.push_back(std::move(worker));
+      return;
+    }
+  }
+  if (lane.blocking) ReportLimit(self);
+}
+
+// The observer is user code: it is told by a posted task, without our lock.
+void PoolState::ReportLimit(const Shared<PoolState>& self) {
+  if (limit_reported_ || !observer_) return;
+  limit_reported_ = true;
+  Job job;
+  job.task = [observer = observer_] { observer->OnLimiterWaited({.what = "executor threads"}); };
+  posted_.ready.push_back(std::move(job));
+  WakeOrStart(self, posted_);
+}
+
+void PoolState::Work(Lane& lane, Worker* worker) {
+  current = {this, !lane.blocking};
+  detail::OnPostedThread() = !lane.blocking;
+  std::unique_lock lock(mutex_);
+  while (!closed_) {
+    if (lane.ready.empty()) {
+      if (!WaitForWork(lock, lane, worker)) return;
+      continue;
+    }
+    Job job = std::move(lane.ready.front());
+    lane.ready.pop_front();
+    lock.unlock();
+    Run(lane, std::move(job));
+    lock.lock();
+  }
+}
+
+// False: the thread has had nothing to do for long, and ends.
+bool PoolState::WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker) {
+  lane.idle.push_back(worker);
+  lock.unlock();
+  const bool woken = worker->sleeper->SleepUntil(lane.blocking ? SystemClock()->Now() + idle_ : Waiter::kNoDeadline);
+  lock.lock();
+  const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
+  if (still_idle == lane.idle.end()) return true;  // somebody gave us work; the wake may still be on its way
+  lane.idle.erase(still_idle);
+  if (woken || closed_) return true;
+  Retire(lane, worker);
+  return false;
+}
+
+void PoolState::Retire(Lane& lane, Worker* worker) {
+  const auto found = std::find_if(lane.workers.begin(), lane.workers.end(), [&](auto& w) { return w.get() == worker; });
+  worker->thread.Release();
+  lane.workers.erase(found);
+}
+
+void PoolState::Run(Lane& lane, Job job) {
+  if (job.strand) {
+    RunStrand(lane, std::move(job.strand));
+  } else {
+    RunTask(job.task, job.name);
+  }
+}
+
+void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
+  for (int run = 0;; ++run) {
+    if (closed()) return strand->Drop();
+    PoolStrand::Item item;
+    const auto next = run < kTasksInARow ? strand->Take(lane.blocking, item) : PoolStrand::Next::kOtherLane;
+    if (next == PoolStrand::Next::kNone) return;
+    if (next == PoolStrand::Next::kTaken) {
+      RunTask(item.task, strand->name());
+      continue;
+    }
+    const bool blocking = run < kTasksInARow ? !lane.blocking : lane.blocking;
+    Job again;
+    again.strand = std::move(strand);
+    return Add(Shared<PoolState>(this), blocking, std::move(again));
+  }
+}
+
+// Tasks must not throw; if one does, that is told and ends nothing. What the task holds goes before the next one runs.
+void PoolState::RunTask(Task& task, std::string_view name) noexcept {
+  const auto report = [&](std::string_view what) noexcept {
+    try {
+      Shared<Observer> observer;
+      {
+        const std::lock_guard lock(mutex_);
+        observer = observer_;
+      }
+      if (observer) observer->OnHandlerFailed({.informer = name, .what = what});
+    } catch (...) {  // NOLINT(bugprone-empty-catch): an observer's exception is swallowed, as its header says
+    }
+  };
+  try {
+    task();
+  } catch (const std::exception& error) {
+    report(error.what());
+  } catch (...) {
+    report("an exception that is no std::exception");
+  }
+  task = nullptr;
+}
+
+void PoolState::Close() noexcept {
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::deque<Job> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (Lane* lane : {&posted_, &blocking_}) {
+      std::move(lane->ready.begin(), lane->ready.end(), std::back_inserter(dropped));
+      lane->ready.clear();
+      for (auto& worker : lane->workers) worker->sleeper->Wake();
+      std::move(lane->workers.begin(), lane->workers.end(), std::back_inserter(workers));
+      lane->workers.clear();
+    }
+    for (Sleeper* sleeper : waiting_) sleeper->Wake();
+  }
+  for (Job& job : dropped) {
+    if (job.strand) job.strand->Drop();
+  }
+  dropped.clear();
+  // From one of our own threads nobody is waited for: the others may be waiting for what this one does next.
+  const bool own = current.pool == this;
+  for (auto& worker : workers) {
+    if (own) {
+      worker->thread.Release();
+    } else {
+      worker->thread.Join();
+    }
+  }
+  if (own) {
+    const std::lock_guard lock(mutex_);
+    left_behind_.swap(workers);
+  }
+}
+
+class ThreadPool final : public Executor {
+ public:
+  explicit ThreadPool(const ExecutorOptions& options) : state_(MakeShared<PoolState>(options)) {}
+  ~ThreadPool() override { state_->Close(); }
+
+  Shared<Strand> MakeStrand(std::string_view name) override { return MakeShared<PoolStrand>(name); }
+  void Post(const Shared<Strand>& strand, Task task) override { OnStrand(strand, std::move(task), false); }
+  void BlockingOn(const Shared<Strand>& strand, Task body) override { OnStrand(strand, std::move(body), true); }
+  void Blocking(std::string name, Task body) override {
+    Job job;
+    job.task = std::move(body);
+    job.name = std::move(name);
+    state_->Add(state_, true, std::move(job));
+  }
+  Shared<Waiter> MakeWaiter(std::string_view what) override {
+    return detail::MakeThreadWaiter(std::string(what), state_);
+  }
+  Shared<Clock> clock() noexcept override { return SystemClock(); }
+  bool InPostedTask() const noexcept override { return current.pool == state_.get() && current.posted; }
+  void ReportTo(Shared<Observer> observer) override { state_->ReportTo(std::move(observer)); }
+
+  detail::PoolCensus census() const { return state_->census(); }
+
+ private:
+  void OnStrand(const Shared<Strand>& strand, Task task, bool blocking) {
+    Job job;
+    job.strand = Shared<PoolStrand>(static_cast<PoolStrand*>(strand.get()));
+    if (!job.strand->Push({std::move(task), blocking})) return;
+    state_->Add(state_, blocking, std::move(job));
+  }
+
+  const Shared<PoolState> state_;
+};
+
+}  // namespace
+
+namespace detail {
+
+PoolCensus CensusOf(const Executor& thread_pool) { return static_cast<const ThreadPool&>(thread_pool).census(); }
+
+}  // namespace detail
+
+Shared<Executor> MakeThreadPool(ExecutorOptions options) { return MakeShared<ThreadPool>(options); }
+
+Shared<Executor> DefaultExecutor() {
+  // Never destroyed: its destructor would wait at the process' exit for whatever user code still runs, or let static
+  // objects of the user go while that code uses them. The threads end with the process.
+  static const Shared<Executor>& pool = *new Shared<Executor>(MakeThreadPool());
+  return pool;
+}
+
+}  // namespace kgen

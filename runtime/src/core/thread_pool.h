@@ -1,0 +1,20 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#ifndef KGEN_SRC_CORE_THREAD_POOL_H_
+#define KGEN_SRC_CORE_THREAD_POOL_H_
+
+#include <cstddef>
+
+#include "kgen/core/executor.h"
+
+namespace kgen::detail {
+
+// How many threads an executor made by MakeThreadPool() has now. For tests.
+struct PoolCensus {
+  std::size_t posted = 0;    // threads for posted work
+  std::size_t blocking = 0;  // threads for blocking work
+};
+PoolCensus CensusOf(const Executor& thread_pool);
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_THREAD_POOL_H_

@@ -1,0 +1,104 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/core/waiter.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "core/sleeper.h"
+#include "kgen/core/stop.h"
+
+namespace kgen {
+namespace detail {
+namespace {
+
+class ConditionSleeper final : public Sleeper {
+ public:
+  void Wake() noexcept override {
+    // Notified under the lock: the sleeper may be destroyed as soon as the sleeping thread sees `woken_`.
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    condition_.notify_one();
+  }
+
+  bool SleepUntil(TimePoint deadline) noexcept override {
+    std::unique_lock lock(mutex_);
+    if (deadline == Waiter::kNoDeadline) {
+      condition_.wait(lock, [this] { return woken_; });
+    } else {
+      condition_.wait_until(lock, deadline, [this] { return woken_; });
+    }
+    return std::exchange(woken_, false);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool woken_ = false;  // guarded by mutex_
+};
+
+class ThreadWaiter final : public Waiter {
+ public:
+  ThreadWaiter(std::string what, Shared<WaitScope> scope) : what_(std::move(what)), scope_(std::move(scope)) {}
+
+  void Notify() noexcept override {
+    notified_.store(true);
+    sleeper_->Wake();
+  }
+
+  Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
+    if (OnPostedThread()) {
+      return Fail(Code::kInvalidArgument, what_ + ": a blocking call on a thread that runs posted work; use Blocking");
+    }
+    // The callback may outlive this wait by a moment, on the thread that requests the stop: hence its own reference.
+    const std::stop_callback wake(stop, [sleeper = sleeper_] { sleeper->Wake(); });
+    scope_->Enter(sleeper_.get());
+    Result<void> result = WaitInScope(stop, deadline);
+    scope_->Leave(sleeper_.get());
+    return result;
+  }
+
+ private:
+  // A wake says only "look again": it may be left over from an earlier stop or notification.
+  Result<void> WaitInScope(const std::stop_token& stop, TimePoint deadline) {
+    while (!notified_.exchange(false)) {
+      if (stop.stop_requested()) return Fail(Code::kCancelled, what_ + ": a stop was requested");
+      if (scope_->closed()) return Fail(Code::kCancelled, what_ + ": the executor was shut down");
+      if (!sleeper_->SleepUntil(deadline)) {
+        if (notified_.exchange(false)) return {};
+        return Fail(Code::kTimeout, what_ + ": the deadline passed");
+      }
+    }
+    return {};
+  }
+
+  const std::string what_;
+  const Shared<WaitScope> scope_;
+  const Shared<Sleeper> sleeper_ = MakeSleeper();
+  std::atomic<bool> notified_{false};
+};
+
+}  // namespace
+
+Shared<Sleeper> MakeSleeper() { return MakeShared<ConditionSleeper>(); }
+
+Shared<Waiter> MakeThreadWaiter(std::string what, Shared<WaitScope> scope) {
+  return MakeShared<ThreadWaiter>(std::move(what), std::move(scope));
+}
+
+bool& OnPostedThread() noexcept {
+  static thread_local bool on_posted_thread = false;
+  return on_posted_thread;
+}
+
+}  // namespace detail
+
+void Wait(std::stop_token stop) {
+  if (!stop.stop_possible()) return;
+  const Shared<detail::Sleeper> sleeper = detail::MakeSleeper();
+  const std::stop_callback wake(stop, [sleeper] { sleeper->Wake(); });
+  while (!stop.stop_requested()) sleeper->SleepUntil(Waiter::kNoDeadline);
+}
+
+}  // namespace kgen

@@ -1,0 +1,86 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What happens to a whole process: signals, and its end while work is under way. Each test forks through a death test.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/stop.h"
+
+namespace kgen {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ExitedWithCode;
+
+// Bodies of processes; each ends its process.
+
+[[noreturn]] void StopBySignal() {
+  const std::stop_token stop = StopOnSignals();
+  if (!(stop == StopOnSignals()) || stop.stop_requested()) std::exit(1);
+  raise(SIGTERM);
+  Wait(stop);
+  std::exit(7);
+}
+
+[[noreturn]] void GetASecondSignalInsideAStopCallback() {
+  const std::stop_token stop = StopOnSignals();
+  const std::stop_callback callback(stop, [] {
+    raise(SIGINT);
+    std::exit(1);
+  });
+  raise(SIGTERM);
+  for (;;) pause();
+}
+
+[[noreturn]] void ExitWhileWorkIsUnderWay() {
+  const auto executor = DefaultExecutor();
+  const auto ready = executor->MakeWaiter("ready");
+  const auto strand = executor->MakeStrand("busy");
+  executor->Blocking("for ever", [executor, ready] {
+    ready->Notify();
+    (void)executor->MakeWaiter("for ever")->Wait();
+  });
+  static Timer timer =
+      executor->clock()->After(0ms, TimerKind::kHousekeeping, [executor, strand] { executor->Post(strand, [] {}); });
+  if (!ready->Wait()) std::exit(1);
+  std::exit(3);
+}
+
+[[noreturn]] void Observe() {
+  const Error error(Code::kUnavailable, "connection refused\nreally");
+  const ObjectKey key{.namespace_ = "default", .name = "web-0"};
+  StderrObserver()->OnListOrWatchFailed({.informer = "pods", .error = &error, .attempt = 3, .retry_in = 1600ms});
+  StderrObserver()->OnFieldRefused(
+      {.informer = "pods", .key = &key, .path = "spec.replicas", .message = "not a number"});
+  std::exit(0);
+}
+
+class ProcessDeathTest : public ::testing::Test {
+ protected:
+  ProcessDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(ProcessDeathTest, TheFirstSignalStopsTheToken) { EXPECT_EXIT(StopBySignal(), ExitedWithCode(7), ""); }
+
+TEST_F(ProcessDeathTest, TheSecondSignalExitsWith128PlusItsNumberEvenFromInsideAStopCallback) {
+  EXPECT_EXIT(GetASecondSignalInsideAStopCallback(), ExitedWithCode(128 + SIGINT), "");
+}
+
+TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillUnderWay_D11) {
+  EXPECT_EXIT(ExitWhileWorkIsUnderWay(), ExitedWithCode(3), "");
+}
+
+TEST_F(ProcessDeathTest, TheObserverWritesOneLineForEachEvent_D12) {
+  EXPECT_EXIT(Observe(), ExitedWithCode(0),
+              "kgen: pods: list failed, attempt 3, again in 1.6 s: connection refused really \\(Unavailable\\)\n"
+              "kgen: pods default/web-0: field spec.replicas does not fit and reads as absent: not a number\n");
+}
+
+}  // namespace
+}  // namespace kgen

@@ -1,0 +1,238 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/sleeper.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+
+namespace kgen {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Nothing in these tests takes long; this only ends a test that would hang.
+TimePoint Soon() { return SystemClock()->Now() + 30s; }
+
+// Looks again and again until `done`, at most half a minute.
+template <typename F>
+bool Eventually(F done) {
+  const Shared<detail::Sleeper> pause = detail::MakeSleeper();
+  for (const TimePoint end = Soon(); SystemClock()->Now() < end; pause->SleepUntil(SystemClock()->Now() + 1ms)) {
+    if (done()) return true;
+  }
+  return false;
+}
+
+class ThreadPoolTest : public ::testing::Test {
+ protected:
+  Shared<Executor> pool_ = MakeThreadPool({.threads = 4, .max_threads = 12, .idle = 10ms});
+};
+
+TEST_F(ThreadPoolTest, RunsTheTasksOfAStrandInTheOrderOfPosting) {
+  const auto strand = pool_->MakeStrand("numbers");
+  const auto waiter = pool_->MakeWaiter("all of them");
+  std::vector<int> order;  // without a lock: what one task wrote the next one sees
+  for (int i = 0; i < 1000; ++i) pool_->Post(strand, [&, i] { order.push_back(i); });
+  pool_->Post(strand, [&] { waiter->Notify(); });
+  ASSERT_TRUE(waiter->Wait({}, Soon()));
+  ASSERT_EQ(order.size(), 1000u);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(ThreadPoolTest, KeepsTheOrderOfAStrandAcrossPostedAndBlockingTasks) {
+  const auto strand = pool_->MakeStrand("mixed");
+  const auto waiter = pool_->MakeWaiter("all of them");
+  std::vector<int> order;
+  std::vector<bool> posted;
+  for (int i = 0; i < 300; ++i) {
+    auto task = [&, i] {
+      order.push_back(i);
+      posted.push_back(pool_->InPostedTask());
+    };
+    i % 3 == 0 ? pool_->BlockingOn(strand, task) : pool_->Post(strand, task);
+  }
+  pool_->Post(strand, [&] { waiter->Notify(); });
+  ASSERT_TRUE(waiter->Wait({}, Soon()));
+  ASSERT_EQ(order.size(), 300u);
+  for (std::size_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(order[i], static_cast<int>(i));
+    EXPECT_EQ(posted[i], i % 3 != 0);
+  }
+}
+
+TEST_F(ThreadPoolTest, RunsManyStrandsPostedFromManyThreads) {
+  constexpr int kStrands = 20, kThreads = 4, kEach = 500;
+  struct Counter {
+    Shared<Strand> strand;
+    int count = 0;
+  };
+  std::vector<Counter> counters(kStrands);
+  for (Counter& counter : counters) counter.strand = pool_->MakeStrand("counter");
+  std::atomic<int> left = kStrands * kThreads * kEach;
+  const auto waiter = pool_->MakeWaiter("all of them");
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEach * kStrands; ++i) {
+          Counter& counter = counters[static_cast<std::size_t>(i % kStrands)];
+          pool_->Post(counter.strand, [&] {
+            ++counter.count;
+            if (--left == 0) waiter->Notify();
+          });
+        }
+      });
+    }
+  }
+  ASSERT_TRUE(waiter->Wait({}, Soon()));
+  for (const Counter& counter : counters) EXPECT_EQ(counter.count, kThreads * kEach);
+}
+
+TEST_F(ThreadPoolTest, GivesEachBlockedBodyAThreadAndTakesItBackWhenIdle) {
+  const auto go = pool_->MakeWaiter("go");
+  std::vector<Shared<Waiter>> gates;
+  std::atomic<int> inside = 0, ended = 0;
+  for (int i = 0; i < 8; ++i) {
+    gates.push_back(pool_->MakeWaiter("gate"));
+    pool_->Blocking("body", [&, gate = gates.back()] {
+      if (++inside == 8) go->Notify();
+      EXPECT_TRUE(gate->Wait({}, Soon()));
+      ++ended;
+    });
+  }
+  ASSERT_TRUE(go->Wait({}, Soon()));
+  EXPECT_EQ(detail::CensusOf(*pool_).blocking, 8u);
+  for (auto& gate : gates) gate->Notify();
+  EXPECT_TRUE(Eventually([&] { return detail::CensusOf(*pool_).blocking == 0; }));
+  EXPECT_EQ(ended, 8);
+}
+
+TEST_F(ThreadPoolTest, CostsNoThreadBeforeTheFirstTask) {
+  EXPECT_EQ(detail::CensusOf(*pool_).posted, 0u);
+  EXPECT_EQ(detail::CensusOf(*pool_).blocking, 0u);
+}
+
+struct LimitCounter : Observer {
+  void OnLimiterWaited(const LimiterWaited& event) override {
+    EXPECT_EQ(event.what, "executor threads");
+    ++reports;
+    reported->Notify();
+  }
+  void OnHandlerFailed(const HandlerFailed& event) override {
+    failed = std::string(event.informer) + ": " + std::string(event.what);
+    reported->Notify();
+  }
+  Shared<Waiter> reported;
+  std::atomic<int> reports = 0;
+  std::string failed;
+};
+
+TEST_F(ThreadPoolTest, SaysOnceThatTheLimitOfThreadsIsReachedAndRunsTheRestLater) {
+  const auto observer = MakeShared<LimitCounter>();
+  observer->reported = pool_->MakeWaiter("the report");
+  pool_->ReportTo(observer);
+  std::vector<Shared<Waiter>> gates;
+  std::atomic<int> ended = 0;
+  for (int i = 0; i < 20; ++i) {  // 12 threads less 4 for posted work: 8
+    gates.push_back(pool_->MakeWaiter("gate"));
+    pool_->Blocking("body", [&, gate = gates.back()] {
+      EXPECT_TRUE(gate->Wait({}, Soon()));
+      ++ended;
+    });
+  }
+  ASSERT_TRUE(observer->reported->Wait({}, Soon()));
+  EXPECT_EQ(detail::CensusOf(*pool_).blocking, 8u);
+  for (auto& each : gates) each->Notify();
+  EXPECT_TRUE(Eventually([&] { return ended == 20; }));
+  EXPECT_EQ(observer->reports, 1);
+}
+
+TEST_F(ThreadPoolTest, RefusesToBlockInAPostedTask) {
+  const auto waiter = pool_->MakeWaiter("a wait in the wrong place");
+  const auto done = pool_->MakeWaiter("done");
+  Result<void> result;
+  bool in_posted = false;
+  pool_->Post(pool_->MakeStrand("s"), [&] {
+    in_posted = pool_->InPostedTask();
+    result = waiter->Wait();
+    done->Notify();
+  });
+  ASSERT_TRUE(done->Wait({}, Soon()));
+  EXPECT_TRUE(in_posted);
+  EXPECT_FALSE(pool_->InPostedTask());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
+}
+
+TEST_F(ThreadPoolTest, TellsOfATaskThatThrowsAndGoesOn) {
+  const auto observer = MakeShared<LimitCounter>();
+  observer->reported = pool_->MakeWaiter("the report");
+  pool_->ReportTo(observer);
+  const auto strand = pool_->MakeStrand("bad luck");
+  pool_->Post(strand, [] { throw std::runtime_error("oops"); });
+  ASSERT_TRUE(observer->reported->Wait({}, Soon()));
+  EXPECT_EQ(observer->failed, "bad luck: oops");
+  const auto done = pool_->MakeWaiter("done");
+  pool_->Post(strand, [&] { done->Notify(); });
+  EXPECT_TRUE(done->Wait({}, Soon()));
+}
+
+TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand_D11) {
+  const auto alive = std::make_shared<int>();
+  const auto started = pool_->MakeWaiter("started");
+  const auto blocked = pool_->MakeWaiter("for ever");
+  Result<void> result;
+  auto strand = pool_->MakeStrand("s");
+  pool_->BlockingOn(strand, [&, alive] {
+    started->Notify();
+    result = blocked->Wait();
+  });
+  for (int i = 0; i < 10; ++i) pool_->Post(strand, [strand, alive] { ADD_FAILURE() << "ran after the end"; });
+  ASSERT_TRUE(started->Wait({}, Soon()));
+  strand = {};
+  pool_ = {};  // ends the wait inside the body, and joins
+  EXPECT_EQ(alive.use_count(), 1);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), Code::kCancelled);
+}
+
+TEST_F(ThreadPoolTest, MayGoOnOneOfItsOwnThreads_D11) {
+  const auto other = MakeThreadPool();
+  for (const bool blocking : {true, false}) {
+    auto pool = MakeThreadPool({.threads = 2});
+    const auto done = other->MakeWaiter("done");
+    const auto go = pool->MakeWaiter("go");
+    auto body = [mine = pool, done, go]() mutable {
+      mine = {};
+      done->Notify();
+    };
+    if (blocking) {
+      pool->Blocking("last", [body = std::move(body), go]() mutable {
+        (void)go->Wait({}, Soon());
+        body();
+      });
+    } else {
+      const auto strand = pool->MakeStrand("s");
+      pool->Post(strand, std::move(body));
+    }
+    go->Notify();
+    pool = {};
+    EXPECT_TRUE(done->Wait({}, Soon()));
+  }
+}
+
+TEST(DefaultExecutor, IsOneAndTheSame) { EXPECT_EQ(DefaultExecutor(), DefaultExecutor()); }
+
+}  // namespace
+}  // namespace kgen
