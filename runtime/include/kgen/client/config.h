@@ -38,7 +38,7 @@ struct Config {
   std::string user_agent{};         // "": "<program>/kgen"
   std::string namespace_{};         // of the context; "" means "default"
   double qps = 0;                   // requests a second; 0: no limit on our side (the server has priority and fairness)
-  int burst = 0;
+  int burst = 0;                    // with qps: how many at once; 0: what one second brings
   Nanos timeout{};                  // of each request but watches; 0: none
 
   Shared<Observer> observer{};  // null: nobody listens

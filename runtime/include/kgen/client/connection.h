@@ -27,6 +27,9 @@ namespace kgen {
 namespace rest {
 struct Config;
 }
+namespace client {
+class ConnectionCore;
+}
 
 // One API request, before authentication and user agent are added.
 struct ApiRequest {
@@ -98,9 +101,9 @@ class Connection {
   friend bool operator==(const Connection& a, const Connection& b) noexcept { return a.state_ == b.state_; }
 
  private:
-  class State;
-  explicit Connection(Shared<State> state) noexcept;
-  Shared<State> state_;
+  friend class client::ConnectionCore;
+  explicit Connection(Shared<client::ConnectionCore> state) noexcept;
+  Shared<client::ConnectionCore> state_;
 };
 
 }  // namespace kgen

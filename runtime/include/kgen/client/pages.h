@@ -5,8 +5,10 @@
 #define KGEN_CLIENT_PAGES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "kgen/client/options.h"
@@ -28,6 +30,7 @@ class PageCursor {
   Result<std::string> Fetch();
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }
+  std::string_view resource() const noexcept { return resource_.kind().resource; }
 
  private:
   RawResource resource_;
@@ -35,6 +38,7 @@ class PageCursor {
   std::string original_version_;
   std::string original_match_;
   bool first_ = true;
+  bool full_ = false;  // the one full list after an expired token has been asked for
   bool done_ = false;
 };
 
@@ -83,6 +87,7 @@ class Pages {
     }
     Result<std::string> body = cursor_.Fetch();
     page_ = body ? Decode<L>(*body) : Result<L>(Fail(std::move(body).error()));
+    if (body && !page_) page_ = Fail(page_.error().With("list " + std::string(cursor_.resource())));
     cursor_.Advance(page_ ? std::string_view(page_->metadata.continue_) : std::string_view());
   }
 

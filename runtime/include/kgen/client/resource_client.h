@@ -34,10 +34,14 @@ namespace detail {
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request);
 void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done);
 
+std::string WhatOf(const Result<ApiRequest>& request);  // "get pods default/web-0", before every error
+
 template <typename T>
-Result<T> DecodeBody(Result<std::string> body) {
+Result<T> DecodeBody(Result<std::string> body, std::string_view what) {
   if (!body) return Fail(std::move(body).error());
-  return Decode<T>(*body);
+  Result<T> value = Decode<T>(*body);
+  if (!value) return Fail(value.error().With(what));
+  return value;
 }
 
 }  // namespace detail
@@ -121,13 +125,16 @@ class ResourceClient {
  protected:
   template <typename R>
   Result<R> Body(Result<ApiRequest> request) const {
-    return detail::DecodeBody<R>(detail::CallForBody(connection_, std::move(request)));
+    const std::string what = detail::WhatOf(request);
+    return detail::DecodeBody<R>(detail::CallForBody(connection_, std::move(request)), what);
   }
   template <typename R>
   void BodyAsync(Result<ApiRequest> request, Callback<R> done) const {
-    detail::CallForBodyAsync(
-        connection_, std::move(request),
-        [done = std::move(done)](Result<std::string> body) mutable { done(detail::DecodeBody<R>(std::move(body))); });
+    std::string what = detail::WhatOf(request);
+    detail::CallForBodyAsync(connection_, std::move(request),
+                             [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
+                               done(detail::DecodeBody<R>(std::move(body), what));
+                             });
   }
 
  private:

@@ -10,17 +10,18 @@
 
 namespace kgen {
 
-// Delay of attempt n: base * factor^n, times a random part in [1, 1 + jitter], at most cap.
+// Delay after attempt n (from 1): base * factor^(n-1), times a random part in [1, 1 + jitter), at most cap. [CLI RTY-1, RTY-4]
 struct Backoff {
   Nanos base = std::chrono::milliseconds(10);
   double factor = 1.0;
   double jitter = 0.1;
   int steps = 5;  // attempts in all
   Nanos cap = std::chrono::minutes(5);
+  Executor* executor = nullptr;  // whose clock and waiter; null: DefaultExecutor(). Not owned.
 };
 
 namespace detail {
-// Waits before attempt `attempt` (from 1). Blocks.
+// Waits after attempt `attempt` (from 1). Blocks. Errors: kInvalidArgument on a thread that runs posted work.
 Result<void> WaitBackoff(const Backoff& backoff, int attempt);
 }  // namespace detail
 

@@ -38,12 +38,28 @@ class Selector {
   std::string str() const;  // what Parse reads, requirements sorted by key
 
  private:
-  enum class Operator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kLessThan };
+  class Parser;
+  enum class Operator : std::uint8_t {
+    kIn,
+    kNotIn,
+    kExists,
+    kDoesNotExist,
+    kEquals,
+    kDoubleEquals,  // kEquals, written ==
+    kNotEquals,
+    kGreaterThan,
+    kLessThan,
+  };
   struct Requirement {
     std::string key;
     Operator op;
-    std::vector<std::string> values;  // sorted
+    std::vector<std::string> values;  // sorted, each once
+    std::int64_t number = 0;          // of kGreaterThan, kLessThan
+    bool Matches(const Map<String>& labels) const noexcept;
+    std::string str() const;
   };
+  static Result<Requirement> Make(std::string_view key, Operator op, std::vector<std::string> values);
+  void Sort();
   std::vector<Requirement> requirements_;
   bool nothing_ = false;
 };

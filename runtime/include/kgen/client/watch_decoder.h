@@ -5,7 +5,7 @@
 //   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
 //
 // Frames are JSON objects {"type":T,"object":O}, in a row or on lines; the two members may come in either order. The object is handed
-// on as raw text: the reader of events decides what it decodes to. [CLI REST-33]
+// on as raw text: the reader of events decides what it decodes to, and finds out whether it is JSON. [CLI REST-33]
 #ifndef KGEN_CLIENT_WATCH_DECODER_H_
 #define KGEN_CLIENT_WATCH_DECODER_H_
 
@@ -15,10 +15,11 @@
 #include <string_view>
 
 #include "kgen/core/result.h"
+#include "kgen/core/shared.h"
 
 namespace kgen {
 
-// Thread safety: one thread at a time. Never blocks.
+// Thread safety: one thread at a time. Never blocks. Movable.
 class WatchDecoder {
  public:
   // `type` is the wire's word ("ADDED", ..., or one that is not known); views are valid during the call. An error ends it.
@@ -26,19 +27,18 @@ class WatchDecoder {
   explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20);
 
   // Errors: kDecode  not JSON, no type, no object, over the limit (byte offset in the message), or what on_event returned.
+  // The same error again once one was given.
   Result<void> Feed(std::string_view bytes);
   // True between frames: a stream that ends elsewhere was cut.
-  bool at_boundary() const noexcept { return depth_ == 0; }
+  bool at_boundary() const noexcept;
 
  private:
-  OnEvent on_event_;
-  std::size_t max_event_bytes_;
-  std::size_t offset_ = 0;
-  std::string held_;
-  unsigned depth_ = 0;
-  bool in_string_ = false;
-  bool escaped_ = false;
+  class Impl;
+  Shared<Impl> impl_;
 };
+
+// The Error of an ERROR event, from its object: a Status as a rule. kDecode if it is none.
+Error WatchError(std::string_view status);
 
 }  // namespace kgen
 

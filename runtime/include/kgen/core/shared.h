@@ -45,6 +45,16 @@ class Shared {
     std::swap(base_, other.base_);
     return *this;
   }
+  // For registries of plain pointers, from which an object takes itself in its destructor under the registry's lock: a new
+  // reference, or null if the last one is gone and the destructor waits for that lock.
+  static Shared TryAdd(T* object) noexcept {
+    std::uint32_t refs = object->Base::refs_.load(std::memory_order_relaxed);
+    while (refs != 0 && !object->Base::refs_.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {
+    }
+    Shared shared;
+    if (refs != 0) shared.base_ = object;
+    return shared;
+  }
   ~Shared() {
     if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
   }

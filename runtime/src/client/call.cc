@@ -1,0 +1,87 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/call.h"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "client/errors.h"
+#include "client/transport_errors.h"
+
+namespace kgen::client {
+namespace {
+
+constexpr std::size_t kLargestAnswer = 1u << 30;
+constexpr Nanos kAfterLostConnection = std::chrono::seconds(1);  // [CLI REST-20]
+
+}  // namespace
+
+CallOperation::CallOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
+    : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
+
+void CallOperation::OnHead(HttpHead head) {
+  head_ = std::move(head);
+  body_.clear();
+}
+
+void CallOperation::OnBytes(std::string bytes) {
+  if (!Succeeded()) {
+    if (!CollectRefusal(bytes)) Answered();
+    return;
+  }
+  if (body_.size() + bytes.size() > kLargestAnswer) {
+    return Finish(Fail(Describe(Error(Code::kDecode, "the answer is larger than 1 GiB; list in pages"))));
+  }
+  if (body_.empty()) {
+    body_ = std::move(bytes);
+  } else {
+    body_ += bytes;
+  }
+}
+
+void CallOperation::OnEnd(Result<void> end) {
+  if (end && head_.status != 0) return Answered();
+  Error error = end ? Error(Code::kUnavailable, "the answer has no head") : end.error();
+  // Anything but a GET may have been carried out by the server before the connection went. [CLI REST-20]
+  if (request().method == "GET" && IsConnectionLost(error) && MayRetry()) {
+    ++retries_;
+    head_ = {};
+    if (Again(kAfterLostConnection)) return;
+  }
+  Finish(Fail(Describe(error)));
+}
+
+void CallOperation::Answered() {
+  if (Succeeded()) {
+    if (const std::optional<Error> failure = FailureIn(body_)) return Finish(Fail(Describe(*failure)));
+    ApiResponse response;
+    response.status = head_.status;
+    response.content_type = head_.Header("content-type");
+    response.body = std::move(body_);
+    return Finish(std::move(response));
+  }
+  Error error = RefusalOf(head_);
+  const std::optional<std::int32_t> wait = ParseRetryAfter(head_.Header("retry-after"));
+  if ((head_.status == 429 || head_.status >= 500) && wait && MayRetry()) {  // [CLI REST-19]
+    ++retries_;
+    head_ = {};
+    if (Again(std::chrono::seconds(*wait))) return;
+  }
+  Finish(Fail(std::move(error)));
+}
+
+void CallOperation::Finish(Result<ApiResponse> result) {
+  End();
+  Done done = std::move(done_);
+  done_ = nullptr;
+  if (!done) return;
+  try {
+    done(std::move(result));
+  } catch (const std::exception& thrown) {
+    core().observer->OnHandlerFailed({.informer = request().what, .what = thrown.what()});
+  } catch (...) {
+    core().observer->OnHandlerFailed({.informer = request().what, .what = "an exception of unknown type"});
+  }
+}
+
+}  // namespace kgen::client

@@ -1,0 +1,118 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/connection.h"
+
+#include <optional>
+#include <utility>
+
+#include "client/call.h"
+#include "client/connection_core.h"
+#include "client/stream.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen {
+
+Connection::Connection(Shared<client::ConnectionCore> state) noexcept : state_(std::move(state)) {}
+
+namespace client {
+
+ConnectionCore::ConnectionCore(Connection::Parts parts, Settings settings)
+    : transport(std::move(parts.transport)),
+      executor(std::move(parts.executor)),
+      clock(executor->clock()),
+      observer(parts.observer ? std::move(parts.observer) : MakeShared<Observer>()),
+      host(std::move(settings.host)),
+      base_path(std::move(settings.base_path)),
+      user_agent(std::move(settings.user_agent)),
+      default_namespace(std::move(settings.default_namespace)),
+      timeout(settings.timeout),
+      limiter(settings.qps, settings.burst),
+      token(std::move(settings.token), std::move(settings.token_file)) {}
+
+Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }
+
+Connection ConnectionCore::Handle(Connection::Parts parts, Settings settings) {
+  return Connection(MakeShared<ConnectionCore>(std::move(parts), std::move(settings)));
+}
+
+namespace {
+
+// What a blocking call waits for. Written once, before the waiter is notified.
+struct Slot : SharedObject {
+  explicit Slot(Shared<Waiter> w) : waiter(std::move(w)) {}
+  const Shared<Waiter> waiter;
+  std::optional<Result<ApiResponse>> result;
+};
+
+// Fills a Slot; also when the executor was shut down and the request is dropped, so that nobody waits for ever.
+class Answerer {
+ public:
+  explicit Answerer(Shared<Slot> slot) : slot_(std::move(slot)) {}
+  Answerer(Answerer&&) noexcept = default;
+  Answerer& operator=(Answerer&&) = delete;
+  ~Answerer() {
+    if (slot_) (*this)(Fail(Code::kCancelled, "the executor has been shut down"));
+  }
+  void operator()(Result<ApiResponse> result) {
+    const Shared<Slot> slot = std::exchange(slot_, {});
+    slot->result.emplace(std::move(result));
+    slot->waiter->Notify();
+  }
+
+ private:
+  Shared<Slot> slot_;
+};
+
+Shared<CallOperation> StartCall(const Shared<ConnectionCore>& core, ApiRequest request, CallOperation::Done done) {
+  Shared<Strand> strand = core->executor->MakeStrand(request.what.empty() ? request.path : request.what);
+  auto call = MakeShared<CallOperation>(core, std::move(request), std::move(strand), std::move(done));
+  call->Begin();
+  return call;
+}
+
+}  // namespace
+}  // namespace client
+
+Result<Connection> Connection::Open(const rest::Config& config) { return client::ConnectionCore::Open(config); }
+
+Connection Connection::Over(Parts parts) {
+  client::ConnectionCore::Settings settings;
+  settings.host = parts.host;
+  settings.user_agent = "kgen";
+  return client::ConnectionCore::Handle(std::move(parts), std::move(settings));
+}
+
+void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
+  client::StartCall(state_, std::move(request), std::move(done));
+}
+
+Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) const {
+  const std::string what = request.what.empty() ? request.method + ' ' + request.path : request.what;
+  if (executor().InPostedTask()) {
+    return Fail(Error(Code::kInvalidArgument,
+                      "this blocks, on a thread that runs posted work; use the form with Async, or Executor::Blocking")
+                    .With(what));
+  }
+  if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "stopped before it was sent").With(what));
+  auto slot = MakeShared<client::Slot>(executor().MakeWaiter(what));
+  const auto call = client::StartCall(state_, std::move(request), client::Answerer(slot));
+  if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {
+    call->Cancel();
+    return Fail(waited.error().With(what));
+  }
+  return *std::move(slot->result);
+}
+
+Shared<StreamCall> Connection::Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const {
+  auto stream = MakeShared<client::StreamOperation>(state_, std::move(request), std::move(strand), std::move(sink));
+  stream->Begin();
+  return MakeShared<client::StreamHandle>(std::move(stream));
+}
+
+Executor& Connection::executor() const noexcept { return *state_->executor; }
+Shared<Executor> Connection::shared_executor() const noexcept { return state_->executor; }
+Clock& Connection::clock() const noexcept { return *state_->clock; }
+Observer& Connection::observer() const noexcept { return *state_->observer; }
+std::string_view Connection::host() const noexcept { return state_->host; }
+std::string_view Connection::default_namespace() const noexcept { return state_->default_namespace; }
+
+}  // namespace kgen

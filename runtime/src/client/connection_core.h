@@ -1,0 +1,55 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the handles of one Connection share.
+#ifndef KGEN_SRC_CLIENT_CONNECTION_CORE_H_
+#define KGEN_SRC_CLIENT_CONNECTION_CORE_H_
+
+#include <string>
+#include <utility>
+
+#include "client/rate_limiter.h"
+#include "client/token_source.h"
+#include "kgen/client/config.h"
+#include "kgen/client/connection.h"
+
+namespace kgen::client {
+
+// Thread safety: immutable but for limiter and token, which look after themselves.
+// Ownership: handles and requests under way hold it; the last to go closes the transport.
+class ConnectionCore : public SharedObject {
+ public:
+  struct Settings {
+    std::string host;         // for messages and observers
+    std::string base_path{};  // put in front of every path
+    std::string user_agent{};
+    std::string default_namespace = "default";
+    Nanos timeout{};
+    double qps = 0;
+    int burst = 0;
+    std::string token{};
+    std::string token_file{};
+  };
+  ConnectionCore(Connection::Parts parts, Settings settings);
+  ~ConnectionCore() override;
+
+  static Shared<ConnectionCore> Of(const Connection& connection);
+  static Connection Handle(Connection::Parts parts, Settings settings);
+  // Opens, or finds the connection of an equal config. [D16]
+  static Result<Connection> Open(const rest::Config& config);
+
+  const Shared<Transport> transport;
+  const Shared<Executor> executor;
+  const Shared<Clock> clock;
+  const Shared<Observer> observer;
+  const std::string host;
+  const std::string base_path;
+  const std::string user_agent;
+  const std::string default_namespace;
+  const Nanos timeout;
+  RateLimiter limiter;
+  TokenSource token;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_CONNECTION_CORE_H_

@@ -1,0 +1,209 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/errors.h"
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "client/text.h"
+#include "kgen/client/watch_decoder.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::client {
+namespace {
+
+struct Row {
+  std::string_view reason;
+  Code code;
+};
+
+constexpr Row kReasons[] = {
+    {"Unauthorized", Code::kUnauthorized},
+    {"Forbidden", Code::kForbidden},
+    {"NotFound", Code::kNotFound},
+    {"MethodNotAllowed", Code::kMethodNotAllowed},
+    {"NotAcceptable", Code::kUnsupportedMedia},
+    {"AlreadyExists", Code::kAlreadyExists},
+    {"Conflict", Code::kConflict},
+    {"Gone", Code::kExpired},
+    {"Expired", Code::kExpired},
+    {"RequestEntityTooLarge", Code::kRequestTooLarge},
+    {"UnsupportedMediaType", Code::kUnsupportedMedia},
+    {"Invalid", Code::kInvalid},
+    {"BadRequest", Code::kInvalid},
+    {"TooManyRequests", Code::kTooManyRequests},
+    {"InternalError", Code::kServer},
+    {"ServerTimeout", Code::kServer},
+    {"StoreReadError", Code::kServer},
+    {"ServiceUnavailable", Code::kUnavailable},
+    {"Timeout", Code::kTimeout},
+};
+
+struct Synthetic {
+  std::string_view reason;
+  std::string_view message;
+};
+
+// What an answer without a Status amounts to. [CLI ERR-4]
+Synthetic SyntheticOf(int http_status, std::string_view method) noexcept {
+  switch (http_status) {
+    case 400:
+      return {"BadRequest", "the server refused the request"};
+    case 401:
+      return {"Unauthorized", "the server does not accept the credentials"};
+    case 403:
+      return {"Forbidden", "the server does not allow this"};
+    case 404:
+      return {"NotFound", "the server has no such resource"};
+    case 405:
+      return {"MethodNotAllowed", "the server does not allow this verb here"};
+    case 406:
+      return {"NotAcceptable", "the server cannot answer in JSON"};
+    case 409:
+      if (method == "POST") return {"AlreadyExists", "the object is there already"};
+      return {"Conflict", "the object has changed meanwhile"};
+    case 410:
+      return {"Gone", "the server has this no more"};
+    case 413:
+      return {"RequestEntityTooLarge", "the request is larger than the server takes"};
+    case 415:
+      return {"UnsupportedMediaType", "the server does not read this media type"};
+    case 422:
+      return {"Invalid", "the server takes the object for invalid"};
+    case 429:
+      return {"TooManyRequests", "the server has too many requests"};
+    case 503:
+      return {"ServiceUnavailable", "the server is not available"};
+    case 504:
+      return {"Timeout", "the server did not answer in time"};
+    default:
+      break;
+  }
+  if (http_status >= 500) return {"InternalError", "the server has failed"};
+  return {"", "the server gave an unexpected answer"};
+}
+
+std::optional<meta::v1::Status> ParseStatus(std::string_view body) {
+  const std::string_view text = Trim(body);
+  if (!text.starts_with('{')) return std::nullopt;
+  const Identity identity = PeekIdentity(text);
+  if (identity.kind != "Status" || (!identity.api_version.empty() && identity.api_version != "v1")) return std::nullopt;
+  Result<meta::v1::Status> status = Decode<meta::v1::Status>(text);
+  if (!status) return std::nullopt;
+  return *std::move(status);
+}
+
+Error FromStatus(meta::v1::Status status, int http_status) {
+  if (status.code.value_or(0) == 0 && http_status != 0) status.code = http_status;
+  const Code code = CodeOf(status.reason, status.code.value_or(0));
+  if (status.message.empty()) {
+    status.message = status.reason.empty() ? "HTTP " + std::to_string(status.code.value_or(0)) : status.reason.str();
+  }
+  return Error::FromStatus(status, code);
+}
+
+// The text of an answer that is no Status, if it is text. [CLI REST-29]
+std::string Quote(const Answer& answer) {
+  constexpr std::size_t kQuoted = 2048;
+  if (!answer.content_type.empty() && !answer.content_type.starts_with("text/")) return "unknown";
+  std::string_view text = Trim(answer.body);
+  if (text.size() > kQuoted) {
+    std::size_t end = kQuoted;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+    text = text.substr(0, end);
+  }
+  return std::string(text);
+}
+
+Error FromText(const Answer& answer) {
+  const Synthetic made = SyntheticOf(answer.status, answer.method);
+  const std::string quoted = Quote(answer);
+  meta::v1::Status status;
+  status.status = "Failure";
+  status.code = answer.status;
+  if (!made.reason.empty()) status.reason = made.reason;
+  std::string message = std::string(made.message) + " (HTTP " + std::to_string(answer.status) + ")";
+  if (!quoted.empty() && quoted != "unknown") message += ": " + quoted;
+  status.message = message;
+  meta::v1::StatusDetails details;
+  details.causes.push_back({.message = quoted, .reason = "UnexpectedServerResponse"});
+  if (answer.retry_after_seconds) details.retryAfterSeconds = *answer.retry_after_seconds;
+  status.details = std::move(details);
+  return Error::FromStatus(status, CodeOf(made.reason, answer.status));
+}
+
+}  // namespace
+
+Code CodeOf(std::string_view reason, int http_status) noexcept {
+  if (http_status == 429) return Code::kTooManyRequests;
+  if (http_status == 413) return Code::kRequestTooLarge;
+  for (const Row& row : kReasons) {
+    if (row.reason == reason) return row.code;
+  }
+  switch (http_status) {
+    case 400:
+    case 422:
+      return Code::kInvalid;
+    case 401:
+      return Code::kUnauthorized;
+    case 403:
+      return Code::kForbidden;
+    case 404:
+      return Code::kNotFound;
+    case 405:
+      return Code::kMethodNotAllowed;
+    case 406:
+    case 415:
+      return Code::kUnsupportedMedia;
+    case 409:
+      return Code::kConflict;
+    case 410:
+      return Code::kExpired;
+    case 503:
+      return Code::kUnavailable;
+    case 504:
+      return Code::kTimeout;
+    default:
+      return Code::kServer;
+  }
+}
+
+Error ErrorOf(const Answer& answer) {
+  std::optional<meta::v1::Status> status = ParseStatus(answer.body);
+  Error error =
+      status && status->status == "Failure" ? FromStatus(*std::move(status), answer.status) : FromText(answer);
+  if (answer.retry_after_seconds && error.retry_after_seconds() == 0) {
+    error = error.WithRetryAfter(*answer.retry_after_seconds);
+  }
+  return error;
+}
+
+std::optional<Error> FailureIn(std::string_view body) {
+  constexpr std::size_t kLargestStatus = 1u << 20;
+  // Objects and lists are what nearly every body is: the search for the word is all they pay.
+  if (body.size() > kLargestStatus || body.find("\"Status\"") == std::string_view::npos) return std::nullopt;
+  std::optional<meta::v1::Status> status = ParseStatus(body);
+  if (!status || status->status != "Failure") return std::nullopt;
+  return FromStatus(*std::move(status), 0);
+}
+
+std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {
+  value = Trim(value);
+  std::int32_t seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || seconds < 0) return std::nullopt;
+  return seconds;
+}
+
+}  // namespace kgen::client
+
+namespace kgen {
+
+Error WatchError(std::string_view status) {
+  std::optional<meta::v1::Status> parsed = client::ParseStatus(status);
+  if (parsed) return client::FromStatus(*std::move(parsed), 0);
+  return {Code::kDecode, "an ERROR event whose object is no Status"};
+}
+
+}  // namespace kgen

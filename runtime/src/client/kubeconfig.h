@@ -1,0 +1,73 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Kubeconfig files: read, merged, and one context of them as a rest::Config. [CLI KCFG]
+#ifndef KGEN_SRC_CLIENT_KUBECONFIG_H_
+#define KGEN_SRC_CLIENT_KUBECONFIG_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/client/config.h"
+#include "kgen/codec/yaml.h"
+#include "kgen/core/result.h"
+
+namespace kgen::client {
+
+// One file, parsed. Entries point into `stream`.
+struct KubeconfigFile {
+  std::string path;
+  yaml::Stream stream;
+};
+
+// A named entry of a list, and where it came from.
+struct KubeconfigEntry {
+  std::string_view name;
+  const yaml::Node* value = nullptr;  // what stands below "cluster", "user" or "context"
+  const KubeconfigFile* file = nullptr;
+};
+
+// The files of a list, merged: the first that names an entry gives the whole of it. [CLI KCFG-5]
+// Ownership: owns the files; entries point into them. Move-only.
+class Kubeconfig {
+ public:
+  // Errors: kConfig  YAML or shape is wrong, with file:line:column
+  Result<void> Add(std::string path, std::string text);
+
+  bool empty() const noexcept {
+    return clusters_.empty() && users_.empty() && contexts_.empty() && current_context_.empty();
+  }
+  // `context` "": current-context. Errors: kConfig, see rest::LoadConfig.
+  Result<rest::Config> Resolve(std::string_view context) const;
+
+ private:
+  using Entries = std::vector<KubeconfigEntry>;
+  Result<void> AddDocument(const KubeconfigFile& file, const yaml::Node& document);
+  static Result<void> AddList(const KubeconfigFile& file, const yaml::Node& document, std::string_view list,
+                              std::string_view member, Entries& entries);
+  std::string Paths() const;
+
+  std::vector<std::vector<KubeconfigFile>> files_{};  // one element each, so that addresses stay
+  Entries clusters_{};
+  Entries users_{};
+  Entries contexts_{};
+  std::string current_context_{};
+  std::string current_context_at_{};  // file:line:column
+};
+
+// Of tests: what LoadConfig and InClusterConfig would find elsewhere.
+struct Surroundings {
+  std::string kubeconfig_variable{};  // $KUBECONFIG
+  std::string home{};                 // $HOME
+  std::string service_host{};         // $KUBERNETES_SERVICE_HOST
+  std::string service_port{};         // $KUBERNETES_SERVICE_PORT
+  std::string pod_namespace{};        // $POD_NAMESPACE
+  std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
+  static Surroundings OfProcess();
+};
+Result<rest::Config> LoadConfig(const rest::LoadOptions& options, const Surroundings& around);
+Result<rest::Config> InClusterConfig(const Surroundings& around);
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_KUBECONFIG_H_

@@ -1,0 +1,171 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/operation.h"
+
+#include <utility>
+
+#include "client/errors.h"
+#include "client/text.h"
+
+namespace kgen::client {
+namespace {
+
+constexpr std::size_t kLargestRefusal = 1u << 20;
+constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // a limiter's wait [CLI REST-17]
+
+}  // namespace
+
+// What the transport talks to: takes every call to the strand.
+class Operation::Sink final : public ResponseSink {
+ public:
+  Sink(Shared<Operation> operation, int attempt) : operation_(std::move(operation)), attempt_(attempt) {}
+
+  void OnHead(HttpHead head) override {
+    operation_->PostSelf([op = operation_, attempt = attempt_, head = std::move(head)]() mutable {
+      if (op->ended_ || op->attempt_ != attempt || op->cancelled()) return;
+      op->OnHead(std::move(head));
+    });
+  }
+  void OnBytes(std::string bytes) override {
+    operation_->PostSelf([op = operation_, attempt = attempt_, bytes = std::move(bytes)]() mutable {
+      op->Deliver(attempt, std::move(bytes));
+    });
+  }
+  void OnEnd(Result<void> end) override {
+    operation_->PostSelf([op = operation_, attempt = attempt_, end = std::move(end)]() mutable {
+      if (op->ended_ || op->attempt_ != attempt || op->cancelled()) return;
+      op->exchange_ = {};
+      op->OnEnd(std::move(end));
+    });
+  }
+
+ private:
+  const Shared<Operation> operation_;
+  const int attempt_;
+};
+
+Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand)
+    : core_(std::move(core)), request_(std::move(request)), strand_(std::move(strand)) {
+  if (request_.what.empty()) request_.what = request_.method + ' ' + request_.path;
+}
+
+void Operation::PostSelf(std::move_only_function<void()> task) { core_->executor->Post(strand_, std::move(task)); }
+
+void Operation::Begin() {
+  // A watch passes the limiter without a token: it is one request for a long time. [CLI REST-15]
+  PostSelf([self = Shared<Operation>(this)] { self->Throttle(self->request_.watch); });
+}
+
+void Operation::Cancel() noexcept {
+  if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
+  PostSelf([self = Shared<Operation>(this)] {
+    if (!self->ended_) self->OnFailed(self->Describe(Error(Code::kCancelled, "cancelled")));
+  });
+}
+
+void Operation::Throttle(bool exempt) {
+  if (ended_ || cancelled()) return;
+  const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
+  if (wait <= Nanos::zero()) return Authorize();
+  if (wait >= kWorthTelling) core_->observer->OnLimiterWaited({.what = request_.what, .waited = wait});
+  pause_ = core_->clock->After(wait, TimerKind::kProgress,
+                               [self = Shared<Operation>(this)] { self->PostSelf([self] { self->Authorize(); }); });
+}
+
+void Operation::Authorize() {
+  if (ended_ || cancelled()) return;
+  StartTimeLimit();
+  if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
+  core_->executor->Blocking("read token file", [self = Shared<Operation>(this)] {
+    Result<std::string> token = self->core_->token.Read(self->core_->clock->Now());
+    self->PostSelf([self, token = std::move(token)] {
+      if (self->ended_ || self->cancelled()) return;
+      if (!token) return self->OnFailed(self->Describe(token.error()));
+      self->Attempt(*token);
+    });
+  });
+}
+
+// Starts after the first wait for the limiter, so that throttling eats nothing of it. [CLI REST-15]
+void Operation::StartTimeLimit() {
+  if (request_.watch || core_->timeout <= Nanos::zero() || deadline_) return;
+  deadline_ = core_->clock->Now() + core_->timeout;
+  time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([self] {
+      if (self->ended_ || self->cancelled()) return;
+      const std::string message = "no answer within " + DurationText(self->core_->timeout);
+      self->OnFailed(self->Describe(Error(Code::kTimeout, message)));
+    });
+  });
+}
+
+HttpRequest Operation::Compose(const std::string& token) const {
+  HttpRequest http;
+  http.method = request_.method;
+  http.path = core_->base_path + request_.path;
+  std::string query = request_.query;
+  if (!request_.watch && core_->timeout > Nanos::zero()) {  // the server need not work longer than we wait [CLI REST-8]
+    query = WithQueryPair(std::move(query), "timeout", DurationText(core_->timeout));
+  }
+  if (!query.empty()) http.path += '?' + query;
+  http.headers.push_back({"accept", "application/json"});
+  http.headers.push_back({"user-agent", core_->user_agent});
+  if (!token.empty()) http.headers.push_back({"authorization", "Bearer " + token});
+  if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});
+  http.body = request_.body;
+  http.long_lived = request_.watch;
+  return http;
+}
+
+void Operation::Attempt(const std::string& token) {
+  ++attempt_;
+  attempt_started_ = core_->clock->Now();
+  refusal_.clear();
+  exchange_ = core_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
+}
+
+void Operation::Deliver(int attempt, std::string bytes) {
+  if (ended_ || attempt_ != attempt || cancelled()) return;
+  const std::size_t size = bytes.size();
+  OnBytes(std::move(bytes));
+  if (!keeps_credit_) Consume(size);
+}
+
+void Operation::Consume(std::size_t bytes) noexcept {
+  if (exchange_ && bytes != 0) exchange_->Consumed(bytes);
+}
+
+bool Operation::CollectRefusal(std::string_view bytes) {
+  refusal_.append(bytes.substr(0, kLargestRefusal - refusal_.size()));
+  return refusal_.size() < kLargestRefusal;
+}
+
+Error Operation::RefusalOf(const HttpHead& head) {
+  if (head.status == 401) core_->token.Reject(attempt_started_);
+  Answer answer;
+  answer.method = request_.method;
+  answer.status = head.status;
+  answer.content_type = head.Header("content-type");
+  answer.retry_after_seconds = ParseRetryAfter(head.Header("retry-after"));
+  answer.body = refusal_;
+  return Describe(ErrorOf(answer));
+}
+
+bool Operation::Again(Nanos delay) {
+  if (deadline_ && core_->clock->Now() + delay >= *deadline_) return false;
+  if (exchange_) exchange_->Cancel();
+  exchange_ = {};
+  ++attempt_;  // whatever the old attempt still says is not listened to
+  pause_ = core_->clock->After(delay, TimerKind::kProgress,
+                               [self = Shared<Operation>(this)] { self->PostSelf([self] { self->Throttle(false); }); });
+  return true;
+}
+
+void Operation::End() noexcept {
+  ended_ = true;
+  pause_.Cancel();
+  time_limit_.Cancel();
+  if (exchange_) exchange_->Cancel();
+  exchange_ = {};
+}
+
+}  // namespace kgen::client

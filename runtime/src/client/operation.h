@@ -1,0 +1,90 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One API request on its way: limiter, token, attempts, time limit. Calls and streams differ in what they do with the
+// answer.
+//
+//   Begin --> limiter --> token --> transport --> OnHead, OnBytes..., OnEnd --> End, or Again
+//
+// Everything but Begin() and Cancel() happens on the strand, so that nothing here is locked. What the transport says of
+// an attempt that is over, or after End(), goes nowhere.
+#ifndef KGEN_SRC_CLIENT_OPERATION_H_
+#define KGEN_SRC_CLIENT_OPERATION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/connection_core.h"
+#include "kgen/client/connection.h"
+#include "kgen/client/transport.h"
+
+namespace kgen::client {
+
+class Operation : public SharedObject {
+ public:
+  void Begin();  // once
+  // Fails with kCancelled soon; nothing is delivered from now on. Any thread, idempotent.
+  void Cancel() noexcept;
+
+ protected:
+  Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand);
+
+  // The answer to the attempt under way, on the strand. Credit for the bytes goes back when OnBytes returns, unless the
+  // operation keeps it.
+  virtual void OnHead(HttpHead head) = 0;
+  virtual void OnBytes(std::string bytes) = 0;
+  virtual void OnEnd(Result<void> end) = 0;
+  // Cancelled, out of time, or no token: OnEnd does not come. On the strand. Calls End().
+  virtual void OnFailed(Error error) = 0;
+
+  // Collects the body of a refusal up to a bound. False when the bound is reached: no more is wanted.
+  bool CollectRefusal(std::string_view bytes);
+  // The Error of the answer that was collected; a 401 makes the token be read again.
+  Error RefusalOf(const HttpHead& head);
+  // The same failure, seen from outside: "get pods default/web-0: ...".
+  Error Describe(const Error& error) const { return error.With(request_.what); }
+
+  // Another attempt after `delay`. False if the time limit would pass before.
+  bool Again(Nanos delay);
+  // Nothing comes any more; what was under way at the transport is given up.
+  void End() noexcept;
+  // Credit that was kept.
+  void Consume(std::size_t bytes) noexcept;
+
+  bool ended() const noexcept { return ended_; }
+  bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  const ApiRequest& request() const noexcept { return request_; }
+  ConnectionCore& core() const noexcept { return *core_; }
+  void PostSelf(std::move_only_function<void()> task);
+
+  bool keeps_credit_ = false;
+
+ private:
+  class Sink;
+  void Throttle(bool exempt);
+  void Authorize();
+  void Attempt(const std::string& token);
+  void StartTimeLimit();
+  HttpRequest Compose(const std::string& token) const;
+  void Deliver(int attempt, std::string bytes);
+
+  const Shared<ConnectionCore> core_;
+  ApiRequest request_;
+  const Shared<Strand> strand_;
+  Shared<Exchange> exchange_{};
+  Timer pause_{};  // limiter or retry
+  Timer time_limit_{};
+  std::optional<TimePoint> deadline_{};
+  TimePoint attempt_started_{};
+  int attempt_ = 0;
+  std::string refusal_{};
+  bool ended_ = false;
+  std::atomic<bool> cancelled_ = false;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_OPERATION_H_

@@ -1,0 +1,50 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The token bucket behind Config::qps and burst. [CLI CFG-5, RTY-6]
+#ifndef KGEN_SRC_CLIENT_RATE_LIMITER_H_
+#define KGEN_SRC_CLIENT_RATE_LIMITER_H_
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "kgen/core/clock.h"
+
+namespace kgen::client {
+
+// Thread safety: all members from any thread. Never blocks: it says how long to wait, and whoever asked waits.
+class RateLimiter {
+ public:
+  // qps <= 0: no limit. burst <= 0: as many as one second brings, at least one.
+  RateLimiter(double qps, int burst) noexcept
+      : qps_(qps), burst_(burst > 0 ? burst : std::max(1.0, std::ceil(qps))), tokens_(burst_) {}
+
+  // Takes a token, which may be one of the future; how long until it is there.
+  Nanos Take(TimePoint now) noexcept {
+    if (!(qps_ > 0)) return Nanos::zero();
+    const std::scoped_lock lock(mutex_);
+    if (now > last_) {
+      const double seconds = std::chrono::duration<double>(now - last_).count();
+      if (started_) tokens_ = std::min(burst_, tokens_ + seconds * qps_);
+      last_ = now;
+    }
+    started_ = true;
+    tokens_ -= 1;
+    if (tokens_ >= -kTiny) return Nanos::zero();
+    return Nanos(std::llround(std::min(-tokens_ / qps_, kLongest) * 1e9));
+  }
+
+ private:
+  static constexpr double kTiny = 1e-9;    // what rounding leaves over
+  static constexpr double kLongest = 1e8;  // seconds; keeps the conversion in range
+  const double qps_;
+  const double burst_;
+  std::mutex mutex_;
+  double tokens_;  // below zero: promised to those who wait
+  TimePoint last_{};
+  bool started_ = false;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_RATE_LIMITER_H_

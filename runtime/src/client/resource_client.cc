@@ -1,0 +1,29 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/resource_client.h"
+
+namespace kgen::detail {
+
+std::string WhatOf(const Result<ApiRequest>& request) { return request ? request->what : std::string(); }
+
+Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {
+  if (!request) return Fail(std::move(request).error());
+  Result<ApiResponse> response = connection.Call(*std::move(request));
+  if (!response) return Fail(std::move(response).error());
+  return std::move(response->body);
+}
+
+void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done) {
+  if (!request) {  // refused here, but told as everything is: by posted work
+    Executor& executor = connection.executor();
+    executor.Post(
+        executor.MakeStrand("refused request"),
+        [error = std::move(request).error(), done = std::move(done)]() mutable { done(Fail(std::move(error))); });
+    return;
+  }
+  connection.CallAsync(*std::move(request), [done = std::move(done)](Result<ApiResponse> response) mutable {
+    if (!response) return done(Fail(std::move(response).error()));
+    done(std::move(response->body));
+  });
+}
+
+}  // namespace kgen::detail

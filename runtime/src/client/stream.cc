@@ -1,0 +1,45 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/stream.h"
+
+#include <utility>
+
+namespace kgen::client {
+
+StreamOperation::StreamOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand,
+                                 Shared<StreamSink> sink)
+    : Operation(std::move(core), std::move(request), std::move(strand)), sink_(std::move(sink)) {}
+
+void StreamOperation::OnHead(HttpHead head) {
+  head_ = std::move(head);
+  if (Succeeded()) sink_->OnOpen();
+}
+
+void StreamOperation::OnBytes(std::string bytes) {
+  if (Succeeded()) {
+    const Shared<StreamSink> sink = sink_;  // which may be dropped from inside the call
+    sink->OnBytes(bytes);
+    return;
+  }
+  const bool more = CollectRefusal(bytes);
+  if (keeps_credit_) Consume(bytes.size());
+  if (!more) Finish(Fail(RefusalOf(head_)));
+}
+
+void StreamOperation::OnEnd(Result<void> end) {
+  if (!end) return Finish(Fail(Describe(end.error())));
+  if (head_.status == 0) return Finish(Fail(Describe(Error(Code::kUnavailable, "the answer has no head"))));
+  if (!Succeeded()) return Finish(Fail(RefusalOf(head_)));
+  Finish({});
+}
+
+void StreamOperation::Consumed(std::size_t bytes) {
+  PostSelf([self = Shared<StreamOperation>(this), bytes] { self->Consume(bytes); });
+}
+
+void StreamOperation::Finish(Result<void> end) {
+  End();
+  const Shared<StreamSink> sink = std::exchange(sink_, {});
+  if (sink) sink->OnEnd(std::move(end));
+}
+
+}  // namespace kgen::client

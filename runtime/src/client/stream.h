@@ -1,0 +1,49 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A request whose answer is handed on as it comes. [CLI REST-27, REST-36]
+#ifndef KGEN_SRC_CLIENT_STREAM_H_
+#define KGEN_SRC_CLIENT_STREAM_H_
+
+#include <cstddef>
+#include <string>
+
+#include "client/operation.h"
+
+namespace kgen::client {
+
+class StreamOperation final : public Operation {
+ public:
+  StreamOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink);
+
+  // Before Begin(): credit goes back by Consumed() alone.
+  void KeepCredit() noexcept { keeps_credit_ = true; }
+  void Consumed(std::size_t bytes);  // any thread
+
+ private:
+  void OnHead(HttpHead head) override;
+  void OnBytes(std::string bytes) override;
+  void OnEnd(Result<void> end) override;
+  void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
+
+  bool Succeeded() const noexcept {
+    return request().watch ? head_.status == 200 : head_.status >= 200 && head_.status <= 299;
+  }
+  void Finish(Result<void> end);
+
+  Shared<StreamSink> sink_;
+  HttpHead head_{};
+};
+
+// The handle that users of Connection::Stream() hold.
+class StreamHandle final : public StreamCall {
+ public:
+  explicit StreamHandle(Shared<StreamOperation> operation) : operation_(std::move(operation)) {}
+  void Cancel() noexcept override { operation_->Cancel(); }
+
+ private:
+  const Shared<StreamOperation> operation_;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_STREAM_H_

@@ -1,0 +1,44 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Spelling of URLs, durations and base64 for requests and configs.
+#ifndef KGEN_SRC_CLIENT_TEXT_H_
+#define KGEN_SRC_CLIENT_TEXT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/clock.h"
+
+namespace kgen::client {
+
+// Percent-encodes what may not stand in one segment of a path, once. [GEN CLI-05]
+std::string EscapeSegment(std::string_view text);
+
+// Collects "key=value" pairs; Add() in byte order of the keys gives a sorted query. [CLI REST-7]
+class QueryBuilder {
+ public:
+  void Add(std::string_view key, std::string_view value);
+  void AddIfSet(std::string_view key, std::string_view value) {
+    if (!value.empty()) Add(key, value);
+  }
+  std::string Take() { return std::move(query_); }
+
+ private:
+  std::string query_;
+};
+
+// A query with one pair more, at its place in the order of keys; unchanged if the key is there.
+std::string WithQueryPair(std::string query, std::string_view key, std::string_view value);
+
+// Go's text form, as servers read it: "32s", "1m30s", "250ms".
+std::string DurationText(Nanos duration);
+
+// Standard alphabet, padded, blanks and line ends ignored. Nothing for anything else.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+std::string_view Trim(std::string_view text) noexcept;
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_TEXT_H_

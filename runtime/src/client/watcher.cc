@@ -1,0 +1,209 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/watcher.h"
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "client/connection_core.h"
+#include "client/stream.h"
+#include "kgen/client/watch_decoder.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen {
+
+std::string_view ToString(WatchType type) noexcept {
+  switch (type) {
+    case WatchType::kAdded:
+      return "ADDED";
+    case WatchType::kModified:
+      return "MODIFIED";
+    case WatchType::kDeleted:
+      return "DELETED";
+    case WatchType::kBookmark:
+      return "BOOKMARK";
+  }
+  return "UNKNOWN";
+}
+
+namespace {
+
+std::optional<WatchType> TypeOf(std::string_view word) noexcept {
+  for (const WatchType type : {WatchType::kAdded, WatchType::kModified, WatchType::kDeleted, WatchType::kBookmark}) {
+    if (ToString(type) == word) return type;
+  }
+  return std::nullopt;
+}
+
+// An event that Next() has not taken: undecoded, so that a slow caller costs the pool nothing.
+struct RawEvent {
+  std::string type;
+  std::string object;
+  std::size_t credit;  // bytes of the stream that may come once this event is taken
+};
+
+// Between the stream's strand and the caller. `mutex_` is never held across a call.
+class WatchQueue final : public StreamSink {
+ public:
+  WatchQueue(std::string what, Shared<Waiter> waiter)
+      : what_(std::move(what)),
+        waiter_(std::move(waiter)),
+        decoder_([this](std::string_view type, std::string_view object) {
+          fresh_.push_back({std::string(type), std::string(object), 0});
+          return Result<void>();
+        }) {}
+
+  void Attach(Shared<client::StreamOperation> stream) {
+    const std::scoped_lock lock(mutex_);
+    stream_ = std::move(stream);
+  }
+  Shared<client::StreamOperation> stream() const {
+    const std::scoped_lock lock(mutex_);
+    return stream_;
+  }
+
+  void OnOpen() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      open_ = true;
+    }
+    waiter_->Notify();
+  }
+
+  void OnBytes(std::string_view bytes) override {
+    const Result<void> fed = decoder_.Feed(bytes);
+    // The bytes of a piece are paid back with its last event; a piece that ends none is paid back at once, because the
+    // rest of a large event has to come.
+    const std::size_t credit = bytes.size();
+    const bool waits = !fresh_.empty();
+    if (waits) fresh_.back().credit = credit;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (RawEvent& event : fresh_) events_.push_back(std::move(event));
+      if (!fed && !end_) end_ = fed.error().With(what_);
+    }
+    fresh_.clear();
+    const Shared<client::StreamOperation> stream = this->stream();
+    if (!waits && stream) stream->Consumed(credit);
+    if (!fed && stream) stream->Cancel();
+    waiter_->Notify();
+  }
+
+  void OnEnd(Result<void> end) override {
+    Error error = end ? Error(Code::kStopped, "the server has ended the watch").With(what_) : end.error();
+    if (end && !decoder_.at_boundary())
+      error = Error(Code::kUnavailable, "the watch was cut inside an event").With(what_);
+    Shared<client::StreamOperation> dropped;  // the operation holds this sink, and this sink the operation
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!end_) end_ = std::move(error);
+      dropped = std::exchange(stream_, {});
+    }
+    waiter_->Notify();
+  }
+
+  // Blocks until the answer is there.
+  Result<void> WaitOpen() {
+    for (;;) {
+      {
+        const std::scoped_lock lock(mutex_);
+        if (open_) return {};
+        if (end_) return Fail(*end_);
+      }
+      if (Result<void> waited = waiter_->Wait(); !waited) return Fail(waited.error().With(what_));
+    }
+  }
+
+  Result<RawEvent> Take(std::stop_token stop) {
+    for (;;) {
+      {
+        const std::scoped_lock lock(mutex_);
+        if (!events_.empty()) {
+          RawEvent event = std::move(events_.front());
+          events_.pop_front();
+          return event;
+        }
+        if (end_) return Fail(*end_);
+      }
+      if (Result<void> waited = waiter_->Wait(stop); !waited) return Fail(waited.error().With(what_));
+    }
+  }
+
+ private:
+  const std::string what_;
+  const Shared<Waiter> waiter_;
+  WatchDecoder decoder_;           // strand only, as is fresh_
+  std::vector<RawEvent> fresh_{};  // events of the piece that is being read
+  mutable std::mutex mutex_;
+  std::deque<RawEvent> events_{};
+  Shared<client::StreamOperation> stream_{};
+  bool open_ = false;
+  std::optional<Error> end_{};
+};
+
+}  // namespace
+
+class AnyWatcher::State : public SharedObject {
+ public:
+  State(Connection connection, std::string what, Shared<WatchQueue> queue, const TypeTable& table)
+      : connection_(std::move(connection)), what_(std::move(what)), queue_(std::move(queue)), decoder_(table) {}
+  ~State() override {
+    if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Cancel();
+    queue_->Attach({});
+  }
+
+  Result<Event> Next(std::stop_token stop) {
+    if (connection_.executor().InPostedTask())
+      return Failed(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work"));
+    Result<RawEvent> raw = queue_->Take(std::move(stop));
+    if (!raw) return Fail(raw.error());
+    if (raw->credit != 0) {
+      if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Consumed(raw->credit);
+    }
+    if (raw->type == "ERROR") return Failed(WatchError(raw->object));
+    const std::optional<WatchType> type = TypeOf(raw->type);
+    if (!type) return Failed(Error(Code::kDecode, "an event of unknown type \"" + raw->type + '"'));
+    Result<AnyRef> object = decoder_.Decode(raw->object);
+    if (!object) return Failed(object.error());
+    return Event{*type, *std::move(object)};
+  }
+
+ private:
+  std::unexpected<Error> Failed(const Error& error) const { return Fail(error.With(what_)); }
+
+  const Connection connection_;
+  const std::string what_;
+  const Shared<WatchQueue> queue_;
+  ObjectDecoder decoder_;
+};
+
+AnyWatcher::AnyWatcher(Shared<State> state) noexcept : state_(std::move(state)) {}
+AnyWatcher::~AnyWatcher() = default;
+AnyWatcher& AnyWatcher::operator=(AnyWatcher&& other) noexcept = default;
+
+Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptions& options, const TypeTable& table) {
+  Result<ApiRequest> request = resource.Watch(options);
+  if (!request) return Fail(std::move(request).error());
+  const Connection& connection = resource.connection();
+  Executor& executor = connection.executor();
+  const std::string what = request->what;
+  if (executor.InPostedTask()) {
+    return Fail(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work").With(what));
+  }
+  auto queue = MakeShared<WatchQueue>(what, executor.MakeWaiter(what));
+  auto stream = MakeShared<client::StreamOperation>(client::ConnectionCore::Of(connection), *std::move(request),
+                                                    executor.MakeStrand(what), queue);
+  stream->KeepCredit();
+  queue->Attach(stream);
+  auto state = MakeShared<State>(connection, what, queue, table);  // cancels the stream when this function fails
+  stream->Begin();
+  if (Result<void> opened = queue->WaitOpen(); !opened) return Fail(opened.error());
+  return AnyWatcher(std::move(state));
+}
+
+Result<AnyWatcher::Event> AnyWatcher::Next(std::stop_token stop) { return state_->Next(std::move(stop)); }
+
+}  // namespace kgen
