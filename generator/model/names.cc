@@ -160,7 +160,7 @@ std::optional<DefinitionName> ParseDefinitionName(std::string_view definition) {
     out.group = std::string(parts.back()) + ".k8s.io";
   } else {
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (!out.group.empty()) out.group += '.';
+      if (part != parts.rbegin()) out.group += '.';
       out.group += *part;
     }
   }

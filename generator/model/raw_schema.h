@@ -96,7 +96,7 @@ struct RawOperation {
   GroupVersionKind gvk;                   // of the body
   std::string request_ref, response_ref;  // names of definitions; empty when none or not a reference
   bool watchable = false;                 // a list whose parameters have `watch`
-  bool text = false;                      // answers text/plain only
+  bool text = false;                      // answers plain text
   Origin origin;
 };
 

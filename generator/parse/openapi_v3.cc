@@ -145,9 +145,10 @@ class OpenApiParser {
     if (content == nullptr || content->entries().empty()) return {};
     const yaml::Node* media = content->Find("application/json");
     if (media == nullptr) media = content->Find("*/*");
-    text = media == nullptr && content->Find("text/plain") != nullptr;
     if (media == nullptr) media = &content->entries()[0].value;
     const yaml::Node* schema = media->Find("schema");
+    const yaml::Node* type = schema == nullptr ? nullptr : schema->Find("type");
+    text = type != nullptr && type->text() == "string";
     const yaml::Node* reference = schema == nullptr ? nullptr : schema->Find("$ref");
     if (reference == nullptr || !reference->is_string()) return {};
     return DefinitionOfReference(reference->text()).value_or(std::string());

@@ -1,0 +1,27 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The front half of the generator in one call, as every command that needs a model uses it.
+#ifndef KGEN_GENERATOR_COMMANDS_LOAD_API_H_
+#define KGEN_GENERATOR_COMMANDS_LOAD_API_H_
+
+#include <string>
+#include <vector>
+
+#include "generator/diagnostic.h"
+#include "generator/model/api.h"
+#include "generator/model/resolve.h"
+#include "generator/parse/source.h"
+
+namespace kgen::generator::commands {
+
+// Files, folders and "-" to a resolved Api. Nobody may emit from it when diagnostics.has_errors() [GEN ERR-05].
+model::Api LoadApi(const std::vector<std::string>& inputs, Diagnostics& diagnostics,
+                   const parse::SourceOptions& source_options = {}, const model::ResolveOptions& resolve_options = {});
+
+// The same for texts that are already there; for tests.
+model::Api LoadApi(std::vector<parse::Source> sources, Diagnostics& diagnostics,
+                   const model::ResolveOptions& resolve_options = {});
+
+}  // namespace kgen::generator::commands
+
+#endif  // KGEN_GENERATOR_COMMANDS_LOAD_API_H_

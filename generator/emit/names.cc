@@ -1,0 +1,383 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/names.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace kgen::generator::emit {
+namespace {
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
+char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
+char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Keywords and alternative tokens up to C++26. [GEN NAM-06]
+constexpr std::string_view kKeywords[] = {"alignas",
+                                          "alignof",
+                                          "and",
+                                          "and_eq",
+                                          "asm",
+                                          "auto",
+                                          "bitand",
+                                          "bitor",
+                                          "bool",
+                                          "break",
+                                          "case",
+                                          "catch",
+                                          "char",
+                                          "char16_t",
+                                          "char32_t",
+                                          "char8_t",
+                                          "class",
+                                          "co_await",
+                                          "co_return",
+                                          "co_yield",
+                                          "compl",
+                                          "concept",
+                                          "const",
+                                          "const_cast",
+                                          "consteval",
+                                          "constexpr",
+                                          "constinit",
+                                          "continue",
+                                          "contract_assert",
+                                          "decltype",
+                                          "default",
+                                          "delete",
+                                          "do",
+                                          "double",
+                                          "dynamic_cast",
+                                          "else",
+                                          "enum",
+                                          "explicit",
+                                          "export",
+                                          "extern",
+                                          "false",
+                                          "float",
+                                          "for",
+                                          "friend",
+                                          "goto",
+                                          "if",
+                                          "inline",
+                                          "int",
+                                          "long",
+                                          "mutable",
+                                          "namespace",
+                                          "new",
+                                          "noexcept",
+                                          "not",
+                                          "not_eq",
+                                          "nullptr",
+                                          "operator",
+                                          "or",
+                                          "or_eq",
+                                          "private",
+                                          "protected",
+                                          "public",
+                                          "register",
+                                          "reinterpret_cast",
+                                          "requires",
+                                          "return",
+                                          "short",
+                                          "signed",
+                                          "sizeof",
+                                          "static",
+                                          "static_assert",
+                                          "static_cast",
+                                          "struct",
+                                          "switch",
+                                          "template",
+                                          "this",
+                                          "thread_local",
+                                          "throw",
+                                          "true",
+                                          "try",
+                                          "typedef",
+                                          "typeid",
+                                          "typename",
+                                          "typeof",
+                                          "union",
+                                          "unsigned",
+                                          "using",
+                                          "virtual",
+                                          "void",
+                                          "volatile",
+                                          "wchar_t",
+                                          "while",
+                                          "xor",
+                                          "xor_eq"};
+
+// Macros of common platforms. [GEN NAM-07]
+constexpr std::string_view kMacros[] = {
+    "BUFSIZ",  "DELETE",  "DIFFERENCE", "DOMAIN", "EOF",    "ERROR",   "FALSE",  "I",      "IN",    "INFINITY",
+    "NAN",     "NULL",    "OPTIONAL",   "OUT",    "STRICT", "TRUE",    "asm",    "assert", "check", "emit",
+    "errno",   "far",     "interface",  "linux",  "major",  "makedev", "max",    "min",    "minor", "near",
+    "require", "signals", "slots",      "small",  "stderr", "stdin",   "stdout", "unix",   "verify"};
+
+// Words that bite at the start of a line, and names that are no file names everywhere. [GEN NAM-22, OUT-08]
+constexpr std::string_view kBadNamespaces[] = {"aux", "con",      "final", "import", "module",
+                                               "nul", "override", "prn",   "std",    "posix"};
+
+template <std::size_t n>
+bool Contains(const std::string_view (&words)[n], std::string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+bool IsReserved(std::string_view word) { return Contains(kKeywords, word) || Contains(kMacros, word); }
+
+bool IsDevice(std::string_view word) {
+  return word.size() == 4 && (word.starts_with("com") || word.starts_with("lpt")) && IsDigit(word[3]);
+}
+
+std::string WithUnderscore(std::string word) {
+  if (word.empty() || word.back() != '_') word += '_';
+  return word;
+}
+
+constexpr std::array<std::pair<char, std::string_view>, 32> kSymbols = {
+    {{'-', "dash"},      {'_', "underscore"}, {'$', "dollar"},   {'*', "star"},       {'=', "equal"},
+     {'!', "not"},       {'~', "tilde"},      {'.', "dot"},      {'/', "slash"},      {'\\', "backslash"},
+     {'+', "plus"},      {'<', "less"},       {'>', "greater"},  {'&', "ampersand"},  {'|', "bar"},
+     {'%', "percent"},   {'^', "caret"},      {'@', "at"},       {'#', "hash"},       {':', "colon"},
+     {';', "semicolon"}, {',', "comma"},      {'?', "question"}, {'\'', "quote"},     {'"', "doublequote"},
+     {'(', "open"},      {')', "close"},      {'[', "bracket"},  {']', "endbracket"}, {'{', "brace"},
+     {'}', "endbrace"},  {' ', "space"}}};
+
+std::string_view SymbolWord(char c) {
+  for (const auto& [symbol, word] : kSymbols) {
+    if (symbol == c) return word;
+  }
+  return "control";
+}
+
+// The next character of `text` as a word of its own when it is not ASCII: its code point, "u00e9"; bytes that are no
+// UTF-8 one by one. [GEN NAM-24]
+std::string ForeignWord(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t size = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : byte(0) >= 0xC0 ? 2 : 1;
+  const std::size_t length = std::min(size, text.size());
+  std::uint32_t value = size == 1 ? byte(0) : byte(0) & (0x7Fu >> size);
+  for (std::size_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3Fu);
+  text.remove_prefix(length);
+  std::string word = "u";
+  const char* digits = "0123456789abcdef";
+  for (int shift = value > 0xFFFF ? 20 : 12; shift >= 0; shift -= 4) word += digits[value >> shift & 0xF];
+  return word;
+}
+
+// Cuts at everything that is no letter and no digit. A name of symbols alone gives their words; of nothing, "empty".
+std::vector<std::string> Words(std::string_view text) {
+  if (text.empty()) return {"empty"};
+  std::vector<std::string> words;
+  std::vector<std::string> symbols;
+  bool open = false;
+  while (!text.empty()) {
+    const char c = text.front();
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      words.push_back(ForeignWord(text));
+      open = false;
+      continue;
+    }
+    text.remove_prefix(1);
+    if (!IsLetter(c) && !IsDigit(c)) {
+      symbols.emplace_back(SymbolWord(c));
+      open = false;
+      continue;
+    }
+    if (!open) words.emplace_back();
+    words.back() += c;
+    open = true;
+  }
+  return words.empty() ? symbols : words;
+}
+
+bool IsIdentifier(std::string_view text) {
+  if (text.empty() || IsDigit(text[0]) || text.find("__") != std::string_view::npos) return false;
+  if (text[0] == '_' && (text.size() == 1 || !IsLower(text[1]))) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '_'; });
+}
+
+// Words in a row, each with a capital. Digits that would run together are kept apart.
+std::string Camel(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    if (!out.empty() && IsDigit(out.back()) && IsDigit(word[0])) out += '_';
+    out += Upper(word[0]);
+    out.append(word, 1);
+  }
+  return out;
+}
+
+std::string Join(const std::vector<std::string>& words, std::string_view separator) {
+  std::string out;
+  for (const std::string& word : words) {
+    if (!out.empty()) out += separator;
+    out += word;
+  }
+  return out;
+}
+
+// Groups of Kubernetes whose first label stays theirs, in a run without them too. [GEN GRP-02]
+constexpr std::string_view kBuiltInGroups[] = {"",
+                                               "admissionregistration.k8s.io",
+                                               "apiextensions.k8s.io",
+                                               "apiregistration.k8s.io",
+                                               "apps",
+                                               "authentication.k8s.io",
+                                               "authorization.k8s.io",
+                                               "autoscaling",
+                                               "batch",
+                                               "certificates.k8s.io",
+                                               "coordination.k8s.io",
+                                               "discovery.k8s.io",
+                                               "events.k8s.io",
+                                               "extensions",
+                                               "flowcontrol.apiserver.k8s.io",
+                                               "internal.apiserver.k8s.io",
+                                               "meta.k8s.io",
+                                               "networking.k8s.io",
+                                               "node.k8s.io",
+                                               "policy",
+                                               "rbac.authorization.k8s.io",
+                                               "resource.k8s.io",
+                                               "scheduling.k8s.io",
+                                               "storage.k8s.io",
+                                               "storagemigration.k8s.io"};
+
+std::vector<std::string> Labels(std::string_view group) {
+  if (group.empty()) return {"core"};
+  std::vector<std::string> labels;
+  for (;;) {
+    const std::size_t dot = group.find('.');
+    labels.emplace_back(group.substr(0, dot));
+    if (dot == std::string_view::npos) return labels;
+    group.remove_prefix(dot + 1);
+  }
+}
+
+std::size_t FewestLabels(const std::string& group) {
+  if (Contains(kBuiltInGroups, group)) return 1;
+  const std::string first = Labels(group)[0];
+  for (std::string_view built_in : kBuiltInGroups) {
+    if (Labels(built_in)[0] == first) return 2;
+  }
+  return 1;
+}
+
+std::string ShortName(const std::string& group, std::size_t count) {
+  std::vector<std::string> labels = Labels(group);
+  labels.resize(std::min(count, labels.size()));
+  return Join(labels, "-");
+}
+
+}  // namespace
+
+std::string MemberIdentifier(std::string_view wire_name) {
+  std::string name(wire_name);
+  if (!IsIdentifier(name)) name = Join(Words(wire_name), "_");
+  if (IsDigit(name[0])) name.insert(0, "n");
+  return IsReserved(name) ? WithUnderscore(std::move(name)) : name;
+}
+
+std::string TypeIdentifier(std::string_view name) {
+  std::string type(name);
+  if (!IsIdentifier(type) || !IsLetter(type[0])) type = Camel(Words(name));
+  type[0] = Upper(type[0]);
+  if (IsDigit(type[0])) type.insert(0, "N");
+  return IsReserved(type) ? WithUnderscore(std::move(type)) : type;
+}
+
+std::string ConstantIdentifier(std::string_view value) {
+  std::string name = Camel(Words(value));
+  const bool minus = value.size() > 1 && value[0] == '-' && IsDigit(value[1]);
+  if (IsDigit(name[0])) name.insert(0, minus ? "ValueMinus" : "Value");
+  return "k" + name;
+}
+
+std::string NamespaceIdentifier(std::string_view name) {
+  std::string out = Join(Words(name), "_");
+  std::transform(out.begin(), out.end(), out.begin(), Lower);
+  if (IsDigit(out[0])) out.insert(0, "n");
+  if (IsReserved(out) || Contains(kBadNamespaces, out) || IsDevice(out)) return WithUnderscore(std::move(out));
+  return out;
+}
+
+std::string VersionAccessor(std::string_view version) {
+  std::string name = Join(Words(version), "_");
+  name[0] = Upper(name[0]);
+  return IsReserved(name) ? WithUnderscore(std::move(name)) : name;
+}
+
+std::string ResourceAccessor(std::string_view plural, std::string_view kind) {
+  std::string cased(plural);
+  for (std::size_t i = 0; i < cased.size() && i < kind.size() && cased[i] == Lower(kind[i]); ++i) cased[i] = kind[i];
+  return TypeIdentifier(cased);
+}
+
+std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& names,
+                                             const std::function<std::string(std::string_view)>& identifier,
+                                             const std::set<std::string, std::less<>>& taken) {
+  // By wanted identifier: the names that want it, the one that is spelled like it first, then by bytes.
+  std::map<std::string, std::vector<std::size_t>> wanted;
+  for (std::size_t i = 0; i < names.size(); ++i) wanted[identifier(names[i])].push_back(i);
+  std::vector<std::string> result(names.size());
+  std::set<std::string, std::less<>> used(taken.begin(), taken.end());
+  for (auto& [name, indices] : wanted) {
+    std::sort(indices.begin(), indices.end(), [&, &name = name](std::size_t a, std::size_t b) {
+      return std::pair(names[a] != name, names[a]) < std::pair(names[b] != name, names[b]);
+    });
+    std::string first = name;
+    while (taken.contains(first) || (first != name && wanted.contains(first)))
+      first += first.back() == '_' ? "2_" : "_";
+    used.insert(first);
+    result[indices[0]] = std::move(first);
+  }
+  for (const auto& [name, indices] : wanted) {
+    std::size_t number = 2;
+    for (std::size_t k = 1; k < indices.size(); ++k) {
+      const auto numbered = [&] { return (name.back() == '_' ? name : name + "_") + std::to_string(number); };
+      while (used.contains(numbered())) ++number;
+      result[indices[k]] = numbered();
+      used.insert(result[indices[k]]);
+    }
+  }
+  return result;
+}
+
+std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::string>& groups) {
+  std::map<std::string, std::size_t, std::less<>> labels;
+  for (const std::string& group : groups) labels.emplace(group, FewestLabels(group));
+  // Groups that share a name get a label more, all of them, until nothing changes. Built-in ones keep theirs.
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::map<std::string, std::vector<std::string>> sharing;
+    for (const auto& [group, count] : labels) sharing[NamespaceIdentifier(ShortName(group, count))].push_back(group);
+    for (const auto& [name, members] : sharing) {
+      if (members.size() < 2) continue;
+      for (const std::string& group : members) {
+        if (Contains(kBuiltInGroups, group) || labels[group] >= Labels(group).size()) continue;
+        ++labels[group];
+        changed = true;
+      }
+    }
+  }
+  std::map<std::string, GroupName, std::less<>> result;
+  std::vector<std::string> ordered;
+  std::map<std::string, std::string> short_of;
+  for (const auto& [group, count] : labels) ordered.push_back(group);
+  std::vector<std::string> shorts;
+  for (const std::string& group : ordered) shorts.push_back(ShortName(group, labels[group]));
+  // What is still the same ("a-b.c" and "a.b-c" as a whole) gets numbers.
+  const std::vector<std::string> spaces = DistinctIdentifiers(shorts, NamespaceIdentifier, {});
+  const std::vector<std::string> accessors = DistinctIdentifiers(shorts, TypeIdentifier, {});
+  for (std::size_t i = 0; i < ordered.size(); ++i) result[ordered[i]] = {spaces[i], accessors[i]};
+  return result;
+}
+
+}  // namespace kgen::generator::emit

@@ -1,0 +1,364 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "generator/emit/names.h"
+#include "generator/emit/plan_types.h"
+#include "generator/emit/text.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+using model::Role;
+using model::TypeId;
+using model::Verb;
+
+constexpr std::size_t kColumns = 120;
+
+std::string Replace(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// All types that a schema refers to, once each, in the order of the members.
+void CollectRefs(const model::Schema& schema, std::vector<TypeId>& refs) {
+  if (schema.kind == model::Kind::kRef) refs.push_back(schema.ref);
+  if (schema.element != nullptr) CollectRefs(*schema.element, refs);
+  for (const model::Field& field : schema.fields) CollectRefs(*field.schema, refs);
+}
+
+// A verb, and what of ResourceClient belongs to it.
+struct VerbMethods {
+  Verb verb;
+  std::array<std::string_view, 3> methods;
+  std::array<std::string_view, 2> status;  // with a status subresource that has the verb
+};
+constexpr std::array<VerbMethods, 8> kVerbMethods = {{
+    {Verb::kCreate, {"Create", "CreateAsync"}, {}},
+    {Verb::kUpdate, {"Update", "UpdateAsync"}, {"UpdateStatus", "UpdateStatusAsync"}},
+    {Verb::kDelete, {"Delete", "DeleteAsync"}, {}},
+    {Verb::kDeleteCollection, {"DeleteCollection"}, {}},
+    {Verb::kGet, {"Get", "GetAsync"}, {}},
+    {Verb::kList, {"List", "ListAsync", "Pages"}, {}},
+    {Verb::kWatch, {"Watch"}, {}},
+    {Verb::kPatch, {"Patch", "PatchAsync", "Apply"}, {"PatchStatus"}},
+}};
+
+class Planner {
+ public:
+  Planner(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics)
+      : api_(api), diagnostics_(diagnostics), names_(api.types.size()) {
+    plan_.name_space = options.name_space;
+    plan_.folder = Replace(options.name_space, "::", "/");
+    plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
+  }
+
+  Plan Make() {
+    FindReachable();
+    NameVersions();
+    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
+    for (const model::Manifest& manifest : api_.manifests) plan_.manifests.push_back({manifest.name, manifest.json});
+    return std::move(plan_);
+  }
+
+ private:
+  // A version of the model, and what of it is emitted.
+  struct Source {
+    const model::Group* group;
+    const model::Version* version;
+    std::vector<const model::ApiKind*> kinds;
+    std::vector<TypeId> types;
+    std::map<TypeId, std::string> made_lists;  // kind -> the list that no document defines
+  };
+
+  // Kinds that a server serves, and all that they need.
+  void FindReachable() {
+    reachable_.resize(api_.types.size());
+    std::vector<TypeId> todo;
+    for (const model::Group& group : api_.groups) {
+      for (const model::Version& version : group.versions) {
+        for (const model::ApiKind& kind : version.kinds) {
+          if (!IsPlanned(kind)) continue;
+          todo.push_back(kind.type);
+          if (kind.list_type != model::kNoType) todo.push_back(kind.list_type);
+          if (!kind.custom) plan_.built_in = true;
+        }
+      }
+    }
+    while (!todo.empty()) {
+      const TypeId id = todo.back();
+      todo.pop_back();
+      if (reachable_[id]) continue;
+      reachable_[id] = true;
+      if (!api_.types[id].runtime) CollectRefs(api_.types[id].schema, todo);
+    }
+  }
+
+  static bool IsPlanned(const model::ApiKind& kind) {
+    return kind.has_object_meta && (kind.custom || kind.resource.has_value());
+  }
+
+  // Is there a struct of its own for it?
+  bool IsEmitted(TypeId id) const {
+    const model::NamedType& type = api_.types[id];
+    return reachable_[id] && !type.runtime && type.group != model::kMetaGroup && !type.version.empty() &&
+           type.schema.kind == model::Kind::kObject;
+  }
+
+  void NameVersions() {
+    std::vector<std::string> groups;
+    for (const model::Group& group : api_.groups) {
+      const std::size_t before = sources_.size();
+      for (const model::Version& version : group.versions) {
+        Source source{&group, &version, {}, {}, {}};
+        for (const model::ApiKind& kind : version.kinds) {
+          if (IsPlanned(kind)) source.kinds.push_back(&kind);
+        }
+        for (TypeId id : version.types) {
+          if (IsEmitted(id)) source.types.push_back(id);
+        }
+        if (!source.types.empty()) sources_.push_back(std::move(source));
+      }
+      if (sources_.size() != before) groups.push_back(group.name);
+    }
+    const auto group_names = NameGroups(groups);
+    std::map<const model::Group*, std::vector<std::string>> versions;
+    for (const Source& source : sources_) versions[source.group].push_back(source.version->name);
+    for (const Source& source : sources_) {
+      const std::vector<std::string>& all = versions[source.group];
+      const std::size_t at = static_cast<std::size_t>(std::find(all.begin(), all.end(), source.version->name) - all.begin());
+      const GroupName& group = group_names.find(source.group->name)->second;
+      PlannedVersion out;
+      out.group = source.group->name;
+      out.version = source.version->name;
+      out.group_space = group.name_space;
+      out.space = DistinctIdentifiers(all, NamespaceIdentifier, {})[at];
+      // Names of SharedInformerFactory's own [GEN GRP-06].
+      static constexpr std::array<std::string_view, 4> kTaken = {"SharedInformerFactory", "Shutdown", "Start", "WaitForCacheSync"};
+      const bool taken = std::find(kTaken.begin(), kTaken.end(), group.accessor) != kTaken.end();
+      out.group_accessor = group.accessor + (taken ? "_" : "");
+      out.accessor = DistinctIdentifiers(all, VersionAccessor, {"GroupInformers"})[at];
+      out.folder = plan_.folder + "/" + out.group_space + "/" + out.space;
+      out.name_space = plan_.name_space + "::" + out.group_space + "::" + out.space;
+      out.title = (out.group.empty() ? "" : out.group + "/") + out.version;
+      plan_.versions.push_back(std::move(out));
+    }
+  }
+
+  void NameTypes(std::size_t index) {
+    Source& source = sources_[index];
+    const PlannedVersion& version = plan_.versions[index];
+    std::vector<std::string> names;
+    for (TypeId id : source.types) names.push_back(api_.types[id].name);
+    std::vector<TypeId> listed;
+    for (const model::ApiKind* kind : source.kinds) {
+      if (kind->list_type != model::kNoType) continue;
+      if (!kind->custom && !(kind->resource && kind->resource->verbs.Has(Verb::kList))) continue;
+      listed.push_back(kind->type);
+      names.push_back(kind->list_kind);
+    }
+    const std::vector<std::string> identifiers = DistinctIdentifiers(names, TypeIdentifier, {});
+    for (std::size_t i = 0; i < source.types.size(); ++i) {
+      names_[source.types[i]] = {.emitted = true, .runtime = false, .name = identifiers[i],
+                                 .qualified = "::" + version.name_space + "::" + identifiers[i], .scope = version.name_space};
+    }
+    for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
+    for (TypeId id = 0; id < names_.size(); ++id) {
+      if (!api_.types[id].runtime) continue;
+      names_[id] = {.emitted = true, .runtime = true, .name = api_.types[id].name,
+                    .qualified = "::kgen::meta::v1::" + api_.types[id].name, .scope = "kgen::meta::v1"};
+    }
+  }
+
+  void PlanVersion(std::size_t index) {
+    const Source& source = sources_[index];
+    PlannedVersion& version = plan_.versions[index];
+    const StructPlanner structs(api_, names_, version.name_space, diagnostics_);
+    std::set<std::string, std::less<>> includes;
+    std::set<TypeId> defined, open;
+    std::set<std::string> declared;
+    const std::function<void(TypeId)> define = [&](TypeId id) {
+      if (defined.contains(id) || !open.insert(id).second) return;
+      std::vector<TypeId> refs;
+      CollectRefs(api_.types[id].schema, refs);
+      for (TypeId ref : refs) {
+        const TypeName& name = names_[ref];
+        if (!name.emitted || name.runtime) continue;
+        if (name.scope != version.name_space) {
+          includes.insert(Replace(name.scope, "::", "/") + "/types.h");
+        } else if (open.contains(ref) && !defined.contains(ref)) {
+          if (ref != id) declared.insert(name.name);
+        } else {
+          define(ref);
+        }
+      }
+      defined.insert(id);
+      PlanStruct(source, id, structs, version);
+    };
+    for (TypeId id : source.types) define(id);
+    version.includes.assign(includes.begin(), includes.end());
+    version.declared.assign(declared.begin(), declared.end());
+    PlanAliases(source, version);
+    PlanKinds(source, version);
+    PlanResources(source, version);
+  }
+
+  void PlanStruct(const Source& source, TypeId id, const StructPlanner& structs, PlannedVersion& version) {
+    const std::string prefix = Replace(version.name_space, "::", ".") + ".";
+    const std::string& name = names_[id].name;
+    const model::NamedType& type = api_.types[id];
+    if (type.role == Role::kList && type.item != model::kNoType && names_[type.item].emitted) {
+      version.structs.push_back(structs.PlanList(name, names_[type.item].name));
+      version.structs.back().table_name = prefix + name;
+      return;
+    }
+    version.structs.push_back(structs.Plan(type, name, prefix + name));
+    const auto list = source.made_lists.find(id);
+    if (list == source.made_lists.end()) return;
+    version.structs.push_back(structs.PlanList(list->second, name));
+    version.structs.back().table_name = prefix + list->second;
+  }
+
+  static PlannedStruct* FindStruct(PlannedVersion& version, std::string_view name) {
+    for (PlannedStruct& candidate : version.structs) {
+      if (candidate.name == name) return &candidate;
+    }
+    return nullptr;
+  }
+
+  static std::set<std::string, std::less<>> UsedNames(const PlannedVersion& version) {
+    std::set<std::string, std::less<>> used;
+    for (const PlannedStruct& planned : version.structs) used.insert(planned.name);
+    for (const PlannedAlias& alias : version.aliases) used.insert(alias.name);
+    return used;
+  }
+
+  // OrderSpec for Order::Spec: what users of types from an API document would write.
+  void PlanAliases(const Source& source, PlannedVersion& version) {
+    std::set<std::string, std::less<>> used = UsedNames(version);
+    for (const model::ApiKind* kind : source.kinds) {
+      const PlannedStruct* type = kind->custom ? FindStruct(version, names_[kind->type].name) : nullptr;
+      if (type == nullptr) continue;
+      for (const PlannedStruct& nested : type->nested) {
+        std::string name = type->name + nested.name;
+        if (!used.insert(name).second) continue;
+        version.aliases.push_back({name, nested.path, CommentLines({"The " + InComment(nested.name) + " of " + InComment(type->name) + "."}, kColumns)});
+      }
+    }
+  }
+
+  std::string ListType(const Source& source, const model::ApiKind& kind) const {
+    const auto made = source.made_lists.find(kind.type);
+    if (made != source.made_lists.end()) return made->second;
+    return kind.list_type != model::kNoType && names_[kind.list_type].emitted ? names_[kind.list_type].name : std::string();
+  }
+
+  void PlanKinds(const Source& source, PlannedVersion& version) {
+    for (const model::ApiKind* kind : source.kinds) {
+      PlannedStruct* type = FindStruct(version, names_[kind->type].name);
+      if (type == nullptr) continue;
+      type->kind_symbol = "k" + type->name + "Kind";
+      std::string singular = kind->gvk.kind;
+      std::transform(singular.begin(), singular.end(), singular.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+      PlannedKindInfo info;
+      info.symbol = type->kind_symbol;
+      info.group = StringLiteral(kind->gvk.group);
+      info.version = StringLiteral(kind->gvk.version);
+      info.kind = StringLiteral(kind->gvk.kind);
+      info.list_kind = StringLiteral(kind->list_kind);
+      info.list = ListType(source, *kind);
+      info.resource = StringLiteral(kind->resource ? kind->resource->plural : "");
+      info.singular = StringLiteral(kind->resource && !kind->resource->singular.empty() ? kind->resource->singular : singular);
+      info.namespaced = kind->resource && kind->resource->scope == model::Scope::kNamespaced;
+      version.kind_types.push_back(type->name);
+      if (PlannedStruct* list = FindStruct(version, info.list); list != nullptr && !info.list.empty()) {
+        list->kind_symbol = "k" + list->name + "Kind";
+        PlannedKindInfo list_info = info;
+        list_info.symbol = list->kind_symbol;
+        list_info.kind = info.list_kind;
+        list_info.list_kind = StringLiteral("");
+        list_info.list.clear();
+        version.kinds.push_back(std::move(list_info));
+      }
+      version.kinds.push_back(std::move(info));
+    }
+  }
+
+  static std::vector<std::string> Methods(const model::Resource& resource) {
+    std::vector<std::string> methods;
+    const model::Subresource* status = resource.Find("status");
+    for (const VerbMethods& verb : kVerbMethods) {
+      if (resource.verbs.Has(verb.verb)) methods.insert(methods.end(), verb.methods.begin(), verb.methods.end());
+      if (status != nullptr && status->verbs.Has(verb.verb)) methods.insert(methods.end(), verb.status.begin(), verb.status.end());
+    }
+    std::erase(methods, "");
+    return methods;
+  }
+
+  void PlanResources(const Source& source, PlannedVersion& version) {
+    std::set<std::string, std::less<>> used = UsedNames(version);
+    const auto unique = [&](std::string name) {
+      while (!used.insert(name).second) name += name.back() == '_' ? "2_" : "_";
+      return name;
+    };
+    std::vector<const model::ApiKind*> served;
+    std::vector<std::string> accessors;
+    for (const model::ApiKind* kind : source.kinds) {
+      if (!kind->served || !kind->resource || FindStruct(version, names_[kind->type].name) == nullptr) continue;
+      served.push_back(kind);
+      accessors.push_back(ResourceAccessor(kind->resource->plural, kind->gvk.kind));
+    }
+    // Names of the classes that the accessors stand in [GEN GRP-07].
+    const std::vector<std::string> distinct = DistinctIdentifiers(
+        accessors, TypeIdentifier, {"Client", "Client_", "Informers", "Informers_", "List", "Get", "In", "GetByName"});
+    version.client_class = unique("Client");
+    version.informers_class = unique("Informers");
+    for (std::size_t i = 0; i < served.size(); ++i) {
+      const model::Resource& resource = *served[i]->resource;
+      PlannedResource out;
+      out.accessor = distinct[i];
+      out.type = names_[served[i]->type].name;
+      out.list_type = ListType(source, *served[i]);
+      if (out.list_type.empty()) out.list_type = "void";
+      out.client_class = unique(out.accessor + "Client");
+      out.lister_class = unique(out.type + "Lister");
+      out.informer_name = unique(out.type + "Informer");
+      out.title = resource.plural + (version.group.empty() ? "" : "." + version.group);
+      // The accessor, or the base class, may be spelled like the type and would hide it.
+      const bool hidden = out.accessor == out.type || out.type == "Lister" || out.type == out.lister_class;
+      out.accessor_type = hidden ? names_[served[i]->type].qualified : out.type;
+      out.namespaced = resource.scope == model::Scope::kNamespaced;
+      out.has_informer = resource.HasLister();
+      out.methods = Methods(resource);
+      version.resources.push_back(std::move(out));
+    }
+    std::sort(version.resources.begin(), version.resources.end(),
+              [](const PlannedResource& a, const PlannedResource& b) { return a.accessor < b.accessor; });
+  }
+
+  const model::Api& api_;
+  Diagnostics& diagnostics_;
+  Plan plan_;
+  std::vector<TypeName> names_;  // by TypeId
+  std::vector<bool> reachable_;  // by TypeId
+  std::vector<Source> sources_;  // beside plan_.versions
+};
+
+}  // namespace
+
+Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
+  return Planner(api, options, diagnostics).Make();
+}
+
+}  // namespace kgen::generator::emit

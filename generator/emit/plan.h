@@ -1,0 +1,130 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What will be emitted, with every C++ spelling decided: structs in the order of their definition, members in D19's
+// order, accessors, includes. No text of the input is left in it that is not an identifier, a literal or a comment.
+//
+//   model::Api --MakePlan()--> Plan --view--> templates
+#ifndef KGEN_GENERATOR_EMIT_PLAN_H_
+#define KGEN_GENERATOR_EMIT_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/diagnostic.h"
+#include "generator/model/api.h"
+
+namespace kgen::generator::emit {
+
+// Comment lines, complete with their slashes.
+using Comment = std::vector<std::string>;
+
+// A data member, and its row in the field table.
+struct PlannedField {
+  std::string wire_name;
+  std::string identifier;
+  std::string type;         // "::kgen::Optional<Spec>"
+  std::string initializer;  // "{}", " = ::kgen::kAbsent"
+  std::string value_kind;   // of kgen::ValueKind: "kBox"
+  std::string flags;        // "::kgen::kRequired", "0"
+  std::string detail;       // "&Order::Spec::kTable", "nullptr"
+  Comment comment;
+};
+
+// The known values of an open enum: a nested struct of constants. [GEN ENUM-01]
+struct PlannedEnum {
+  struct Constant {
+    std::string identifier;
+    std::string value;  // a literal
+  };
+  std::string name;  // "PhaseValues"
+  std::string type;  // "::std::string_view", "::std::int64_t"
+  std::vector<Constant> constants;
+  Comment comment;
+};
+
+struct PlannedStruct {
+  std::string name;        // "Spec"
+  std::string path;        // inside the version's namespace: "Order::Spec"
+  std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
+  Comment comment;
+  std::vector<PlannedStruct> nested;
+  std::vector<PlannedEnum> enums;
+  std::vector<PlannedField> fields;
+  std::string metadata;     // the member that is its ObjectMeta or ListMeta; empty: none
+  std::string item;         // of a list: the type of its elements
+  std::string kind_symbol;  // the KindInfo of its table: "kOrderKind"; empty: none
+};
+
+// One KindInfo. Literals are complete.
+struct PlannedKindInfo {
+  std::string symbol;  // "kOrderKind"
+  std::string group, version, kind, list_kind, resource, singular;
+  bool namespaced = false;
+  std::string list;  // the list's C++ type, empty: none
+};
+
+// What the typed client of a resource can do, as the names that it takes from ResourceClient.
+struct PlannedResource {
+  std::string accessor;       // "Orders"
+  std::string type;           // "Order"
+  std::string list_type;      // "OrderList"; "void" when it cannot be listed
+  std::string client_class;   // "OrdersClient"
+  std::string lister_class;   // "OrderLister"
+  std::string informer_name;  // "OrderInformer"
+  std::string title;          // for comments: "orders.shop.example.com"
+  std::string accessor_type;  // `type`, qualified where the accessor would hide it
+  bool namespaced = false;
+  bool has_informer = false;
+  std::vector<std::string> methods;  // in a fixed order [GEN CLI-06]
+};
+
+struct PlannedAlias {
+  std::string name, target;
+  Comment comment;
+};
+
+struct PlannedVersion {
+  std::string group, version;         // as on the wire
+  std::string group_space, space;     // "shop", "v1"
+  std::string group_accessor;         // "Shop"
+  std::string accessor;               // "V1"
+  std::string folder;                 // "acme/shop/v1"
+  std::string name_space;             // "acme::shop::v1"
+  std::string title;                  // for comments: "shop.example.com/v1"
+  std::vector<std::string> includes;  // types.h of other group versions
+  std::vector<std::string> declared;  // types that are used before they are defined
+  std::vector<PlannedStruct> structs;
+  std::vector<PlannedAlias> aliases;
+  std::vector<PlannedKindInfo> kinds;
+  std::vector<std::string> kind_types;  // the C++ types of the kinds, for the scheme
+  std::vector<PlannedResource> resources;
+  std::string client_class, informers_class;  // "Client", "Informers"
+};
+
+struct PlannedManifest {
+  std::string name;  // for a comment
+  std::string json;  // not yet a literal
+};
+
+struct PlanOptions {
+  std::string name_space;  // "acme", "acme::shop"
+};
+
+struct Plan {
+  std::string name_space;
+  std::string folder;                    // "acme", "acme/shop"
+  std::string stem;                      // of the source file: "acme", "shop"
+  bool built_in = false;                 // from API documents, not from CRDs: has the alias of meta
+  std::vector<PlannedVersion> versions;  // by group, newest first
+  std::vector<PlannedManifest> manifests;
+};
+
+// Reports what cannot be emitted (a struct with more members than a table can have) to `diagnostics`; the plan is only
+// whole without errors.
+Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_PLAN_H_

@@ -1,0 +1,359 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/plan_types.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "generator/emit/describe.h"
+#include "generator/emit/names.h"
+#include "generator/emit/text.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+using model::Kind;
+using model::Role;
+
+constexpr std::size_t kColumns = 120;
+
+// A table counts members and offsets in 16 bits; a member takes at most 16 bytes.
+constexpr std::size_t kMostMembers = 4000;
+constexpr std::size_t kLongestName = 32767;
+
+constexpr std::string_view kObjectMeta = "::kgen::meta::v1::ObjectMeta";
+constexpr std::string_view kListMeta = "::kgen::meta::v1::ListMeta";
+
+// D19: what users meet first stands first, everything else in byte order.
+int Rank(std::string_view wire_name, Role role) {
+  if (role != Role::kPlain) {
+    if (wire_name == "metadata") return 0;
+    if (wire_name == "spec") return 1;
+    if (wire_name == "status") return 2;
+  }
+  if (wire_name == "name") return 3;
+  if (wire_name == "namespace") return 4;
+  return 5;
+}
+
+// Differs in every object: not worth a place in the string pool.
+bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
+  return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
+         (wire_name == "ip" && struct_path == "PodIP");
+}
+
+std::string_view LeafType(Kind kind) {
+  switch (kind) {
+    case Kind::kString:
+      return "::kgen::String";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kInt32:
+      return "::std::int32_t";
+    case Kind::kInt64:
+      return "::std::int64_t";
+    case Kind::kDouble:
+      return "double";
+    case Kind::kBytes:
+      return "::kgen::Bytes";
+    case Kind::kTime:
+      return "::kgen::Time";
+    case Kind::kMicroTime:
+      return "::kgen::MicroTime";
+    case Kind::kDuration:
+      return "::kgen::Duration";
+    case Kind::kQuantity:
+      return "::kgen::Quantity";
+    case Kind::kIntOrString:
+      return "::kgen::IntOrString";
+    case Kind::kJson:
+    case Kind::kObject:
+    case Kind::kRef:
+    case Kind::kList:
+    case Kind::kMap:
+      return "::kgen::Json";
+  }
+  return "::kgen::Json";
+}
+
+// The enumerator of kgen::ValueKind for a member.
+std::string_view ValueKindName(Kind kind) {
+  switch (kind) {
+    case Kind::kObject:
+    case Kind::kRef:
+      return "kBox";
+    case Kind::kList:
+      return "kList";
+    case Kind::kMap:
+      return "kMap";
+    case Kind::kString:
+      return "kString";
+    case Kind::kBool:
+      return "kBool";
+    case Kind::kInt32:
+      return "kInt32";
+    case Kind::kInt64:
+      return "kInt64";
+    case Kind::kDouble:
+      return "kDouble";
+    case Kind::kBytes:
+      return "kBytes";
+    case Kind::kTime:
+      return "kTime";
+    case Kind::kMicroTime:
+      return "kMicroTime";
+    case Kind::kDuration:
+      return "kDuration";
+    case Kind::kQuantity:
+      return "kQuantity";
+    case Kind::kIntOrString:
+      return "kIntOrString";
+    case Kind::kJson:
+      return "kJson";
+  }
+  return "kJson";
+}
+
+bool IsScalar(Kind kind) {
+  return kind == Kind::kBool || kind == Kind::kInt32 || kind == Kind::kInt64 || kind == Kind::kDouble;
+}
+
+// The value inside all lists and maps.
+const model::Schema& Innermost(const model::Api& api, const model::Schema& schema) {
+  const model::Schema* inner = &Resolved(api, schema);
+  while (inner->element != nullptr) inner = &Resolved(api, *inner->element);
+  return *inner;
+}
+
+std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>>& a, const std::vector<std::string>& b) {
+  std::set<std::string, std::less<>> all = a;
+  all.insert(b.begin(), b.end());
+  return all;
+}
+
+PlannedField InPlaceMetadata(std::string_view type, std::string description, std::size_t width) {
+  return {.wire_name = "metadata",
+          .identifier = "metadata",
+          .type = std::string(type),
+          .initializer = "{}",
+          .value_kind = "kStruct",
+          .flags = "0",
+          .detail = "&" + std::string(type) + "::kTable",
+          .comment = CommentLines({std::move(description)}, width)};
+}
+
+}  // namespace
+
+// The struct at hand.
+struct StructPlanner::Scope {
+  std::string path;   // "Order::Spec"
+  std::string name;   // "Spec"
+  std::string title;  // "acme.shop.v1.Order.Spec"
+  Role role = Role::kPlain;
+  std::size_t depth = 0;
+  std::set<std::string, std::less<>> hidden;               // names that mean something else than at namespace scope
+  std::map<std::string, std::string, std::less<>> members;  // wire name -> identifier
+  std::map<std::string, std::string, std::less<>> nested;   // wire name -> nested struct
+  std::map<std::string, std::string, std::less<>> enums;    // wire name -> struct of constants
+
+  std::size_t width() const { return kColumns - 2 * depth; }
+};
+
+const model::Schema& Resolved(const model::Api& api, const model::Schema& schema) {
+  const model::Schema* at = &schema;
+  // An alias cannot be longer than the list of types, whatever the input says.
+  for (std::size_t i = 0; at->kind == Kind::kRef && i <= api.types.size(); ++i) {
+    const model::NamedType& type = api.types[at->ref];
+    if (type.runtime || type.schema.kind == Kind::kObject) break;
+    at = &type.schema;
+  }
+  return *at;
+}
+
+std::vector<const model::Field*> StructPlanner::Members(const model::Schema& schema, Role role) const {
+  std::vector<const model::Field*> members;
+  for (const model::Field& field : schema.fields) {
+    if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
+    // No decoder looks up an empty or endless name; such a member stays among the unknown fields.
+    if (field.name.empty() || field.name.size() > kLongestName) continue;
+    members.push_back(&field);
+  }
+  std::sort(members.begin(), members.end(), [&](const model::Field* a, const model::Field* b) {
+    return std::tuple(Rank(a->name, role), std::string_view(a->name)) <
+           std::tuple(Rank(b->name, role), std::string_view(b->name));
+  });
+  return members;
+}
+
+PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::string& name, const std::string& title) const {
+  Scope scope{.path = name, .name = name, .title = title, .role = type.role, .depth = 0, .hidden = {}, .members = {}, .nested = {}, .enums = {}};
+  const std::string where = (type.group.empty() ? "" : type.group + "/") + type.version;
+  return PlanObject(type.schema, scope, InComment(type.name) + " of " + where + ".");
+}
+
+PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string& item) const {
+  PlannedStruct list;
+  list.name = list.path = name;
+  list.item = item;
+  list.metadata = "metadata";
+  list.comment = CommentLines({"Objects of type " + InComment(item) + ", as a server lists them. A range of its items."}, kColumns);
+  list.fields.push_back(InPlaceMetadata(kListMeta, "The version that the list is of, and where the next page starts.", kColumns - 2));
+  list.fields.push_back({.wire_name = "items",
+                         .identifier = "items",
+                         .type = "::kgen::List<" + item + ">",
+                         .initializer = "{}",
+                         .value_kind = "kList",
+                         .flags = "::kgen::kRequired",
+                         .detail = "&::kgen::kTypeOf<" + item + ">",
+                         .comment = CommentLines({"The objects."}, kColumns - 2)});
+  return list;
+}
+
+PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scope, const std::string& fallback) const {
+  PlannedStruct out;
+  out.name = scope.name;
+  out.path = scope.path;
+  out.table_name = scope.title;
+  out.comment = CommentLines(DescribeStruct(schema, fallback), scope.width());
+  const std::vector<const model::Field*> fields = Members(schema, scope.role);
+  if (fields.size() > kMostMembers) {
+    diagnostics_.Error("too-many-members", schema.origin,
+                       "an object with " + std::to_string(fields.size()) + " properties; at most " +
+                           std::to_string(kMostMembers) + " can become a struct",
+                       {}, "make it a map: additionalProperties instead of properties");
+    return out;
+  }
+  std::vector<std::string> wire_names;
+  for (const model::Field* field : fields) wire_names.push_back(field->name);
+  const std::vector<std::string> identifiers = DistinctIdentifiers(
+      wire_names, MemberIdentifier, {scope.name, "kTable", "unknown_fields"});
+  for (std::size_t i = 0; i < fields.size(); ++i) scope.members[wire_names[i]] = identifiers[i];
+  scope.hidden.insert(identifiers.begin(), identifiers.end());
+  PlanNested(fields, scope, out);
+  for (const model::Field* field : fields) {
+    out.fields.push_back(PlanField(*field, scope));
+    if (field->name == "metadata" && out.fields.back().value_kind == "kStruct") out.metadata = out.fields.back().identifier;
+  }
+  return out;
+}
+
+// Names and makes the structs inside: anonymous objects and the constants of enums, both called after their property.
+void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const {
+  std::vector<std::string> objects, enums;
+  for (const model::Field* field : fields) {
+    const model::Schema& inner = Innermost(api_, *field->schema);
+    if (inner.kind == Kind::kObject) objects.push_back(field->name);
+    if (!inner.enum_values.empty()) enums.push_back(field->name);
+  }
+  std::set<std::string, std::less<>> taken = {scope.name, "kTable", "unknown_fields"};
+  for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
+  const std::vector<std::string> object_names = DistinctIdentifiers(objects, TypeIdentifier, taken);
+  const std::vector<std::string> enum_names = DistinctIdentifiers(
+      enums, [](std::string_view name) { return TypeIdentifier(std::string(name) + "-values"); }, Union(taken, object_names));
+  for (std::size_t i = 0; i < objects.size(); ++i) scope.nested[objects[i]] = object_names[i];
+  for (std::size_t i = 0; i < enums.size(); ++i) scope.enums[enums[i]] = enum_names[i];
+  scope.hidden.insert(object_names.begin(), object_names.end());
+  scope.hidden.insert(enum_names.begin(), enum_names.end());
+  scope.hidden.insert(scope.name);
+  for (const model::Field* field : fields) {
+    const model::Schema& inner = Innermost(api_, *field->schema);
+    if (inner.kind == Kind::kObject) {
+      const std::string& name = scope.nested[field->name];
+      Scope below{.path = scope.path + "::" + name, .name = name, .title = scope.title + "." + name, .role = Role::kPlain,
+                  .depth = scope.depth + 1, .hidden = scope.hidden, .members = {}, .nested = {}, .enums = {}};
+      const bool direct = field->schema->kind == Kind::kObject;
+      out.nested.push_back(PlanObject(inner, below, (direct ? "What " : "An element of ") + InComment(field->name) + (direct ? " holds." : ".")));
+    }
+    if (!inner.enum_values.empty()) out.enums.push_back(PlanEnum(*field, inner, scope));
+  }
+}
+
+PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Schema& schema, const Scope& scope) const {
+  PlannedEnum out;
+  out.name = scope.enums.find(field.name)->second;
+  const bool text = schema.kind == Kind::kString;
+  out.type = text ? "::std::string_view" : "::std::int64_t";
+  out.comment = CommentLines({"Known values of " + InComment(field.name) + "; a newer server may send others."}, scope.width() - 2);
+  std::vector<std::string> values;
+  for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
+  std::sort(values.begin(), values.end());
+  const std::vector<std::string> identifiers = DistinctIdentifiers(values, ConstantIdentifier, {"kTable"});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::string literal = text ? StringLiteral(values[i]) : values[i];
+    if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // no literal of its own [GEN VAL-06]
+    out.constants.push_back({identifiers[i], std::move(literal)});
+  }
+  return out;
+}
+
+Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const {
+  const TypeName& type = names_[schema.ref];
+  if (!type.emitted) {
+    diagnostics_.Warning("no-struct", field.origin,
+                         "no C++ type is made for " + Quote(api_.types[schema.ref].name) + "; the field is any JSON");
+    return {"::kgen::Json", "::kgen::Json"};
+  }
+  if (type.runtime || type.scope != scope_) return {type.qualified, type.qualified};
+  return {scope.hidden.contains(type.name) && type.name != scope.path ? type.qualified : type.name, type.name};
+}
+
+Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& unresolved, const Scope& scope) const {
+  const model::Schema& schema = Resolved(api_, unresolved);
+  if (schema.kind == Kind::kRef) return SpellRef(field, schema, scope);
+  if (schema.kind == Kind::kObject) {
+    const std::string& name = scope.nested.find(field.name)->second;
+    return {name, scope.path + "::" + name};
+  }
+  if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
+    const std::string container = schema.kind == Kind::kList ? "::kgen::List<" : "::kgen::Map<";
+    const Spelling element = Spell(field, *schema.element, scope);
+    return {container + element.in_class + ">", container + element.in_tables + ">"};
+  }
+  return {std::string(LeafType(schema.kind)), std::string(LeafType(schema.kind))};
+}
+
+std::string StructPlanner::Flags(const model::Field& field, const Scope& scope) const {
+  std::string flags;
+  const auto add = [&](const char* flag) { flags += (flags.empty() ? "::kgen::" : " | ::kgen::") + std::string(flag); };
+  if (field.required) add("kRequired");
+  if (field.schema->nullable) add("kNullable");
+  if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
+  if (scope.role == Role::kKind && field.name == "status") add("kNoMemo");
+  return flags.empty() ? "0" : flags;
+}
+
+PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& scope) const {
+  const model::Schema& schema = Resolved(api_, *field.schema);
+  const Spelling spelling = Spell(field, schema, scope);
+  if (scope.role != Role::kPlain && field.name == "metadata" &&
+      (spelling.in_class == kObjectMeta || spelling.in_class == kListMeta)) {
+    return InPlaceMetadata(spelling.in_class, "Name, namespace, labels and the rest that every object has.", scope.width() - 2);
+  }
+  PlannedField out;
+  out.wire_name = field.name;
+  out.identifier = scope.members.find(field.name)->second;
+  out.flags = Flags(field, scope);
+  out.comment = CommentLines(DescribeField(api_, field), scope.width() - 2);
+  if (out.comment.empty()) out.comment = CommentLines({InComment(field.name) + "."}, scope.width() - 2);
+  out.value_kind = ValueKindName(schema.kind);
+  out.detail = "nullptr";
+  out.initializer = "{}";
+  out.type = spelling.in_class;
+  if (IsScalar(schema.kind)) {
+    out.type = "::kgen::Optional<" + spelling.in_class + ">";
+  } else if (schema.kind == Kind::kObject || (schema.kind == Kind::kRef && spelling.in_class != "::kgen::Json")) {
+    out.type = "::kgen::Optional<" + spelling.in_class + ">";
+    out.initializer = " = ::kgen::kAbsent";
+    out.detail = "&" + spelling.in_tables + "::kTable";
+  } else if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
+    // The type of the element: what stands between the angle brackets.
+    const std::size_t open = spelling.in_tables.find('<');
+    out.detail = "&::kgen::kTypeOf<" + spelling.in_tables.substr(open + 1, spelling.in_tables.size() - open - 2) + ">";
+  } else if (schema.kind == Kind::kRef) {
+    out.value_kind = "kJson";
+  }
+  return out;
+}
+
+}  // namespace kgen::generator::emit

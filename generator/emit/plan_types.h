@@ -1,0 +1,66 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One part of plan.h: structs. Private to generator/emit. [D4, D5, D19; GEN TY, ENUM, NAM-08, NAM-14..NAM-17]
+#ifndef KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
+#define KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/diagnostic.h"
+#include "generator/emit/plan.h"
+#include "generator/model/api.h"
+
+namespace kgen::generator::emit {
+
+// How a NamedType is called in C++.
+struct TypeName {
+  bool emitted = false;   // false: there is no struct for it, a use of it is any JSON
+  bool runtime = false;   // declared by the runtime
+  std::string name;       // "PodSpec"
+  std::string qualified;  // "::k8s::core::v1::PodSpec"
+  std::string scope;      // its namespace: "k8s::core::v1"
+};
+
+// A type in its two spellings: as a member of the struct at hand sees it, and as the tables at namespace scope do.
+struct Spelling {
+  std::string in_class;
+  std::string in_tables;
+};
+
+class StructPlanner {
+ public:
+  // `names` by TypeId. `scope` is the namespace of all structs that this planner makes.
+  StructPlanner(const model::Api& api, const std::vector<TypeName>& names, std::string scope, Diagnostics& diagnostics)
+      : api_(api), names_(names), scope_(std::move(scope)), diagnostics_(diagnostics) {}
+
+  PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title) const;
+
+  // The list of a kind, as all lists are. [GEN WK-17]
+  PlannedStruct PlanList(const std::string& name, const std::string& item) const;
+
+ private:
+  struct Scope;
+  PlannedStruct PlanObject(const model::Schema& schema, Scope& scope, const std::string& fallback) const;
+  void PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const;
+  PlannedField PlanField(const model::Field& field, const Scope& scope) const;
+  PlannedEnum PlanEnum(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
+  Spelling Spell(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
+  Spelling SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
+  std::string Flags(const model::Field& field, const Scope& scope) const;
+  std::vector<const model::Field*> Members(const model::Schema& schema, model::Role role) const;
+
+  const model::Api& api_;
+  const std::vector<TypeName>& names_;
+  std::string scope_;
+  Diagnostics& diagnostics_;
+};
+
+// A schema without the aliases in front of it; kRef only when it names a struct.
+const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_PLAN_TYPES_H_

@@ -1,0 +1,91 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/diagnostic.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "generator/document_path.h"
+
+namespace kgen::generator {
+namespace {
+
+TEST(DiagnosticsTest, RendersPlacePathAndHint_ERR_01_ERR_02) {
+  Diagnostics diagnostics;
+  const std::uint32_t file = diagnostics.AddFile("crds/orders.yaml");
+  diagnostics.Error("enum-type", {file, 31, 19, 2}, "an integer enum holds \"many\"", "spec.versions[0]",
+                    "write a number");
+  EXPECT_EQ(diagnostics.Render(),
+            "crds/orders.yaml:31:19: error: an integer enum holds \"many\" [enum-type]\n"
+            "    at spec.versions[0], document 2\n"
+            "    hint: write a number\n");
+}
+
+TEST(DiagnosticsTest, SortsByPlaceAndDropsRepetitions_ERR_04) {
+  Diagnostics diagnostics;
+  const std::uint32_t a = diagnostics.AddFile("a");
+  const std::uint32_t b = diagnostics.AddFile("b");
+  diagnostics.Error("x", {b, 1, 1, 0}, "third");
+  diagnostics.Error("x", {a, 2, 9, 0}, "second");
+  diagnostics.Error("x", {a, 2, 1, 0}, "first");
+  diagnostics.Error("x", {a, 2, 1, 0}, "first");
+  EXPECT_EQ(diagnostics.Render(), "a:2:1: error: first [x]\na:2:9: error: second [x]\nb:1:1: error: third [x]\n");
+}
+
+TEST(DiagnosticsTest, ShowsAtMostTheLimitAndCountsTheRest_ERR_04) {
+  Diagnostics diagnostics;
+  const std::uint32_t file = diagnostics.AddFile("a");
+  for (std::uint32_t line = 1; line <= 5; ++line) diagnostics.Error("x", {file, line, 1, 0}, "e");
+  diagnostics.Warning("y", {file, 9, 1, 0}, "w");
+  EXPECT_EQ(diagnostics.Render(2),
+            "a:1:1: error: e [x]\na:2:1: error: e [x]\na:9:1: warning: w [y]\n... and 3 more errors\n");
+}
+
+TEST(DiagnosticsTest, TurnsWarningsOffOrIntoErrorsById_ERR_07) {
+  Diagnostics diagnostics;
+  diagnostics.Disable("quiet");
+  diagnostics.Promote("loud");
+  diagnostics.Warning("quiet", {}, "1");
+  diagnostics.Warning("loud", {}, "2");
+  diagnostics.Warning("other", {}, "3");
+  EXPECT_EQ(diagnostics.error_count(), 1u);
+  EXPECT_EQ(diagnostics.warning_count(), 1u);
+  EXPECT_EQ(diagnostics.Render(), "kgen: error: 2 [loud]\nkgen: warning: 3 [other]\n");
+}
+
+TEST(DiagnosticsTest, ShowsNotesOnlyWhenAsked) {
+  Diagnostics diagnostics;
+  diagnostics.Note("n", {}, "by the way");
+  EXPECT_EQ(diagnostics.Render(), "");
+  EXPECT_EQ(diagnostics.Render(10, true), "kgen: note: by the way [n]\n");
+  EXPECT_FALSE(diagnostics.has_errors());
+}
+
+TEST(Quote, MakesEverythingVisible_ERR_14) {
+  EXPECT_EQ(Quote("plain é 日"), "\"plain é 日\"");
+  EXPECT_EQ(Quote("a\"b\\c"), "\"a\\\"b\\\\c\"");
+  EXPECT_EQ(Quote(std::string("\0\n\t\x1B\x7F", 5)), "\"\\x00\\n\\t\\x1b\\x7f\"");
+  EXPECT_EQ(Quote("\u202Eabc\u2028"), "\"\\u{202e}abc\\u{2028}\"");
+  EXPECT_EQ(Quote("a\xFF\xC3"), "\"a\\xff\\xc3\"");
+  EXPECT_EQ(Quote("ééééé", 3), "\"ééé...\"");
+}
+
+TEST(Nearest, FindsWhatWasMeantAndNothingFar_ERR_10) {
+  EXPECT_EQ(Nearest("strin", {"string", "integer"}), "string");
+  EXPECT_EQ(Nearest("OUT", {"out", "verbose"}), "out");
+  EXPECT_EQ(Nearest("xyzzy", {"string", "integer"}), "");
+}
+
+TEST(DocumentPath, ReadsAsUsersWriteIt_ERR_02) {
+  const DocumentPath root;
+  const DocumentPath spec = root.Key("spec");
+  const DocumentPath versions = spec.Key("versions");
+  const DocumentPath first = versions.Index(0);
+  EXPECT_EQ(root.Text(), "");
+  EXPECT_EQ(first.Key("schema").Text(), "spec.versions[0].schema");
+  EXPECT_EQ(first.Key("one.dot").Text(), "spec.versions[0][\"one.dot\"]");
+  EXPECT_EQ(DocumentPath("items[3]").Key("$ref").Text(), "items[3].$ref");
+}
+
+}  // namespace
+}  // namespace kgen::generator

@@ -1,0 +1,164 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The project's own facts (openapi/kubernetes-1.36) as a model: what the built-in API must look like.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "tests/generator/load.h"
+#include "tests/support/paths.h"
+
+namespace kgen::generator {
+namespace {
+
+using model::ApiKind;
+using model::SubresourceBody;
+
+class Kubernetes : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    loaded_ = new test::Loaded;
+    loaded_->api = commands::LoadApi({test_support::SourcePath("openapi/kubernetes-1.36")}, loaded_->diagnostics);
+  }
+  static void TearDownTestSuite() {
+    delete loaded_;
+    loaded_ = nullptr;
+  }
+
+  const model::Api& api() const { return loaded_->api; }
+
+  const model::Resource& ResourceOf(std::string_view group, std::string_view kind) const {
+    const ApiKind* found = api().FindKind({std::string(group), "v1", std::string(kind)});
+    static const model::Resource kNone;
+    EXPECT_NE(found, nullptr) << kind;
+    EXPECT_TRUE(found == nullptr || found->resource.has_value()) << kind;
+    return found == nullptr || !found->resource ? kNone : *found->resource;
+  }
+
+  // The shape of a field, below named types: "Pod.spec.containers".
+  std::string FieldShape(std::string_view group, std::string_view type, std::string_view field) const {
+    const model::TypeId id = api().FindType(group, "v1", type);
+    if (id == model::kNoType) return "no type";
+    const model::Field* found = api().types[id].schema.Find(field);
+    return found == nullptr ? "no field" : test::Shape(api(), *found->schema);
+  }
+
+  static std::string VerbsOf(const model::Resource& resource) {
+    std::string out;
+    for (const std::string_view verb : resource.verbs.Names()) out += (out.empty() ? "" : " ") + std::string(verb);
+    return out;
+  }
+
+  static test::Loaded* loaded_;
+};
+
+test::Loaded* Kubernetes::loaded_ = nullptr;
+
+TEST_F(Kubernetes, LoadsWithoutAWord) { EXPECT_EQ(loaded_->Said(), ""); }
+
+TEST_F(Kubernetes, HasItsGroupsVersionsAndServedKinds) {
+  std::string served;
+  for (const model::Group& group : api().groups) {
+    for (const model::Version& version : group.versions) {
+      std::size_t count = 0;
+      for (const ApiKind& kind : version.kinds) count += kind.resource ? 1 : 0;
+      if (count != 0) served += group.name + "/" + version.name + " " + std::to_string(count) + "\n";
+    }
+  }
+  EXPECT_EQ(served, "/v1 17\napiextensions.k8s.io/v1 1\napps/v1 5\ncoordination.k8s.io/v1 1\n");
+}
+
+TEST_F(Kubernetes, HasScopesAndPluralsFromThePaths_OP_04_OP_06) {
+  EXPECT_EQ(ResourceOf("", "Endpoints").plural, "endpoints");
+  EXPECT_EQ(ResourceOf("", "ComponentStatus").plural, "componentstatuses");
+  EXPECT_EQ(ResourceOf("", "Pod").scope, model::Scope::kNamespaced);
+  for (const char* kind : {"Node", "Namespace", "PersistentVolume", "ComponentStatus"}) {
+    EXPECT_EQ(ResourceOf("", kind).scope, model::Scope::kCluster) << kind;
+  }
+}
+
+TEST_F(Kubernetes, HasOnlyTheVerbsThatExist_OP_10) {
+  EXPECT_EQ(VerbsOf(ResourceOf("", "Pod")), "create update delete deletecollection get list watch patch");
+  EXPECT_EQ(VerbsOf(ResourceOf("", "Binding")), "create");
+  EXPECT_EQ(VerbsOf(ResourceOf("", "ComponentStatus")), "get list");
+  EXPECT_EQ(VerbsOf(ResourceOf("", "Namespace")), "create update delete get list watch patch");
+}
+
+TEST_F(Kubernetes, HasItsSubresources_OP_12_OP_14) {
+  const model::Resource& pod = ResourceOf("", "Pod");
+  std::string names;
+  for (const model::Subresource& subresource : pod.subresources) names += subresource.name + " ";
+  EXPECT_EQ(names, "attach binding ephemeralcontainers eviction exec log portforward proxy resize status ");
+  EXPECT_EQ(pod.Find("eviction")->body, api().FindType("policy", "v1", "Eviction"));
+  EXPECT_EQ(pod.Find("binding")->body, api().FindType("", "v1", "Binding"));
+  EXPECT_EQ(pod.Find("resize")->body_kind, SubresourceBody::kParent);
+  EXPECT_EQ(pod.Find("log")->body_kind, SubresourceBody::kText);
+  EXPECT_EQ(pod.Find("exec")->body_kind, SubresourceBody::kConnect);
+  EXPECT_EQ(ResourceOf("", "ServiceAccount").Find("token")->body,
+            api().FindType("authentication.k8s.io", "v1", "TokenRequest"));
+  EXPECT_EQ(ResourceOf("apps", "Deployment").Find("scale")->body, api().FindType("autoscaling", "v1", "Scale"));
+  EXPECT_EQ(ResourceOf("", "ConfigMap").Find("status"), nullptr);
+}
+
+TEST_F(Kubernetes, HasTheKindsOfWellKnownFields_WK_02_WK_21) {
+  EXPECT_EQ(FieldShape("", "Secret", "data"), "map(bytes)");
+  EXPECT_EQ(FieldShape("", "Secret", "stringData"), "map(string)");
+  EXPECT_EQ(FieldShape("", "ResourceRequirements", "limits"), "map(quantity)");
+  EXPECT_EQ(FieldShape("", "ServicePort", "targetPort"), "integer or string");
+  EXPECT_EQ(FieldShape("", "Event", "eventTime"), "time with microseconds");
+  EXPECT_EQ(FieldShape("", "Event", "lastTimestamp"), "time");
+  EXPECT_EQ(FieldShape("", "Pod", "metadata"), "->meta.k8s.io/v1 ObjectMeta");
+  EXPECT_EQ(FieldShape("apps", "ControllerRevision", "data"), "json object");
+  EXPECT_EQ(FieldShape("apps", "DeploymentSpec", "selector"), "->meta.k8s.io/v1 LabelSelector");
+  EXPECT_EQ(FieldShape("", "ContainerPort", "containerPort"), "int32");
+}
+
+TEST_F(Kubernetes, HasTheSchemaOfSchemas_IN_23_REF_07) {
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "$ref"), "string");
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "properties"),
+            "map(->apiextensions.k8s.io/v1 JSONSchemaProps)");
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "not"), "->apiextensions.k8s.io/v1 JSONSchemaProps");
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "default"), "json");
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "CustomResourceSubresources", "status"),
+            "->apiextensions.k8s.io/v1 CustomResourceSubresourceStatus");
+  EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "description"), "string");
+}
+
+TEST_F(Kubernetes, ReachesEveryTypeButTheRuntimesAndDiscoverys_OA_24) {
+  std::string unreachable;
+  for (const model::NamedType& type : api().types) {
+    if (!type.reachable) unreachable += type.name + " ";
+  }
+  EXPECT_EQ(unreachable, "APIResource APIResourceList Status StatusCause StatusDetails WatchEvent ");
+}
+
+TEST_F(Kubernetes, IsTheSameFromFactsAsFromTheFullDocuments_OA_01) {
+  const auto folder = test_support::SharedPath("corpus/openapi/live-1.36.1");
+  if (!folder) GTEST_SKIP() << "the shared folder with the full documents is not there";
+  test::Loaded full;
+  full.api =
+      commands::LoadApi({*folder + "/api__v1.json.gz", *folder + "/apis__apiextensions.k8s.io__v1.json.gz",
+                         *folder + "/apis__apps__v1.json.gz", *folder + "/apis__coordination.k8s.io__v1.json.gz"},
+                        full.diagnostics);
+  ASSERT_EQ(full.Said(), "");
+  const auto dump = [](const model::Api& api) {
+    std::string out;
+    for (const model::NamedType& type : api.types) {
+      out += type.group + "/" + type.version + " " + type.name + (type.reachable ? " + " : " - ") +
+             test::Shape(api, type.schema) + "\n";
+    }
+    for (const model::Group& group : api.groups) {
+      for (const model::Version& version : group.versions) {
+        for (const ApiKind& kind : version.kinds) {
+          out += model::Describe(kind.gvk) + " " + (kind.resource ? VerbsOf(*kind.resource) : std::string()) + "\n";
+        }
+      }
+    }
+    return out;
+  };
+  EXPECT_EQ(dump(full.api), dump(api()));
+}
+
+}  // namespace
+}  // namespace kgen::generator
