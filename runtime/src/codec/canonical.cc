@@ -72,25 +72,35 @@ class Canonical {
 
   bool Object(std::string& out) {
     if (!reader_.Enter()) return false;
-    std::vector<std::pair<std::string, std::string>> members;
+    struct Member {
+      std::string name;
+      std::string value;
+      std::size_t order;
+    };
+    std::vector<Member> members;
     if (!reader_.Take('}')) {
       do {
         std::string_view name;
         if (!reader_.Key(name)) return false;
-        auto& member = members.emplace_back(std::string(name), std::string());
-        if (!Value(member.second)) return false;
+        members.push_back({std::string(name), std::string(), members.size()});
+        if (std::string value; Value(value)) {
+          members.back().value = std::move(value);
+        } else {
+          return false;
+        }
       } while (reader_.Take(','));
       if (!reader_.Take('}')) return false;
     }
     reader_.Leave();
-    std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(members.begin(), members.end(),
+              [](const Member& a, const Member& b) { return a.name != b.name ? a.name < b.name : a.order < b.order; });
     out += '{';
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (i + 1 < members.size() && members[i].first == members[i + 1].first) continue;  // the last one counts
+      if (i + 1 < members.size() && members[i].name == members[i + 1].name) continue;  // the last one counts
       if (out.back() != '{') out += ',';
-      Quote(members[i].first, out);
+      Quote(members[i].name, out);
       out += ':';
-      out += members[i].second;
+      out += members[i].value;
     }
     out += '}';
     return true;

@@ -26,10 +26,16 @@ class Encoder {
     const std::size_t start = out_.size();
     out_.Char('{');
     if (kind != nullptr) Identity(*kind, table);
+    const std::size_t body = out_.size();
     for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
     if (table.unknown_offset != TypeTable::kNoUnknown) {
       if (const UnknownFields& unknown = detail::UnknownOf(object, table); !unknown.empty()) {
-        if (!Unknown(unknown, object, table, kind != nullptr, start)) return;
+        if (!unknown.begin()->name.has_value() && out_.size() == body) {
+          // An element that was no such struct, and in which nothing was assigned (interpreter.h): as it came.
+          out_.Truncate(start);
+          return out_.Raw(unknown.begin()->value.text());
+        }
+        Unknown(unknown, object, table, kind != nullptr);
       }
     }
     out_.Char('}');
@@ -106,15 +112,8 @@ class Encoder {
     }
   }
 
-  // The raw members, as they came, except those that have a value by now. False if the struct as a whole was replaced
-  // by the raw text of an element that is no such struct, and in which nothing was assigned.
-  bool Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity,
-               std::size_t start) {
-    if (!unknown.begin()->name.has_value() && out_.last() == '{') {
-      out_.Truncate(start);
-      out_.Raw(unknown.begin()->value.text());
-      return false;
-    }
+  // The raw members, as they came, except those that have a value by now.
+  void Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity) {
     for (const UnknownField& field : unknown) {
       if (!field.name.has_value() || !field.value.has_value() || detail::IsReplaced(field, object, table)) continue;
       if (has_identity && (field.name == "apiVersion" || field.name == "kind")) continue;
@@ -123,7 +122,6 @@ class Encoder {
       out_.Char(':');
       out_.Raw(field.value.text());
     }
-    return true;
   }
 
   void List(const detail::ListBlock* list, const ValueType& type, const TypeTable* owner) {

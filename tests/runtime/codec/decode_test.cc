@@ -1,0 +1,223 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "kgen/codec/decode.h"
+
+#include <string>
+
+#include "kgen/core/unstructured.h"
+#include "tests/runtime/codec/codec_fixture.h"
+
+namespace kgen {
+namespace {
+
+using ::testing::HasSubstr;
+using widgets::Claim;
+using widgets::Part;
+using widgets::Widget;
+using widgets::WidgetList;
+
+using DecodeTest = CodecTest;
+
+TEST_F(DecodeTest, ReadsAMemberOfEverySort) {
+  const auto widget = Must(Decode<Widget>(Exact(WithSpec(R"({
+    "name":"a name that is longer than fifteen bytes","amount":"1.5Gi","anything":{"x":[1, 2.50]},"blob":"aHVudGVyMg==",
+    "blobs":{"k":"AA=="},"enabled":false,"extras":{"e":null},"factors":[0.5,1e2],"flags":[true,false],
+    "groups":{"g":["a","b"]},"large":9223372036854775807,"named":{"z":{"count":1},"a":{}},"note":"","optional":{},
+    "parts":[{"name":"p","tags":[]},{}],"port":"http","ports":[80,"https"],"ratio":0.25,"replicas":-2147483648,
+    "rows":[[1],[],[2,3]],"scores":{"s":7},"seen":"2026-11-21T08:33:00.123456Z","timeout":"1h30m",
+    "times":["2026-11-21T08:33:00Z"],"when":"2026-11-21T08:33:01Z"})"))));
+  const auto& spec = *widget.spec;
+  EXPECT_EQ(spec.name, "a name that is longer than fifteen bytes");
+  EXPECT_EQ(spec.amount, Quantity("1536Mi"));
+  EXPECT_EQ(spec.anything.text(), R"({"x":[1, 2.50]})");
+  EXPECT_EQ(spec.blob.Decode(), "hunter2");
+  EXPECT_EQ(spec.blobs["k"].Decode(), std::string(1, '\0'));
+  EXPECT_TRUE(spec.enabled.has_value());
+  EXPECT_FALSE(*spec.enabled);
+  EXPECT_TRUE(spec.extras["e"].is_null());
+  EXPECT_EQ(spec.factors[1], 100.0);
+  EXPECT_TRUE(spec.flags[0]);
+  EXPECT_EQ(spec.groups["g"][1], "b");
+  EXPECT_EQ(*spec.large, INT64_MAX);
+  EXPECT_EQ(spec.named.begin()->first, "a");
+  EXPECT_EQ(*spec.named["z"].count, 1);
+  EXPECT_TRUE(spec.note.has_value());
+  EXPECT_TRUE(spec.optional.has_value());
+  EXPECT_EQ(spec.parts.size(), 2u);
+  EXPECT_TRUE(spec.parts[0].tags.has_value());
+  EXPECT_FALSE(spec.parts[1].tags.has_value());
+  EXPECT_EQ(spec.port.string_value(), "http");
+  EXPECT_EQ(spec.ports[0].int_value(), 80);
+  EXPECT_EQ(*spec.ratio, 0.25);
+  EXPECT_EQ(*spec.replicas, INT32_MIN);
+  EXPECT_EQ(spec.rows[2][1], 3);
+  EXPECT_EQ(spec.scores["s"], 7);
+  EXPECT_EQ(spec.seen.str(), "2026-11-21T08:33:00.123456Z");
+  EXPECT_EQ(spec.timeout.value(), std::chrono::minutes(90));
+  EXPECT_EQ(spec.times[0].str(), "2026-11-21T08:33:00Z");
+  EXPECT_EQ(spec.when.str(), "2026-11-21T08:33:01Z");
+  EXPECT_TRUE(spec.unknown_fields.empty());
+}
+
+TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty_COD_02_COD_04) {
+  const std::string spec =
+      R"({"name":"","amount":"","enabled":false,"groups":{},"large":0,"optional":{},"parts":[],"ratio":0,"replicas":0})";
+  EXPECT_EQ(Back(spec), spec);
+  EXPECT_EQ(Back("{}"), "{}");
+  const auto widget = Must(Decode<Widget>(WithSpec("{}")));
+  EXPECT_FALSE(widget.spec->parts.has_value());
+  EXPECT_FALSE(widget.spec->replicas.has_value());
+  EXPECT_FALSE(widget.spec->name.has_value());
+  EXPECT_TRUE(widget.spec.has_value());
+  EXPECT_FALSE(widget.status.has_value());
+}
+
+TEST_F(DecodeTest, MissesNothingWhenRequiredMembersAreMissing_COD_05) { EXPECT_EQ(ErrorOf("{}"), ""); }
+
+TEST_F(DecodeTest, TakesIntegersInAnySpelling_COD_09) {
+  const auto replicas = [](std::string_view number) {
+    return Must(Decode<Widget>(WithSpec("{\"replicas\":" + std::string(number) + "}"))).spec->replicas;
+  };
+  EXPECT_EQ(replicas("1.0"), 1);
+  EXPECT_EQ(replicas("1e3"), 1000);
+  EXPECT_EQ(replicas("1.5e1"), 15);
+  EXPECT_EQ(replicas("1200E-2"), 12);
+  EXPECT_EQ(replicas("-0.0"), 0);
+  EXPECT_EQ(replicas("0e999999999999"), 0);
+  EXPECT_EQ(replicas("2147483647.000"), INT32_MAX);
+  for (const char* bad : {"1.5", "1e-1", "2147483648", "-2147483649", "1e10", "1e999999999999", "9223372036854775808",
+                          "0.00000000000000000000000000000000000000000001"}) {
+    EXPECT_FALSE(replicas(bad).has_value()) << bad;
+    EXPECT_EQ(Back("{\"replicas\":" + std::string(bad) + "}"), "{\"replicas\":" + std::string(bad) + "}");
+  }
+  const auto large = [](std::string_view number) {
+    return Must(Decode<Widget>(WithSpec("{\"large\":" + std::string(number) + "}"))).spec->large;
+  };
+  EXPECT_EQ(large("-9223372036854775808"), INT64_MIN);
+  EXPECT_EQ(large("9223372036854775807.0"), INT64_MAX);
+  EXPECT_FALSE(large("9223372036854775808").has_value());
+  EXPECT_FALSE(large("-9223372036854775808.5").has_value());
+}
+
+TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers_COD_11) {
+  EXPECT_EQ(
+      Back(
+          R"({"name":"first, long enough for a block","replicas":1,"parts":[{}],"named":{"a":{}},"optional":{"name":"x"},
+                     "name":"b","replicas":2,"parts":[],"named":{},"optional":{"count":1}})"),
+      R"({"name":"b","named":{},"optional":{"count":1},"parts":[],"replicas":2})");
+  EXPECT_EQ(Back(R"({"named":{"b":{"name":"1"},"a":{},"b":{"name":"2"},"b":{"name":"3"}}})"),
+            R"({"named":{"a":{},"b":{"name":"3"}}})");
+  EXPECT_EQ(Back(R"({"name":"a","name":null})"), "{}");
+  const auto widget = Must(Decode<Widget>(R"({"metadata":{"name":"a","uid":"u"},"metadata":{"name":"b"}})"));
+  EXPECT_EQ(widget.metadata.name, "b");
+  EXPECT_FALSE(widget.metadata.uid.has_value());
+}
+
+TEST_F(DecodeTest, ReadsNullAsAbsent_COD_14) {
+  EXPECT_EQ(Back(R"({"name":null,"enabled":null,"parts":null,"named":null,"replicas":null,"when":null,"port":null})"),
+            "{}");
+  const auto widget = Must(Decode<Widget>(R"({"metadata":{"name":"w","creationTimestamp":null},"spec":null})"));
+  EXPECT_FALSE(widget.spec.has_value());
+  EXPECT_FALSE(widget.metadata.creationTimestamp.has_value());
+}
+
+TEST_F(DecodeTest, RefusesAnotherKindNamingBoth_COD_12) {
+  EXPECT_THAT(ErrorOf(R"({"kind":"Gadget"})"), HasSubstr(R"(expected kind "Widget", found string "Gadget")"));
+  EXPECT_THAT(ErrorOf(R"({"apiVersion":"test.kgen.dev/v2"})"),
+              HasSubstr(R"(expected apiVersion "test.kgen.dev/v1", found string "test.kgen.dev/v2")"));
+  EXPECT_THAT(ErrorOf(R"({"apiVersion":"v1"})"), HasSubstr("expected apiVersion"));
+  EXPECT_THAT(ErrorOf(R"({"kind":5})"), HasSubstr(R"(expected kind "Widget", found number 5)"));
+  EXPECT_EQ(ErrorOf(R"({"kind":"","apiVersion":null})"), "");
+  EXPECT_EQ(ErrorOf(R"({"metadata":{"name":"x"},"kind":"Widget","apiVersion":"test.kgen.dev/v1"})"), "");
+}
+
+TEST_F(DecodeTest, LooksAtKeysByTheirUnescapedBytesAndTheirCase_COD_15) {
+  EXPECT_EQ(Back(R"({"\u006eame":"x","\u0072eplicas":3})"), R"({"name":"x","replicas":3})");
+  EXPECT_EQ(Back(R"({"Name":"x"})"), R"({"Name":"x"})");
+  EXPECT_FALSE(Must(Decode<Widget>(WithSpec(R"({"Name":"x"})"))).spec->name.has_value());
+}
+
+TEST_F(DecodeTest, RefusesWhatIsNoObject) {
+  for (const char* text : {"", " ", "null", "[]", "5", "\"x\"", "{", "}", "{\"a\"", "{}x", "{\"a\":1,}", "{a:1}"}) {
+    EXPECT_NE(ErrorOf(text), "") << text;
+  }
+  EXPECT_EQ(ErrorOf(" \n{ } \t"), "");
+}
+
+TEST_F(DecodeTest, NamesObjectPathAndOffsetInAnError) {
+  EXPECT_EQ(ErrorOf(R"({"metadata":{"name":"w","namespace":"ns"},"spec":{"parts":[{},{"name":"a)"),
+            "Widget ns/w: spec.parts[1].name: unterminated string, at byte 72");
+  EXPECT_EQ(ErrorOf(R"({"spec":{"named":{"k":{"count":1 2}}}})"),
+            "Widget: spec.named['k']: expected ',' or '}', at byte 33");
+}
+
+TEST_F(DecodeTest, RefusesAnObjectThatPassesALimit) {
+  std::string deep = "{\"spec\":{\"optional\":";
+  for (int i = 0; i < 300; ++i) deep += "{\"child\":";
+  EXPECT_THAT(ErrorOf(deep), HasSubstr("nested too deeply"));
+  EXPECT_THAT(ErrorOf("{\"x\":" + std::string(300, '[')), HasSubstr("nested too deeply"));
+  EXPECT_THAT(ErrorOf("{\"x\":1}", {.max_bytes = 6}), HasSubstr("larger than 6 bytes"));
+  EXPECT_THAT(ErrorOf(R"({"x":1,"y":{"z":1}})", {.max_fields = 2}), HasSubstr("too many members"));
+  EXPECT_EQ(ErrorOf(R"({"x":1,"y":{"z":1}})", {.max_fields = 3}), "");
+}
+
+TEST_F(DecodeTest, DropsManagedFieldsWhenAsked) {
+  const std::string json = R"({"metadata":{"name":"w","managedFields":[{"manager":"x","fieldsV1":{"f:a":{}}}]}})";
+  EXPECT_EQ(Must(Decode<Widget>(json)).metadata.managedFields.size(), 1u);
+  EXPECT_FALSE(Must(Decode<Widget>(json, {.drop_managed_fields = true})).metadata.managedFields.has_value());
+}
+
+TEST_F(DecodeTest, StrictModeRefusesWhatLenientModeKeeps_COD_22) {
+  EXPECT_THAT(ErrorOf(R"({"spec":{"replica":3}})", {.strict = true}), HasSubstr("spec.replica: unknown member"));
+  EXPECT_THAT(ErrorOf(R"({"spec":{"replicas":"3"}})", {.strict = true}),
+              HasSubstr("spec.replicas: expected an integer, found string \"3\", at byte 20"));
+  EXPECT_THAT(ErrorOf(R"({"spec":{"name":"a","name":"b"}})", {.strict = true}),
+              HasSubstr("spec.name: duplicate member"));
+  EXPECT_THAT(ErrorOf(R"({"spec":{"named":{"a":{},"a":{}}}})", {.strict = true}),
+              HasSubstr("spec.named: duplicate key"));
+  EXPECT_EQ(ErrorOf(R"({"kind":"Widget","spec":{"parts":[{"name":"a"},{"name":"b"}]}})", {.strict = true}), "");
+}
+
+TEST_F(DecodeTest, ItemsOfAListCarryTheirKindAndOtherNestedKindsKeepTheirMembers) {
+  const std::string json =
+      R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"resourceVersion":"7"},"items":[)"
+      R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a"}}]})";
+  const auto list = Must(Decode<WidgetList>(json));
+  EXPECT_TRUE(list.items[0].unknown_fields.empty());
+  EXPECT_EQ(Encode(list), json);
+  const std::string spec = R"({"templates":[{"metadata":{"name":"t"},"apiVersion":"v1","kind":"Claim"}]})";
+  EXPECT_EQ(Back(spec), spec);
+  // An item of another kind stays what it is, and reads as empty.
+  std::vector<Misfit> misfits;
+  const std::string mixed =
+      R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","items":[{"kind":"Gadget","x":1},{"metadata":{"name":"b"}}]})";
+  const auto other = Must(Decode<WidgetList>(mixed, {.misfits = &misfits}));
+  EXPECT_EQ(other.items[1].metadata.name, "b");
+  EXPECT_THAT(Encode(other), HasSubstr(R"("items":[{"kind":"Gadget","x":1},{"apiVersion")"));
+  ASSERT_EQ(misfits.size(), 1u);
+  EXPECT_EQ(misfits[0].path, "items[0].kind");
+}
+
+TEST_F(DecodeTest, ReadsAnyKindAsUnstructured) {
+  const std::string json = R"({"metadata":{"name":"x"},"apiVersion":"a/v1","kind":"K","spec":{"b":[1.50]},"z":null})";
+  const auto object = Must(Decode<Unstructured>(json));
+  EXPECT_EQ(object.kind, "K");
+  EXPECT_EQ(Encode(object), json);
+}
+
+TEST_F(DecodeTest, LeavesNoBlockBehindWhereverItFails) {
+  const std::string json = WithSpec(R"({"name":"a name longer than fifteen","parts":[{"name":"also longer than fifteen",
+    "tags":["one that is longer than fifteen"],"parts":[{"limits":{"cpu":"1"}}]},null,5],"named":{"b":{"env":{"k":"v"}},"a":{}},
+    "extras":{"e":{"x":"longer than fifteen bytes"}},"new":{"y":"longer than fifteen bytes"},"replicas":"bad"})");
+  for (std::size_t size = 0; size < json.size(); ++size) {
+    const std::int64_t before = LiveBlocks();
+    EXPECT_NE(ErrorOf(std::string_view(json).substr(0, size)), "");
+    std::string broken = json;
+    broken[size] = '\x01';
+    (void)ErrorOf(broken);
+    ASSERT_EQ(LiveBlocks(), before) << size;
+  }
+}
+
+}  // namespace
+}  // namespace kgen

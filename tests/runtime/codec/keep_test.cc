@@ -1,0 +1,199 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// D6: nothing is lost, and one bad field stops nobody.
+#include <string>
+#include <vector>
+
+#include "tests/runtime/codec/codec_fixture.h"
+
+namespace kgen {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using widgets::Part;
+using widgets::Widget;
+
+using KeepTest = CodecTest;
+
+std::vector<Misfit> MisfitsOf(std::string_view json) {
+  std::vector<Misfit> misfits;
+  (void)Must(Decode<Widget>(Exact(json), {.misfits = &misfits}));
+  return misfits;
+}
+
+TEST_F(KeepTest, UnknownMembersComeBackInOrderDuplicatesIncluded_COD_08) {
+  const std::string spec =
+      R"({"name":"x","zeta":1,"alpha":{"b": [1.50, 12345678901234567890] },"zeta":2,"":3,"\"q":"\ud800"})";
+  EXPECT_EQ(Back(spec),
+            R"({"name":"x","zeta":1,"alpha":{"b": [1.50, 12345678901234567890] },"zeta":2,"":3,"\"q":"\ud800"})");
+  const auto widget = Must(Decode<Widget>(WithSpec(spec)));
+  EXPECT_EQ(widget.spec->unknown_fields.size(), 5u);
+  EXPECT_EQ(widget.spec->unknown_fields["zeta"].text(), "2");
+}
+
+TEST_F(KeepTest, UnknownMembersOfListElementsFollowTheirElement) {
+  auto widget =
+      Must(Decode<Widget>(WithSpec(R"({"parts":[{"name":"a","new":1},{"name":"b","new":2},{"name":"c","new":3}]})")));
+  widget.spec->parts.erase(widget.spec->parts.begin());
+  std::swap(widget.spec->parts[0], widget.spec->parts[1]);
+  Widget copy = widget;
+  EXPECT_THAT(Encode(copy), HasSubstr(R"("parts":[{"name":"c","new":3},{"name":"b","new":2}])"));
+}
+
+TEST_F(KeepTest, AMisfitReadsAsAbsentAndIsSentBackUntilAssigned) {
+  const std::string json = WithSpec(R"({"name":"x","replicas":"three"})");
+  auto widget = Must(Decode<Widget>(json));
+  EXPECT_FALSE(widget.spec->replicas.has_value());
+  EXPECT_EQ(widget.spec->unknown_fields["replicas"].text(), "\"three\"");
+  EXPECT_EQ(Encode(widget), json);
+  widget.spec->replicas = 3;
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"name":"x","replicas":3})"));
+}
+
+TEST_F(KeepTest, EachSortOfMemberCanMisfitAndComesBack) {
+  for (const char* spec : {
+           R"({"name":5})",
+           R"({"amount":true})",
+           R"({"blob":"%%%"})",
+           R"({"blob":"abc"})",
+           R"({"blobs":{"a":1}})",
+           R"({"enabled":"true"})",
+           R"({"factors":["x"]})",
+           R"({"flags":[1]})",
+           R"({"flags":[null]})",
+           R"({"groups":{"g":5}})",
+           R"({"large":1.5})",
+           R"({"named":[]})",
+           R"({"optional":"x"})",
+           R"({"parts":{}})",
+           R"({"port":1.5})",
+           R"({"port":{}})",
+           R"({"ports":[80,true]})",
+           R"({"ratio":"x"})",
+           R"({"ratio":1e999})",
+           R"({"replicas":3000000000})",
+           R"({"rows":[[1],[2,"x"]]})",
+           R"({"rows":[[1],{}]})",
+           R"({"scores":{"a":1,"b":"x"}})",
+           R"({"seen":"yesterday"})",
+           R"({"timeout":"soon"})",
+           R"({"times":["2026-11-21T08:33:00Z","x"]})",
+           R"({"when":0})",
+           R"({"when":"2026-13-41"})",
+       }) {
+    EXPECT_EQ(Back(spec), spec);
+    EXPECT_EQ(MisfitsOf(WithSpec(spec)).size(), 1u) << spec;
+  }
+}
+
+TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset_COD_06) {
+  const std::string json =
+      R"({"metadata":{"name":"w"},"spec":{"parts":[{},{"count":"80"}],"named":{"k":{"env":{"a":1}}}}})";
+  const auto misfits = MisfitsOf(json);
+  ASSERT_EQ(misfits.size(), 2u);
+  EXPECT_EQ(misfits[0].path, "spec.parts[1].count");
+  EXPECT_EQ(misfits[0].message, "expected an integer, found string \"80\"");
+  EXPECT_EQ(misfits[0].offset, json.find("\"80\""));
+  EXPECT_EQ(misfits[1].path, "spec.named['k'].env['a']");
+  EXPECT_EQ(misfits[1].message, "expected a string, found number 1");
+  EXPECT_EQ(misfits[1].offset, json.find("1}}}"));
+}
+
+TEST_F(KeepTest, ALaterMemberOfTheSameNameDecides_COD_11) {
+  EXPECT_EQ(Back(R"({"replicas":"x","replicas":3})"), R"({"replicas":3})");
+  EXPECT_EQ(Back(R"({"replicas":3,"replicas":"x"})"), R"({"replicas":"x"})");
+  EXPECT_EQ(Back(R"({"replicas":"x","replicas":"y"})"), R"({"replicas":"y"})");
+  EXPECT_EQ(Back(R"({"replicas":"x","replicas":null})"), "{}");
+  EXPECT_EQ(Back(R"({"parts":[{"name":"a"}],"parts":5})"), R"({"parts":5})");
+  EXPECT_EQ(Back(R"({"note":null,"note":"x"})"), R"({"note":"x"})");
+}
+
+TEST_F(KeepTest, NullableNullIsSentBackUntilAssigned) {
+  const std::string json = WithSpec(R"({"name":"x","note":null,"optional":null})");
+  auto widget = Must(Decode<Widget>(json));
+  EXPECT_FALSE(widget.spec->note.has_value());
+  EXPECT_FALSE(widget.spec->optional.has_value());
+  EXPECT_EQ(Encode(widget), json);
+  EXPECT_THAT(MisfitsOf(json), IsEmpty());
+  widget.spec->optional->count = 1;
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"name":"x","optional":{"count":1},"note":null})"));
+}
+
+TEST_F(KeepTest, ANullElementGoesBackAsNull) {
+  EXPECT_EQ(Back(R"({"parts":[null,{"name":"a"},null]})"), R"({"parts":[null,{"name":"a"},null]})");
+  EXPECT_EQ(Back(R"({"named":{"a":null,"b":{}}})"), R"({"named":{"a":null,"b":{}}})");
+  EXPECT_EQ(Back(R"({"parts":[{"tags":["a",null],"env":{"k":null}}]})"),
+            R"({"parts":[{"env":{"k":null},"tags":["a",null]}]})");
+  EXPECT_EQ(Back(R"({"ports":[null],"times":[null],"rows":[null,[1]]})"),
+            R"({"ports":[null],"rows":[null,[1]],"times":[null]})");
+  EXPECT_EQ(Back(R"({"groups":{"g":null},"extras":{"e":null},"anything":null})"),
+            R"({"anything":null,"extras":{"e":null},"groups":{"g":null}})");
+  EXPECT_THAT(MisfitsOf(WithSpec(R"({"parts":[null]})")), IsEmpty());
+  auto widget = Must(Decode<Widget>(WithSpec(R"({"parts":[null,null]})")));
+  EXPECT_EQ(widget.spec->parts.size(), 2u);
+  widget.spec->parts[1].name = "b";
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[null,{"name":"b"}]})"));
+}
+
+TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
+  const std::string json = WithSpec(R"({"named":{"a":[1],"b":{}},"parts":[{"name":"a"},"odd",{"name":"c"}]})");
+  auto widget = Must(Decode<Widget>(json));
+  EXPECT_EQ(widget.spec->parts[1], Must(Decode<Widget>(json)).spec->parts[1]);
+  EXPECT_FALSE(widget.spec->parts[1] == Part{});
+  EXPECT_EQ(Encode(widget), json);
+  const auto misfits = MisfitsOf(json);
+  ASSERT_EQ(misfits.size(), 2u);
+  EXPECT_EQ(misfits[0].path, "spec.named['a']");
+  EXPECT_EQ(misfits[1].path, "spec.parts[1]");
+}
+
+TEST_F(KeepTest, TimesQuantitiesAndNumbersGoBackAsTheyCame_COD_01) {
+  for (const char* spec : {
+           R"({"when":"2026-11-21T08:33:00+01:00"})",
+           R"({"when":"2026-11-21T08:33:00.5Z"})",
+           R"({"seen":"2026-11-21T08:33:00Z"})",
+           R"({"when":"2026-11-21T08:33:00Z"})",
+           R"({"amount":"0.50"})",
+           R"({"amount":"1e3"})",
+           R"({"timeout":"60m"})",
+           R"({"port":8080})",
+           R"({"port":"8080"})",
+           R"({"anything":1.50})",
+           R"({"large":9007199254740993})",
+       }) {
+    EXPECT_EQ(Back(spec), spec);
+    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+  }
+}
+
+TEST_F(KeepTest, AnEmptyMetadataIsSentBackEmpty) {
+  EXPECT_EQ(Encode(Must(Decode<Widget>(R"({"metadata":{},"spec":{}})"))),
+            R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","spec":{},"metadata":{}})");
+  auto widget = Must(Decode<Widget>(R"({"metadata":{}})"));
+  widget.metadata.name = "x";
+  EXPECT_EQ(Encode(widget), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"x"}})");
+}
+
+TEST_F(KeepTest, AnObjectWithoutATrustworthyNameIsRefused) {
+  EXPECT_THAT(ErrorOf(R"({"metadata":{"name":5}})"),
+              HasSubstr("metadata.name: expected a string, found number 5, at byte 20"));
+  EXPECT_THAT(ErrorOf(R"({"metadata":{"namespace":[]}})"),
+              HasSubstr("metadata.namespace: expected a string, found a list"));
+  EXPECT_THAT(ErrorOf(R"({"metadata":"x"})"), HasSubstr("metadata: expected an object"));
+  EXPECT_EQ(ErrorOf(R"({"metadata":{"uid":5,"labels":7}})"), "");
+  EXPECT_EQ(ErrorOf(R"({"spec":{"templates":[{"metadata":{"name":5}}]}})"), "");
+}
+
+TEST_F(KeepTest, ManyUnknownAndMisfitMembersTakeLinearTime) {
+  std::string spec = "{";
+  for (int i = 0; i < 200000; ++i) spec += R"("u":1,"replicas":"x",)";
+  spec += R"("replicas":7})";
+  const auto widget = Must(Decode<Widget>(WithSpec(spec)));
+  EXPECT_EQ(*widget.spec->replicas, 7);
+  EXPECT_EQ(widget.spec->unknown_fields.size(), 200000u);
+}
+
+}  // namespace
+}  // namespace kgen

@@ -1,0 +1,192 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+
+#include "codec/sharing.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/runtime/codec/codec_fixture.h"
+
+namespace kgen {
+namespace {
+
+using ::testing::HasSubstr;
+using widgets::Widget;
+using SharingTest = CodecTest;
+
+std::string Object(int i, std::string_view more = "") {
+  return R"({"metadata":{"name":"w-)" + std::to_string(i) +
+         R"(","labels":{"app":"a label that is longer than inline"}},"spec":{"name":"text that is longer than inline",)" +
+         R"("amount":")" + std::to_string(i) +
+         R"(","optional":{"tags":["longer than fifteen bytes"],"limits":{"cpu":"1"}})" + std::string(more) +
+         R"(},"status":{"name":"status"}})";
+}
+
+TEST_F(SharingTest, ObjectsShareTextAndSubtreesAndStayEqualToUnsharedOnes) {
+  ObjectDecoder decoder(Widget::kTable);
+  std::vector<Ref<const Widget>> widgets;
+  for (int i = 0; i < 100; ++i) {
+    auto object = Must(decoder.Decode(Exact(Object(i))));
+    widgets.push_back(object.As<Widget>());
+    EXPECT_EQ(*widgets.back(), Must(Decode<Widget>(Object(i))));
+    EXPECT_EQ(Encode(object), Encode(Must(Decode<Widget>(Object(i)))));
+  }
+  EXPECT_EQ(widgets[7]->spec->name.data(), widgets[8]->spec->name.data());
+  EXPECT_EQ(&*widgets[7]->spec->optional, &*widgets[8]->spec->optional);
+  EXPECT_NE(&*widgets[7]->spec, &*widgets[8]->spec);
+  EXPECT_GT(decoder.stats().subtree_hits, 150u);
+  EXPECT_GT(decoder.stats().string_hits, 90u);
+}
+
+TEST_F(SharingTest, ACopySharesNothingThatCanChange) {
+  ObjectDecoder decoder(Widget::kTable);
+  auto first = Must(decoder.Decode(Object(1))).As<Widget>();
+  auto second = Must(decoder.Decode(Object(2))).As<Widget>();
+  ASSERT_EQ(&*first->spec->optional, &*second->spec->optional);
+  Widget mine = *first;
+  mine.spec->optional->tags[0] = "changed";
+  mine.metadata.labels["app"] = "changed";
+  EXPECT_EQ(*first, Must(Decode<Widget>(Object(1))));
+  EXPECT_EQ(*second, Must(Decode<Widget>(Object(2))));
+}
+
+TEST_F(SharingTest, ObjectsOutliveTheirDecoder) {
+  AnyRef object;
+  {
+    ObjectDecoder decoder(Widget::kTable);
+    object = Must(decoder.Decode(Object(1)));
+    ObjectDecoder moved(std::move(decoder));
+    EXPECT_TRUE(moved.Decode(Object(2)).has_value());
+  }
+  EXPECT_EQ(*object.As<Widget>(), Must(Decode<Widget>(Object(1))));
+}
+
+TEST_F(SharingTest, SweepForgetsWhatNobodyUses) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::int64_t before = LiveBlocks();
+  AnyRef kept = Must(decoder.Decode(Object(1)));
+  for (int i = 2; i < 50; ++i) {
+    (void)Must(decoder.Decode(Object(i, R"(,"note":"only once, number )" + std::to_string(i) + "\"")));
+  }
+  const std::int64_t full = LiveBlocks();
+  decoder.Sweep();
+  EXPECT_LT(LiveBlocks(), full);
+  EXPECT_GT(decoder.stats().strings, 0u);
+  EXPECT_GT(decoder.stats().subtrees, 0u);
+  kept = {};
+  decoder.Sweep();
+  EXPECT_EQ(decoder.stats().strings, 0u);
+  EXPECT_EQ(decoder.stats().subtrees, 0u);
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
+TEST_F(SharingTest, SharesNothingThatTheTableCallsUniqueOrUnrepeated) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string json =
+      R"({"metadata":{"name":"w","uid":"0123456789-0123456789"},"status":{"token":"0123456789-0123456789"}})";
+  auto first = Must(decoder.Decode(json)).As<Widget>();
+  auto second = Must(decoder.Decode(json)).As<Widget>();
+  EXPECT_NE(first->metadata.uid.data(), second->metadata.uid.data());
+  EXPECT_NE(first->status->token.data(), second->status->token.data());
+  EXPECT_NE(&*first->status, &*second->status);
+}
+
+TEST_F(SharingTest, CanBeSwitchedOff) {
+  ObjectDecoder decoder(Widget::kTable, {.strings = false, .subtrees = false});
+  auto first = Must(decoder.Decode(Object(1))).As<Widget>();
+  auto second = Must(decoder.Decode(Object(1))).As<Widget>();
+  EXPECT_NE(first->spec->name.data(), second->spec->name.data());
+  EXPECT_NE(&*first->spec->optional, &*second->spec->optional);
+  EXPECT_EQ(decoder.stats().strings, 0u);
+}
+
+TEST_F(SharingTest, AMisfitInsideARepeatedSubtreeIsReportedForEachObject) {
+  ObjectDecoder decoder(Widget::kTable);
+  for (int i = 0; i < 5; ++i) {
+    std::vector<Misfit> misfits;
+    (void)Must(decoder.Decode(Object(i, R"(,"parts":[{"count":"x"}])"), {.misfits = &misfits}));
+    ASSERT_EQ(misfits.size(), 1u);
+    EXPECT_EQ(misfits[0].path, "spec.parts[0].count");
+  }
+}
+
+TEST_F(SharingTest, DecodesUnderOtherOptionsAreNotConfused) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string json =
+      R"({"spec":{"templates":[{"metadata":{"name":"t","managedFields":[{}]}}],"optional":{"new":1}}})";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Encode(Must(decoder.Decode(json))), HasSubstr("managedFields"));
+    EXPECT_THAT(Encode(Must(decoder.Decode(json, {.drop_managed_fields = true}))),
+                ::testing::Not(HasSubstr("managedFields")));
+    EXPECT_FALSE(decoder.Decode(json, {.strict = true}).has_value());
+  }
+}
+
+TEST_F(SharingTest, LimitsHoldForSubtreesThatAreKnown) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::string json = R"({"spec":{"optional":{"env":{"a":"1","b":"2","c":"3"}}}})";
+  (void)Must(decoder.Decode(json));
+  ASSERT_TRUE(decoder.Decode(json).has_value());
+  EXPECT_FALSE(decoder.Decode(json, {.max_fields = 5}).has_value());
+  EXPECT_TRUE(decoder.Decode(json, {.max_fields = 6}).has_value());
+  EXPECT_FALSE(decoder.Decode(json, {.max_depth = 3}).has_value());
+  EXPECT_TRUE(decoder.Decode(json, {.max_depth = 4}).has_value());
+}
+
+TEST_F(SharingTest, AFailedDecodeLeavesOnlyWhatIsShared) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::int64_t before = LiveBlocks();
+  const std::string json = Object(1);
+  for (std::size_t size = 0; size < json.size(); ++size) {
+    EXPECT_FALSE(decoder.Decode(Exact(std::string_view(json).substr(0, size))).has_value());
+  }
+  decoder.Sweep();
+  EXPECT_EQ(LiveBlocks(), before);
+  EXPECT_EQ(Encode(Must(decoder.Decode(json))), Encode(Must(Decode<Widget>(json))));
+}
+
+TEST(SubtreeMemo, StopsTryingAFieldThatHardlyEverHitsAndSamplesItAgain) {
+  codec::SubtreeMemo memo;
+  const Field& field = *widgets::Spec::kTable.Find("parts");
+  int tries = 0;
+  for (int i = 0; i < 16 + 10 * 128; ++i) {
+    if (auto* stats = memo.Try(field)) {
+      ++tries;
+      stats->Count(false);
+    }
+  }
+  EXPECT_EQ(tries, 16 + 10);
+  for (int i = 0; i < 128 * 40; ++i) {
+    if (auto* stats = memo.Try(field)) stats->Count(true);
+  }
+  auto* stats = memo.Try(field);
+  ASSERT_NE(stats, nullptr);
+  EXPECT_FALSE(stats->off);
+}
+
+TEST(KeyedHash, DependsOnEveryByteOnTheLengthAndOnTheSeed) {
+  const codec::KeyedHash hash;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  std::size_t count = 0;
+  const auto add = [&](std::string_view text, std::uint64_t seed) {
+    const codec::Hash128 h = hash(text, seed);
+    seen.insert({h.a, h.b});
+    ++count;
+  };
+  for (std::size_t size = 0; size < 70; ++size) {
+    std::string text(size, '\0');
+    add(text, 1);
+    add(text, 2);
+    for (std::size_t i = 0; i < size; ++i) {
+      text[i] = 1;
+      add(text, 1);
+      text[i] = 0;
+    }
+  }
+  EXPECT_EQ(seen.size(), count);
+}
+
+}  // namespace
+}  // namespace kgen
