@@ -1,0 +1,168 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/dial.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "client/transport_errors.h"
+#include "client/url.h"
+
+namespace kgen::net {
+namespace {
+
+// IPv6 and IPv4 by turns, beginning with what the system puts first.
+std::vector<Address> Alternate(const std::vector<Address>& addresses) {
+  std::vector<Address> first, second, result;
+  for (const Address& address : addresses) {
+    const auto v6 = [](const Address& a) { return a.ip.find(':') != std::string::npos; };
+    (v6(address) == v6(addresses.front()) ? first : second).push_back(address);
+  }
+  for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+    if (i < first.size()) result.push_back(first[i]);
+    if (i < second.size()) result.push_back(second[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Target> ParseTarget(const rest::Config& config) {
+  const auto url = client::ParseServerUrl(config.host, config.tls);
+  if (!url) return Fail(url.error());
+  Target target;
+  target.tls = url->tls;
+  target.port = url->tls ? 443 : 80;
+  target.authority = url->origin.substr(url->origin.find("://") + 3);
+  std::string_view rest = target.authority;
+  if (rest.starts_with('[')) {
+    const auto end = rest.find(']');
+    target.host = rest.substr(1, end - 1);
+    rest.remove_prefix(end + 1);
+  } else {
+    target.host = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(target.host.size());
+  }
+  if (rest.starts_with(':')) std::from_chars(rest.data() + 1, rest.data() + rest.size(), target.port);
+  return target;
+}
+
+// What a blocking body owes the loop: an answer, even if it is destroyed unrun.
+struct Dialer::Reply {
+  explicit Reply(Shared<Dialer> asker) : dialer(std::move(asker)) {}
+  Reply(Reply&&) = default;
+  ~Reply() {
+    if (dialer) Send({.addresses = {}, .tls = {}, .error = "the executor has been shut down"});
+  }
+  void Send(Resolved resolved) {
+    EventLoop& loop = *dialer->loop_;
+    loop.Post([dialer = std::exchange(dialer, {}), resolved = std::move(resolved)]() mutable {
+      dialer->OnResolved(std::move(resolved));
+    });
+  }
+  Shared<Dialer> dialer;
+};
+
+void Dialer::Resolve(const Target& target, Resolved& out) {
+  if (IsIpAddress(target.host)) {
+    out.addresses = {{target.host, target.port}};
+    return;
+  }
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  if (const int error = getaddrinfo(target.host.c_str(), nullptr, &hints, &list); error != 0) {
+    out.error = std::string("the name cannot be resolved: ") + gai_strerror(error);
+    return;
+  }
+  std::vector<Address> addresses;
+  for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+    char text[NI_MAXHOST];
+    if (getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) != 0) continue;
+    addresses.push_back({text, target.port});
+  }
+  freeaddrinfo(list);
+  if (addresses.empty()) out.error = "the name has no address";
+  out.addresses = addresses.empty() ? addresses : Alternate(addresses);
+}
+
+void Dialer::Start(Shared<TlsContext> tls, Refresh refresh, std::move_only_function<void(Result<Dialed>)> done) {
+  tls_ = std::move(tls);
+  done_ = std::move(done);
+  const Shared<Dialer> self(this);
+  deadline_ = loop_->After(options_.timeout, [self] {
+    self->GiveUp(self->errors_.empty() ? "no answer in time" : self->errors_ + "; no answer in time");
+  });
+  if (!refresh && IsIpAddress(target_.host)) {
+    Resolved resolved;
+    Resolve(target_, resolved);
+    loop_->Post([self, resolved = std::move(resolved)]() mutable { self->OnResolved(std::move(resolved)); });
+    return;
+  }
+  executor_->Blocking("resolve " + target_.host,
+                      [reply = Reply(self), refresh = std::move(refresh), target = target_]() mutable {
+                        Resolved resolved;
+                        Resolve(target, resolved);
+                        if (refresh) resolved.tls = refresh();
+                        reply.Send(std::move(resolved));
+                      });
+}
+
+void Dialer::Cancel() noexcept {
+  done_ = nullptr;
+  deadline_.Cancel();
+  next_.Cancel();
+  for (auto& attempt : attempts_) attempt->Close();
+  attempts_.clear();
+}
+
+void Dialer::OnResolved(Resolved resolved) {
+  if (!done_) return;
+  if (!resolved.error.empty()) return GiveUp(resolved.error);
+  if (resolved.tls) tls_ = std::move(resolved.tls);
+  addresses_ = std::move(resolved.addresses);
+  TryNext();
+}
+
+void Dialer::TryNext() {
+  const std::size_t index = attempts_.size();
+  if (index == addresses_.size()) return;
+  const Shared<Dialer> self(this);
+  attempts_.push_back(
+      loop_->Connect(addresses_[index], [self, index](std::string_view error) { self->OnAttempt(index, error); }));
+  next_ = loop_->After(options_.attempt_delay, [self] {
+    if (self->done_) self->TryNext();
+  });
+}
+
+void Dialer::OnAttempt(std::size_t index, std::string_view error) {
+  if (!done_) return;
+  if (error.empty()) {
+    Dialed dialed{attempts_[index], tls_};
+    attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(index));
+    return Finish(std::move(dialed));
+  }
+  const std::string where = addresses_[index].ToString();
+  if (!errors_.empty()) errors_ += "; ";
+  errors_ += where == target_.Name() ? std::string(error) : where + ": " + std::string(error);
+  if (++failed_ == addresses_.size()) return GiveUp(errors_);
+  if (failed_ == attempts_.size()) TryNext();
+}
+
+void Dialer::GiveUp(const std::string& why) {
+  Finish(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + " to " + target_.Name() + ": " + why));
+}
+
+void Dialer::Finish(Result<Dialed> result) {
+  if (!done_) return;
+  const Shared<Dialer> self(this);
+  auto done = std::move(done_);
+  Cancel();
+  done(std::move(result));
+}
+
+}  // namespace kgen::net

@@ -1,0 +1,453 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/http2_session.h"
+
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "client/transport_errors.h"
+
+namespace kgen::net {
+namespace {
+
+constexpr std::size_t kOutputBytes = 256 * 1024;  // framed ahead of the kernel
+constexpr int kAttempts = 3;                      // of a request that the server refused unprocessed
+
+nghttp2_nv Field(std::string_view name, std::string_view value) {
+  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+// Of HTTP/1 only, or made by us.
+bool Unwanted(std::string_view name) {
+  return name == "host" || name == "connection" || name == "transfer-encoding" || name == "keep-alive" ||
+         name == "upgrade";
+}
+
+std::string Milliseconds(Nanos time) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace
+
+// nghttp2's callbacks. `user` is the Session, a stream's user data the HttpExchange.
+struct SessionCallbacks {
+  static HttpExchange* Find(nghttp2_session* http2, std::int32_t stream) {
+    return static_cast<HttpExchange*>(nghttp2_session_get_stream_user_data(http2, stream));
+  }
+
+  static int OnHeader(nghttp2_session* http2, const nghttp2_frame* frame, const std::uint8_t* name,
+                      std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t,
+                      void* user) {
+    HttpExchange* exchange = Find(http2, frame->hd.stream_id);
+    if (exchange == nullptr || exchange->head_given) return 0;  // trailers
+    const std::string_view key(reinterpret_cast<const char*>(name), name_size);
+    const std::string_view text(reinterpret_cast<const char*>(value), value_size);
+    exchange->head_bytes += name_size + value_size + 32;
+    const std::size_t most = static_cast<Session*>(user)->options_.max_head_bytes;
+    if (exchange->head_bytes > most) {
+      exchange->fault = "the headers of the response are larger than " + std::to_string(most) + " bytes";
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+    if (key == ":status") {
+      std::from_chars(text.data(), text.data() + text.size(), exchange->head.status);
+    } else {
+      exchange->head.headers.push_back({std::string(key), std::string(text)});
+    }
+    return 0;
+  }
+
+  static int OnFrame(nghttp2_session* http2, const nghttp2_frame* frame, void* user) {
+    Session& session = *static_cast<Session*>(user);
+    switch (frame->hd.type) {
+      case NGHTTP2_SETTINGS:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) session.OnSettings();
+        return 0;
+      case NGHTTP2_GOAWAY:
+        session.draining_ = session.room_ = true;
+        if (frame->goaway.error_code != NGHTTP2_NO_ERROR) {
+          session.last_fault_ =
+              std::string("the server went away: ") + nghttp2_http2_strerror(frame->goaway.error_code);
+        }
+        return 0;
+      case NGHTTP2_HEADERS:
+      case NGHTTP2_DATA:
+        break;
+      default:
+        return 0;
+    }
+    HttpExchange* exchange = Find(http2, frame->hd.stream_id);
+    if (exchange == nullptr) return 0;
+    if (frame->hd.type == NGHTTP2_HEADERS) session.OnResponseHead(*exchange);
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    // The answer is complete, whether or not the server wanted all of the request.
+    if (exchange->body_sent < exchange->request.body.size()) {
+      nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_CANCEL);
+    }
+    session.Finish(*exchange, {});
+    return 0;
+  }
+
+  static int OnData(nghttp2_session* http2, std::uint8_t, std::int32_t stream, const std::uint8_t* data,
+                    std::size_t size, void* user) {
+    Session& session = *static_cast<Session*>(user);
+    // The connection's window is for all: only the stream's own holds a slow reader back.
+    nghttp2_session_consume_connection(http2, size);
+    HttpExchange* exchange = Find(http2, stream);
+    if (exchange == nullptr) return 0;
+    if (exchange->arrived.empty()) session.dirty_.emplace_back(exchange);
+    exchange->arrived.append(reinterpret_cast<const char*>(data), size);
+    exchange->outstanding += size;
+    return 0;
+  }
+
+  static int OnClose(nghttp2_session* http2, std::int32_t stream, std::uint32_t error, void* user) {
+    Session& session = *static_cast<Session*>(user);
+    session.room_ = true;
+    if (HttpExchange* exchange = Find(http2, stream); exchange != nullptr) session.OnStreamEnd(*exchange, error);
+    return 0;
+  }
+
+  static int OnFault(nghttp2_session*, int, const char* message, std::size_t size, void* user) {
+    static_cast<Session*>(user)->last_fault_.assign(message, size);
+    return 0;
+  }
+
+  static ssize_t ReadBody(nghttp2_session*, std::int32_t, std::uint8_t* out, std::size_t size, std::uint32_t* flags,
+                          nghttp2_data_source* source, void*) {
+    auto& exchange = *static_cast<HttpExchange*>(source->ptr);
+    const std::string& body = exchange.request.body;
+    size = std::min(size, body.size() - exchange.body_sent);
+    std::memcpy(out, body.data() + exchange.body_sent, size);
+    exchange.body_sent += size;
+    if (exchange.body_sent == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(size);
+  }
+
+  static nghttp2_session_callbacks* Make() {
+    nghttp2_session_callbacks* made = nullptr;
+    nghttp2_session_callbacks_new(&made);
+    nghttp2_session_callbacks_set_on_header_callback(made, OnHeader);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(made, OnFrame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, OnData);
+    nghttp2_session_callbacks_set_on_stream_close_callback(made, OnClose);
+    nghttp2_session_callbacks_set_error_callback2(made, OnFault);
+    return made;
+  }
+};
+
+HttpExchange::HttpExchange(Shared<EventLoop> the_loop, Shared<Pool> the_pool, HttpRequest the_request,
+                           Shared<ResponseSink> the_sink)
+    : loop(std::move(the_loop)),
+      pool(std::move(the_pool)),
+      request(std::move(the_request)),
+      sink(std::move(the_sink)) {}
+
+void HttpExchange::Deliver() {
+  if (sink && !arrived.empty()) sink->OnBytes(std::exchange(arrived, {}));
+}
+
+Session::Session(Owner* owner, Shared<EventLoop> loop, Shared<Clock> clock, std::string name,
+                 const Http2Options& options)
+    : owner_(owner), loop_(std::move(loop)), clock_(std::move(clock)), name_(std::move(name)), options_(options) {}
+
+Session::~Session() { nghttp2_session_del(http2_); }
+
+void Session::Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls) {
+  tls_ = tls.has_value();
+  wire_ = MakeShared<Wire>(std::move(stream));
+  Arm(options_.handshake_timeout);
+  wire_->Start(this, std::move(tls));
+  if (!tls_) OpenHttp2();
+}
+
+void Session::OnWireOpen() {
+  if (wire_->alpn() != "h2") {
+    const Error error(Code::kTls, name_ + ": the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake)");
+    return End(&error);
+  }
+  if (!OpenHttp2()) {
+    const Error error(Code::kInternal, "nghttp2: no memory");
+    End(&error);
+  }
+}
+
+std::string Session::Lost() const {
+  if (!ready_) return std::string(client::kCannotConnect) + " to " + name_ + ": ";
+  return name_ + ": connection lost: ";
+}
+
+bool Session::OpenHttp2() {
+  static nghttp2_session_callbacks* const kCallbacks = SessionCallbacks::Make();
+  nghttp2_option* option = nullptr;
+  if (nghttp2_option_new(&option) != 0) return false;
+  nghttp2_option_set_no_auto_window_update(option, 1);
+  const int made = nghttp2_session_client_new2(&http2_, kCallbacks, this, option);
+  nghttp2_option_del(option);
+  if (made != 0) return false;
+  const nghttp2_settings_entry settings[] = {
+      {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, options_.stream_window},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(options_.max_head_bytes)}};
+  nghttp2_submit_settings(http2_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
+  nghttp2_session_set_local_window_size(http2_, NGHTTP2_FLAG_NONE, 0,
+                                        static_cast<std::int32_t>(options_.connection_window));
+  Flush();
+  return true;
+}
+
+void Session::OnSettings() {
+  room_ = true;
+  if (std::exchange(ready_, true)) return;
+  idle_since_ = clock_->Now();
+  Arm(options_.idle_timeout);
+  owner_->OnSessionReady(*this);
+}
+
+std::uint32_t Session::Limit() const {
+  return nghttp2_session_get_remote_settings(http2_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+}
+
+// Four fifths, and always one for a watch if there is any.
+std::uint32_t Session::LongLimit() const {
+  const std::uint32_t limit = Limit();
+  return limit == 0 ? 0 : std::max<std::uint32_t>(1, limit / 5 * 4 + limit % 5 * 4 / 5);
+}
+
+bool Session::HasRoom(bool long_lived) const {
+  if (!ready_ || draining_ || ended_ || streams_.size() >= Limit()) return false;
+  return !long_lived || long_streams_ < LongLimit();
+}
+
+bool Session::MayHaveRoom(bool long_lived) const {
+  if (!ready_ || draining_ || ended_) return false;
+  return long_streams_ < (long_lived ? LongLimit() : Limit());
+}
+
+void Session::Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority) {
+  const HttpRequest& request = exchange->request;
+  std::vector<nghttp2_nv> fields = {Field(":method", request.method), Field(":scheme", scheme),
+                                    Field(":authority", authority), Field(":path", request.path)};
+  for (const HttpHeader& header : request.headers) {
+    if (!Unwanted(header.name)) fields.push_back(Field(header.name, header.value));
+  }
+  nghttp2_data_provider body{};
+  body.source.ptr = exchange.get();
+  body.read_callback = SessionCallbacks::ReadBody;
+  exchange->body_sent = 0;
+  ++exchange->attempts;
+  const std::int32_t stream = nghttp2_submit_request(http2_, nullptr, fields.data(), fields.size(),
+                                                     request.body.empty() ? nullptr : &body, exchange.get());
+  if (stream < 0) {
+    draining_ = draining_ || stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE;
+    return exchange->Finish(Fail(draining_ ? Code::kUnavailable : Code::kInvalidArgument,
+                                 name_ + ": the request cannot be sent: " + nghttp2_strerror(stream)));
+  }
+  exchange->session = this;
+  exchange->stream = stream;
+  if (request.long_lived) ++long_streams_;
+  const bool first = streams_.empty();
+  streams_.emplace(stream, std::move(exchange));
+  if (first) WatchSilence();
+  Flush();
+}
+
+Shared<HttpExchange> Session::Detach(HttpExchange& exchange) {
+  nghttp2_session_set_stream_user_data(http2_, exchange.stream, nullptr);
+  if (exchange.request.long_lived) --long_streams_;
+  const auto found = streams_.find(exchange.stream);
+  Shared<HttpExchange> held = std::move(found->second);
+  streams_.erase(found);
+  held->session = nullptr;
+  room_ = true;
+  if (streams_.empty()) idle_since_ = clock_->Now();
+  return held;
+}
+
+void Session::Finish(HttpExchange& exchange, Result<void> end) { Detach(exchange)->Finish(std::move(end)); }
+
+void Session::Cancel(HttpExchange& exchange) {
+  nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, exchange.stream, NGHTTP2_CANCEL);
+  Finish(exchange, Fail(Code::kCancelled, "the request was cancelled"));
+  Flush();
+  TellRoom();
+}
+
+void Session::Credit(HttpExchange& exchange) {
+  const std::size_t bytes = std::min(exchange.consumed_.exchange(0), exchange.outstanding - exchange.arrived.size());
+  exchange.outstanding -= bytes;
+  nghttp2_session_consume_stream(http2_, exchange.stream, bytes);
+  Flush();
+}
+
+void Session::OnResponseHead(HttpExchange& exchange) {
+  if (exchange.head_given) return;  // trailers
+  if (exchange.head.status < 200) {
+    exchange.head = {};
+    return;
+  }
+  exchange.head_given = true;
+  exchange.sink->OnHead(std::move(exchange.head));
+}
+
+void Session::OnStreamEnd(HttpExchange& exchange, std::uint32_t error) {
+  const bool unprocessed = error == NGHTTP2_REFUSED_STREAM && !exchange.head_given && exchange.fault.empty();
+  if (unprocessed && exchange.attempts < kAttempts) {
+    Shared<HttpExchange> held = Detach(exchange);
+    held->stream = -1;
+    return owner_->OnSessionRefused(std::move(held));
+  }
+  std::string what = exchange.fault;
+  if (what.empty()) {
+    what = std::string("the server reset the stream: ") + nghttp2_http2_strerror(error);
+    if (!last_fault_.empty()) what += " (" + last_fault_ + ")";
+  }
+  Finish(exchange, Fail(Code::kUnavailable, name_ + ": " + what));
+}
+
+void Session::OnWireBytes(std::string_view plain) {
+  if (http2_ == nullptr || ended_) return;
+  heard_ = clock_->Now();
+  // Whatever it is, the peer lives.
+  if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
+  if (!ready_ && plain.starts_with("HTTP/1")) {
+    const Error error(tls_ ? Code::kTls : Code::kUnavailable,
+                      Lost() + "the server speaks no HTTP/2, it answered in HTTP/1");
+    return End(&error);
+  }
+  inside_ = true;
+  const ssize_t taken =
+      nghttp2_session_mem_recv(http2_, reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size());
+  inside_ = false;
+  if (taken < 0) {
+    const Error error(Code::kUnavailable, Lost() + nghttp2_strerror(static_cast<int>(taken)) +
+                                              (last_fault_.empty() ? "" : " (" + last_fault_ + ")"));
+    End(&error);
+  }
+}
+
+void Session::OnWireBatchEnd() {
+  const Shared<Session> self(this);
+  for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
+  Flush();
+  TellRoom();
+}
+
+void Session::OnWireClosed(Error why) {
+  const Shared<Session> self(this);
+  for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
+  const Error error(why.code(), (why.code() == Code::kTls ? name_ + ": " : Lost()) + why.message());
+  // A server that has said goodbye may hang up once nothing is left to answer.
+  End(draining_ && streams_.empty() && why.code() != Code::kTls ? nullptr : &error);
+}
+
+void Session::Flush() {
+  if (inside_ || ended_ || http2_ == nullptr) return;
+  const Shared<Session> self(this);
+  inside_ = true;
+  output_.clear();
+  ssize_t size = 0;
+  while (wire_->backlog() + output_.size() < kOutputBytes) {
+    const std::uint8_t* data = nullptr;
+    size = nghttp2_session_mem_send(http2_, &data);
+    if (size <= 0) break;
+    output_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+  }
+  inside_ = false;
+  wire_->Write(output_);
+  if (size < 0) last_fault_ = nghttp2_strerror(static_cast<int>(size));
+  const bool over = nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0;
+  if (size < 0 || over) {
+    const bool orderly = streams_.empty() && last_fault_.empty();
+    const Error error(Code::kUnavailable, Lost() + (last_fault_.empty() ? "ended" : last_fault_));
+    End(orderly ? nullptr : &error);
+  }
+}
+
+void Session::TellRoom() {
+  if (ended_ || !std::exchange(room_, false)) return;
+  owner_->OnSessionRoom(*this);
+}
+
+void Session::Arm(Nanos delay) {
+  armed_for_ = clock_->Now() + delay;
+  timer_ = loop_->After(delay, [self = Shared<Session>(this)] { self->OnTick(); });
+}
+
+void Session::OnTick() {
+  if (ended_) return;
+  if (!ready_) {
+    const Error error(Code::kUnavailable, Lost() + "no answer to the " +
+                                              (tls_ && http2_ == nullptr ? "TLS handshake" : "HTTP/2 preface") +
+                                              " within " + Milliseconds(options_.handshake_timeout));
+    return End(&error);
+  }
+  const TimePoint now = clock_->Now();
+  if (ping_open_) {
+    if (now - ping_sent_ < options_.ping_timeout) return Arm(options_.ping_timeout - (now - ping_sent_));
+    const Error error(Code::kUnavailable, Lost() + "the server is silent, no answer to a PING within " +
+                                              Milliseconds(options_.ping_timeout));
+    return End(&error);
+  }
+  if (!streams_.empty()) {
+    WatchSilence();
+    return Flush();
+  }
+  if (now - idle_since_ < options_.idle_timeout) return Arm(options_.idle_timeout - (now - idle_since_));
+  SayGoodbye();
+  End(nullptr);
+}
+
+// While requests are under way. What was heard before they began counts too: requests that all give up sooner than the
+// interval would otherwise use a dead connection for ever.
+void Session::WatchSilence() {
+  if (ping_open_) return;
+  const TimePoint now = clock_->Now();
+  const TimePoint due = heard_ + options_.ping_interval;
+  if (now < due) {
+    if (armed_for_ <= now || armed_for_ > due) Arm(due - now);
+    return;
+  }
+  ping_open_ = true;
+  ping_sent_ = now;
+  nghttp2_submit_ping(http2_, NGHTTP2_FLAG_NONE, nullptr);
+  Arm(options_.ping_timeout);
+}
+
+void Session::SayGoodbye() {
+  if (http2_ == nullptr || inside_ || ended_) return;
+  nghttp2_session_terminate_session(http2_, NGHTTP2_NO_ERROR);
+  const std::uint8_t* data = nullptr;
+  for (ssize_t size = 0; (size = nghttp2_session_mem_send(http2_, &data)) > 0;) {
+    wire_->Write(std::string_view(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)));
+  }
+}
+
+void Session::Close(const Error& why) {
+  if (ended_) return;
+  const Shared<Session> self(this);
+  SayGoodbye();
+  owner_ = nullptr;
+  End(&why);
+}
+
+void Session::End(const Error* error) {
+  if (std::exchange(ended_, true)) return;
+  const Shared<Session> self(this);
+  timer_.Cancel();
+  if (wire_) wire_->Close();
+  const Error why = error != nullptr ? *error : Error(Code::kUnavailable, Lost() + "ended");
+  for (auto& [stream, exchange] : std::exchange(streams_, {})) {
+    exchange->session = nullptr;
+    exchange->Finish(Fail(why));
+  }
+  long_streams_ = 0;
+  if (owner_ != nullptr) std::exchange(owner_, nullptr)->OnSessionEnded(*this, error);
+}
+
+}  // namespace kgen::net

@@ -1,0 +1,151 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One HTTP/2 connection, client side: frames, windows, streams, PING. Knows nothing of other connections.
+//
+//   Pool --Submit(exchange)--> Session --> Wire;   Wire --> Session --> exchange.sink
+#ifndef KGEN_SRC_CLIENT_HTTP2_SESSION_H_
+#define KGEN_SRC_CLIENT_HTTP2_SESSION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "client/event_loop.h"
+#include "client/http2_transport.h"
+#include "client/wire.h"
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+struct nghttp2_session;
+
+namespace kgen::net {
+
+class Pool;
+class Session;
+struct SessionCallbacks;
+
+// One request from Start() to its end. The two public members from any thread; all else on the loop's thread.
+class HttpExchange final : public Exchange {
+ public:
+  HttpExchange(Shared<EventLoop> loop, Shared<Pool> pool, HttpRequest request, Shared<ResponseSink> sink);
+  ~HttpExchange() override;
+  void Consumed(std::size_t bytes) noexcept override;
+  void Cancel() noexcept override;
+
+  // Passes on what has arrived, then the end. Once.
+  void Finish(Result<void> end);
+  void Deliver();
+
+  const Shared<EventLoop> loop;
+  Shared<Pool> pool;  // null after the end
+  HttpRequest request;
+  Shared<ResponseSink> sink;  // null after the end
+  Session* session = nullptr;
+  std::int32_t stream = -1;
+  int attempts = 0;
+  std::size_t body_sent = 0;
+
+  HttpHead head{};
+  std::size_t head_bytes = 0;
+  bool head_given = false;
+  std::string arrived{};        // body not yet given to the sink
+  std::size_t outstanding = 0;  // given and not yet consumed, and arrived
+  std::string fault{};          // why we reset the stream
+
+ private:
+  friend class Session;
+  std::atomic<std::size_t> consumed_{0};
+  std::atomic<bool> cancelled_{false};
+};
+
+// All members on the loop's thread.
+class Session final : public SharedObject, private Wire::User {
+ public:
+  class Owner {
+   public:
+    virtual void OnSessionReady(Session& session) = 0;                 // the server's settings are known
+    virtual void OnSessionRoom(Session& session) = 0;                  // a stream ended or the limit changed
+    virtual void OnSessionRefused(Shared<HttpExchange> exchange) = 0;  // not processed by the server: try elsewhere
+    virtual void OnSessionEnded(Session& session, const Error* error) = 0;  // null: ended in good order
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Session(Owner* owner, Shared<EventLoop> loop, Shared<Clock> clock, std::string name, const Http2Options& options);
+  ~Session() override;
+
+  void Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls);
+
+  // Whether a request may start now; false before the server's settings and after GOAWAY.
+  bool HasRoom(bool long_lived) const;
+  // Whether one could start as soon as others of its own kind end.
+  bool MayHaveRoom(bool long_lived) const;
+  bool draining() const noexcept { return draining_; }
+
+  void Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority);
+  void Cancel(HttpExchange& exchange);
+  void Credit(HttpExchange& exchange);
+  // Ends every exchange with `why`, and the connection. The owner is not told.
+  void Close(const Error& why);
+
+ private:
+  friend struct SessionCallbacks;
+
+  void OnWireOpen() override;
+  void OnWireBytes(std::string_view plain) override;
+  void OnWireBatchEnd() override;
+  void OnWireDrained() override { Flush(); }
+  void OnWireClosed(Error why) override;
+
+  bool OpenHttp2();
+  std::string Lost() const;  // begins the message of an error that ends the connection
+  void OnSettings();
+  void OnResponseHead(HttpExchange& exchange);
+  void OnStreamEnd(HttpExchange& exchange, std::uint32_t error);
+  void Finish(HttpExchange& exchange, Result<void> end);
+  Shared<HttpExchange> Detach(HttpExchange& exchange);
+  std::uint32_t Limit() const;
+  std::uint32_t LongLimit() const;
+  void Flush();
+  void TellRoom();
+  void Arm(Nanos delay);
+  void OnTick();
+  void WatchSilence();
+  void SayGoodbye();
+  void End(const Error* error);
+
+  Owner* owner_;
+  const Shared<EventLoop> loop_;
+  const Shared<Clock> clock_;
+  const std::string name_;  // of the server, for messages
+  const Http2Options options_;
+  Shared<Wire> wire_;
+  nghttp2_session* http2_ = nullptr;
+  std::unordered_map<std::int32_t, Shared<HttpExchange>> streams_;
+  std::uint32_t long_streams_ = 0;
+  std::vector<Shared<HttpExchange>> dirty_;  // with bytes of this batch
+  std::string output_;
+  std::string last_fault_;  // what nghttp2 or the server's GOAWAY said
+
+  Timer timer_;
+  TimePoint armed_for_{};
+  TimePoint heard_{};       // when the peer was last heard
+  TimePoint idle_since_{};  // when the last request ended
+  TimePoint ping_sent_{};
+  bool ping_open_ = false;  // a PING is out and nothing was heard since
+  bool tls_ = false, ready_ = false, draining_ = false, ended_ = false;
+  bool inside_ = false;  // nghttp2 is calling back
+  bool room_ = false;    // the owner is to be told
+};
+
+}  // namespace kgen::net
+
+#endif  // KGEN_SRC_CLIENT_HTTP2_SESSION_H_

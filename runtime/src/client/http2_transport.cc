@@ -1,0 +1,299 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/http2_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/dial.h"
+#include "client/event_loop.h"
+#include "client/http2_session.h"
+#include "client/tls.h"
+
+namespace kgen {
+namespace net {
+
+// The connections to one server and the requests that wait for one. Made anywhere; all else on the loop's thread.
+class Pool final : public SharedObject, private Session::Owner, private EventLoop::User {
+ public:
+  struct Parts {
+    Target target;
+    rest::TlsConfig tls_config;
+    Shared<TlsContext> tls;
+    Shared<Executor> executor;
+    Shared<Observer> observer;
+    Http2Options options;
+  };
+  Pool(Shared<EventLoop> loop, Parts parts)
+      : loop_(std::move(loop)),
+        parts_(std::move(parts)),
+        clock_(parts_.executor->clock()),
+        name_(parts_.target.Name()) {}
+
+  void Start(Shared<HttpExchange> exchange);
+  void Cancel(HttpExchange& exchange);
+  void Close();
+
+ private:
+  using Queue = std::deque<Shared<HttpExchange>>;
+
+  void OnSessionReady(Session& session) override;
+  void OnSessionRoom(Session& session) override;
+  void OnSessionRefused(Shared<HttpExchange> exchange) override;
+  void OnSessionEnded(Session& session, const Error* error) override;
+  void OnLoopStop() noexcept override { Close(); }
+
+  void Pump();
+  bool Dispatch(Queue& queue, bool long_lived);
+  void Connect();
+  void OnDialed(Result<Dialed> dialed);
+  void FailWaiting(const Error& error);
+  bool HasSession(bool long_lived) const;
+  Dialer::Refresh TlsRefresh() const;
+  void Observe(bool up, const Error* error);
+
+  const Shared<EventLoop> loop_;
+  const Parts parts_;
+  const Shared<Clock> clock_;
+  const std::string name_;
+  Queue short_, long_;  // waiting, first come first
+  std::vector<Shared<Session>> sessions_;
+  Shared<Dialer> dialer_;
+  Session* opening_ = nullptr;  // of sessions_: its handshake is under way
+  Shared<TlsContext> tls_ = parts_.tls;
+  bool dialed_before_ = false;
+  bool registered_ = false;
+  bool closed_ = false;
+};
+
+void Pool::Start(Shared<HttpExchange> exchange) {
+  if (closed_) return exchange->Finish(Fail(Code::kCancelled, name_ + ": the connection has been closed"));
+  if (!std::exchange(registered_, true)) loop_->Register(this);
+  (exchange->request.long_lived ? long_ : short_).push_back(std::move(exchange));
+  Pump();
+}
+
+void Pool::Cancel(HttpExchange& exchange) {
+  if (exchange.session != nullptr) {
+    const Shared<Session> session(exchange.session);
+    return session->Cancel(exchange);
+  }
+  Queue& queue = exchange.request.long_lived ? long_ : short_;
+  const auto found =
+      std::find_if(queue.begin(), queue.end(), [&](const auto& each) { return each.get() == &exchange; });
+  if (found == queue.end()) return;
+  const Shared<HttpExchange> held = std::move(*found);
+  queue.erase(found);
+  held->Finish(Fail(Code::kCancelled, "the request was cancelled"));
+}
+
+void Pool::Close() {
+  if (std::exchange(closed_, true)) return;
+  const Shared<Pool> self(this);
+  if (registered_) loop_->Unregister(this);
+  if (dialer_) std::exchange(dialer_, {})->Cancel();
+  opening_ = nullptr;
+  const Error why(Code::kCancelled, name_ + ": the connection has been closed");
+  for (const auto& session : std::exchange(sessions_, {})) session->Close(why);
+  FailWaiting(why);
+}
+
+void Pool::Pump() {
+  if (closed_) return;
+  const bool more_short = Dispatch(short_, false);
+  const bool more_long = Dispatch(long_, true);
+  if (more_short || more_long) Connect();
+}
+
+// Whether another connection is wanted for what is left.
+bool Pool::Dispatch(Queue& queue, bool long_lived) {
+  while (!queue.empty()) {
+    const auto room =
+        std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->HasRoom(long_lived); });
+    if (room == sessions_.end()) return !HasSession(long_lived);
+    Shared<HttpExchange> exchange = std::move(queue.front());
+    queue.pop_front();
+    const Shared<Session> session = *room;
+    session->Submit(std::move(exchange), parts_.target.tls ? "https" : "http", parts_.target.authority);
+  }
+  return false;
+}
+
+bool Pool::HasSession(bool long_lived) const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->MayHaveRoom(long_lived); });
+}
+
+// Certificates in files may have been replaced since the last connection. What cannot be read leaves the old ones. [CLI
+// TRN-10, TRN-11]
+Dialer::Refresh Pool::TlsRefresh() const {
+  const rest::TlsConfig& config = parts_.tls_config;
+  const bool files = (config.ca_data.empty() && !config.ca_file.empty()) ||
+                     (config.certificate_data.empty() && !config.certificate_file.empty());
+  if (!parts_.target.tls || !files || !dialed_before_) return {};
+  return [config] { return TlsContext::ForClient(config).value_or(Shared<TlsContext>()); };
+}
+
+void Pool::Connect() {
+  if (dialer_ || opening_ != nullptr) return;
+  const DialOptions options{.timeout = parts_.options.connect_timeout, .attempt_delay = parts_.options.address_delay};
+  dialer_ = MakeShared<Dialer>(loop_, parts_.executor, parts_.target, options);
+  dialer_->Start(tls_, TlsRefresh(),
+                 [self = Shared<Pool>(this)](Result<Dialed> dialed) { self->OnDialed(std::move(dialed)); });
+  dialed_before_ = true;
+}
+
+void Pool::OnDialed(Result<Dialed> dialed) {
+  dialer_ = {};
+  if (closed_) return;
+  std::optional<TlsEngine> engine;
+  if (dialed && parts_.target.tls) {
+    tls_ = dialed->tls;
+    const std::string& wanted = parts_.tls_config.server_name;
+    auto made = TlsEngine::Client(tls_, wanted.empty() ? parts_.target.host : wanted);
+    if (made) engine.emplace(std::move(*made));
+    if (!made) {
+      dialed->stream->Close();
+      dialed = Fail(made.error());
+    }
+  }
+  if (!dialed) {
+    Observe(false, &dialed.error());
+    FailWaiting(dialed.error());
+    return;
+  }
+  auto session = MakeShared<Session>(static_cast<Session::Owner*>(this), loop_, clock_, name_, parts_.options);
+  sessions_.push_back(session);
+  opening_ = session.get();
+  session->Start(std::move(dialed->stream), std::move(engine));
+}
+
+void Pool::OnSessionReady(Session& session) {
+  if (opening_ == &session) opening_ = nullptr;
+  Observe(true, nullptr);
+  Pump();
+}
+
+void Pool::OnSessionRoom(Session&) { Pump(); }
+
+void Pool::OnSessionRefused(Shared<HttpExchange> exchange) {
+  // In front: it was the first to come. Whoever calls tells of the room next.
+  (exchange->request.long_lived ? long_ : short_).push_front(std::move(exchange));
+}
+
+void Pool::OnSessionEnded(Session& session, const Error* error) {
+  const bool opening = opening_ == &session;
+  if (opening) opening_ = nullptr;
+  std::erase_if(sessions_, [&](const auto& each) { return each.get() == &session; });
+  if (error != nullptr) Observe(false, error);
+  if (opening) FailWaiting(error != nullptr ? *error : Error(Code::kUnavailable, name_ + ": connection lost"));
+  Pump();
+}
+
+// No connection could be had: ends whoever has no other one to wait for.
+void Pool::FailWaiting(const Error& error) {
+  const bool keep_short = !closed_ && HasSession(false), keep_long = !closed_ && HasSession(true);
+  Queue failed;
+  if (!keep_short) failed = std::exchange(short_, {});
+  if (!keep_long) {
+    for (auto& each : std::exchange(long_, {})) failed.push_back(std::move(each));
+  }
+  for (const auto& exchange : failed) exchange->Finish(Fail(error));
+}
+
+void Pool::Observe(bool up, const Error* error) {
+  if (!parts_.observer) return;
+  try {
+    parts_.observer->OnConnectionChanged({.host = name_, .up = up, .error = error});
+  } catch (...) {  // as its header promises
+  }
+}
+
+void HttpExchange::Finish(Result<void> end) {
+  if (!sink) return;
+  const Shared<HttpExchange> self(this);
+  Deliver();
+  const Shared<ResponseSink> to = std::exchange(sink, {});
+  const Shared<Pool> held = std::exchange(pool, {});
+  to->OnEnd(std::move(end));
+}
+
+HttpExchange::~HttpExchange() = default;
+
+void HttpExchange::Consumed(std::size_t bytes) noexcept {
+  if (bytes == 0 || consumed_.fetch_add(bytes) != 0) return;  // a task is on its way already
+  loop->Post([self = Shared<HttpExchange>(this)] {
+    if (self->session != nullptr) self->session->Credit(*self);
+  });
+}
+
+void HttpExchange::Cancel() noexcept {
+  if (cancelled_.exchange(true)) return;
+  loop->Post([self = Shared<HttpExchange>(this)] {
+    if (const Shared<Pool> held = self->pool) held->Cancel(*self);
+  });
+}
+
+namespace {
+
+class Http2Transport final : public Transport {
+ public:
+  explicit Http2Transport(Pool::Parts parts)
+      : loop_(EventLoop::Process()), pool_(MakeShared<Pool>(loop_, std::move(parts))) {}
+  ~Http2Transport() override { Close(); }
+
+  Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
+    used_ = true;
+    const bool closed = closed_;
+    auto exchange = MakeShared<HttpExchange>(loop_, pool_, std::move(request), sink);
+    if (!loop_->Post([pool = pool_, exchange, closed] {
+          if (closed) pool->Close();
+          pool->Start(exchange);
+        })) {
+      sink->OnEnd(Fail(Code::kCancelled, "the process is ending"));
+    }
+    return exchange;
+  }
+
+  void Close() noexcept override {
+    // Unused, there is nothing to close, and no reason to start a thread for it: a later Start() sees the mark.
+    if (closed_.exchange(true) || !used_) return;
+    loop_->Post([pool = pool_] { pool->Close(); });
+  }
+
+ private:
+  const Shared<EventLoop> loop_;
+  const Shared<Pool> pool_;
+  std::atomic<bool> used_{false}, closed_{false};
+};
+
+}  // namespace
+}  // namespace net
+
+Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+                                             Shared<Observer> observer, const Http2Options& options) {
+  auto target = net::ParseTarget(config);
+  if (!target) return Fail(target.error());
+  Shared<net::TlsContext> tls;
+  if (target->tls) {
+    auto made = net::TlsContext::ForClient(config.tls);
+    if (!made) return Fail(made.error());
+    tls = std::move(*made);
+  }
+  return MakeShared<net::Http2Transport>(net::Pool::Parts{.target = std::move(*target),
+                                                          .tls_config = config.tls,
+                                                          .tls = std::move(tls),
+                                                          .executor = std::move(executor),
+                                                          .observer = std::move(observer),
+                                                          .options = options});
+}
+
+Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+                                             Shared<Observer> observer) {
+  return MakeHttp2Transport(config, std::move(executor), std::move(observer), Http2Options());
+}
+
+}  // namespace kgen

@@ -1,0 +1,48 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The real transport: HTTP/2 over TLS (https://) or over TCP with prior knowledge (http://). [D16]
+//
+//   Http2Transport --Post--> Pool (queues, connections) --> Session (one connection) --> Wire (TLS) --> TcpStream
+//
+// All of it runs on the I/O thread of the process, which the first request starts and which is joined at exit. Names
+// are resolved and changed certificate files are read again through Executor::Blocking. [D9]
+#ifndef KGEN_SRC_CLIENT_HTTP2_TRANSPORT_H_
+#define KGEN_SRC_CLIENT_HTTP2_TRANSPORT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgen/client/config.h"
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// Tests shorten the times; nobody else has a reason to.
+struct Http2Options {
+  Nanos connect_timeout = std::chrono::seconds(30);      // names and TCP
+  Nanos address_delay = std::chrono::milliseconds(250);  // until the next address is tried beside a silent one
+  Nanos handshake_timeout = std::chrono::seconds(10);    // TLS and the server's first settings
+  Nanos ping_interval = std::chrono::seconds(15);        // of silence while requests are under way
+  Nanos ping_timeout = std::chrono::seconds(15);         // until a connection without an answer is given up
+  Nanos idle_timeout = std::chrono::minutes(5);          // without a request, until a connection is closed
+  std::uint32_t stream_window = 256 * 1024;              // what a reader that stands still holds back
+  std::uint32_t connection_window = 16 * 1024 * 1024;    // for all streams; returned at once
+  std::size_t max_head_bytes = 256 * 1024;               // of a response
+};
+
+// Reads the certificate files that `config` names; connects to nothing. `observer` may be null.
+// Errors: kConfig  host or certificates malformed, files unreadable
+Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+                                             Shared<Observer> observer);
+Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
+                                             Shared<Observer> observer, const Http2Options& options);
+
+}  // namespace kgen
+
+#endif  // KGEN_SRC_CLIENT_HTTP2_TRANSPORT_H_

@@ -1,0 +1,102 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// TLS between two strings of bytes: no socket, no thread, no clock. The only place of the client that knows OpenSSL's
+// handshake.
+//
+//   TcpStream --Feed()--> TlsEngine --Read()--> HTTP/2;   HTTP/2 --Write()--> TlsEngine --TakeOutput()--> TcpStream
+//
+// Every failure is told in words that a person can act on.
+#ifndef KGEN_SRC_CLIENT_TLS_H_
+#define KGEN_SRC_CLIENT_TLS_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kgen/client/config.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+struct ssl_st;
+struct ssl_ctx_st;
+struct x509_store_ctx_st;
+
+namespace kgen::net {
+
+// Certificates, key and trust, read and checked. Immutable; any thread.
+class TlsContext : public SharedObject {
+ public:
+  // Reads the files that `config` names, so it may block. Data wins over files. [CLI CFG-10, TRN-7, TRN-8, TRN-9]
+  // Errors: kConfig  a file cannot be read, PEM is malformed, the key is not the certificate's, CA together with
+  // insecure
+  static Result<Shared<TlsContext>> ForClient(const rest::TlsConfig& config);
+
+  struct Server {
+    std::string certificate_pem{};  // the chain
+    std::string key_pem{};
+    std::string client_ca_pem{};  // not empty: clients must show a certificate of this authority
+    std::string alpn = "h2";      // "": none is answered
+  };
+  static Result<Shared<TlsContext>> ForServer(const Server& server);
+
+  ~TlsContext() override;
+  ssl_ctx_st* get() const noexcept { return context_; }
+  const std::string& alpn() const noexcept { return alpn_; }
+  bool verifies() const noexcept { return verifies_; }
+
+ private:
+  explicit TlsContext(ssl_ctx_st* context) noexcept : context_(context) {}
+  template <typename T, typename... Args>
+  friend Shared<T> kgen::MakeShared(Args&&... args);
+
+  ssl_ctx_st* context_;
+  std::string alpn_;
+  bool verifies_ = false;
+};
+
+// One connection. One thread.
+class TlsEngine {
+ public:
+  // `name` is what the server's certificate must be for: a host name, sent as SNI, or an IP address.
+  static Result<TlsEngine> Client(const Shared<TlsContext>& context, const std::string& name);
+  static Result<TlsEngine> Server(const Shared<TlsContext>& context);
+  TlsEngine(TlsEngine&& other) noexcept;
+  TlsEngine& operator=(TlsEngine&&) = delete;
+  ~TlsEngine();
+
+  void Feed(std::string_view encrypted);
+  // True once the handshake is complete; false while it needs more from the peer. Call after each Feed, and send
+  // TakeOutput() in any case: a failure has an alert for the peer. Errors: kTls
+  Result<bool> Handshake();
+  // Up to out.size() bytes; 0: no more for now.
+  // Errors: kTls  the peer sent an alert (a client certificate refused, in TLS 1.3) or rubbish
+  Result<std::size_t> Read(std::span<char> out);
+  Result<void> Write(std::string_view plain);
+  // Tells the peer that nothing more comes.
+  void Shutdown();
+  std::string TakeOutput();
+
+  bool peer_closed() const noexcept { return peer_closed_; }  // in an orderly way
+  std::string_view alpn() const noexcept;
+
+ private:
+  TlsEngine(Shared<TlsContext> context, ssl_st* ssl, std::string name);
+  Error Failure(int result, std::string_view doing);
+
+  // What the verification found; filled by OpenSSL's callback, which knows the certificate at fault.
+  struct Check {
+    std::string name;  // that was wanted
+    std::string problem;
+  };
+  static int OnVerify(int ok, x509_store_ctx_st* store);
+
+  Shared<TlsContext> context_;
+  ssl_st* ssl_;
+  Check* check_;  // owned; its address is known to ssl_
+  bool peer_closed_ = false;
+};
+
+}  // namespace kgen::net
+
+#endif  // KGEN_SRC_CLIENT_TLS_H_

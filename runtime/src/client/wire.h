@@ -1,0 +1,74 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A TCP connection with or without TLS, as HTTP/2 sees it: plain bytes in, plain bytes out. For both sides.
+#ifndef KGEN_SRC_CLIENT_WIRE_H_
+#define KGEN_SRC_CLIENT_WIRE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/event_loop.h"
+#include "client/tls.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::net {
+
+// All members on the loop's thread. Nothing is called back inside a call of a member.
+class Wire final : public SharedObject, private TcpStream::User {
+ public:
+  class User {
+   public:
+    virtual void OnWireOpen() = 0;  // with TLS only: the handshake is done. Once, before any other
+    // Bytes of the peer; more of the same arrival may follow, up to OnWireBatchEnd().
+    virtual void OnWireBytes(std::string_view plain) = 0;
+    virtual void OnWireBatchEnd() = 0;
+    virtual void OnWireDrained() = 0;          // all that was written is with the kernel
+    virtual void OnWireClosed(Error why) = 0;  // kTls or kUnavailable; the last call
+
+   protected:
+    ~User() = default;
+  };
+
+  explicit Wire(Shared<TcpStream> stream) : stream_(std::move(stream)) {}
+
+  // Begins the handshake; without TLS the wire is open at once. `user` must live until Close() or OnWireClosed().
+  void Start(User* user, std::optional<TlsEngine> tls);
+  // Any size; not before the wire is open.
+  void Write(std::string_view plain);
+  std::size_t backlog() const noexcept { return stream_->backlog() + held_.size(); }
+  std::string_view alpn() const noexcept { return tls_ ? tls_->alpn() : std::string_view(); }
+  // Nothing is called back afterwards. What was written and not sent yet is lost. Idempotent.
+  void Close() noexcept;
+
+  // ---- For tests of the other side. ----
+  // Frozen: reads nothing and sends nothing, as a stopped process.
+  void Freeze(bool freeze);
+  // After so many more bytes were sent (encrypted ones), the connection is cut.
+  void CutAfter(std::size_t bytes);
+
+ private:
+  void OnTcpRead(std::string_view bytes) override;
+  void OnTcpDrained() override;
+  void OnTcpClosed(std::string_view why) override;
+  void Shake();
+  void ReadPlain();
+  void SendOutput();
+  void Send(std::string bytes);
+  void End(Error why);
+
+  const Shared<TcpStream> stream_;
+  User* user_ = nullptr;
+  std::optional<TlsEngine> tls_;
+  std::vector<char> plain_;
+  std::string held_;  // while frozen
+  std::optional<std::size_t> cut_;
+  bool open_ = false, frozen_ = false;
+};
+
+}  // namespace kgen::net
+
+#endif  // KGEN_SRC_CLIENT_WIRE_H_

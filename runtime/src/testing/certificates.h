@@ -1,0 +1,53 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Certificates for tests and for the embedded API server: a new authority in each process, good and deliberately bad
+// leaves.
+#ifndef KGEN_SRC_TESTING_CERTIFICATES_H_
+#define KGEN_SRC_TESTING_CERTIFICATES_H_
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::testing {
+
+struct Identity {
+  std::string certificate_pem{};
+  std::string key_pem{};
+};
+
+struct CertificateOptions {
+  std::string common_name = "kgen test server";
+  std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};  // DNS names and IP addresses
+  std::chrono::seconds from = -std::chrono::hours(1);                  // validity, counted from now
+  std::chrono::seconds until = std::chrono::hours(24 * 30);
+};
+
+// Keys on the curve P-256: made in a millisecond. Immutable; any thread.
+class CertificateAuthority : public SharedObject {
+ public:
+  // Errors: kInternal  OpenSSL failed
+  static Result<Shared<CertificateAuthority>> Make(std::string_view name = "kgen test authority");
+
+  virtual const std::string& certificate_pem() const noexcept = 0;
+  virtual Result<Identity> Issue(const CertificateOptions& options = {}) const = 0;
+};
+
+// A kubeconfig with one cluster, one user and one context.
+struct KubeconfigParts {
+  std::string server{};  // "https://127.0.0.1:6443"
+  std::string ca_pem{};  // "": none
+  std::string token{};   // "": none
+  Identity client{};     // empty: none
+  std::string namespace_ = "default";
+  std::string name = "kgen";  // of cluster, user and context
+};
+std::string KubeconfigText(const KubeconfigParts& parts);
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_CERTIFICATES_H_

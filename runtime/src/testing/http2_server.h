@@ -1,0 +1,110 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A small HTTP/2 server on loopback, and the ways in which a server can be ill. Knows nothing of Kubernetes.
+//
+//   Http2Server --OnRequest(request, writer)--> HttpHandler;   HttpHandler --Head, Write, End--> ResponseWriter
+//
+//   auto server = Must(Http2Server::Start({}, handler));
+//   rest::Config config{.host = server->url(), .tls = {.ca_data = server->ca_pem()}};
+#ifndef KGEN_SRC_TESTING_HTTP2_SERVER_H_
+#define KGEN_SRC_TESTING_HTTP2_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "testing/certificates.h"
+
+namespace kgen::testing {
+
+struct ServerRequest {
+  std::string method{};
+  std::string path{};  // with the query
+  std::vector<HttpHeader> headers{};
+  std::string body{};
+  // The first header of that name (lower case), or "".
+  std::string_view Header(std::string_view name) const noexcept;
+};
+
+// The answer to one request. Thread safety: all members from any thread; none blocks. After the end, a reset or the
+// loss of the peer every call does nothing. Dropping it without an End() leaves the stream open.
+class ResponseWriter : public SharedObject {
+ public:
+  // Once, first.
+  virtual void Head(int status, std::vector<HttpHeader> headers) = 0;
+  virtual void Write(std::string bytes) = 0;
+  virtual void End() = 0;
+  virtual void Reset(std::uint32_t http2_error) = 0;
+
+  // Bytes written that flow control or the network holds back.
+  virtual std::size_t backlog() const = 0;
+  // `call` runs on the server's thread each time the backlog has become empty; it must not block.
+  virtual void OnDrained(Task call) = 0;
+  // `call` runs once, on the server's thread, when the stream has ended in whatever way; at once if it has already.
+  virtual void OnClosed(Task call) = 0;
+  virtual bool closed() const = 0;
+};
+
+class HttpHandler : public SharedObject {
+ public:
+  // On the server's thread, with the whole request; must not block. May answer now or keep the writer for later.
+  virtual void OnRequest(ServerRequest request, Shared<ResponseWriter> writer) = 0;
+};
+
+struct Http2ServerOptions {
+  bool tls = true;         // else HTTP/2 with prior knowledge
+  std::uint16_t port = 0;  // 0: one that is free
+  std::uint32_t max_concurrent_streams = 250;
+  std::size_t max_body = 64 * 1024 * 1024;   // of a request; more is answered with a reset
+  Shared<CertificateAuthority> authority{};  // null: a new one
+  std::optional<CertificateOptions> certificate{};
+  bool client_certificate = false;  // demands one of `authority`
+  std::string alpn = "h2";          // "http/1.1": a server that speaks no HTTP/2
+  // On the server's thread, after any of the numbers below has changed; for tests that wait for one.
+  std::function<void()> on_change{};
+};
+
+// Thread safety: all members from any thread; those that return nothing take effect soon.
+// Lifetime: its destructor, or Stop(), ends every connection and joins the thread; not on the server's own thread.
+class Http2Server : public SharedObject {
+ public:
+  // Errors: kUnavailable  the port is taken; kInternal  no certificate
+  static Result<Shared<Http2Server>> Start(const Http2ServerOptions& options, Shared<HttpHandler> handler);
+
+  virtual void Stop() noexcept = 0;
+  virtual std::uint16_t port() const noexcept = 0;
+  virtual std::string url() const = 0;                     // "https://127.0.0.1:port"
+  virtual const std::string& ca_pem() const noexcept = 0;  // "" without TLS
+
+  // ---- Illnesses. ----
+  // Every connection, also later ones: nothing is read, nothing is sent; TCP goes on acknowledging.
+  virtual void Freeze(bool freeze) = 0;
+  virtual void SendGoAway() = 0;
+  virtual void ResetStreams(std::uint32_t http2_error) = 0;
+  // The next `count` requests are refused unprocessed (REFUSED_STREAM).
+  virtual void RefuseNext(int count) = 0;
+  // Each connection accepted from now on ends after the server has sent so many bytes, handshake included; nothing: no
+  // longer.
+  virtual void CutAfter(std::optional<std::size_t> bytes) = 0;
+  virtual void CutNow() = 0;
+  virtual void SetMaxConcurrentStreams(std::uint32_t streams) = 0;
+
+  // ---- What was seen. ----
+  virtual std::size_t connections() const noexcept = 0;  // accepted since the start
+  virtual std::size_t open_connections() const noexcept = 0;
+  virtual std::size_t open_streams() const noexcept = 0;
+  virtual std::size_t peak_streams() const noexcept = 0;  // on one connection
+  virtual std::size_t pings() const noexcept = 0;         // received
+};
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_HTTP2_SERVER_H_

@@ -1,0 +1,385 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The transport on loopback, in real time: streams, windows, limits, and how connections end.
+#include "client/http2_transport.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nghttp2/nghttp2.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/support/http2_harness.h"
+
+namespace kgen::test_support {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using namespace std::chrono_literals;
+
+using Http2Transport = Http2Test;
+
+TEST_F(Http2Transport, CarriesARequestAndItsAnswerOverTls) {
+  Serve();
+  Connect();
+  const Call call = Get(*transport_, "/ok");
+  EXPECT_TRUE(call.sink->WaitEnd().has_value()) << call.sink->WaitEnd().error();
+  EXPECT_EQ(call.sink->status(), 200);
+  EXPECT_EQ(call.sink->head().Header("x-path"), "/ok");
+  EXPECT_EQ(call.sink->body(), "fine");
+}
+
+TEST_F(Http2Transport, CarriesARequestAndItsAnswerWithoutTls) {
+  Serve({.tls = false});
+  Connect();
+  const Call call = Get(*transport_, "/ok");
+  EXPECT_TRUE(call.sink->WaitEnd().has_value()) << call.sink->WaitEnd().error();
+  EXPECT_EQ(call.sink->body(), "fine");
+}
+
+TEST_F(Http2Transport, TriesEveryAddressOfAName) {
+  Serve();
+  rest::Config config = Config();
+  config.host = "https://localhost:" + std::to_string(server_->port());  // often ::1 first, where nobody listens
+  Connect(config);
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+}
+
+TEST_F(Http2Transport, SendsABodyOfAnySize) {
+  Serve();
+  Connect();
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{16384}, std::size_t{5} * 1024 * 1024 + 1}) {
+    auto sink = MakeShared<RecordingSink>();
+    transport_->Start({.method = "POST", .path = "/size", .body = std::string(size, 'x')}, sink);
+    EXPECT_TRUE(sink->WaitEnd().has_value());
+    EXPECT_EQ(sink->body(), std::to_string(size));
+  }
+}
+
+TEST_F(Http2Transport, UsesOneConnectionForAllRequests) {
+  Serve();
+  Connect();
+  std::vector<Call> calls;
+  for (int i = 0; i < 100; ++i) calls.push_back(Get(*transport_, "/ok"));
+  for (const Call& call : calls) EXPECT_TRUE(call.sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(Http2Transport, HoldsBackExactlyOneWindowForAReaderThatStandsStillWhileFortyNineOthersRun) {
+  Serve();
+  Connect();
+  constexpr std::size_t kWindow = 256 * 1024;
+  const Call stalled = Get(*transport_, "/big", false, /*consume=*/false);
+  const auto writer = WaitHeld(1)[0];
+  std::vector<Call> others;
+  for (int i = 0; i < 49; ++i) others.push_back(Get(*transport_, "/big"));
+  for (const Call& other : others) {
+    EXPECT_TRUE(other.sink->WaitEnd().has_value());
+    EXPECT_EQ(other.sink->body().size(), kBig);
+  }
+  EXPECT_TRUE(stalled.sink->WaitBytes(kWindow));
+  EXPECT_EQ(stalled.sink->body().size(), kWindow);
+  EXPECT_EQ(writer->backlog(), kBig - kWindow);
+  EXPECT_EQ(stalled.sink->ends(), 0);
+  EXPECT_EQ(server_->connections(), 1u);
+
+  stalled.exchange->Consumed(kWindow);
+  EXPECT_TRUE(stalled.sink->WaitBytes(2 * kWindow));
+  EXPECT_EQ(stalled.sink->body().size(), 2 * kWindow);
+  stalled.sink->SetConsumes();
+  stalled.sink->Consume(stalled.exchange);
+  stalled.exchange->Consumed(kWindow);
+  EXPECT_TRUE(stalled.sink->WaitEnd().has_value());
+  EXPECT_EQ(stalled.sink->body().size(), kBig);
+}
+
+TEST_F(Http2Transport, NeverHasMoreStreamsThanTheServerAllows) {
+  Serve({.max_concurrent_streams = 3});
+  Connect();
+  std::vector<Call> calls;
+  for (int i = 0; i < 10; ++i) calls.push_back(Get(*transport_, "/silent"));
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto held = WaitHeld(i + 1);
+    EXPECT_LE(held.size(), i + 3);
+    held[i]->Head(200, {});
+    held[i]->End();
+  }
+  for (const Call& call : calls) EXPECT_TRUE(call.sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->peak_streams(), 3u);
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(Http2Transport, FollowsALimitThatTheServerRaises) {
+  Serve({.max_concurrent_streams = 1});
+  Connect();
+  const Call first = Get(*transport_, "/silent");
+  const Call second = Get(*transport_, "/silent");
+  WaitHeld(1);
+  server_->SetMaxConcurrentStreams(2);
+  EXPECT_EQ(WaitHeld(2).size(), 2u);
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(Http2Transport, GivesWatchesFourFifthsOfAConnectionSoThatShortRequestsNeverWaitForThem) {
+  Serve({.max_concurrent_streams = 5});
+  Connect();
+  std::vector<Call> watches;
+  for (int i = 0; i < 6; ++i) watches.push_back(Get(*transport_, "/hold", /*long_lived=*/true));
+  WaitHeld(6);
+  EXPECT_EQ(server_->connections(), 2u);
+  EXPECT_EQ(server_->peak_streams(), 4u);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+  for (const Call& watch : watches) EXPECT_EQ(watch.sink->ends(), 0);
+}
+
+TEST_F(Http2Transport, OpensAConnectionForAShortRequestWhereAWatchHasTheOnlyStream) {
+  Serve({.max_concurrent_streams = 1});
+  Connect();
+  const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
+  WaitHeld(1);
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+}
+
+TEST_F(Http2Transport, FindsAFrozenServerByAPingWithoutAnswer) {
+  Serve();
+  Connect(Http2Options{.ping_interval = 30ms, .ping_timeout = 60ms});
+  const Call watch = Get(*transport_, "/hold", true);
+  ASSERT_TRUE(watch.sink->WaitHead());
+  server_->Freeze(true);
+  const auto end = watch.sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_EQ(end.error().code(), Code::kUnavailable);
+  EXPECT_THAT(end.error().message(),
+              HasSubstr("connection lost: the server is silent, no answer to a PING within 60 ms"));
+
+  server_->Freeze(false);
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+}
+
+TEST_F(Http2Transport, FindsAFrozenServerThoughEveryRequestGivesUpSooner) {
+  Serve();
+  Connect(Http2Options{.handshake_timeout = 50ms, .ping_interval = 30ms, .ping_timeout = 60ms});
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  server_->Freeze(true);
+  for (std::size_t i = 0; server_->connections() == 1; ++i) {
+    const Call call = Get(*transport_, "/ok");
+    call.exchange->Cancel();
+    EXPECT_FALSE(call.sink->WaitEnd().has_value());
+  }
+  server_->Freeze(false);
+}
+
+TEST_F(Http2Transport, KeepsASilentServerThatAnswersPings) {
+  Serve();
+  Connect(Http2Options{.ping_interval = 10ms, .ping_timeout = 20s});
+  const Call watch = Get(*transport_, "/hold", true);
+  const auto writer = WaitHeld(1)[0];
+  EXPECT_TRUE(WaitServer([&] { return server_->pings() >= 5; }));
+  writer->Write("still here");
+  EXPECT_TRUE(watch.sink->WaitBytes(10));
+  EXPECT_EQ(watch.sink->ends(), 0);
+}
+
+TEST_F(Http2Transport, ClosesAConnectionThatNobodyUses) {
+  Serve();
+  Connect(Http2Options{.idle_timeout = 20ms});
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 0; }));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+}
+
+TEST_F(Http2Transport, LetsOldStreamsGoOnAfterGoAwayAndOpensAnotherConnectionForNewOnes) {
+  Serve();
+  Connect();
+  const Call watch = Get(*transport_, "/hold", true);
+  const auto writer = WaitHeld(1)[0];
+  server_->SendGoAway();
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+  writer->Write("one more event");
+  writer->End();
+  EXPECT_TRUE(watch.sink->WaitEnd().has_value());
+  EXPECT_EQ(watch.sink->body(), "one more event");
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
+}
+
+TEST_F(Http2Transport, EndsAStreamThatTheServerResets) {
+  Serve();
+  Connect();
+  const Call watch = Get(*transport_, "/hold", true);
+  const Call other = Get(*transport_, "/hold", true);
+  ASSERT_TRUE(watch.sink->WaitHead());
+  ASSERT_TRUE(other.sink->WaitHead());
+  WaitHeld(2)[0]->Reset(NGHTTP2_INTERNAL_ERROR);
+  const auto end = watch.sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_EQ(end.error().code(), Code::kUnavailable);
+  EXPECT_THAT(end.error().message(), HasSubstr("the server reset the stream: INTERNAL_ERROR"));
+  EXPECT_EQ(other.sink->ends(), 0);
+}
+
+TEST_F(Http2Transport, SendsARequestAgainThatTheServerRefusedUnprocessed) {
+  Serve();
+  Connect();
+  server_->RefuseNext(2);
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  server_->RefuseNext(3);
+  const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_THAT(end.error().message(), HasSubstr("REFUSED_STREAM"));
+}
+
+TEST_F(Http2Transport, EndsEveryExchangeOnceWhenTheConnectionBreaks) {
+  Serve();
+  Connect();
+  std::vector<Call> calls;
+  for (int i = 0; i < 20; ++i) calls.push_back(Get(*transport_, "/hold", i % 2 == 0));
+  WaitHeld(20);
+  for (const Call& call : calls) ASSERT_TRUE(call.sink->WaitHead());
+  server_->CutNow();
+  for (const Call& call : calls) {
+    const auto end = call.sink->WaitEnd();
+    ASSERT_FALSE(end.has_value());
+    EXPECT_EQ(end.error().code(), Code::kUnavailable);
+    EXPECT_THAT(end.error().message(), HasSubstr(": connection lost: "));
+  }
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  for (const Call& call : calls) EXPECT_EQ(call.sink->ends(), 1);
+}
+
+// The first size at which a request succeeds is a connection that lives to its end.
+void CutAtEveryByte(kgen::testing::Http2Server& server, const rest::Config& config, std::size_t step) {
+  std::size_t bytes = 0;
+  for (bool whole = false; !whole; bytes += step) {
+    ASSERT_LT(bytes, 20000u);
+    server.CutAfter(bytes);
+    const Shared<Transport> transport = *MakeHttp2Transport(config, DefaultExecutor(), nullptr);
+    const Call call = Get(*transport, "/ok");
+    const auto end = call.sink->WaitEnd();
+    whole = end.has_value();
+    if (whole) {
+      EXPECT_EQ(call.sink->body(), "fine");
+    } else {
+      EXPECT_EQ(end.error().code(), Code::kUnavailable) << bytes << ": " << end.error();
+      EXPECT_FALSE(end.error().message().empty());
+    }
+    transport->Close();
+    EXPECT_EQ(call.sink->ends(), 1);
+  }
+  EXPECT_GT(bytes, 50u);
+}
+
+TEST_F(Http2Transport, SurvivesACutAtAnyByte) {
+  Serve({.tls = false});
+  CutAtEveryByte(*server_, Config(), 1);
+}
+
+TEST_F(Http2Transport, SurvivesACutAtAnyByteOfTls) {
+  Serve();
+  CutAtEveryByte(*server_, Config(), 7);
+}
+
+TEST_F(Http2Transport, CancelsWhatIsUnderWayAndWhatWaits) {
+  Serve({.max_concurrent_streams = 1});
+  Connect();
+  const Call active = Get(*transport_, "/hold");
+  ASSERT_TRUE(active.sink->WaitHead());
+  const Call waiting = Get(*transport_, "/ok");
+  waiting.exchange->Cancel();
+  EXPECT_EQ(waiting.sink->WaitEnd().error().code(), Code::kCancelled);
+  active.exchange->Cancel();
+  active.exchange->Cancel();
+  EXPECT_EQ(active.sink->WaitEnd().error().code(), Code::kCancelled);
+  EXPECT_TRUE(WaitServer([&] { return server_->open_streams() == 0; }));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(active.sink->ends(), 1);
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+TEST_F(Http2Transport, CloseCancelsEverythingForEver) {
+  Serve({.max_concurrent_streams = 1});
+  Connect();
+  const Call active = Get(*transport_, "/hold");
+  ASSERT_TRUE(active.sink->WaitHead());
+  const Call waiting = Get(*transport_, "/ok");
+  transport_->Close();
+  EXPECT_EQ(active.sink->WaitEnd().error().code(), Code::kCancelled);
+  EXPECT_EQ(waiting.sink->WaitEnd().error().code(), Code::kCancelled);
+  EXPECT_EQ(Get(*transport_, "/ok").sink->WaitEnd().error().code(), Code::kCancelled);
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 0; }));
+}
+
+TEST_F(Http2Transport, StaysClosedThoughItWasNeverUsed) {
+  Serve();
+  Connect();
+  transport_->Close();
+  EXPECT_EQ(Get(*transport_, "/ok").sink->WaitEnd().error().code(), Code::kCancelled);
+  EXPECT_EQ(server_->connections(), 0u);
+}
+
+TEST_F(Http2Transport, DroppingItCancelsWhatIsUnderWay) {
+  Serve();
+  Connect();
+  const Call call = Get(*transport_, "/hold");
+  ASSERT_TRUE(call.sink->WaitHead());
+  transport_ = {};
+  EXPECT_EQ(call.sink->WaitEnd().error().code(), Code::kCancelled);
+  call.exchange->Consumed(1);
+  call.exchange->Cancel();
+}
+
+TEST_F(Http2Transport, RefusesAHeadThatIsTooLarge) {
+  Serve();
+  Connect(Http2Options{.max_head_bytes = 1000});
+  const Call call = Get(*transport_, "/silent");
+  WaitHeld(1)[0]->Head(200, {{"x-much", std::string(2000, 'm')}});
+  const auto end = call.sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_EQ(end.error().code(), Code::kUnavailable);
+  EXPECT_THAT(end.error().message(), HasSubstr("the headers of the response are larger than 1000 bytes"));
+}
+
+TEST_F(Http2Transport, TellsThatNobodyListens) {
+  Serve();
+  const rest::Config config = Config();
+  const std::string where = "127.0.0.1:" + std::to_string(server_->port());
+  server_->Stop();
+  Connect(config);
+  const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_EQ(end.error().code(), Code::kUnavailable);
+  EXPECT_EQ(end.error().message(), "cannot connect to " + where + ": Connection refused");
+}
+
+TEST_F(Http2Transport, TellsThatANameCannotBeResolved) {
+  Connect({.host = "http://two..dots:1"});
+  const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_EQ(end.error().code(), Code::kUnavailable);
+  EXPECT_THAT(end.error().message(), StartsWith("cannot connect to two..dots:1: the name cannot be resolved: "));
+}
+
+TEST_F(Http2Transport, GivesUpAServerThatNeverAnswersTheHandshake) {
+  for (const bool tls : {true, false}) {
+    Serve({.tls = tls});
+    server_->Freeze(true);
+    Connect(Http2Options{.handshake_timeout = 30ms});
+    const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+    ASSERT_FALSE(end.has_value());
+    EXPECT_EQ(end.error().code(), Code::kUnavailable);
+    EXPECT_THAT(end.error().message(), HasSubstr(tls ? "no answer to the TLS handshake within 30 ms"
+                                                     : "no answer to the HTTP/2 preface within 30 ms"));
+    TearDown();
+  }
+}
+
+}  // namespace
+}  // namespace kgen::test_support
