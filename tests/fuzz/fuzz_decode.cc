@@ -1,0 +1,163 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes into the decoder.
+//
+//   * As a JSON text: what simdjson and nlohmann_json accept we accept, and the other way round. Exceptions, all on
+//   purpose:
+//     we refuse a byte order mark and nesting over 256; we accept a lone surrogate escape (as U+FFFD) and numbers that
+//     no double can hold (as text).
+//   * As an object: decode -> encode -> decode is stable and gives an equal value; sharing changes nothing; whatever is
+//     refused leaves no block behind.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+#include <nlohmann/json.hpp>
+
+#include "kgen/codec/decode.h"
+#include "kgen/codec/encode.h"
+#include "kgen/core/unstructured.h"
+#include "tests/runtime/codec/widget.h"
+
+namespace {
+
+using kgen::LiveBlocks;
+using kgen::widgets::Widget;
+using kgen::widgets::WidgetList;
+
+void Require(bool condition, const char* what, std::string_view detail = {}) {
+  if (condition) return;
+  std::fprintf(stderr, "broken promise: %s %.*s\n", what, static_cast<int>(detail.size()), detail.data());
+  std::abort();
+}
+
+// Why nlohmann_json refuses a text.
+struct Verdict : nlohmann::json_sax<nlohmann::json> {
+  int id = 0;
+  std::string message;
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
+    id = error.id;
+    message = error.what();
+    return false;
+  }
+};
+
+// Returns whether the text is JSON in our eyes.
+bool CheckAgainstOracles(std::string_view text) {
+  constexpr int kNumberOverflow = 406;
+  const auto ours = kgen::ParseJson(text);
+  const bool too_deep = !ours && ours.error().message().find("nested too deeply") != std::string::npos;
+  const bool has_mark = text.starts_with("\xEF\xBB\xBF");
+
+  Verdict verdict;
+  // It takes a NUL byte between tokens for the end of the text; nowhere in JSON may one stand.
+  const bool nlohmann = nlohmann::json::sax_parse(text, &verdict) && text.find('\0') == text.npos;
+  const bool lone_surrogate = verdict.message.find("surrogate") != std::string::npos;
+  if (nlohmann && !too_deep && !has_mark) Require(ours.has_value(), "nlohmann accepts, we do not:", text);
+  if (ours && !nlohmann) {
+    Require(verdict.id == kNumberOverflow || lone_surrogate, "we accept, nlohmann does not:", verdict.message);
+  }
+
+  static simdjson::dom::parser parser;
+  const simdjson::error_code error = parser.parse(text.data(), text.size()).error();
+  if (error == simdjson::SUCCESS && !too_deep && !has_mark) {
+    Require(ours.has_value(), "simdjson accepts, we do not:", text);
+  }
+  if (ours && error != simdjson::SUCCESS) {
+    const bool excused = error == simdjson::NUMBER_ERROR || error == simdjson::DEPTH_ERROR ||
+                         (error == simdjson::STRING_ERROR && (lone_surrogate || verdict.id == kNumberOverflow));
+    Require(excused, "we accept, simdjson does not:", simdjson::error_message(error));
+  }
+  return ours.has_value();
+}
+
+template <typename T>
+void CheckRoundTrip(std::string_view text, bool is_json) {
+  const std::int64_t before = LiveBlocks();
+  {
+    std::vector<kgen::Misfit> misfits;
+    auto value = kgen::Decode<T>(text, {.misfits = &misfits});
+    if (value) {
+      Require(is_json, "decoded what is no JSON");
+      const std::string once = kgen::Encode(*value);
+      Require(kgen::ParseJson(once).has_value(), "encoded what is no JSON:", once);
+      auto again = kgen::Decode<T>(once);
+      Require(again.has_value(), "refused what was encoded:", once);
+      Require(kgen::Encode(*again) == once, "encoding is not stable:", once);
+      Require(kgen::CanonicalJson(kgen::CanonicalJson(once)) == kgen::CanonicalJson(once),
+              "canonical text is not stable");
+      const T copy = *value;
+      Require(kgen::Encode(copy) == once, "a copy differs");
+      if constexpr (requires { copy == *value; }) {
+        Require(copy == *value && kgen::Hash(copy) == kgen::Hash(*value), "a copy is not equal");
+      }
+      for (const kgen::Misfit& misfit : misfits) {
+        Require(!misfit.path.empty() && misfit.offset < text.size(), "a misfit without a place");
+      }
+    }
+    kgen::DecodeOptions strict{.strict = true, .drop_managed_fields = true};
+    if (auto checked = kgen::Decode<T>(text, strict)) Require(value.has_value(), "strict accepts more than lenient");
+  }
+  Require(LiveBlocks() == before, "blocks are left");
+}
+
+// One decoder over all inputs, with some objects alive, so that inputs share with each other.
+class SharedDecoder {
+ public:
+  void Check(std::string_view text) {
+    auto plain = kgen::Decode<Widget>(text);
+    for (int i = 0; i < 2; ++i) {
+      auto shared = decoder_.Decode(text);
+      Require(shared.has_value() == plain.has_value(), "sharing changes what is accepted");
+      if (!plain) continue;
+      Require(*shared->As<Widget>() == *plain, "sharing changes the value");
+      Require(kgen::Encode(*shared) == kgen::Encode(*plain), "sharing changes the text");
+      alive_[next_++ % kAlive] = std::move(*shared);
+    }
+    if (++runs_ % 64 != 0) return;
+    for (kgen::AnyRef& object : alive_) object = {};
+    decoder_.Sweep();
+    plain = kgen::Fail(kgen::Code::kCancelled, "");
+    Require(decoder_.stats().strings == 0 && decoder_.stats().subtrees == 0, "the sweep left something");
+    Require(LiveBlocks() == before_, "blocks are left after the sweep");
+  }
+
+ private:
+  static constexpr std::size_t kAlive = 16;
+  std::int64_t before_ = LiveBlocks();
+  kgen::ObjectDecoder decoder_{Widget::kTable};
+  kgen::AnyRef alive_[kAlive];
+  std::size_t next_ = 0;
+  std::size_t runs_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const bool is_json = CheckAgainstOracles(text);
+  CheckRoundTrip<Widget>(text, is_json);
+  CheckRoundTrip<WidgetList>(text, is_json);
+  CheckRoundTrip<kgen::Unstructured>(text, is_json);
+  (void)kgen::PeekIdentity(text);
+  static auto* shared = new SharedDecoder;
+  shared->Check(text);
+  return 0;
+}
