@@ -1,0 +1,151 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Connection::Open: checks a config, reads its files, and finds the connection that an equal config has opened already.
+#include <errno.h>  // program_invocation_short_name
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "client/connection_core.h"
+#include "client/http2_transport.h"
+#include "client/url.h"
+
+namespace kgen::client {
+namespace {
+
+bool Equal(const rest::TlsConfig& a, const rest::TlsConfig& b) {
+  return a.ca_data == b.ca_data && a.ca_file == b.ca_file && a.certificate_data == b.certificate_data &&
+         a.certificate_file == b.certificate_file && a.key_data == b.key_data && a.key_file == b.key_file &&
+         a.server_name == b.server_name && a.insecure_skip_verify == b.insecure_skip_verify;
+}
+
+bool Equal(const rest::Config& a, const rest::Config& b) {
+  return a.host == b.host && Equal(a.tls, b.tls) && a.bearer_token == b.bearer_token &&
+         a.bearer_token_file == b.bearer_token_file && a.user_agent == b.user_agent && a.namespace_ == b.namespace_ &&
+         a.qps == b.qps && a.burst == b.burst && a.timeout == b.timeout && a.observer == b.observer &&
+         a.executor == b.executor;
+}
+
+// The connections that are alive, by config. Entries hold no reference; a connection takes its own out when it goes.
+class Registry {
+ public:
+  Shared<ConnectionCore> Find(const rest::Config& config) {
+    const std::scoped_lock lock(mutex_);
+    for (const Entry& entry : entries_) {
+      if (!Equal(entry.config, config)) continue;
+      if (Shared<ConnectionCore> core = Shared<ConnectionCore>::TryAdd(entry.core)) return core;
+    }
+    return {};
+  }
+  void Add(const rest::Config& config, ConnectionCore* core) {
+    const std::scoped_lock lock(mutex_);
+    entries_.push_back({config, core});
+  }
+  void Remove(const ConnectionCore* core) noexcept {
+    std::vector<Entry> gone;  // destroyed after the lock: it may hold the last reference to an executor
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(entries_, core, &Entry::core);
+    if (found == entries_.end()) return;
+    gone.push_back(std::move(*found));
+    entries_.erase(found);
+  }
+
+ private:
+  struct Entry {
+    rest::Config config;
+    ConnectionCore* core;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+Registry& Connections() {
+  static Registry& registry = *new Registry();  // outlives connections in static variables
+  return registry;
+}
+
+Result<void> Load(std::string_view what, std::string& data, std::string& file) {
+  if (data.empty() && !file.empty()) {  // data wins [CLI CFG-10]
+    Result<std::string> text = ReadFile(what, file);
+    if (!text) return Fail(text.error());
+    if (text->empty()) return Fail(Code::kConfig, std::string(what) + ' ' + file + " is empty");
+    data = *std::move(text);
+  }
+  file.clear();
+  return {};
+}
+
+Result<void> LoadTls(rest::TlsConfig& tls) {
+  if (auto ok = Load("CA file", tls.ca_data, tls.ca_file); !ok) return ok;
+  if (auto ok = Load("client certificate", tls.certificate_data, tls.certificate_file); !ok) return ok;
+  if (auto ok = Load("client key", tls.key_data, tls.key_file); !ok) return ok;
+  if (tls.insecure_skip_verify && !tls.ca_data.empty()) {
+    return Fail(Code::kConfig, "a CA and insecure_skip_verify contradict each other");  // [CLI TRN-7]
+  }
+  if (tls.certificate_data.empty() != tls.key_data.empty()) {
+    return Fail(Code::kConfig,
+                tls.key_data.empty() ? "a client certificate without its key" : "a client key without its certificate");
+  }
+  return {};
+}
+
+Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
+  const bool bad = std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (bad) return Fail(Code::kConfig, std::string(what) + " holds control characters");
+  return {};
+}
+
+Result<Connection> OpenNew(rest::Config config) {
+  Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
+  if (!url) return Fail(url.error());
+  if (auto ok = LoadTls(config.tls); !ok) return Fail(ok.error());
+  if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
+  if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
+  ConnectionCore::Settings settings;
+  settings.host = url->origin + url->base_path;
+  settings.base_path = url->base_path;
+  settings.user_agent = config.user_agent;
+  if (settings.user_agent.empty()) settings.user_agent = std::string(program_invocation_short_name) + "/kgen";
+  if (!config.namespace_.empty()) settings.default_namespace = config.namespace_;
+  settings.timeout = config.timeout;
+  settings.qps = config.qps;
+  settings.burst = config.burst;
+  settings.token = config.bearer_token;
+  settings.token_file = config.bearer_token_file;
+
+  Connection::Parts parts;
+  parts.executor = config.executor ? config.executor : DefaultExecutor();
+  parts.observer = config.observer ? config.observer : MakeShared<Observer>();
+  parts.host = settings.host;
+  config.host = url->origin;
+  Result<Shared<Transport>> transport = MakeHttp2Transport(config, parts.executor, parts.observer);
+  if (!transport) return Fail(transport.error());
+  parts.transport = *std::move(transport);
+  Connection connection = ConnectionCore::Handle(std::move(parts), std::move(settings));
+  // A token that only a file gives has to be there from the start. [CLI TRN-5, KCFG-10]
+  const Shared<ConnectionCore> core = ConnectionCore::Of(connection);
+  if (!config.bearer_token_file.empty()) {
+    if (Result<std::string> token = core->token.Read(core->clock->Now()); !token) return Fail(token.error());
+  }
+  return connection;
+}
+
+}  // namespace
+
+ConnectionCore::~ConnectionCore() {
+  Connections().Remove(this);
+  if (transport) transport->Close();
+}
+
+Result<Connection> ConnectionCore::Open(const rest::Config& config) {
+  if (Shared<ConnectionCore> core = Connections().Find(config)) return Connection(std::move(core));
+  Result<Connection> opened = OpenNew(config);
+  if (!opened) return Fail(opened.error().With("open a connection"));
+  // Somebody may have opened an equal one meanwhile; both work, and the later one is found from now on.
+  Connections().Add(config, Of(*opened).get());
+  return opened;
+}
+
+}  // namespace kgen::client
