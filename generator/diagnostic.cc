@@ -15,6 +15,8 @@ std::string_view Word(Severity severity) {
       return "error";
     case Severity::kWarning:
       return "warning";
+    case Severity::kInfo:
+      return "info";
     case Severity::kNote:
       return "note";
   }
@@ -108,6 +110,10 @@ void Diagnostics::Warning(std::string_view id, Origin origin, std::string messag
   Add(Severity::kWarning, id, origin, std::move(message), std::move(path), std::move(hint));
 }
 
+void Diagnostics::Info(std::string_view id, Origin origin, std::string message, std::string path, std::string hint) {
+  Add(Severity::kInfo, id, origin, std::move(message), std::move(path), std::move(hint));
+}
+
 void Diagnostics::Note(std::string_view id, Origin origin, std::string message, std::string path, std::string hint) {
   Add(Severity::kNote, id, origin, std::move(message), std::move(path), std::move(hint));
 }
@@ -130,8 +136,8 @@ std::string Diagnostics::Describe(Origin origin) const {
 
 std::string Diagnostics::Render(std::size_t limit, bool notes) const {
   std::string out;
-  std::size_t shown[3] = {0, 0, 0};
-  std::size_t hidden[3] = {0, 0, 0};
+  std::size_t shown[4] = {};
+  std::size_t hidden[4] = {};
   for (const Diagnostic& d : Sorted()) {
     const auto kind = static_cast<std::size_t>(d.severity);
     if (d.severity == Severity::kNote && !notes) continue;
@@ -157,7 +163,7 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
     }
     if (!d.hint.empty()) out += "    hint: " + d.hint + "\n";
   }
-  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kInfo, Severity::kNote}) {
     const std::size_t count = hidden[static_cast<std::size_t>(severity)];
     if (count != 0)
       out += "... and " + std::to_string(count) + " more " + std::string(Word(severity)) + (count == 1 ? "\n" : "s\n");

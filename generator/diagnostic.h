@@ -34,7 +34,7 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-enum class Severity : std::uint8_t { kError, kWarning, kNote };
+enum class Severity : std::uint8_t { kError, kWarning, kInfo, kNote };  // notes are shown on request only
 
 struct Diagnostic {
   Severity severity = Severity::kError;
@@ -55,6 +55,7 @@ class Diagnostics {
 
   void Error(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
   void Warning(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
+  void Info(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
   void Note(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
 
   // Warnings with this id are dropped, or count as errors [GEN ERR-07]. To be called before the run.

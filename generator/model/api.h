@@ -190,7 +190,8 @@ struct Group {
   std::vector<Version> versions;  // newest first
 };
 
-// A CRD of the input, for installing it: Manifests() of the generated code.
+// A CRD of the input, for installing it: Manifests() of the generated code. Those of v1beta1 are left out: servers
+// since 1.22 do not take them.
 struct Manifest {
   std::string name;  // metadata.name
   std::string json;  // compact; without status and without what a server adds to metadata

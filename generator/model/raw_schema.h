@@ -123,7 +123,8 @@ struct RawCustomResource {
   bool preserve_unknown = false;  // spec.preserveUnknownFields [GEN CRD-14]
   std::vector<RawCustomVersion> versions;
   std::string manifest_json;
-  Origin origin;  // of the document or list item
+  bool installable = true;  // false for v1beta1
+  Origin origin;            // of the document or list item
 };
 
 // Everything that the inputs of a run said.

@@ -43,6 +43,7 @@ class Resolver {
     FindLists();
     CollectKinds();
     AttachResources();
+    CheckListKinds();
     MarkReachable();
     BuildGroups();
     BuildManifests();
@@ -223,6 +224,17 @@ class Resolver {
     }
   }
 
+  // A kind that has the name of another's list: both would be the same thing on the wire [GEN NAM-18].
+  void CheckListKinds() {
+    for (const auto& [gvk, kind] : kinds_) {
+      const auto clash = kinds_.find({gvk.group, gvk.version, kind.list_kind});
+      if (clash == kinds_.end() || !kind.resource) continue;
+      diagnostics_.Error("kind-is-list", clash->second.origin,
+                         "the kind " + Describe(clash->first) + " has the name of the list of " + Quote(gvk.kind) +
+                             " at " + diagnostics_.Describe(kind.origin));
+    }
+  }
+
   void FillCustom(const RawCustomResource& crd, const RawCustomVersion& version, ApiKind& kind) {
     kind.custom = true;
     kind.list_kind = crd.list_kind;
@@ -340,7 +352,7 @@ class Resolver {
 
   void BuildManifests() {
     for (RawCustomResource& crd : draft_.custom_resources) {
-      api_.manifests.push_back({crd.name, std::move(crd.manifest_json), crd.origin});
+      if (crd.installable) api_.manifests.push_back({crd.name, std::move(crd.manifest_json), crd.origin});
     }
     std::sort(api_.manifests.begin(), api_.manifests.end(),
               [](const Manifest& a, const Manifest& b) { return a.name < b.name; });

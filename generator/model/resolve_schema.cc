@@ -220,7 +220,10 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
   if (!raw.properties.empty() || branches) {
     Schema schema = Make(Kind::kObject);
     AddFields(raw, rules, path, schema);
-    if (branches) AddBranchFields(raw, rules, path, schema);
+    if (branches) {
+      std::set<std::string_view> merged;
+      AddBranchFields(raw, path, merged, schema);
+    }
     schema.preserve_unknown =
         preserve || raw.additional_properties != nullptr || raw.additional_allowed.value_or(false);
     if (raw.embedded_resource) {
@@ -272,8 +275,8 @@ void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const D
 }
 
 // Members of allOf, and of object alternatives, in an API document [GEN REF-06, TY-31]. In CRDs branches never add any
-// (CRD-09).
-void SchemaResolver::AddBranchFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path,
+// (CRD-09). `merged` holds the definitions that are in already, so that a composition of compositions ends.
+void SchemaResolver::AddBranchFields(const RawSchema& raw, const DocumentPath& path, std::set<std::string_view>& merged,
                                      Schema& schema) {
   for (const auto* branches : {&raw.all_of, &raw.any_of, &raw.one_of}) {
     for (const RawSchemaPtr& branch : *branches) {
@@ -285,24 +288,28 @@ void SchemaResolver::AddBranchFields(const RawSchema& raw, const Rules& rules, c
                              path.Text());
           continue;
         }
+        if (!merged.insert(found->first).second) continue;
         source = found->second.schema.get();
       }
-      if (!IsObjectLike(*source)) continue;
-      Schema part = Make(Kind::kObject);
-      AddFields(*source, rules, path, part);
-      for (Field& field : part.fields) {
-        const Field* known = schema.Find(field.name);
-        if (known != nullptr && known->schema->kind != field.schema->kind) {
-          diagnostics_.Error("composition", field.origin,
-                             "the property " + Quote(field.name) + " has two meanings in one composition", path.Text());
-        }
-        if (known != nullptr) continue;
-        const auto place =
-            std::upper_bound(schema.fields.begin(), schema.fields.end(), field.name,
-                             [](const std::string& name, const Field& other) { return name < other.name; });
-        schema.fields.insert(place, std::move(field));
+      if (IsObjectLike(*source)) {
+        Schema part = Make(Kind::kObject);
+        AddFields(*source, Rules{}, path, part);
+        for (Field& field : part.fields) AddMember(std::move(field), path, schema);
       }
+      AddBranchFields(*source, path, merged, schema);
     }
+  }
+}
+
+void SchemaResolver::AddMember(Field field, const DocumentPath& path, Schema& schema) {
+  const Field* known = schema.Find(field.name);
+  if (known == nullptr) {
+    const auto place = std::upper_bound(schema.fields.begin(), schema.fields.end(), field.name,
+                                        [](const std::string& name, const Field& other) { return name < other.name; });
+    schema.fields.insert(place, std::move(field));
+  } else if (known->schema->kind != field.schema->kind) {
+    diagnostics_.Error("composition", field.origin,
+                       "the property " + Quote(field.name) + " has two meanings in one composition", path.Text());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -52,7 +53,9 @@ class SchemaResolver {
   Schema DecideIntOrString(const RawSchema& raw) const;
   bool IsIntOrString(const RawSchema& raw) const;
   void AddFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema);
-  void AddBranchFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema);
+  void AddBranchFields(const RawSchema& raw, const DocumentPath& path, std::set<std::string_view>& merged,
+                       Schema& schema);
+  void AddMember(Field field, const DocumentPath& path, Schema& schema);
   void AddStandardFields(Schema& schema);
   void MarkRequired(const RawSchema& raw, const Rules& rules, const DocumentPath& path, bool standard_fields,
                     Schema& schema);

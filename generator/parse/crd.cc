@@ -358,10 +358,12 @@ class CrdParser {
 
   void Add() {
     crd_.manifest_json = ManifestJson(map_.node(), api_version_);
+    crd_.installable = !beta_;
     if (beta_) {
-      context_.diagnostics.Note("crd-v1beta1", map_.KeyOrigin("apiVersion"),
-                                "servers since 1.22 do not take CustomResourceDefinitions of v1beta1",
-                                map_.path().Text());
+      context_.diagnostics.Note(
+          "crd-v1beta1", map_.KeyOrigin("apiVersion"),
+          "servers since 1.22 do not take CustomResourceDefinitions of v1beta1, so it is no part of the manifests",
+          map_.path().Text());
     }
     for (const RawCustomResource& other : draft_.custom_resources) {
       if (other.group != crd_.group || (other.plural != crd_.plural && other.kind != crd_.kind)) continue;

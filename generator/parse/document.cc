@@ -149,7 +149,7 @@ class DocumentParser {
 
   void ReportSkipped() {
     if (!skipped_.empty())
-      diagnostics_.Note("skipped-summary", Origin{}, "objects that are no CustomResourceDefinition" + Skipped());
+      diagnostics_.Info("skipped-summary", Origin{}, "objects that are no CustomResourceDefinition" + Skipped());
   }
 
   Diagnostics& diagnostics_;

@@ -199,14 +199,19 @@ class SchemaReader {
 
   void ReadEnum() {
     const yaml::Node* values = map_.List("enum");
-    if (values == nullptr) return;
-    for (const yaml::Node& value : values->items()) {
-      const JsonKind kind = KindOf(value);
-      // A boolean keeps its source text, for the warning about unquoted `on` [GEN IN-10].
-      const bool text = kind == JsonKind::kString || kind == JsonKind::kBool;
-      schema_->enum_values.push_back(
-          {kind, text ? std::string(value.text()) : SortedJson(value), context_.At(value.mark())});
+    if (values != nullptr) {
+      for (const yaml::Node& value : values->items()) AddEnumValue(value);
+    } else if (const yaml::Node* value = map_.Any("const"); value != nullptr) {
+      AddEnumValue(*value);  // OpenAPI 3.1
     }
+  }
+
+  void AddEnumValue(const yaml::Node& value) {
+    const JsonKind kind = KindOf(value);
+    // A boolean keeps its source text, for the warning about unquoted `on` [GEN IN-10].
+    const bool text = kind == JsonKind::kString || kind == JsonKind::kBool;
+    schema_->enum_values.push_back(
+        {kind, text ? std::string(value.text()) : SortedJson(value), context_.At(value.mark())});
   }
 
   std::string Number(std::string_view key) {

@@ -24,7 +24,7 @@ struct Loaded {
   std::string Said() const {
     std::string out;
     for (const Diagnostic& d : diagnostics.Sorted()) {
-      if (d.severity == Severity::kNote) continue;
+      if (d.severity == Severity::kNote || d.severity == Severity::kInfo) continue;
       out += diagnostics.Describe(d.origin) + (d.severity == Severity::kError ? " error " : " warning ") +
              std::string(d.id) + ": " + d.message + (d.path.empty() ? "" : " | " + d.path) + "\n";
     }

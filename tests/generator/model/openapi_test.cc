@@ -141,10 +141,25 @@ TEST(ApiDocument, MergesMembersOfCompositions_REF_06_TY_31) {
 io.k8s.api.apps.v1.A:
   allOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}, {type: object, properties: {y: {type: integer}}}]
 io.k8s.api.apps.v1.B: {type: object, properties: {x: {type: string}}}
+io.k8s.api.apps.v1.D: {allOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}, {$ref: '#/components/schemas/io.k8s.api.apps.v1.D'}, {type: object, properties: {z: {type: number}}}]}
 io.k8s.api.apps.v1.C: {type: object, properties: {a: {type: string}}, oneOf: [{type: object, properties: {b: {type: string}}}, {type: object, properties: {c: {type: string}}}]}
 )")});
   EXPECT_EQ(Body(loaded, "A"), "{x: string, y: int64}");
+  EXPECT_EQ(Body(loaded, "D"), "{x: string, y: int64, z: number}");
   EXPECT_EQ(Body(loaded, "C"), "{a: string, b: string, c: string}");
+}
+
+TEST(ApiDocument, RefusesACompositionThatSaysTwoThings_REF_06) {
+  const Loaded loaded = Load({Document(
+      "io.k8s.api.apps.v1.A: {allOf: [{properties: {x: {type: string}}}, {properties: {x: {type: integer}}}]}")});
+  EXPECT_THAT(loaded.Said(), HasSubstr("error composition: the property \"x\" has two meanings in one composition"));
+}
+
+TEST(ApiDocument, SurvivesDeepNesting_REF_14) {
+  std::string schema = "{type: string}";
+  for (int i = 0; i < 200; ++i) schema = "{type: object, properties: {a: " + schema + "}}";
+  const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: " + schema)});
+  EXPECT_EQ(loaded.Said(), "");
 }
 
 TEST(ApiDocument, AcceptsADefinitionAgainAndRefusesAnother_OA_03) {

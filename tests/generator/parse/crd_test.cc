@@ -241,6 +241,7 @@ TEST(Crd, ReadsV1beta1WithItsDefaults_V1B_01_V1B_03) {
   EXPECT_TRUE(kind->served && kind->storage);
   EXPECT_EQ(kind->resource->scope, model::Scope::kNamespaced);
   EXPECT_NE(kind->resource->Find("status"), nullptr);
+  EXPECT_TRUE(loaded.api.manifests.empty());
   EXPECT_EQ(kind->resource->printer_columns[0].json_path, ".spec.a");
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("spec")->schema), "json object");
 }
@@ -256,6 +257,16 @@ TEST(Crd, PrefersTheVersionsOwnSettingsInV1beta1_MV_08) {
   EXPECT_FALSE(loaded.diagnostics.has_errors());
   EXPECT_NE(loaded.api.types[Order(loaded)->type].schema.Find("b"), nullptr);
   EXPECT_NE(loaded.api.types[Order(loaded, "v2")->type].schema.Find("a"), nullptr);
+}
+
+TEST(Crd, RefusesAKindThatIsNamedLikeAList_NAM_18) {
+  const std::string other =
+      Replace(Replace(kCrd, "{kind: Order, plural: orders}", "{kind: OrderList, plural: orderlists}"), "name: orders.",
+              "name: orderlists.");
+  EXPECT_EQ(Load({kCrd, other}).Said(),
+            "input2.yaml:9:5 error kind-is-list: the kind shop.example.com/v1 OrderList has the name of the list of "
+            "\"Order\" at "
+            "input.yaml:9:5\n");
 }
 
 TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded_IN_21) {
