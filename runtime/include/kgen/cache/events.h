@@ -77,10 +77,10 @@ struct AnyEvent {
   Reason reason;
   bool final_state_unknown = false;
   bool initial = false;  // counts for the registration's HasSynced [INF HS-01]
-  ObjectKey key;
-  AnyRef before;
-  AnyRef now;
-  String version;
+  ObjectKey key{};
+  AnyRef before{};
+  AnyRef now{};
+  String version{};
 };
 using AnyHandler = std::move_only_function<void(const AnyEvent&)>;
 

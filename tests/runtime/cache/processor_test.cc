@@ -1,0 +1,299 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Listeners and the processor: invariants L1 to L5 (kgen/cache/processor.h), over many schedules.
+#include "kgen/cache/processor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kgen/core/unstructured.h"
+#include "kgen/testing/simulation.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+AnyRef Object(std::string_view name, std::string_view version) {
+  return MakeRef(PartialObjectMetadata{.metadata = {.name = name, .resourceVersion = version}});
+}
+AnyEvent Add(std::string_view name, bool initial = false) {
+  return {.type = AnyEvent::Type::kAdded,
+          .reason = initial ? Reason::kInitial : Reason::kWatch,
+          .initial = initial,
+          .key = {{}, name},
+          .now = Object(name, "1")};
+}
+AnyEvent Update(std::string_view name, std::string_view before, std::string_view now, Reason reason = Reason::kWatch) {
+  return {.type = AnyEvent::Type::kUpdated,
+          .reason = reason,
+          .key = {{}, name},
+          .before = Object(name, before),
+          .now = Object(name, now)};
+}
+std::vector<AnyEvent> Events(AnyEvent event) {
+  std::vector<AnyEvent> events;
+  events.push_back(std::move(event));
+  return events;
+}
+
+// Writes down what it is told to the tests' thread's own list.
+struct Told : Observer {
+  void OnHandlerFailed(const HandlerFailed& e) override { failed.push_back(e.key->str() + ": " + std::string(e.what)); }
+  void OnBacklogHigh(const BacklogHigh& e) override { backlogs.push_back(e.backlog); }
+  std::vector<std::string> failed;
+  std::vector<std::size_t> backlogs;
+};
+
+class ListenerTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  Shared<Listener> Listen(AnyHandler handler, HandlerOptions options = {}) {
+    return MakeShared<Listener>(std::move(handler), std::move(options), "pods", simulation_.executor(), told_);
+  }
+  // A handler that notes the key, and lets others run in between.
+  AnyHandler Noting() {
+    return [this](const AnyEvent& e) {
+      EXPECT_FALSE(std::exchange(inside_, true)) << "calls overlap";
+      Pause();
+      calls_.push_back(e.key.name.str());
+      inside_ = false;
+    };
+  }
+  void Pause() {
+    const auto waiter = simulation_.executor()->MakeWaiter("pause");
+    const Timer timer = simulation_.clock()->After(1ms, TimerKind::kProgress, [waiter] { waiter->Notify(); });
+    (void)waiter->Wait();
+  }
+  // Lets the handler of a call wait until Open().
+  void WaitForGate() { (void)gate_->Wait(); }
+  void Run() { ASSERT_TRUE(simulation_.RunUntilIdle()); }
+
+  std::vector<std::string> calls_;
+  bool inside_ = false;
+  testing::Simulation simulation_{GetParam()};  // after what the handlers write to: it ends those that still wait
+  Shared<Told> told_ = MakeShared<Told>();
+  Shared<Waiter> gate_ = simulation_.executor()->MakeWaiter("gate");
+};
+
+TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery_L1) {
+  const auto listener = Listen(Noting());
+  std::vector<std::string> expected;
+  for (int i = 0; i < 10; ++i) {
+    listener->Deliver(Events(Add(std::to_string(i))));
+    expected.push_back(std::to_string(i));
+    if (i == 4) Run();
+  }
+  Run();
+  EXPECT_EQ(calls_, expected);
+  EXPECT_EQ(listener->Backlog(), 0u);
+}
+
+TEST_P(ListenerTest, CallsNothingAfterRemoveHasReturnedAndDropsWhatWaits_L2_L5) {
+  const auto listener = Listen(Noting());
+  for (int i = 0; i < 5; ++i) listener->Deliver(Events(Add(std::to_string(i))));
+  std::size_t at_return = 0;
+  auto removal = simulation_.Spawn([&] {
+    Pause();
+    Pause();
+    listener->Remove();
+    EXPECT_FALSE(inside_);
+    at_return = calls_.size();
+    return true;
+  });
+  Run();
+  ASSERT_TRUE(removal.done());
+  EXPECT_EQ(calls_.size(), at_return);
+  listener->Deliver(Events(Add("late")));
+  Run();
+  EXPECT_EQ(calls_.size(), at_return);
+}
+
+TEST_P(ListenerTest, WaitsForTheRunningCallWhenItIsRemovedFromElsewhere_L2) {
+  bool ended = false;
+  const auto listener = Listen([&](const AnyEvent&) {
+    WaitForGate();
+    ended = true;
+  });
+  listener->Deliver(Events(Add("a")));
+  Run();
+  auto removal = simulation_.Spawn([&] {
+    listener->Remove();
+    return ended;
+  });
+  Run();
+  EXPECT_FALSE(removal.done());
+  gate_->Notify();
+  Run();
+  ASSERT_TRUE(removal.done());
+  EXPECT_TRUE(removal.result());
+}
+
+TEST_P(ListenerTest, ReturnsAtOnceWhenItRemovesItselfAndDestroysTheFunctionsAfterThatCall_L3) {
+  auto captured = std::make_shared<int>(7);
+  std::weak_ptr<int> alive = captured;
+  Shared<Listener> listener;
+  bool was_alive_after_remove = false;
+  listener = Listen([&, captured](const AnyEvent&) {
+    listener->Remove();
+    was_alive_after_remove = !alive.expired() && *captured == 7;
+    calls_.push_back("once");
+  });
+  captured.reset();
+  listener->Deliver(Events(Add("a")));
+  listener->Deliver(Events(Add("b")));
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("once"));
+  EXPECT_TRUE(was_alive_after_remove);
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST_P(ListenerTest, LetsTwoHandlersRemoveEachOther) {
+  Shared<Listener> a, b;
+  a = Listen([&](const AnyEvent&) {
+    Pause();
+    b->Remove();
+    calls_.push_back("a");
+  });
+  b = Listen([&](const AnyEvent&) {
+    Pause();
+    a->Remove();
+    calls_.push_back("b");
+  });
+  a->Deliver(Events(Add("x")));
+  b->Deliver(Events(Add("x")));
+  Run();
+  EXPECT_FALSE(calls_.empty());
+  EXPECT_EQ(simulation_.census().bodies, 0u);
+}
+
+TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore_L4_HS_01_HS_03) {
+  const auto listener = Listen([&](const AnyEvent& e) {
+    WaitForGate();
+    calls_.push_back(e.key.name.str());
+  });
+  listener->Deliver(Events(Add("a", true)));
+  Run();
+  EXPECT_FALSE(listener->HasSynced());
+  gate_->Notify();
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a"));
+  EXPECT_FALSE(listener->HasSynced()) << "the informer has not said yet that these were all";
+  bool told = false;
+  listener->NotifySynced([&] { told = true; });
+  listener->InitialQueued();
+  Run();
+  EXPECT_TRUE(listener->HasSynced());
+  EXPECT_TRUE(told);
+}
+
+TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt_PL_08) {
+  const auto listener = Listen([](const AnyEvent&) { throw std::runtime_error("no luck"); });
+  listener->Deliver(Events(Add("a", true)));
+  listener->InitialQueued();
+  Run();
+  EXPECT_TRUE(listener->HasSynced());
+  EXPECT_THAT(told_->failed, ElementsAre("a: no luck"));
+}
+
+TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops_PL_06) {
+  const auto listener = Listen([&](const AnyEvent& e) {
+    calls_.push_back(e.key.name.str());
+    WaitForGate();
+  });
+  listener->Deliver(Events(Add("a")));
+  listener->Deliver(Events(Add("b")));
+  Run();
+  listener->StopDelivery();
+  gate_->Notify();
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a"));
+  EXPECT_TRUE(listener->Join({}));
+}
+
+TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown_PL_03) {
+  const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = 4});
+  listener->Deliver(Events(Add("first")));
+  Run();
+  for (int i = 0; i < 8; ++i) listener->Deliver(Events(Add(std::to_string(i))));
+  EXPECT_THAT(told_->backlogs, ElementsAre(4u));
+  EXPECT_EQ(listener->Backlog(), 8u);
+  listener->StopDelivery();
+  gate_->Notify();
+  Run();
+}
+
+TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped_SI_12) {
+  const auto listener = Listen(Noting());
+  listener->Reject();
+  ASSERT_FALSE(listener->status());
+  EXPECT_EQ(listener->status().error().code(), Code::kStopped);
+  listener->Deliver(Events(Add("a")));
+  Run();
+  EXPECT_THAT(calls_, IsEmpty());
+}
+
+using ProcessorTest = ListenerTest;
+
+TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue_SI_10_RS_08) {
+  Processor processor;
+  std::vector<std::string> often, never;
+  processor.Add(Listen([&](const AnyEvent& e) { often.push_back(e.key.name.str()); }), 10s, simulation_.clock()->Now());
+  processor.Add(Listen([&](const AnyEvent& e) { never.push_back(e.key.name.str()); }), 0s, simulation_.clock()->Now());
+
+  processor.Distribute(
+      Events(Update("early", "1", "1", Reason::kRelist)));  // before the first check everybody is told [RS-09]
+  EXPECT_FALSE(processor.ShouldResync(simulation_.clock()->Now() + 9s));
+  processor.Distribute(Events(Update("not-due", "1", "1", Reason::kRelist)));
+  processor.Distribute(Events(Update("changed", "1", "2")));
+  EXPECT_TRUE(processor.ShouldResync(simulation_.clock()->Now() + 10s));
+  processor.Distribute(Events(Update("due", "2", "2", Reason::kResync)));
+  Run();
+  EXPECT_THAT(often, ElementsAre("early", "changed", "due"));
+  EXPECT_THAT(never, ElementsAre("early", "changed"));
+}
+
+TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime_RS_07) {
+  Processor processor;
+  const TimePoint start = simulation_.clock()->Now();
+  processor.Add(Listen(Noting()), 10s, start);
+  EXPECT_TRUE(processor.ShouldResync(start + 14s));
+  EXPECT_FALSE(processor.ShouldResync(start + 23s));
+  EXPECT_TRUE(processor.ShouldResync(start + 24s));
+}
+
+TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse_PL_01) {
+  Processor processor;
+  processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), 0s, simulation_.clock()->Now());
+  processor.Add(Listen(Noting()), 0s, simulation_.clock()->Now());
+  for (const char* name : {"a", "b", "c"}) processor.Distribute(Events(Add(name)));
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a", "b", "c"));
+  processor.StopAll();
+  gate_->Notify();
+  Run();
+}
+
+TEST_P(ProcessorTest, TellsALateListenerThatTheInitialStateIsComplete_HS_05) {
+  Processor processor;
+  processor.InitialQueued();
+  const auto listener = Listen(Noting());
+  listener->Deliver(Events(Add("replayed", true)));
+  processor.Add(listener, 0s, simulation_.clock()->Now());
+  EXPECT_FALSE(listener->HasSynced());
+  Run();
+  EXPECT_TRUE(listener->HasSynced());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ListenerTest, ::testing::Range<std::uint64_t>(0, 50));
+INSTANTIATE_TEST_SUITE_P(Seeds, ProcessorTest, ::testing::Range<std::uint64_t>(0, 50));
+
+}  // namespace
+}  // namespace kgen::cache
