@@ -136,6 +136,10 @@ class Listener::Impl : public SharedObject {
     const std::lock_guard lock(mutex_);
     return removed_;
   }
+  bool closed() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  }
   const HandlerOptions& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return name_; }
 
@@ -270,6 +274,7 @@ void Listener::NotifySynced(Task callback) { impl_->NotifySynced(std::move(callb
 std::size_t Listener::Backlog() const noexcept { return impl_->Backlog(); }
 const HandlerOptions& Listener::options() const noexcept { return impl_->options(); }
 bool Listener::removed() const noexcept { return impl_->removed(); }
+bool Listener::closed() const noexcept { return impl_->closed(); }
 
 // ------------------------------------------------------------------------------------------------------------------
 // Processor

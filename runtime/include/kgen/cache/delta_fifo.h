@@ -2,21 +2,24 @@
 //
 // DeltaFifo: every change that the reflector saw, in order, until the controller loop applies it. [D13]
 //
-//   reflector --Add, Update, Delete, Replace, Resync, Bookmark--> DeltaFifo --Drain--> controller loop --> Store, Processor
+//   reflector --Add, Update, Delete, Replace, Resync, Bookmark--> DeltaFifo --Drain--> controller loop
 //
-// One queue with one meaning: all deltas in order of arrival, and those of one object chained, so that a reader gets the complete list
-// per object and the right order over all objects.
+// One queue with one meaning: all deltas in order of arrival, and those of one object chained, so that a reader gets
+// the complete list per object and the right order over all objects.
 //
 // Thread safety: none; reflector and controller loop of an informer run on one strand. Never blocks.
 //
 // Invariants (tests/runtime/cache/delta_fifo_test.cc names them):
 //   Q1  Drained elements come in the order in which they were put in, over all objects.
-//   Q2  Every delta put in comes out, except a deletion whose object's newest queued delta already is one.
-//   Q3  Of two deletions in a row the one with a certain final state stays. [INF Q-20]
+//   Q2  Every delta put in comes out, except a deletion whose object's newest queued delta already is one; its version
+//       stays, as a bookmark.
+//   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one. [INF Q-20]
 //   Q4  Replace and Sync are elements of their own; a chain never reaches across one.
-//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one) and stops when `keep_going` says so, but takes at least one.
-//   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with no Replace yet, any
-//       other element first makes the initial population empty. Never false again. [INF]
+//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), stops when `keep_going` says so, but takes at
+//       least one; a Replace is always the last that it takes.
+//   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with
+//       no Replace yet, an object's delta first makes the initial population empty (a Bookmark or Sync does not).
+//       Never false again. [INF]
 //   Q7  Storage of drained elements is released at once.
 #ifndef KGEN_CACHE_DELTA_FIFO_H_
 #define KGEN_CACHE_DELTA_FIFO_H_
@@ -46,15 +49,18 @@ enum class DeltaType : std::uint8_t {
 
 struct ListedObject {
   ObjectKey key;
-  AnyRef object;  // null: refused, the last good state stays
+  AnyRef object;       // null: refused, the last good state stays
+  bool stale = false;  // a newer state was refused; `object` is the last good one of the same snapshot
 };
 
 struct Delta {
   DeltaType type;
-  ObjectKey key{};          // empty for kReplaced, kSync, kBookmark
-  AnyRef object{};          // kAdded, kUpdated, kDeleted
-  std::string version{};    // of the event, as the server wrote it
+  ObjectKey key{};                   // empty for kReplaced, kSync, kBookmark
+  AnyRef object{};                   // kAdded, kUpdated, kDeleted
+  std::string version{};             // of the event, as the server wrote it
   std::vector<ListedObject> list{};  // kReplaced
+  // kReplaced: an object without a readable name is missing, so that nothing counts as deleted. [D6]
+  bool incomplete = false;
 };
 
 class DeltaFifo {
@@ -69,13 +75,13 @@ class DeltaFifo {
   // Queued whether or not anybody knows the object. [INF Q-08]
   void Delete(ObjectKey key, AnyRef object, std::string version);
   void Refuse(ObjectKey key, std::string version);
-  void Replace(std::vector<ListedObject> list, std::string version);
+  void Replace(std::vector<ListedObject> list, std::string version, bool incomplete = false);
   void Resync();
   void Bookmark(std::string version);
 
   // Takes elements from the front. `keep_going` is asked after each one (the 50 ms of D13); it may be null.
   std::vector<Delta> Drain(std::size_t max_deltas, const std::function<bool()>& keep_going = nullptr);
-  // The caller has applied what the last Drain() gave and handed out its notifications.
+  // The caller has applied what Drain() has given so far and handed out its notifications.
   void Applied();
 
   // The queued deltas of one object since the last Replace or Sync, oldest first.
@@ -93,11 +99,13 @@ class DeltaFifo {
     std::uint64_t previous;  // sequence number of the object's delta before this one; 0: none
   };
   void Push(Delta delta);
+  void PushOfObject(Delta delta);
+  bool MergeDeletion(Delta& delta);
 
   std::deque<Element> queue_;
-  std::uint64_t first_sequence_ = 1;  // of queue_.front()
+  std::uint64_t first_sequence_ = 1;                     // of queue_.front()
   std::unordered_map<ObjectKey, std::uint64_t> newest_;  // of each object with a chain
-  std::uint64_t initial_end_ = 0;  // sequence after which the initial population is drained; 0: not known yet
+  std::uint64_t initial_end_ = 0;                        // sequence number of the first Replace; 0: not known yet
   bool initial_drained_ = false;
   bool initial_done_ = false;
 };

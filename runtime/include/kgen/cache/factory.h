@@ -7,10 +7,12 @@
 #ifndef KGEN_CACHE_FACTORY_H_
 #define KGEN_CACHE_FACTORY_H_
 
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kgen/cache/informer_core.h"
@@ -28,17 +30,23 @@ struct ListOptions;
 
 // For informers that are made after the factory was.
 struct FactoryOptions {
-  Nanos resync = Nanos(0);   // default of every informer; 0: no resync
-  std::string namespace_{};  // "" for all namespaces
+  Nanos resync = Nanos(0);                                 // default of every informer; 0: no resync
+  std::string namespace_{};                                // "" for all namespaces
   std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last; may set selectors
   bool drop_managed_fields = false;
+  // For single kinds, instead of `resync`: {&Pod::kTable, 10min}. [INF FA-02]
+  std::vector<std::pair<const TypeTable*, Nanos>> resync_of{};
+  cache::Transform transform{};  // of every informer; see SharedInformer::SetTransform, which replaces it
+  std::int64_t page_size = 0;    // 0: as the reflector thinks best
+  bool streaming_list = true;    // false: always list first
+  Nanos apply_delay = Nanos(0);  // see cache::InformerOptions
 };
 
 // Shared between a factory and the accessors it gave out, so that these may outlive it.
 class FactoryState;
 
-// Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for that one). Listers,
-// informers and registrations may outlive it and answer from the last state. [D11]
+// Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for
+// that one). Listers, informers and registrations may outlive it and answer from the last state. [D11]
 //
 // Thread safety: all members from any thread.
 class SharedInformerFactory {
@@ -53,12 +61,14 @@ class SharedInformerFactory {
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
 
-  // Starts every informer that was asked for (Informer() or Lister() of a kind) and has not been started. Does not block; may be called again
-  // after more were asked for. Each stops with the token of its own Start. [INF FA-04, FA-05]
+  // Starts every informer that was asked for (Informer() or Lister() of a kind) and has not been started. Does not
+  // block; may be called again after more were asked for. Each stops with the token of its own Start. [INF FA-04,
+  // FA-05]
   void Start(std::stop_token stop = {});
   // Blocks until the started informers have synced. See detail::WaitForSync for what ends it. [INF FA-08 to FA-10]
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}, const SyncOptions& options = {}) const;
-  // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them itself: D11]
+  // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them
+  // itself: D11]
   void Shutdown();
   std::vector<cache::InformerStatus> status() const;
 
@@ -70,7 +80,8 @@ class SharedInformerFactory {
 };
 
 namespace detail {
-// The informer of that table and the factory's scope, made at the first call. [INF FA-02; D-table: (table, namespaces, tweak)]
+// The informer of that table and the factory's scope, made at the first call. [INF FA-02; D-table: (table, namespaces,
+// tweak)]
 Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
 }  // namespace detail
 

@@ -36,17 +36,26 @@ struct InformerOptions {
   bool streaming_list = true;
   bool drop_managed_fields = false;
   bool share_subtrees = true;
+  Nanos min_watch_timeout = std::chrono::minutes(5);  // [INF RW-02]
+  // Changes wait so long for others before they are applied together: fewer transactions under a storm of events, at
+  // the price of delay. 0: as soon as the strand is free.
+  Nanos apply_delay = Nanos(0);
 };
 
 // A look at how an informer stands.
 struct InformerStatus {
-  std::string name;      // "pods", "pods in default"
+  std::string name;  // "pods", "pods in default"
+  // Or "starting", "listing", "streaming the list", "watching", "waiting to try again", "stopped".
+  std::string_view state = "not started";
   bool started = false, stopped = false, synced = false;
-  int failures = 0;      // of listing or watching, in a row
+  int failures = 0;  // of listing or watching, in a row
+  int refusals = 0;  // 401, 403 and 404 in a row
   bool has_error = false;
   Error last_error{Code::kInternal, ""};
   std::string resource_version;
-  std::size_t objects = 0, refused = 0;
+  std::size_t objects = 0;
+  // Objects whose newest state could not be decoded; the last good one, if there is one, is marked stale. [D6]
+  std::size_t refused = 0;
   std::uint64_t lists = 0, watches = 0, events = 0;
 };
 
@@ -55,11 +64,12 @@ struct InformerStatus {
 //
 // Invariants (tests/runtime/cache/informer_test.cc):
 //   I1  The store holds a change before any handler hears of it. [INF SI-06]
-//   I2  A handler added while running hears every object then in the store once, as initial, and every later change once. [INF SI-13]
+//   I2  A handler added while running hears every object then in the store once, as initial, and every later change
+//       once. [INF SI-13]
 //   I3  HasSynced() is true only if a complete state of the server has been applied; it stays true. [INF SI-03, SI-04]
 //   I4  After Stop() has taken effect nothing more is applied; queued deltas are discarded. [INF CT-03]
-//   I5  No user function runs on the strand except transform and index functions; an exception of one is a refused object or a missing index
-//       value, reported, never fatal.
+//   I5  No user function runs on the strand except transform and index functions and the tweak of list options; an
+//       exception of one is a refused object, a missing index value or a failed request, reported, never fatal.
 class InformerCore : public SharedObject {
  public:
   InformerCore(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerOptions options);
@@ -69,7 +79,8 @@ class InformerCore : public SharedObject {
   void Start(std::stop_token stop);
   // Ends reflector and distribution. Does not wait.
   void Stop();
-  // Blocks until the informer has stopped and no handler runs, except on a handler's own thread, where it returns at once.
+  // Blocks until the informer has stopped and no handler runs; from a handler of it, without waiting for that one.
+  // Errors: kCancelled (stop), kInvalidArgument on a thread that runs posted work.
   Result<void> Join(std::stop_token stop);
 
   Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
@@ -85,7 +96,8 @@ class InformerCore : public SharedObject {
   const TypeTable& table() const noexcept;
   Shared<Executor> executor() const;
 
-  // `callback` runs as posted work whenever synced, stopped, failures or the last error change, until the returned Timer-like handle is dropped.
+  // `callback` runs as posted work whenever synced, stopped, failures or the last error change, until the returned
+  // Timer-like handle is dropped.
   class Watch : public SharedObject {};
   [[nodiscard]] Shared<Watch> OnStatusChange(std::function<void()> callback);
 
@@ -99,14 +111,20 @@ class InformerCore : public SharedObject {
 // What to wait for besides the stores, and for how long.
 struct SyncOptions {
   std::vector<const Registration*> handlers{};  // also until each has handled its initial events
-  bool patient = false;          // 401, 403 and 404 count as passing troubles instead of giving up after three attempts
+  bool patient = false;  // 401, 403 and 404 count as passing troubles instead of giving up after three attempts
+  // Objects that could not be decoded make it fail with kDecode; else status() and the observer tell of them. [D6]
+  bool complete = false;
   Nanos give_up_after = Nanos(0);  // 0: as long as it takes
 };
 
 namespace detail {
-// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped; the message names each informer that is not
-// synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
-Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers, const SyncOptions& options);
+// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped; the message names each
+// informer that is not synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
+Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
+                         const SyncOptions& options);
+// The same where there may be no informer to take the executor from.
+Result<void> WaitForSync(Executor& executor, std::stop_token stop,
+                         const std::vector<Shared<cache::InformerCore>>& informers, const SyncOptions& options);
 }  // namespace detail
 }  // namespace kgen
 

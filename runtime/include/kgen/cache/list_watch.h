@@ -28,9 +28,11 @@ class ListWatch : public SharedObject {
 
 using TweakListOptions = std::function<void(ListOptions&)>;
 
-// Over one resource of a connection. `tweak` runs after the reflector has filled the options, for list and watch alike. [INF LW-02, FA-12]
-// `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means all.
-Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak = {});
+// Over one resource of a connection. `tweak` runs after the reflector has filled the options, for list and watch alike.
+// [INF LW-02, FA-12] `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means
+// all.
+Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
+                                TweakListOptions tweak = {});
 
 }  // namespace kgen::cache
 

@@ -57,6 +57,7 @@ class Listener : public SharedObject {
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept;
   bool removed() const noexcept;
+  bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
 
  private:
   class Impl;

@@ -4,12 +4,14 @@
 //
 //   ListWatch bytes --> split, decode, transform --> DeltaFifo --> Hooks::on_queued (the controller loop drains)
 //
-// A state machine on the informer's strand: every member runs there, nothing blocks, and all waiting is a timer of the clock. One round is a
-// streaming list, or else a paged list, followed by watches from the last resource version; a round that fails is followed by one back-off
-// delay. What it promises is the INF contract, sections 2 to 8; the ids stand at the functions that keep them.
+// A state machine on the informer's strand: every member runs there, nothing blocks, and all waiting is a timer of the
+// clock. One round is a streaming list, or else a paged list, followed by watches from the last resource version; a
+// round that fails is followed by one back-off delay. What it promises is the INF contract, sections 2 to 8; the ids
+// stand at the functions that keep them.
 //
-// Never does: publish streamed objects before the end marker (WL-03, WL-04), record a version from before it (WL-12), travel back in time
-// after a 410 (RL-02, RL-03), treat a clean end of a watch as an error (RW-03), keep a stream that it no longer reads (RF-05).
+// Never does: publish streamed objects before the end marker (WL-03, WL-04), record a version from before it (WL-12),
+// travel back in time after a 410 (RL-02, RL-03), treat a clean end of a watch as an error (RW-03), keep a stream that
+// it no longer reads (RF-05).
 #ifndef KGEN_CACHE_REFLECTOR_H_
 #define KGEN_CACHE_REFLECTOR_H_
 
@@ -28,20 +30,26 @@
 
 namespace kgen::cache {
 
-// Changes an object before anybody sees it. Runs exactly once per received object, on the strand; must not block. Metadata's name, namespace
-// and resourceVersion stay as they were whatever it does. [INF TR; D13]
+// Changes an object before anybody sees it. Runs exactly once per received object, on the strand; must not block.
+// Metadata's name, namespace and resourceVersion stay as they were whatever it does. [INF TR; D13]
 using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 struct ReflectorOptions {
-  Nanos resync = Nanos(0);                        // 0: never [INF RS-01]
-  Nanos min_watch_timeout = std::chrono::minutes(5);  // honoured above five minutes; the maximum is twice as much [INF RW-01, RW-02]
-  std::int64_t page_size = 0;                     // 0: the rules of RL-06
-  bool streaming_list = true;                     // [INF WL-01]
-  Nanos end_marker_deadline = std::chrono::minutes(1);   // without an event for so long before the marker: fall back to a list
-  Nanos watch_deadline_slack = std::chrono::seconds(30);  // a watch that outlives its server timeout by this is ended on our side [D16]
-  Nanos internal_error_retry = Nanos(0);          // [INF ER-07]
-  std::uint64_t seed = 0;                         // of the jitter; 0: random
+  Nanos resync = Nanos(0);  // 0: never [INF RS-01]
+  // Honoured above five minutes; the maximum is twice as much. [INF RW-01, RW-02]
+  Nanos min_watch_timeout = std::chrono::minutes(5);
+  std::int64_t page_size = 0;  // 0: the rules of RL-06
+  bool streaming_list = true;  // [INF WL-01]
+  // A streaming list without an initial event for so long, or without its end marker for five times as long: fall back
+  // to a list.
+  Nanos end_marker_deadline = std::chrono::minutes(1);
+  Nanos list_deadline = std::chrono::minutes(1);  // a list that sends no byte for so long has failed
+  // A watch that outlives its server timeout by this is ended on our side. [D16]
+  Nanos watch_deadline_slack = std::chrono::seconds(30);
+  Nanos internal_error_retry = Nanos(0);  // [INF ER-07]
+  std::uint64_t seed = 0;                 // of the jitter; 0: from the clock
   DecodeOptions decode{};
+  ObjectDecoder::Sharing sharing{true, true};
   TransformFunction transform{};
 };
 
@@ -49,34 +57,41 @@ struct ReflectorOptions {
 struct ReflectorStatus {
   enum class State : std::uint8_t { kIdle, kListing, kStreaming, kWatching, kBackingOff, kStopped };
   State state = State::kIdle;
-  int failures = 0;            // in a row; 0 after a success
+  int failures = 0;  // in a row; 0 once a watch is open
+  int refusals = 0;  // 401, 403 and 404 in a row: what a wait for the sync gives up on [D15]
   bool has_error = false;
   Error last_error{Code::kInternal, ""};  // meaningful if has_error
-  std::string resource_version;  // last seen [INF RF-04]
+  std::string resource_version;           // last seen; "" before the first list [INF RF-04]
   std::uint64_t rounds = 0, lists = 0, watches = 0, events = 0;
 };
 
 class Reflector : public SharedObject {
  public:
+  // None may call Stop().
   struct Hooks {
-    std::function<void()> on_queued;         // the fifo has something new
-    std::function<bool()> should_resync;     // [INF RS-08]; absent: yes
-    std::function<void(const Error&, int failures)> on_failed;  // a list failed, or a watch could not be opened [INF WE-03]
+    std::function<void()> on_queued;      // the fifo has something new
+    std::function<bool()> should_resync;  // [INF RS-08]; absent: yes
+    // A list failed, or a watch could not be opened. Before the wait. [INF WE-02, WE-03]
+    std::function<void(const Error&, int failures)> on_failed;
+    std::function<void()> on_status;  // state, failures or last error changed
   };
 
-  // `table` is of the kind; `strand` the informer's. The fifo must outlive the reflector's last task: both belong to the informer.
-  Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor, Shared<Strand> strand,
-            Shared<Observer> observer, ReflectorOptions options, Hooks hooks);
+  // `table` is of the kind; `strand` the informer's. The fifo must outlive the reflector's last task: both belong to
+  // the informer.
+  Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
+            Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks);
   ~Reflector() override;
 
   void Start();  // the first round starts at once [INF RF-01]
   // Ends stream and timers; no hook is called afterwards. Idempotent. [INF RF-02, RF-05]
   void Stop();
   const ReflectorStatus& status() const noexcept;
+  // Forgets shared strings and subtrees that no object uses any more. After a relist was applied.
+  void Sweep();
 
  private:
   class Impl;
-  Impl* impl_;
+  Shared<Impl> impl_;  // also held by the stream and the timers that are under way
 };
 
 }  // namespace kgen::cache

@@ -1,0 +1,36 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Faults that can be built in on purpose, to prove that the simulation finds them. None is in a normal build:
+// Injected() is then constant false and the compiler drops the branch.
+//
+//   -DKGEN_DELIBERATE_BUG=3    bug 3 is in
+//   -DKGEN_DELIBERATE_BUG=0    the program chooses: InjectBug(Bug::kRewatchFromNothing), before it starts anything
+//
+// Never define it for anything but the simulation's own build: all files of the cache must agree on it.
+#ifndef KGEN_RUNTIME_CACHE_DELIBERATE_BUGS_H_
+#define KGEN_RUNTIME_CACHE_DELIBERATE_BUGS_H_
+
+namespace kgen::cache {
+
+enum class Bug : int {
+  kNone = 0,
+  kVersionBeforeEndMarker = 1,  // reflector: a resource version taken from a streamed event before the end marker
+  kReplaceForgetsQueued = 2,    // controller loop: a Replace does not see a key that is only in the queue
+  kRewatchFromNothing = 3,      // reflector: after a 410 it watches from "" instead of listing
+  kIndexValueKept = 4,          // store: an index value that an object no longer has is not removed
+  kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay is told the rest of it
+};
+
+#if !defined(KGEN_DELIBERATE_BUG)
+constexpr bool Injected(Bug) noexcept { return false; }
+#elif KGEN_DELIBERATE_BUG > 0
+constexpr bool Injected(Bug bug) noexcept { return static_cast<int>(bug) == KGEN_DELIBERATE_BUG; }
+#else
+inline Bug injected_bug = Bug::kNone;  // set once, before any thread starts
+inline void InjectBug(Bug bug) noexcept { injected_bug = bug; }
+inline bool Injected(Bug bug) noexcept { return bug == injected_bug; }
+#endif
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_DELIBERATE_BUGS_H_

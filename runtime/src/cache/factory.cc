@@ -1,0 +1,125 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/factory.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "kgen/cache/list_watch.h"
+#include "kgen/client/connection.h"
+#include "kgen/client/options.h"
+
+namespace kgen {
+
+// The informers of one scope. Holds no lock while it calls an informer that may wait.
+class FactoryState : public SharedObject {
+ public:
+  using Core = Shared<cache::InformerCore>;
+
+  FactoryState(const Connection& connection, FactoryOptions options)
+      : connection_(connection), options_(std::move(options)) {}
+
+  Core InformerFor(const TypeTable& table) {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      if (entry.table == &table) return entry.core;
+    }
+    entries_.push_back({&table, Make(table), false});
+    return entries_.back().core;
+  }
+
+  void Start(const std::stop_token& stop) {
+    std::vector<Core> fresh;
+    {
+      const std::lock_guard lock(mutex_);
+      if (shut_down_) return;
+      for (Entry& entry : entries_) {
+        if (!std::exchange(entry.started, true)) fresh.push_back(entry.core);
+      }
+    }
+    for (const Core& core : fresh) core->Start(stop);
+  }
+
+  void Shutdown() {
+    std::vector<Core> all;
+    {
+      const std::lock_guard lock(mutex_);
+      shut_down_ = true;
+      for (const Entry& entry : entries_) all.push_back(entry.core);
+    }
+    for (const Core& core : all) core->Stop();
+    // On a thread that must not block nothing is waited for: everything ends by itself.
+    for (const Core& core : all) {
+      if (!core->Join({})) return;
+    }
+  }
+
+  std::vector<Core> Started() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Core> started;
+    for (const Entry& entry : entries_) {
+      if (entry.started) started.push_back(entry.core);
+    }
+    return started;
+  }
+
+  std::vector<cache::InformerStatus> status() const {
+    std::vector<Core> all;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const Entry& entry : entries_) all.push_back(entry.core);
+    }
+    std::vector<cache::InformerStatus> status;
+    for (const Core& core : all) status.push_back(core->status());
+    return status;
+  }
+
+  Executor& executor() const { return connection_.executor(); }
+
+ private:
+  struct Entry {
+    const TypeTable* table;
+    Core core;
+    bool started;
+  };
+
+  Core Make(const TypeTable& table) const {
+    cache::InformerOptions options;
+    const auto own = std::find_if(options_.resync_of.begin(), options_.resync_of.end(),
+                                  [&](const auto& of) { return of.first == &table; });
+    options.resync = own != options_.resync_of.end() ? own->second : options_.resync;
+    options.page_size = options_.page_size;
+    options.streaming_list = options_.streaming_list;
+    options.drop_managed_fields = options_.drop_managed_fields;
+    options.apply_delay = options_.apply_delay;
+    auto source = cache::MakeListWatch(connection_, *table.kind, options_.namespace_, options_.tweak_list_options);
+    auto core = MakeShared<cache::InformerCore>(connection_, std::move(source), table, options);
+    if (options_.transform) static_cast<void>(core->SetTransform(options_.transform));  // cannot fail before the start
+    return core;
+  }
+
+  const Connection connection_;
+  const FactoryOptions options_;
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;  // guarded by mutex_
+  bool shut_down_ = false;      // guarded by mutex_
+};
+
+SharedInformerFactory::SharedInformerFactory(const Connection& connection, FactoryOptions options)
+    : state_(MakeShared<FactoryState>(connection, std::move(options))) {}
+SharedInformerFactory::~SharedInformerFactory() { Shutdown(); }
+
+void SharedInformerFactory::Start(std::stop_token stop) { state_->Start(stop); }
+
+Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const {
+  return detail::WaitForSync(state_->executor(), std::move(stop), state_->Started(), options);
+}
+
+void SharedInformerFactory::Shutdown() { state_->Shutdown(); }
+std::vector<cache::InformerStatus> SharedInformerFactory::status() const { return state_->status(); }
+
+Shared<cache::InformerCore> detail::InformerFor(const Shared<FactoryState>& factory, const TypeTable& table) {
+  return factory->InformerFor(table);
+}
+
+}  // namespace kgen

@@ -1,0 +1,169 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/informer_core.h"
+
+#include <utility>
+
+#include "cache/informer_impl.h"
+#include "cache/tell.h"
+#include "kgen/core/field_path.h"
+
+namespace kgen::cache {
+
+// Ends the informer on its strand; at once if the executor throws the task away, because then no strand runs any more.
+class InformerCore::Impl::StopTask {
+ public:
+  explicit StopTask(Shared<Impl> impl) noexcept : impl_(std::move(impl)) {}
+  StopTask(StopTask&&) noexcept = default;
+  StopTask& operator=(StopTask&&) = delete;
+  ~StopTask() { (*this)(); }
+  void operator()() noexcept {
+    if (const Shared<Impl> impl = std::exchange(impl_, {})) impl->StopOnStrand();
+  }
+
+ private:
+  Shared<Impl> impl_;
+};
+
+void InformerCore::Impl::FireRelay::operator()() const {
+  const Shared<StopRelay> held = relay;  // this object may go with the informer
+  if (const Shared<Impl> impl = held->Take()) impl->Stop();
+}
+
+// -----------------------------------------------------------------------------------------------------------------------
+// any thread
+
+InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
+                         InformerOptions options)
+    : connection_(connection),
+      source_(std::move(source)),
+      table_(table),
+      options_(std::move(options)),
+      name_(source_->Describe()),
+      executor_(connection.shared_executor()),
+      observer_(&connection.observer()),
+      strand_(executor_->MakeStrand("informer " + name_)),
+      store_(MakeShared<Store>()),
+      relay_(MakeShared<StopRelay>()),
+      drain_timer_(executor_, strand_) {
+  status_.name = name_;
+  store_->SetOnThrow([name = name_, observer = observer_](const ObjectKey& key, std::string_view what) {
+    Tell(observer, [&](Observer& o) { o.OnHandlerFailed({name, &key, what}); });
+  });
+}
+
+InformerCore::Impl::~Impl() = default;
+
+void InformerCore::Impl::Start(std::stop_token stop) {
+  if (stopping_.load() || started_.exchange(true)) return;
+  relay_->Set(Shared<Impl>(this));
+  executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
+  on_stop_.emplace(std::move(stop), FireRelay{relay_});  // calls it right here if the stop was requested before
+}
+
+void InformerCore::Impl::Stop() {
+  if (stopping_.exchange(true)) return;
+  executor_->Post(strand_, StopTask(Shared<Impl>(this)));
+}
+
+Result<void> InformerCore::Impl::Join(std::stop_token stop) {
+  const Shared<Waiter> waiter = executor_->MakeWaiter("stop of informer " + name_);
+  const Shared<Watch> watch = OnStatusChange([waiter] { waiter->Notify(); });
+  while (!IsStopped()) {
+    if (Result<void> waited = waiter->Wait(stop); !waited && !IsStopped()) return waited;
+  }
+  std::vector<Shared<Listener>> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    listeners = listeners_;
+  }
+  for (const Shared<Listener>& listener : listeners) {
+    if (Result<void> joined = listener->Join(stop); !joined) return joined;
+  }
+  return {};
+}
+
+Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOptions options) {
+  const auto listener = MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_);
+  if (stopping_.load()) {
+    listener->Reject();  // [INF SI-12]
+    return listener;
+  }
+  std::vector<Shared<Listener>> gone;  // destroyed outside of the lock
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(listeners_, [&](Shared<Listener>& old) {
+      if (!old->removed()) return false;
+      gone.push_back(old);
+      return true;
+    });
+    listeners_.push_back(listener);
+  }
+  // The strand is where changes are applied, so no change can come between the replay and the registration. [I2; INF
+  // SI-13]
+  const PendingListener pending{listener, executor_->clock()->Now()};
+  executor_->Post(strand_, [self = Shared<Impl>(this), pending] { self->AddOnStrand(pending); });
+  return listener;
+}
+
+Result<void> InformerCore::Impl::SetTransform(Transform transform) {
+  const std::lock_guard lock(mutex_);
+  if (started_.load())
+    return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started: it is too late for a transform");
+  transform_ = std::move(transform);
+  return {};
+}
+
+InformerStatus InformerCore::Impl::status() const {
+  const std::lock_guard lock(mutex_);
+  InformerStatus status = status_;
+  status.started = started_.load();
+  if (status.started && status.state == InformerStatus().state) status.state = "starting";
+  return status;
+}
+
+Shared<InformerCore::Watch> InformerCore::Impl::OnStatusChange(std::function<void()> callback) {
+  return MakeShared<StatusWatch>(Shared<Impl>(this), std::move(callback));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------
+// outside
+
+InformerCore::InformerCore(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
+                           InformerOptions options)
+    : impl_(MakeShared<Impl>(connection, std::move(source), table, std::move(options))) {}
+InformerCore::~InformerCore() { impl_->Stop(); }
+
+void InformerCore::Start(std::stop_token stop) { impl_->Start(std::move(stop)); }
+void InformerCore::Stop() { impl_->Stop(); }
+Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(std::move(stop)); }
+
+Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions options) {
+  return Registration(impl_->AddListener(std::move(handler), std::move(options)));
+}
+
+Result<void> InformerCore::AddIndex(std::string_view name, IndexFunction function) {
+  if (impl_->IsStopped())
+    return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");  // [INF SI-18]
+  return impl_->store()->AddIndex(name, std::move(function));
+}
+
+Result<void> InformerCore::AddIndex(std::string_view name, const FieldPath& path) {
+  Result<ResolvedPath> resolved = ResolvedPath::Resolve(path, impl_->table());
+  if (!resolved) return Fail(resolved.error().With("index \"" + std::string(name) + "\""));
+  return AddIndex(name, [path = *std::move(resolved)](const AnyRef& object, IndexSink& sink) {
+    path.Visit(object.object(), [&](std::string_view value) { sink.Add(value); });
+  });
+}
+
+Result<void> InformerCore::SetTransform(Transform transform) { return impl_->SetTransform(std::move(transform)); }
+bool InformerCore::HasSynced() const noexcept { return impl_->HasSynced(); }
+bool InformerCore::IsStopped() const noexcept { return impl_->IsStopped(); }
+InformerStatus InformerCore::status() const { return impl_->status(); }
+const Shared<Store>& InformerCore::store() const noexcept { return impl_->store(); }
+const TypeTable& InformerCore::table() const noexcept { return impl_->table(); }
+Shared<Executor> InformerCore::executor() const { return impl_->executor(); }
+Shared<InformerCore::Watch> InformerCore::OnStatusChange(std::function<void()> callback) {
+  return impl_->OnStatusChange(std::move(callback));
+}
+
+}  // namespace kgen::cache

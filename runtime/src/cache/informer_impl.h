@@ -1,0 +1,145 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The inside of an informer: what runs on its strand, and what other threads may see of it.
+#ifndef KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
+#define KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cache/change_set.h"
+#include "cache/strand_timer.h"
+#include "kgen/cache/informer_core.h"
+#include "kgen/cache/list_watch.h"
+#include "kgen/cache/processor.h"
+#include "kgen/cache/reflector.h"
+#include "kgen/client/connection.h"
+
+namespace kgen::cache {
+
+// Lifetime: held by the InformerCore, by its posted tasks and, while it runs, by the relay of the stop token.
+// ~InformerCore posts the stop, so the last reference goes only after everything has ended on the strand.
+class InformerCore::Impl final : public SharedObject {
+ public:
+  Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerOptions options);
+  ~Impl() override;
+
+  // Any thread.
+  void Start(std::stop_token stop);
+  void Stop();
+  Result<void> Join(std::stop_token stop);
+  Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
+  Result<void> SetTransform(Transform transform);
+  bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
+  bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+  InformerStatus status() const;
+  Shared<Watch> OnStatusChange(std::function<void()> callback);
+  const Shared<Store>& store() const noexcept { return store_; }
+  const TypeTable& table() const noexcept { return table_; }
+  const Shared<Executor>& executor() const noexcept { return executor_; }
+
+ private:
+  class StatusWatch;
+  class StopRelay;
+  class StopTask;
+  struct FireRelay {
+    Shared<StopRelay> relay;
+    void operator()() const;
+  };
+  struct PendingListener {
+    Shared<Listener> listener;
+    TimePoint registered;
+  };
+
+  // On the strand.
+  void StartOnStrand();
+  void StopOnStrand();
+  void AddOnStrand(PendingListener pending);
+  void AddRunning(const PendingListener& pending);
+  void Replay(Listener& listener) const;
+  void ScheduleDrain();
+  void Drain();
+  ChangeSet TakeChanges();
+  void Publish();
+  Nanos RequestedResync(const Listener& listener) const;
+  Nanos EffectiveResync(Nanos requested) const;
+
+  const Connection connection_;
+  const Shared<ListWatch> source_;
+  const TypeTable& table_;
+  const InformerOptions options_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Observer> observer_;
+  const Shared<Strand> strand_;
+  const Shared<Store> store_;
+  std::atomic<bool> started_{false};
+  std::atomic<bool> synced_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopped_{false};
+  Shared<StopRelay> relay_;
+  std::optional<std::stop_callback<FireRelay>> on_stop_;  // made once, by the thread that wins started_
+
+  // Of the strand.
+  DeltaFifo fifo_;
+  Processor processor_;
+  std::unique_ptr<Reflector> reflector_;
+  StrandTimer drain_timer_;
+  std::vector<PendingListener> pending_;  // added before the start
+  KeySet refused_;
+  Nanos check_period_{};  // of resyncs [INF RS-04, RS-05]
+  bool drain_scheduled_ = false;
+  bool running_ = false;
+
+  // Of every thread. Nothing is called while it is held.
+  mutable std::mutex mutex_;
+  Transform transform_;                      // guarded by mutex_
+  InformerStatus status_;                    // guarded by mutex_
+  std::vector<Shared<Listener>> listeners_;  // guarded by mutex_; for Join
+  std::vector<StatusWatch*> watches_;        // guarded by mutex_; each takes itself out
+};
+
+// What a stop token calls. It knows the informer while that runs, so that token and informer may go in any order.
+class InformerCore::Impl::StopRelay final : public SharedObject {
+ public:
+  void Set(Shared<Impl> impl) {
+    const std::lock_guard lock(mutex_);
+    impl_ = std::move(impl);
+  }
+  Shared<Impl> Take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(impl_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  Shared<Impl> impl_;  // guarded by mutex_
+};
+
+class InformerCore::Impl::StatusWatch final : public Watch {
+ public:
+  StatusWatch(Shared<Impl> impl, std::function<void()> callback)
+      : callback_(std::move(callback)), impl_(std::move(impl)) {
+    const std::lock_guard lock(impl_->mutex_);
+    impl_->watches_.push_back(this);
+  }
+  ~StatusWatch() override {
+    const std::lock_guard lock(impl_->mutex_);
+    std::erase(impl_->watches_, this);
+  }
+  void Call() const { callback_(); }
+
+ private:
+  const std::function<void()> callback_;
+  const Shared<Impl> impl_;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_

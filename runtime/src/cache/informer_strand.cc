@@ -1,0 +1,215 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The informer's strand: start, stop, registrations, and the controller loop that applies what the reflector queued.
+// [INF CT, SI, RS]
+#include <algorithm>
+#include <utility>
+
+#include "cache/informer_impl.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+
+// One drain. [D13]
+constexpr std::size_t kMaxDeltas = 10'000;
+constexpr std::size_t kChunk = 256;  // deltas between two looks at the clock
+constexpr Nanos kMaxWork = 50ms;
+constexpr Nanos kShortestResync = 1s;  // [INF RS-03]
+
+std::string_view Words(ReflectorStatus::State state) {
+  switch (state) {
+    case ReflectorStatus::State::kIdle:
+      return "starting";
+    case ReflectorStatus::State::kListing:
+      return "listing";
+    case ReflectorStatus::State::kStreaming:
+      return "streaming the list";
+    case ReflectorStatus::State::kWatching:
+      return "watching";
+    case ReflectorStatus::State::kBackingOff:
+      return "waiting to try again";
+    case ReflectorStatus::State::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+}  // namespace
+
+void InformerCore::Impl::StartOnStrand() {
+  if (IsStopped()) return;
+  running_ = true;
+  check_period_ = options_.resync;
+  for (const PendingListener& pending : pending_) {
+    const Nanos requested = RequestedResync(*pending.listener);
+    if (check_period_ > Nanos(0) && requested > Nanos(0))
+      check_period_ = std::min(check_period_, requested);  // [INF RS-04]
+  }
+  for (const PendingListener& pending : std::exchange(pending_, {})) AddRunning(pending);
+
+  ReflectorOptions options;
+  options.resync = check_period_;
+  options.page_size = options_.page_size;
+  options.streaming_list = options_.streaming_list;
+  options.min_watch_timeout = options_.min_watch_timeout;
+  options.decode.drop_managed_fields = options_.drop_managed_fields;
+  options.sharing = {options_.share_subtrees, options_.share_subtrees};
+  {
+    const std::lock_guard lock(mutex_);
+    options.transform = transform_;
+  }
+  Reflector::Hooks hooks;
+  hooks.on_queued = [this] { ScheduleDrain(); };
+  hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
+  hooks.on_status = [this] { Publish(); };
+  reflector_ = std::make_unique<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
+                                           std::move(hooks));
+  reflector_->Start();
+}
+
+// Reflector and loop first, then the listeners, so that nothing is handed to one that was torn down. [INF SI-02, CT-03]
+void InformerCore::Impl::StopOnStrand() {
+  if (IsStopped()) return;
+  const Shared<Impl> started = relay_->Take();  // a reference that the relay held
+  if (reflector_) reflector_->Stop();
+  drain_timer_.Cancel();
+  while (!fifo_.empty()) fifo_.Drain(kMaxDeltas);
+  stopped_.store(true, std::memory_order_release);
+  processor_.StopAll();
+  for (const PendingListener& pending : std::exchange(pending_, {})) pending.listener->StopDelivery();
+  Publish();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// registrations
+
+void InformerCore::Impl::AddOnStrand(PendingListener pending) {
+  if (IsStopped()) return pending.listener->Reject();
+  if (pending.listener->removed()) return;
+  if (!running_) {
+    pending_.push_back(std::move(pending));
+    return;
+  }
+  AddRunning(pending);
+}
+
+void InformerCore::Impl::AddRunning(const PendingListener& pending) {
+  Replay(*pending.listener);
+  processor_.Add(pending.listener, EffectiveResync(RequestedResync(*pending.listener)), pending.registered);
+}
+
+// Everything that is in the store now, as initial. [INF SI-13, HS-04, HS-05]
+void InformerCore::Impl::Replay(Listener& listener) const {
+  const AnySnapshot snapshot = store_->Snapshot();
+  if (snapshot.size() == 0) return;
+  const String version(snapshot.version());
+  std::vector<AnyEvent> events;
+  events.reserve(snapshot.size());
+  for (AnyRef& object : snapshot.List()) {
+    const meta::v1::ObjectMeta& meta = *object.metadata();
+    const ObjectKey key{meta.namespace_, meta.name};
+    events.push_back({AnyEvent::Type::kAdded, Reason::kInitial, false, true, key, {}, std::move(object), version});
+  }
+  listener.Deliver(std::move(events));
+}
+
+// [INF RS-02, RS-03]
+Nanos InformerCore::Impl::RequestedResync(const Listener& listener) const {
+  const Nanos asked = listener.options().resync;
+  const Nanos period = asked < Nanos(0) ? options_.resync : asked;
+  return period > Nanos(0) ? std::max(period, kShortestResync) : Nanos(0);
+}
+
+// [INF RS-01, RS-05, RS-06]
+Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
+  if (requested == Nanos(0) || check_period_ <= Nanos(0)) return Nanos(0);
+  return std::max(requested, check_period_);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the
+// controller loop
+
+void InformerCore::Impl::ScheduleDrain() {
+  if (drain_scheduled_) return;
+  drain_scheduled_ = true;
+  Task drain = [self = Shared<Impl>(this)] { self->Drain(); };
+  if (options_.apply_delay > Nanos(0))
+    return drain_timer_.After(options_.apply_delay, TimerKind::kProgress, std::move(drain));
+  executor_->Post(strand_, std::move(drain));  // not at once: what else comes with the same bytes is applied together
+}
+
+ChangeSet InformerCore::Impl::TakeChanges() {
+  const TimePoint start = executor_->clock()->Now();
+  ChangeSet changes(store_->Snapshot(), fifo_.in_initial_population(), processor_.size() > 0, refused_);
+  for (std::size_t taken = 0; taken < kMaxDeltas && !fifo_.empty() && !changes.replaced();) {
+    for (Delta& delta : fifo_.Drain(std::min(kChunk, kMaxDeltas - taken))) {
+      ++taken;
+      changes.Apply(std::move(delta));
+    }
+    if (executor_->clock()->Now() - start >= kMaxWork) break;
+  }
+  return changes;
+}
+
+void InformerCore::Impl::Drain() {
+  drain_scheduled_ = false;
+  if (IsStopped()) return;  // [I4]
+  bool replaced = false;
+  {
+    ChangeSet changes = TakeChanges();
+    replaced = changes.replaced();
+    for (Transaction& transaction : changes.TakeTransactions()) store_->Apply(std::move(transaction));  // [I1]
+    processor_.Distribute(changes.TakeEvents());
+  }
+  fifo_.Applied();
+  const bool was_synced = HasSynced();
+  if (!was_synced && fifo_.initial_population_done()) {
+    synced_.store(true, std::memory_order_release);
+    processor_.InitialQueued();  // after the initial events [INF HS-03]
+  }
+  if (replaced && was_synced) reflector_->Sweep();  // what only the old objects shared
+  Publish();
+  if (!fifo_.empty()) ScheduleDrain();
+}
+
+// ----------------------------------------------------------------------------------------------------------------------------
+// status
+
+void InformerCore::Impl::Publish() {
+  InformerStatus now;
+  now.name = name_;
+  now.synced = HasSynced();
+  now.stopped = IsStopped();
+  now.objects = store_->Snapshot().size();
+  now.refused = refused_.size();
+  if (now.stopped) now.state = Words(ReflectorStatus::State::kStopped);
+  if (reflector_) {
+    const ReflectorStatus& r = reflector_->status();
+    now.state = Words(r.state);
+    now.failures = r.failures;
+    now.refusals = r.refusals;
+    now.has_error = r.has_error;
+    now.last_error = r.last_error;
+    now.resource_version = r.resource_version;
+    now.lists = r.lists;
+    now.watches = r.watches;
+    now.events = r.events;
+  }
+  std::vector<Shared<StatusWatch>> told;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
+                         now.failures != status_.failures || now.has_error != status_.has_error;
+    status_ = std::move(now);
+    for (StatusWatch* watch : watches_) {
+      if (Shared<StatusWatch> held = changed ? Shared<StatusWatch>::TryAdd(watch) : Shared<StatusWatch>())
+        told.push_back(std::move(held));
+    }
+  }
+  for (const Shared<StatusWatch>& watch : told) watch->Call();
+}
+
+}  // namespace kgen::cache

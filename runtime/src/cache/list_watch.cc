@@ -1,0 +1,69 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/list_watch.h"
+
+#include <utility>
+
+#include "kgen/client/raw_resource.h"
+
+namespace kgen::cache {
+namespace {
+
+// A request that was refused before it was sent.
+class NoCall final : public StreamCall {
+ public:
+  void Cancel() noexcept override {}
+};
+
+class ResourceListWatch final : public ListWatch {
+ public:
+  ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak)
+      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)) {
+    name_ = kind.resource;
+    if (!namespace_.empty()) name_ += " in " + namespace_;
+  }
+
+  Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
+    return Send(false, options, std::move(strand), std::move(sink));
+  }
+  Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
+    return Send(true, options, std::move(strand), std::move(sink));
+  }
+  std::string Describe() const override { return name_; }
+
+ private:
+  Shared<StreamCall> Send(bool watch, ListOptions options, Shared<Strand> strand, Shared<StreamSink> sink) {
+    Result<ApiRequest> request = Request(watch, options);
+    if (request) return resource_.connection().Stream(*std::move(request), std::move(strand), std::move(sink));
+    resource_.connection().executor().Post(
+        strand, [sink = std::move(sink), error = request.error()] { sink->OnEnd(Fail(error)); });
+    return MakeShared<NoCall>();
+  }
+
+  // The tweak comes last and is user code. [INF LW-02, FA-12]
+  Result<ApiRequest> Request(bool watch, ListOptions& options) const {
+    std::string what;
+    try {
+      if (tweak_) tweak_(options);
+      return watch ? resource_.Watch(options) : resource_.List(options);
+    } catch (const std::exception& e) {
+      what = e.what();
+    } catch (...) {
+      what = "an exception of an unknown type";
+    }
+    return Fail(Code::kUserCode, "tweak of the list options: " + what);
+  }
+
+  RawResource resource_;
+  TweakListOptions tweak_;
+  std::string name_;
+};
+
+}  // namespace
+
+Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
+                                TweakListOptions tweak) {
+  if (kind.scope == Scope::kCluster) namespace_.clear();
+  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(namespace_), std::move(tweak));
+}
+
+}  // namespace kgen::cache

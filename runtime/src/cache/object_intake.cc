@@ -1,0 +1,111 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/object_intake.h"
+
+#include <exception>
+#include <utility>
+
+#include "cache/tell.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/value.h"
+
+namespace kgen::cache {
+namespace {
+
+// Events of a long watch leave shared strings behind that only old objects used.
+constexpr std::uint32_t kObjectsBetweenSweeps = 200'000;
+
+bool SameIdentity(const meta::v1::ObjectMeta& a, const meta::v1::ObjectMeta& b) {
+  return a.name == b.name && a.namespace_ == b.namespace_ && a.resourceVersion == b.resourceVersion && a.uid == b.uid;
+}
+
+// The transformed object under the identity that it was received with: key, version and incarnation are the cache's
+// business. [INF TR-07, SI-11]
+AnyRef WithIdentity(AnyRef changed, const meta::v1::ObjectMeta& received) {
+  if (SameIdentity(*changed.metadata(), received)) return changed;
+  const TypeTable& table = changed.table();
+  detail::ObjectBlock* block = detail::NewObjectBlock(table);
+  detail::CopyStruct(block->object(), changed.object(), table);
+  auto* meta = reinterpret_cast<meta::v1::ObjectMeta*>(static_cast<char*>(block->object()) + table.metadata_offset);
+  meta->name = received.name;
+  meta->namespace_ = received.namespace_;
+  meta->resourceVersion = received.resourceVersion;
+  meta->uid = received.uid;
+  return AnyRef::Adopt(block);
+}
+
+bool IsForeign(const Identity& identity, const TypeTable& table) {
+  return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind;
+}
+
+}  // namespace
+
+ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer,
+                           DecodeOptions decode, ObjectDecoder::Sharing sharing, TransformFunction transform)
+    : table_(table),
+      informer_(std::move(informer)),
+      observer_(std::move(observer)),
+      decode_(decode),
+      decoder_(table, sharing),
+      transform_(std::move(transform)) {
+  decode_.misfits = &misfits_;
+}
+
+Received ObjectIntake::Take(std::string_view json) {
+  if (++since_sweep_ >= kObjectsBetweenSweeps) {
+    since_sweep_ = 0;
+    Sweep();
+  }
+  misfits_.clear();
+  Result<AnyRef> object = decoder_.Decode(json, decode_);
+  if (!object) return Refuse(json, object.error());
+  const meta::v1::ObjectMeta* meta = object->metadata();
+  if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "an object without a name"));
+
+  Received received{{meta->namespace_, meta->name}, {}, meta->resourceVersion.str()};
+  if (!misfits_.empty()) ReportMisfits(received.key);
+  Result<AnyRef> transformed = Transform(*std::move(object));
+  if (transformed) {
+    received.object = *std::move(transformed);
+  } else {
+    Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
+  }
+  return received;
+}
+
+Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
+  const Identity identity = PeekIdentity(json);
+  Received received{{identity.namespace_, identity.name}, {}, identity.resource_version, IsForeign(identity, table_)};
+  Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
+  return received;
+}
+
+void ObjectIntake::Report(std::string_view json, const Error& error) {
+  const Identity identity = PeekIdentity(json);
+  const ObjectKey key{identity.namespace_, identity.name};
+  Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &key, &error}); });
+}
+
+Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
+  if (!transform_) return object;
+  std::string what;
+  try {
+    Result<AnyRef> changed = transform_(object);
+    if (!changed) return Fail(changed.error().With("transform"));
+    if (!*changed || &changed->table() != &table_)
+      return Fail(Code::kUserCode, "transform: the result is no object of the same type");
+    return WithIdentity(*std::move(changed), *object.metadata());
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "an exception of an unknown type";
+  }
+  return Fail(Code::kUserCode, "transform: " + what);
+}
+
+void ObjectIntake::ReportMisfits(const ObjectKey& key) {
+  for (const Misfit& misfit : misfits_) {
+    Tell(observer_, [&](Observer& o) { o.OnFieldRefused({informer_, &key, misfit.path, misfit.message}); });
+  }
+}
+
+}  // namespace kgen::cache

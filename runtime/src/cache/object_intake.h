@@ -1,0 +1,56 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// From the bytes of one object to what goes into the queue: decode, transform, refuse. [D6; INF TR]
+#ifndef KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
+#define KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/cache/reflector.h"
+#include "kgen/codec/decode.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/observer.h"
+
+namespace kgen::cache {
+
+struct Received {
+  ObjectKey key{};        // without a name: none that could be read
+  AnyRef object{};        // null: refused, and reported
+  std::string version{};  // as the server wrote it, whatever the transform did [INF RW-08]; "" if it could not be read
+  bool foreign = false;   // refused as of another kind
+};
+
+// Thread safety: on the informer's strand.
+class ObjectIntake {
+ public:
+  ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
+               ObjectDecoder::Sharing sharing, TransformFunction transform);
+
+  // Decodes and transforms once. Never fails: what cannot be used is told to the observer.
+  Received Take(std::string_view json);
+  // An event that is no object of ours, by its text: for unknown event types and bookmarks that do not decode.
+  void Report(std::string_view json, const Error& error);
+  void Sweep() { decoder_.Sweep(); }
+
+ private:
+  Received Refuse(std::string_view json, const Error& error);
+  Result<AnyRef> Transform(AnyRef object);
+  void ReportMisfits(const ObjectKey& key);
+
+  const TypeTable& table_;
+  std::string informer_;
+  Shared<Observer> observer_;
+  std::vector<Misfit> misfits_;
+  DecodeOptions decode_;
+  ObjectDecoder decoder_;
+  TransformFunction transform_;
+  std::uint32_t since_sweep_ = 0;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_

@@ -1,0 +1,24 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Calls of the Observer, whose exceptions nobody is to notice. [D12]
+#ifndef KGEN_RUNTIME_CACHE_TELL_H_
+#define KGEN_RUNTIME_CACHE_TELL_H_
+
+#include "kgen/core/observer.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::cache {
+
+// `say` is called with the observer, if there is one.
+template <typename Say>
+void Tell(const Shared<Observer>& observer, Say say) noexcept {
+  if (!observer) return;
+  try {
+    say(*observer);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): an observer cannot disturb what it observes
+  }
+}
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_TELL_H_

@@ -1,0 +1,158 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for caches to be filled, and saying why they are not. [D15]
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cache/watch_errors.h"
+#include "kgen/cache/informer_core.h"
+#include "kgen/cache/processor.h"
+#include "kgen/core/executor.h"
+
+namespace kgen::detail {
+namespace {
+
+using cache::InformerCore;
+using cache::InformerStatus;
+
+std::string_view RefusalWord(Code code) {
+  if (code == Code::kUnauthorized) return "unauthorized";
+  return code == Code::kForbidden ? "forbidden" : "not found";
+}
+
+std::string Attempts(int n, std::string_view word) {
+  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
+}
+
+// One informer that has not synced, in words, without its last error.
+std::string Describe(const InformerStatus& status) {
+  if (status.refusals > 0)
+    return status.name + ": " + std::string(RefusalWord(status.last_error.code())) + " after " +
+           Attempts(status.refusals, "attempt");
+  std::string text = status.name + ": " + std::string(status.state);
+  if (status.failures > 0) text += " after " + Attempts(status.failures, "failure");
+  return text;
+}
+
+class SyncWait {
+ public:
+  SyncWait(const std::vector<Shared<InformerCore>>& informers, const SyncOptions& options)
+      : informers_(informers), options_(options) {}
+
+  bool Done() const {
+    return std::all_of(informers_.begin(), informers_.end(),
+                       [](const auto& informer) { return informer->HasSynced(); }) &&
+           std::all_of(options_.handlers.begin(), options_.handlers.end(),
+                       [](const auto* handler) { return handler->HasSynced(); });
+  }
+
+  // What ends the wait although nobody asked for it.
+  Result<void> StillPossible() const {
+    for (const Shared<InformerCore>& informer : informers_) {
+      if (informer->HasSynced()) continue;
+      const InformerStatus status = informer->status();
+      if (status.stopped)
+        return Fail(Code::kStopped,
+                    Others(status.name) + status.name + ": the informer was stopped before it had synced");
+      if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp) {
+        return Fail(status.last_error.With(Others(status.name) + Describe(status)));
+      }
+    }
+    for (const Registration* handler : options_.handlers) {
+      if (Result<void> registered = handler->status(); !registered) return registered;
+      if (!handler->HasSynced() && (!handler->listener() || handler->listener()->closed())) {
+        return Fail(
+            Code::kStopped,
+            HandlerName(*handler) + " was removed, or its informer stopped, before it had handled its initial events");
+      }
+    }
+    return {};
+  }
+
+  // Everything that is missing, for a wait that ended too early. [INF SI-21, FA-09]
+  Error WhyNot(const Error& ended) const {
+    std::string text;
+    for (const InformerStatus& status : Missing()) {
+      text += Separator(text) + Describe(status);
+      if (status.has_error) text += " (" + status.last_error.ToString() + ")";
+    }
+    for (const Registration* handler : options_.handlers) {
+      if (handler->HasSynced()) continue;
+      text += Separator(text) + HandlerName(*handler) + ": " + std::to_string(handler->Backlog()) + " events wait";
+    }
+    return Error(ended.code(), "not synced: " + text + "; " + ended.message());
+  }
+
+  Result<void> Success() const {
+    if (!options_.complete) return {};
+    std::string text;
+    for (const Shared<InformerCore>& informer : informers_) {
+      const InformerStatus status = informer->status();
+      if (status.refused > 0)
+        text += Separator(text) + status.name + ": " + std::to_string(status.refused) + " objects could not be decoded";
+    }
+    if (text.empty()) return {};
+    return Fail(Code::kDecode, text);
+  }
+
+ private:
+  static std::string Separator(const std::string& text) { return text.empty() ? "" : "; "; }
+  static std::string HandlerName(const Registration& handler) {
+    const std::string name = handler.name();
+    return name.empty() ? "a handler" : "handler " + name;
+  }
+
+  std::vector<InformerStatus> Missing() const {
+    std::vector<InformerStatus> missing;
+    for (const Shared<InformerCore>& informer : informers_) {
+      if (!informer->HasSynced()) missing.push_back(informer->status());
+    }
+    std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return missing;
+  }
+
+  // The other informers that have not synced either, in front of the one that ends the wait.
+  std::string Others(const std::string& but) const {
+    std::string text;
+    for (const InformerStatus& status : Missing()) {
+      if (status.name != but) text += Describe(status) + "; ";
+    }
+    return text;
+  }
+
+  const std::vector<Shared<InformerCore>>& informers_;
+  const SyncOptions& options_;
+};
+
+}  // namespace
+
+Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<InformerCore>>& informers,
+                         const SyncOptions& options) {
+  const Shared<Executor> executor = informers.empty() ? DefaultExecutor() : informers.front()->executor();
+  return WaitForSync(*executor, std::move(stop), informers, options);
+}
+
+Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::vector<Shared<InformerCore>>& informers,
+                         const SyncOptions& options) {
+  const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
+  const TimePoint deadline =
+      options.give_up_after > Nanos(0) ? executor.clock()->Now() + options.give_up_after : Waiter::kNoDeadline;
+  std::vector<Shared<InformerCore::Watch>> watches;
+  for (const Shared<InformerCore>& informer : informers)
+    watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));
+  for (const Registration* handler : options.handlers) {
+    if (handler->listener()) handler->listener()->NotifySynced([waiter] { waiter->Notify(); });
+  }
+  const SyncWait wait(informers, options);
+  for (;;) {
+    if (wait.Done()) return wait.Success();
+    if (Result<void> possible = wait.StillPossible(); !possible) return possible;
+    const Result<void> waited = waiter->Wait(stop, deadline);
+    if (waited) continue;
+    if (wait.Done()) return wait.Success();  // done in the last moment counts [INF SI-21]
+    return Fail(wait.WhyNot(waited.error()));
+  }
+}
+
+}  // namespace kgen::detail

@@ -1,0 +1,93 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/watch_errors.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "client/transport_errors.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kTooLarge = "Too large resource version";
+
+// The reasons of an API server: with one of these the HTTP code decides nothing any more.
+constexpr std::string_view kKnownReasons[] = {"Unauthorized",
+                                              "Forbidden",
+                                              "NotFound",
+                                              "AlreadyExists",
+                                              "Conflict",
+                                              "Gone",
+                                              "Invalid",
+                                              "ServerTimeout",
+                                              "StoreReadError",
+                                              "Timeout",
+                                              "TooManyRequests",
+                                              "BadRequest",
+                                              "Expired",
+                                              "MethodNotAllowed",
+                                              "NotAcceptable",
+                                              "RequestEntityTooLarge",
+                                              "UnsupportedMediaType",
+                                              "InternalError",
+                                              "ServiceUnavailable"};
+
+bool IsKnown(std::string_view reason) {
+  return std::find(std::begin(kKnownReasons), std::end(kKnownReasons), reason) != std::end(kKnownReasons);
+}
+
+bool HasReasonOrElseCode(const meta::v1::Status& status, std::string_view reason, int code) {
+  return status.reason == reason || (status.code.value_or(0) == code && !IsKnown(status.reason));
+}
+
+}  // namespace
+
+bool IsExpired(const Error& error) {
+  const meta::v1::Status* status = error.status();
+  if (status == nullptr) return error.code() == Code::kExpired;
+  return status->reason == "Expired" || HasReasonOrElseCode(*status, "Gone", 410);
+}
+
+bool HasReasonExpired(const Error& error) { return error.status() != nullptr && error.status()->reason == "Expired"; }
+
+bool IsVersionTooLarge(const Error& error) {
+  const meta::v1::Status* status = error.status();
+  if (status == nullptr) return false;
+  const bool timeout = HasReasonOrElseCode(*status, "Timeout", 504);
+  if (timeout && status->message.contains(kTooLarge)) return true;
+  if (!status->details) return false;
+  return std::any_of(status->details->causes.begin(), status->details->causes.end(),
+                     [&](const meta::v1::StatusCause& cause) {
+                       return cause.reason == "ResourceVersionTooLarge" || (timeout && cause.message == kTooLarge);
+                     });
+}
+
+bool IsRetriable(const Error& error) {
+  if (error.code() == Code::kTooManyRequests) return true;
+  return error.code() == Code::kUnavailable && error.status() == nullptr && !client::IsConnectionLost(error);
+}
+
+bool IsInternal(const Error& error) {
+  return error.status() != nullptr && HasReasonOrElseCode(*error.status(), "InternalError", 500);
+}
+
+bool IsRefusal(const Error& error) {
+  return error.code() == Code::kUnauthorized || error.code() == Code::kForbidden || error.code() == Code::kNotFound;
+}
+
+bool RetryBudget::Allow(TimePoint now) noexcept {
+  if (budget_ <= Nanos(0)) return false;
+  if (!in_series_ || now - last_ >= 1min) {
+    in_series_ = true;
+    first_ = now;
+  }
+  last_ = now;
+  if (now - first_ <= budget_) return true;
+  in_series_ = false;
+  return false;
+}
+
+}  // namespace kgen::cache
