@@ -51,13 +51,19 @@ class TaskResult {
 //   S1  At any moment at most one thread runs simulated work.
 //   S2  Tasks of one strand run in the order of posting.
 //   S3  Time moves only when nothing can run, and then to the earliest timer.
-//   S4  RunUntilIdle() returns when only housekeeping timers remain; it never runs those.
+//   S4  RunUntilIdle() returns when only housekeeping timers and deadlines of blocked bodies remain; it never moves time for one of
+//       those. One that is on the way to a progress timer fires when time passes it, as it would in reality.
 //   S5  Replaying a trace gives the same trace.
+//   S6  A Wait() on the test's own thread steps the simulation, all timers included: whoever waits lets time pass. With a deadline it ends
+//       there at the latest. Without one it ends with kDeadlock when nothing can run and no timer is left, or when an hour of virtual time
+//       has passed with housekeeping alone (a ping or a watch deadline may free what hangs; a resync that goes on for ever does not).
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed);
   explicit Simulation(Trace replay);  // beyond its end the first choice is taken always
-  ~Simulation();                      // runs nothing; drops what is queued, releases blocked bodies with kCancelled and joins their threads
+  // Runs nothing that has not started; drops what is queued, releases blocked bodies with kCancelled, one after the other, and waits
+  // until they have ended.
+  ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -72,6 +78,9 @@ class Simulation {
     return task;
   }
 
+  // The two below are for the test's own thread; elsewhere they fail with kInvalidArgument. An exception that left a body or a task is
+  // thrown again by RunUntilIdle() and Advance().
+  //
   // Runs whatever can run, letting progress timers fire, until only housekeeping timers and blocked bodies remain. Gives the number of steps.
   // Fails the process' test by an Error if it takes more than `max_steps` (a live-lock): kDeadlock with the last choices.
   Result<std::size_t> RunUntilIdle(std::size_t max_steps = 10'000'000);

@@ -1,0 +1,150 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a simulation and everything that it gives out share. The scheduler runs on the test's own thread; posted tasks
+// and timers run there too, and each Blocking body has a thread that runs only between Resume() and the next Yield():
+// that is the baton. So nothing here is guarded by a lock: the handing over of the baton orders all access. [D10]
+#ifndef KGEN_SRC_TESTING_SIMULATION_STATE_H_
+#define KGEN_SRC_TESTING_SIMULATION_STATE_H_
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/sleeper.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/testing/simulation.h"
+
+namespace kgen::testing {
+
+class SimulationState;
+
+class SimStrand final : public Strand {
+ public:
+  struct Item {
+    Task task;
+    bool blocking = false;
+  };
+  explicit SimStrand(std::string_view name) : name_(name) {}
+  std::string_view name() const noexcept override { return name_; }
+
+  std::deque<Item> items;
+  bool scheduled = false;  // among what is ready, or held by a body
+
+ private:
+  const std::string name_;
+};
+
+// Something that runs code and can block: a Blocking body, or the test's own thread.
+struct Runner : SharedObject {
+  std::string name;
+  Task body;                 // until it has started
+  Shared<SimStrand> strand;  // of BlockingOn: held until the body ends
+  bool started = false, ended = false;
+  // While it waits:
+  const std::string* waits_for = nullptr;
+  TimePoint deadline = Waiter::kNoDeadline;
+  bool ready = false;  // will go on when it is chosen
+  bool timed_out = false;
+  Shared<detail::Sleeper> baton = detail::MakeSleeper();
+};
+
+class SimulationState final : public SharedObject {
+ public:
+  using TimerKey = std::pair<TimePoint, std::uint64_t>;
+  struct ArmedTimer {
+    TimerKind kind = TimerKind::kProgress;
+    Task task;
+  };
+  enum class Until : std::uint8_t { kIdle, kMoment, kWoken };
+
+  explicit SimulationState(std::uint64_t seed);
+  explicit SimulationState(Trace replay);
+
+  // Of the executor.
+  void Push(const Shared<SimStrand>& strand, SimStrand::Item item);
+  void AddBody(std::string name, Task body, Shared<SimStrand> strand);
+  // Of the clock. A task given to a closed simulation is dropped.
+  TimerKey AddTimer(TimePoint when, TimerKind kind, Task task);
+  void RemoveTimer(const TimerKey& key) noexcept;
+  // Of waiters: blocks the calling runner until it is made ready.
+  Shared<Runner> Current() noexcept;
+  Result<void> Block(Runner& runner);
+  void MakeReady(Runner& runner) noexcept;
+
+  // Of the simulation.
+  Result<std::size_t> Run(Until until, TimePoint moment, std::size_t max_steps);
+  std::uint32_t Choose(std::uint32_t n);
+  void Close();
+  std::string WhoWaits() const;
+  Simulation::Census census() const noexcept;
+  Result<void> CheckOwnThread() const;
+  void Rethrow();
+
+  TimePoint now() const noexcept { return now_; }
+  bool in_posted_task() const noexcept { return in_posted_task_; }
+  bool closed() const noexcept { return closed_; }
+  const Trace& trace() const noexcept { return trace_; }
+
+ private:
+  struct Ready {
+    Shared<SimStrand> strand;  // its next item
+    Shared<Runner> runner;     // to be started or to go on
+  };
+
+  std::uint64_t NextRandom() noexcept;
+  std::uint32_t ChooseReady();
+  bool Step();  // false: the test's own thread was chosen
+  void RunItem(Shared<SimStrand> strand);
+  void RunPosted(Task task) noexcept;
+  void Resume(const Shared<Runner>& runner);
+  void Start(const Shared<Runner>& runner);
+  void AwaitBaton(const Shared<Runner>& runner);
+  void Yield(Runner& runner);
+  void AfterItem(Shared<SimStrand> strand);
+  bool FireTimer(Until until, TimePoint moment);
+  void KeepException() noexcept;
+  void Note(std::string_view what);
+  std::string LastSteps() const;
+
+  // Chance.
+  std::uint64_t random_ = 0;
+  std::uint32_t habit_ = 0;  // how this seed likes to choose: evenly, mostly the oldest, mostly the newest
+  std::optional<Trace> replay_;
+  std::size_t replayed_ = 0;
+  Trace trace_;
+
+  // What can run, in the order in which it became able to.
+  std::vector<Ready> ready_;
+  std::vector<Shared<Runner>> runners_;              // bodies that have started and not ended, in the order of starting
+  std::size_t queued_ = 0;                           // items of strands and bodies that have not started
+  const Shared<Runner> own_ = MakeShared<Runner>();  // the test's own thread
+  std::exception_ptr exception_;                     // the first that nobody has seen
+
+  // Time.
+  TimePoint now_{};
+  TimePoint patience_{};  // until when housekeeping alone may go on in S6
+  std::uint64_t next_timer_ = 0;
+  std::map<TimerKey, ArmedTimer> timers_;  // also deadlines of waits, as housekeeping
+  std::size_t progress_timers_ = 0;        // among them
+
+  bool stepping_ = false;
+  bool in_posted_task_ = false;
+  bool closed_ = false;
+
+  static constexpr std::size_t kNotes = 16;
+  std::vector<std::string> notes_ = std::vector<std::string>(kNotes);
+  std::size_t steps_ = 0;
+};
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_SIMULATION_STATE_H_
