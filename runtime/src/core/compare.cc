@@ -126,9 +126,7 @@ bool EqualLists(const ListBlock* a, const ListBlock* b, const ValueType& type) n
   for (std::uint32_t i = 0; i < a->word; ++i) {
     const void* x = ElementAt(a, i, type);
     const void* y = ElementAt(b, i, type);
-    // An element that is unset text is written as "", for there is nothing else to write.
-    if (type.kind == ValueKind::kString ? As<String>(x) != As<String>(y) : !EqualValues<meaning>(x, y, type))
-      return false;
+    if (!EqualValues<meaning>(x, y, type)) return false;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #ifndef KGEN_SRC_CORE_MAP_ORDER_H_
 #define KGEN_SRC_CORE_MAP_ORDER_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,7 +25,7 @@ struct alignas(8) MapOrder {
   // Entry pointers; the low bit marks an entry that operator[] made.
   std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }
   const std::uintptr_t* entries() const noexcept { return reinterpret_cast<const std::uintptr_t*>(this + 1); }
-  void* entry(std::size_t i) const noexcept { return reinterpret_cast<void*>(entries()[i] & ~std::uintptr_t{1}); }
+  void* entry(std::size_t i) const noexcept { return std::bit_cast<void*>(entries()[i] & ~std::uintptr_t{1}); }
   bool marked(std::size_t i) const noexcept { return (entries()[i] & 1) != 0; }
 };
 

@@ -15,7 +15,7 @@
 namespace kgen::detail {
 
 consteval Field MakeField(std::string_view name, std::size_t offset, ValueKind kind, const void* detail = nullptr,
-                          unsigned flags = 0) {
+                          unsigned flags = 0) noexcept {
   return {name.data(), static_cast<std::uint16_t>(name.size()), static_cast<std::uint16_t>(offset),
           kind,        static_cast<std::uint8_t>(flags),        0,
           detail};
@@ -47,7 +47,8 @@ consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
 
 template <typename T, std::size_t n>
 consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const NameSlots& slots,
-                              std::size_t metadata_offset = TypeTable::kNoMetadata, const KindInfo* kind = nullptr) {
+                              std::size_t metadata_offset = TypeTable::kNoMetadata,
+                              const KindInfo* kind = nullptr) noexcept {
   std::size_t unknown_offset = TypeTable::kNoUnknown;
   if constexpr (requires(T t) { t.unknown_fields; }) unknown_offset = offsetof(T, unknown_fields);
   return {.version = kTableVersion,

@@ -59,8 +59,8 @@ TEST_F(InteropTest, GoesIntoContainersAndVariantsOfStrings) {
   EXPECT_EQ(*o, "8080");
   std::variant<std::string, int> one_of = s;
   EXPECT_EQ(std::get<std::string>(one_of), "8080");
-  const std::filesystem::path path = std::filesystem::path("/tmp") / std::filesystem::path(s);
-  EXPECT_EQ(path, "/tmp/8080");
+  const std::filesystem::path path = std::filesystem::path("/dir") / std::filesystem::path(s);
+  EXPECT_EQ(path, "/dir/8080");
   EXPECT_EQ(std::stoi(s), 8080);
 }
 

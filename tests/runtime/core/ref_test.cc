@@ -21,7 +21,6 @@ using sample::kLong;
 using sample::Node;
 using sample::Sample;
 using sample::SampleList;
-using sample::Spec;
 using RefTest = sample::CoreTest;
 using UnstructuredTest = sample::CoreTest;
 using MemoryTest = sample::CoreTest;

@@ -15,7 +15,6 @@ namespace kgen {
 namespace {
 
 using sample::kLong;
-using sample::Node;
 using sample::Port;
 using sample::Sample;
 using sample::Spec;

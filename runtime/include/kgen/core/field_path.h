@@ -35,13 +35,13 @@ class ResolvedPath {
   // kInvalidArgument: bad syntax, or no such field; the message names the step and the nearest field name.
   static Result<ResolvedPath> Resolve(const FieldPath& path, const TypeTable& table);
 
-  // Calls `sink` with the text of each present scalar at the path (text as it is, numbers in decimal, booleans as true and
-  // false, times and quantities as written). Structs, lists of structs and Json values at the end give nothing.
+  // Calls `sink` with the text of each present scalar at the path (text as it is, numbers in decimal, booleans as true
+  // and false, times and quantities as written). Structs, lists of structs and Json values at the end give nothing.
   void Visit(const void* object, const std::function<void(std::string_view)>& sink) const;
 
  private:
   struct Step {
-    const Field* field = nullptr;       // a member of a struct
+    const Field* field = nullptr;        // a member of a struct
     const ValueType* element = nullptr;  // a list's or a map's elements
     std::string key{};                   // of a map; empty for all
     bool has_key = false;

@@ -2,9 +2,9 @@
 //
 // Json: any JSON value, kept as its text.
 //
-// The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and what
-// unknown fields are made of. The text is kept as it came: big integers and number spelling survive. Parsing happens on
-// demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside.
+// The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and
+// what unknown fields are made of. The text is kept as it came: big integers and number spelling survive. Parsing
+// happens on demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside.
 //
 //   nlohmann::json body = order.spec->extra.Parse();        a discarded value if unset or not JSON
 //   order.spec->extra = kgen::Json::From(body);

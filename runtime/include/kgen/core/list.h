@@ -8,8 +8,8 @@
 //   pod.spec->args.emplace();                                   present and empty: `[]` on the wire
 //   pod.spec->args.reset();                                     absent: not sent. So is `= {}`, a list of nothing.
 //
-// It behaves as std::vector, with these differences: const access past the end reads as the empty element instead of being
-// undefined, non-const access past the end throws std::out_of_range, and push_back(list[0]) needs no care.
+// It behaves as std::vector, with these differences: const access past the end reads as the empty element instead of
+// being undefined, non-const access past the end throws std::out_of_range, and push_back(list[0]) needs no care.
 //
 // Thread safety and iterator validity: as std::vector.
 #ifndef KGEN_CORE_LIST_H_
@@ -41,8 +41,8 @@ struct ListBlock : BlockHeader {
 static_assert(sizeof(ListBlock) == 16);
 
 // More than 2^32 - 1 elements throw std::length_error.
-ListBlock* NewList(std::size_t capacity, const ValueType& type);           // empty
-ListBlock* CopyList(const ListBlock* list, const ValueType& type);         // deep, exact size; null gives null
+ListBlock* NewList(std::size_t capacity, const ValueType& type);    // empty
+ListBlock* CopyList(const ListBlock* list, const ValueType& type);  // deep, exact size; null gives null
 void ReleaseList(ListBlock* list, const ValueType& type) noexcept;
 bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) noexcept;  // null differs from empty
 // Room for `capacity` elements; may move the elements into a new block. `list` may be null.
@@ -66,12 +66,19 @@ class List {
   List(std::initializer_list<T> items) : List(items.begin(), items.end()) {}
   // Copies any other range of values that convert to T, a std::vector for instance; present even when it is empty.
   template <typename Range>
-    requires(!std::same_as<std::remove_cvref_t<Range>, List> && requires(const Range& r) { T(*r.begin()); r.end(); })
+    requires(!std::same_as<std::remove_cvref_t<Range>, List> &&
+             requires(const Range& r) {
+               T(*r.begin());
+               r.end();
+             })
   explicit List(const Range& range) : List(range.begin(), range.end()) {
     if (block_ == nullptr) emplace();
   }
   template <typename Iterator, typename Sentinel>
-    requires requires(Iterator it) { T(*it); ++it; }
+    requires requires(Iterator it) {
+      T(*it);
+      ++it;
+    }
   List(Iterator first, Sentinel last) {
     for (; first != last; ++first) emplace_back(*first);
   }
@@ -80,6 +87,7 @@ class List {
   constexpr ~List() {
     if (block_ != nullptr) detail::ReleaseList(block_, kTypeOf<T>);
   }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
   List& operator=(const List& other) { return *this = List(other); }
   List& operator=(List&& other) noexcept {
     List moved(std::move(other));
@@ -100,7 +108,8 @@ class List {
 
   T* data() noexcept { return block_ != nullptr ? static_cast<T*>(block_->elements()) : nullptr; }
   const T* data() const noexcept {
-    return block_ != nullptr ? static_cast<const T*>(static_cast<const detail::ListBlock*>(block_)->elements()) : nullptr;
+    return block_ != nullptr ? static_cast<const T*>(static_cast<const detail::ListBlock*>(block_)->elements())
+                             : nullptr;
   }
   T* begin() noexcept { return data(); }
   T* end() noexcept { return data() + size(); }
@@ -165,7 +174,9 @@ class List {
   void swap(List& other) noexcept { std::swap(block_, other.block_); }
 
   // Element by element; absent differs from empty, as on the wire.
-  friend bool operator==(const List& a, const List& b) noexcept { return detail::EqualList(a.block_, b.block_, kTypeOf<T>); }
+  friend bool operator==(const List& a, const List& b) noexcept {
+    return detail::EqualList(a.block_, b.block_, kTypeOf<T>);
+  }
 
  private:
   explicit List(detail::ListBlock* block) noexcept : block_(block) {}

@@ -3,13 +3,14 @@
 // Map<T>: the string-keyed map of generated structs (labels, annotations, data). 8 bytes when absent.
 //
 //   pod.metadata.labels["app"] = "web";                  creates the map and the entry
-//   if (pod.metadata.labels["app"] == "web") ...         on a const Pod: reads "" when the entry, or the map, is missing
-//   for (const auto& [key, value] : pod.metadata.labels) ...           in byte order of the keys
-//   map.emplace();  map.reset();                         present and empty (`{}`), absent
+//   if (pod.metadata.labels["app"] == "web") ...         on a const Pod: reads "" when the entry, or the map, is
+//   missing for (const auto& [key, value] : pod.metadata.labels) ...           in byte order of the keys map.emplace();
+//   map.reset();                         present and empty (`{}`), absent
 //
-// References and iterators' targets are stable: a reference to a value stays valid until its key is erased or the map goes,
-// so `labels["c"] = labels["a"]` is right. An entry that a non-const map[key] made and nobody assigned (unset text, absent
-// list, or a struct in which nothing was set) counts as absent on the wire and in comparisons; size() and iteration show it.
+// References and iterators' targets are stable: a reference to a value stays valid until its key is erased or the map
+// goes, so `labels["c"] = labels["a"]` is right. An entry that a non-const map[key] made and nobody assigned (unset
+// text, absent list, or a struct in which nothing was set) counts as absent on the wire and in comparisons; size() and
+// iteration show it.
 //
 // A decoded map is one packed, sorted block; the first insertion or erasure puts an order table beside it.
 //
@@ -55,11 +56,11 @@ static_assert(sizeof(MapBlock) == 16);
 
 constexpr std::size_t EntrySize(const ValueType& type) noexcept { return (16 + std::size_t{type.size} + 7) / 8 * 8; }
 
-MapBlock* NewMap();                                                    // empty
-MapBlock* CopyMap(const MapBlock* map, const ValueType& type);         // deep, packed; null gives null
+MapBlock* NewMap();                                             // empty
+MapBlock* CopyMap(const MapBlock* map, const ValueType& type);  // deep, packed; null gives null
 void ReleaseMap(MapBlock* map, const ValueType& type) noexcept;
 bool EqualMap(const MapBlock* a, const MapBlock* b, const ValueType& type) noexcept;
-std::size_t MapSize(const MapBlock* map) noexcept;                     // 0 for null
+std::size_t MapSize(const MapBlock* map) noexcept;                               // 0 for null
 void* MapEntryAt(MapBlock* map, std::size_t i, const ValueType& type) noexcept;  // in key order
 // The entry of that key or null.
 void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexcept;
@@ -129,7 +130,7 @@ class Map {
     T value;
   };
 
-  constexpr Map() noexcept = default;  // absent
+  constexpr Map() noexcept = default;       // absent
   Map(std::initializer_list<Item> items) {  // of two items with one key the last holds
     for (const Item& item : items) insert_or_assign(item.key, item.value);
   }
@@ -138,6 +139,7 @@ class Map {
   constexpr ~Map() {
     if (block_ != nullptr) detail::ReleaseMap(block_, kTypeOf<T>);
   }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
   Map& operator=(const Map& other) { return *this = Map(other); }
   Map& operator=(Map&& other) noexcept {
     Map moved(std::move(other));
@@ -194,7 +196,9 @@ class Map {
   }
   void swap(Map& other) noexcept { std::swap(block_, other.block_); }
 
-  friend bool operator==(const Map& a, const Map& b) noexcept { return detail::EqualMap(a.block_, b.block_, kTypeOf<T>); }
+  friend bool operator==(const Map& a, const Map& b) noexcept {
+    return detail::EqualMap(a.block_, b.block_, kTypeOf<T>);
+  }
 
  private:
   MapEntry<T>* Entry(std::string_view key) const noexcept {

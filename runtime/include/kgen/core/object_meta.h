@@ -125,7 +125,9 @@ struct Condition {
   UnknownFields unknown_fields{};
 
   static const TypeTable kTable;
-  friend bool operator==(const Condition& a, const Condition& b) noexcept { return detail::EqualStruct(&a, &b, kTable); }
+  friend bool operator==(const Condition& a, const Condition& b) noexcept {
+    return detail::EqualStruct(&a, &b, kTable);
+  }
 };
 
 struct StatusCause {

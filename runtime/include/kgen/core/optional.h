@@ -9,11 +9,11 @@
 //   volume.emptyDir = {};                     a present, empty struct; so is Volume{.emptyDir = {}}
 //   volume.emptyDir = kgen::kAbsent;          absent
 //
-// A struct that a non-const access created, and in which nothing was ever set, counts as absent: for has_value(), on the
-// wire and in comparisons. emplace(), `= {}` and a decoded `{}` are present. [D5]
+// A struct that a non-const access created, and in which nothing was ever set, counts as absent: for has_value(), on
+// the wire and in comparisons. emplace(), `= {}` and a decoded `{}` are present. [D5]
 //
-// Thread safety: as a standard container, and note that non-const access is a write: `if (pod.spec->nodeName == "a")` on a
-// non-const Pod may create the spec. Objects from a cache are const.
+// Thread safety: as a standard container, and note that non-const access is a write: `if (pod.spec->nodeName == "a")`
+// on a non-const Pod may create the spec. Objects from a cache are const.
 #ifndef KGEN_CORE_OPTIONAL_H_
 #define KGEN_CORE_OPTIONAL_H_
 
@@ -45,7 +45,7 @@ struct BoxBlock : BlockHeader {
 };
 static_assert(sizeof(BoxBlock) == 8);
 
-BoxBlock* NewBox(const TypeTable& table, bool looked_at);  // default-constructed struct
+BoxBlock* NewBox(const TypeTable& table, bool looked_at);        // default-constructed struct
 BoxBlock* CopyBox(const BoxBlock* box, const TypeTable& table);  // deep; null gives null
 void ReleaseBox(BoxBlock* box, const TypeTable& table) noexcept;
 bool EqualBox(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept;
@@ -69,7 +69,7 @@ class Optional<T> {
   using value_type = T;
 
   constexpr Optional() noexcept = default;
-  constexpr Optional(Absent) noexcept {}                              // NOLINT(google-explicit-constructor)
+  constexpr Optional(Absent) noexcept {}                               // NOLINT(google-explicit-constructor)
   constexpr Optional(T value) noexcept : value_(value), has_(true) {}  // NOLINT(google-explicit-constructor)
 
   constexpr bool has_value() const noexcept { return has_; }
@@ -108,7 +108,7 @@ class Optional<T> {
  public:
   using value_type = T;
 
-  constexpr Optional(Absent) noexcept {}  // NOLINT(google-explicit-constructor)
+  constexpr Optional(Absent) noexcept {}                           // NOLINT(google-explicit-constructor)
   Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
   template <typename U>
     requires std::same_as<std::remove_cvref_t<U>, T>
@@ -121,6 +121,7 @@ class Optional<T> {
     if (box_ != nullptr) detail::ReleaseBox(box_, T::kTable);
   }
 
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
   Optional& operator=(const Optional& other) { return *this = Optional(other); }
   Optional& operator=(Optional&& other) noexcept {
     Optional moved(std::move(other));
@@ -166,7 +167,9 @@ class Optional<T> {
 
  private:
   T& Object() noexcept { return *static_cast<T*>(box_->object()); }
-  const T& Object() const noexcept { return *static_cast<const T*>(static_cast<const detail::BoxBlock*>(box_)->object()); }
+  const T& Object() const noexcept {
+    return *static_cast<const T*>(static_cast<const detail::BoxBlock*>(box_)->object());
+  }
 
   detail::BoxBlock* box_ = nullptr;
 };

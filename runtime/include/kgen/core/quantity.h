@@ -21,8 +21,8 @@ namespace kgen {
 //   container.resources->limits["cpu"] = "500m";
 //   if (node_cpu < wanted) ...                      by amount: "1" == "1000m"
 //
-// Assigned text is taken as it is, valid or not: the server is the judge. Of an invalid or unset quantity the value is 0
-// and valid() is false.
+// Assigned text is taken as it is, valid or not: the server is the judge. Of an invalid or unset quantity the value is
+// 0 and valid() is false.
 class Quantity {
  public:
   constexpr Quantity() noexcept = default;
@@ -46,7 +46,7 @@ class Quantity {
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept { return Compare(a, b); }
 
  private:
-  friend struct detail_ScalarAccess;
+  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   static std::strong_ordering Compare(const Quantity& a, const Quantity& b) noexcept;
   String text_;
 };
@@ -71,7 +71,7 @@ class IntOrString {
   friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept;
 
  private:
-  friend struct detail_ScalarAccess;
+  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   String text_;  // an integer is inline text with a tag of its own (0x80 + size + 1), as the server spelled it
 };
 
@@ -97,7 +97,7 @@ class Bytes {
   }
 
  private:
-  friend struct detail_ScalarAccess;
+  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   explicit Bytes(String base64) noexcept : base64_(static_cast<String&&>(base64)) {}
   String base64_;
 };
@@ -105,7 +105,7 @@ class Bytes {
 static_assert(sizeof(Quantity) == 16 && sizeof(IntOrString) == 16 && sizeof(Bytes) == 16);
 
 // The codec's way to the representation.
-struct detail_ScalarAccess {
+struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
   static String& Text(Quantity& q) noexcept { return q.text_; }
   static String& Text(IntOrString& v) noexcept { return v.text_; }
   static String& Text(Bytes& b) noexcept { return b.base64_; }

@@ -2,14 +2,16 @@
 //
 // Ref<const T> and AnyRef: shared, immutable objects.
 //
-// What caches hold and hand out. A decoder makes an object, wraps it into one block and from then on nobody can change it:
+// What caches hold and hand out. A decoder makes an object, wraps it into one block and from then on nobody can change
+// it:
 //
 //   decoder --> Ref<const Pod> --> queue --> indexer --> listers, handlers, the user's own variables
 //
 //   auto pod = pods.Lister().Pods("default").Get("web-0");     // Ref<const Pod>: 8 bytes, valid as long as you keep it
 //   Pod mine = *pod;                                           // a deep copy of one's own
 //
-// AnyRef is the same pointer without the type: the block knows its table. It is how the whole pipeline is compiled once. [D8]
+// AnyRef is the same pointer without the type: the block knows its table. It is how the whole pipeline is compiled
+// once. [D8]
 //
 // Block: count, flags, const TypeTable*, then the struct.
 #ifndef KGEN_CORE_REF_H_

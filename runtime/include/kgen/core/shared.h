@@ -40,13 +40,14 @@ class Shared {
   Shared(Shared&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
   template <typename U>
     requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>)
-  Shared(Shared<U> other) noexcept : base_(std::exchange(other.base_, nullptr)) {}  // NOLINT(google-explicit-constructor)
+  Shared(Shared<U> other) noexcept
+      : base_(std::exchange(other.base_, nullptr)) {}  // NOLINT(google-explicit-constructor)
   Shared& operator=(Shared other) noexcept {
     std::swap(base_, other.base_);
     return *this;
   }
-  // For registries of plain pointers, from which an object takes itself in its destructor under the registry's lock: a new
-  // reference, or null if the last one is gone and the destructor waits for that lock.
+  // For registries of plain pointers, from which an object takes itself in its destructor under the registry's lock: a
+  // new reference, or null if the last one is gone and the destructor waits for that lock.
   static Shared TryAdd(T* object) noexcept {
     std::uint32_t refs = object->Base::refs_.load(std::memory_order_relaxed);
     while (refs != 0 && !object->Base::refs_.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {

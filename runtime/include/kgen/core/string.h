@@ -59,7 +59,7 @@ class String {
   using size_type = std::size_t;
   using const_iterator = const char*;
   using iterator = const char*;
-  static constexpr std::size_t npos = std::string_view::npos;
+  static constexpr std::size_t npos = std::string_view::npos;  // NOLINT(readability-identifier-naming)
 
   constexpr String() noexcept = default;  // unset
   template <detail::TextLike S>
@@ -162,9 +162,9 @@ class String {
   }
 
  private:
-  friend struct detail_StringAccess;
+  friend struct detail_StringAccess;  // NOLINT(readability-identifier-naming)
   friend class IntOrString;
-  friend struct detail_ScalarAccess;
+  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
 
   static constexpr unsigned char kBlock = 255;
   static constexpr std::size_t kInline = 15;
@@ -172,11 +172,11 @@ class String {
   constexpr unsigned char tag() const noexcept { return static_cast<unsigned char>(bytes_[15]); }
   detail::TextBlock* block() const noexcept {
     detail::TextBlock* p;
-    std::memcpy(&p, bytes_, sizeof p);
+    std::memcpy(static_cast<void*>(&p), bytes_, sizeof(void*));
     return p;
   }
-  void Set(std::string_view text);   // only on an unset String
-  void Release() noexcept;           // only with a block
+  void Set(std::string_view text);  // only on an unset String
+  void Release() noexcept;          // only with a block
   static std::string Join(std::string_view a, std::string_view b);
 
   // Bytes 0..14 are inline text, or 0..7 a TextBlock*. Byte 15 is the tag: 0 unset, n + 1 inline text of n bytes, 255 a
@@ -187,14 +187,12 @@ class String {
 static_assert(sizeof(String) == 16 && std::is_standard_layout_v<String>);
 
 // The runtime's way to the representation (decoder, interpreter, pool). Not for users.
-struct detail_StringAccess {
-  static detail::TextBlock* Block(const String& s) noexcept {
-    return s.tag() == String::kBlock ? s.block() : nullptr;
-  }
+struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
+  static detail::TextBlock* Block(const String& s) noexcept { return s.tag() == String::kBlock ? s.block() : nullptr; }
   static bool IsUnset(const String& s) noexcept { return s.tag() == 0; }
   // Takes over one reference.
   static void AdoptBlock(String& s, detail::TextBlock* block) noexcept {
-    std::memcpy(s.bytes_, &block, sizeof block);
+    std::memcpy(s.bytes_, static_cast<const void*>(&block), sizeof(void*));
     s.bytes_[15] = static_cast<char>(String::kBlock);
   }
   // At most 15 bytes, into an unset String.

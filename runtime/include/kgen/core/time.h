@@ -2,9 +2,9 @@
 //
 // Time, MicroTime and Duration: the time types of the Kubernetes API, 8, 8 and 16 bytes.
 //
-// They keep the text that the server wrote until a value is assigned, so a time with a zone, a fraction or another precision
-// goes back unchanged (D6). Assigned values are written as Go does: Time in whole seconds ("2026-11-21T08:33:00Z"), MicroTime
-// with six digits, Duration as "1h2m3.5s".
+// They keep the text that the server wrote until a value is assigned, so a time with a zone, a fraction or another
+// precision goes back unchanged (D6). Assigned values are written as Go does: Time in whole seconds
+// ("2026-11-21T08:33:00Z"), MicroTime with six digits, Duration as "1h2m3.5s".
 //
 //   if (now - pod.metadata.creationTimestamp.value() > 5min) ...
 //   lease.spec->renewTime = std::chrono::system_clock::now();
@@ -13,6 +13,7 @@
 #ifndef KGEN_CORE_TIME_H_
 #define KGEN_CORE_TIME_H_
 
+#include <bit>
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -30,8 +31,8 @@ namespace detail {
 
 enum class TimePrecision : bool { kSeconds, kMicroseconds };
 
-// RFC 3339. Zero: unset. Low bit 1: microseconds since the epoch << 1 | 1, whose canonical text is what came or what will be
-// written. Otherwise a TextBlock* with text of another form. Range: years 0000 to 9999.
+// RFC 3339. Zero: unset. Low bit 1: microseconds since the epoch << 1 | 1, whose canonical text is what came or what
+// will be written. Otherwise a TextBlock* with text of another form. Range: years 0000 to 9999.
 class TimeWord {
  public:
   constexpr TimeWord() noexcept = default;
@@ -54,7 +55,7 @@ class TimeWord {
   bool SameText(const TimeWord& other) const noexcept;
   // The text, if it is of another form than the canonical one; else null.
   const TextBlock* block() const noexcept {
-    return word_ != 0 && (word_ & 1) == 0 ? reinterpret_cast<const TextBlock*>(word_) : nullptr;
+    return word_ != 0 && (word_ & 1) == 0 ? std::bit_cast<const TextBlock*>(word_) : nullptr;
   }
 
  private:
@@ -99,7 +100,7 @@ class Time {
   }
 
  private:
-  friend struct detail_TimeAccess;
+  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
   detail::TimeWord word_;
 };
 
@@ -125,7 +126,7 @@ class MicroTime {
   }
 
  private:
-  friend struct detail_TimeAccess;
+  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
   detail::TimeWord word_;
 };
 
@@ -140,7 +141,9 @@ class Duration {
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
   std::chrono::nanoseconds value() const noexcept;
-  std::chrono::nanoseconds value_or(std::chrono::nanoseconds other) const noexcept { return has_value() ? value() : other; }
+  std::chrono::nanoseconds value_or(std::chrono::nanoseconds other) const noexcept {
+    return has_value() ? value() : other;
+  }
   std::string_view text() const noexcept { return text_; }
 
   friend bool operator==(const Duration& a, const Duration& b) noexcept {
@@ -148,14 +151,14 @@ class Duration {
   }
 
  private:
-  friend struct detail_TimeAccess;
+  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
   String text_;
 };
 
 static_assert(sizeof(Time) == 8 && sizeof(MicroTime) == 8 && sizeof(Duration) == 16);
 
 // The codec's way to the representation.
-struct detail_TimeAccess {
+struct detail_TimeAccess {  // NOLINT(readability-identifier-naming)
   static detail::TimeWord& Word(Time& t) noexcept { return t.word_; }
   static const detail::TimeWord& Word(const Time& t) noexcept { return t.word_; }
   static detail::TimeWord& Word(MicroTime& t) noexcept { return t.word_; }

@@ -52,19 +52,19 @@ struct TypeTable;
 // The type of a list's or map's element, or of a whole field. One constant per type: kTypeOf<T> (value_type.h).
 struct ValueType {
   ValueKind kind;
-  std::uint32_t size;            // of the value in memory
-  const TypeTable* table;        // kStruct, kBox; else null
-  const ValueType* element;      // kList, kMap; else null
-  void (*construct)(void* first, std::size_t count);               // default values into raw memory
+  std::uint32_t size;                                                  // of the value in memory
+  const TypeTable* table;                                              // kStruct, kBox; else null
+  const ValueType* element;                                            // kList, kMap; else null
+  void (*construct)(void* first, std::size_t count);                   // default values into raw memory
   void (*relocate)(void* to, void* from, std::size_t count) noexcept;  // moves, and ends the lifetime at `from`
 };
 
 enum FieldFlags : std::uint8_t {
-  kRequired = 1,         // documentation only: presence rules are the same for all fields [D4]
-  kNullable = 2,         // `null` is a value of the schema: kept as raw text and sent back [D6]
-  kUnique = 4,           // differs in every object (uid, resourceVersion): neither interned nor memoised
-  kNoMemo = 8,           // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
-  kManagedFields = 16,   // what DecodeOptions::drop_managed_fields drops
+  kRequired = 1,        // documentation only: presence rules are the same for all fields [D4]
+  kNullable = 2,        // `null` is a value of the schema: kept as raw text and sent back [D6]
+  kUnique = 4,          // differs in every object (uid, resourceVersion): neither interned nor memoised
+  kNoMemo = 8,          // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
+  kManagedFields = 16,  // what DecodeOptions::drop_managed_fields drops
 };
 
 // One member. Scalars stand as Optional<scalar>, structs as Optional<struct> (kBox) except `metadata` (kStruct).
@@ -98,15 +98,15 @@ struct KindInfo {
 
 // The table of one struct. Fields stand in the order of encoding: D19's member order.
 //
-// Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32, where
-// first8 and last8 are the first and last min(size, 8) bytes as a little-endian integer; slot = h >> (32 - hash_bits);
-// hash_slots[slot] is a field index + 1, or 0. The generator searches the seed; where it finds none hash_slots is null
-// and the look-up goes through the fields one by one. A hit is confirmed by length and bytes, so hostile names are
-// merely unknown.
+// Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32,
+// where first8 and last8 are the first and last min(size, 8) bytes as a little-endian integer; slot = h >> (32 -
+// hash_bits); hash_slots[slot] is a field index + 1, or 0. The generator searches the seed; where it finds none
+// hash_slots is null and the look-up goes through the fields one by one. A hit is confirmed by length and bytes, so
+// hostile names are merely unknown.
 struct TypeTable {
-  std::uint32_t version;      // kTableVersion of the generator
-  std::uint32_t size;         // sizeof the struct
-  const char* name;           // "k8s.core.v1.Pod", for messages
+  std::uint32_t version;  // kTableVersion of the generator
+  std::uint32_t size;     // sizeof the struct
+  const char* name;       // "k8s.core.v1.Pod", for messages
   const Field* field_data;
   std::uint16_t field_count;
   std::uint16_t unknown_offset;   // of the UnknownFields member, the last one
@@ -132,7 +132,8 @@ struct TypeTable {
 
 namespace detail {
 
-// The look-up in two steps, for those who search a seed: the part of the hash that depends on the name alone, and the slot.
+// The look-up in two steps, for those who search a seed: the part of the hash that depends on the name alone, and the
+// slot.
 constexpr std::uint64_t NameKey(std::string_view name) noexcept {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -174,7 +175,7 @@ void RelocateMany(void* to, void* from, std::size_t count) noexcept {
 template <typename T>
 union NoDestroy {
   T value;
-  constexpr NoDestroy() : value() {}
+  constexpr NoDestroy() noexcept : value() {}
   constexpr ~NoDestroy() {}  // NOLINT: that is the point
 };
 

@@ -2,10 +2,10 @@
 //
 // The last member of every generated struct: what the wire held and the table does not know.
 //
-// A client older than its server must not drop a field in an Update, so members that the table does not name are kept, in
-// order, duplicates included, and written after the known ones. [D6] Two more things live here because they must be sent
-// back as they came: a known field whose JSON did not fit its type ("misfit": reads as absent, sent back unless a value is
-// assigned), and a `null` where the schema says nullable.
+// A client older than its server must not drop a field in an Update, so members that the table does not name are kept,
+// in order, duplicates included, and written after the known ones. [D6] Two more things live here because they must be
+// sent back as they came: a known field whose JSON did not fit its type ("misfit": reads as absent, sent back unless a
+// value is assigned), and a `null` where the schema says nullable.
 //
 //   for (const auto& field : order.unknown_fields) std::cout << field.name << " = " << field.value.text() << '\n';
 //   order.unknown_fields.Set("newField", kgen::Json("{\"a\":1}"));
@@ -42,9 +42,9 @@ class UnknownFields {
   const Json& operator[](std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return (*this)[name].has_value(); }
 
-  void Set(std::string_view name, Json value);   // replaces all of that name in place of the first, or appends
+  void Set(std::string_view name, Json value);  // replaces all of that name in place of the first, or appends
   void Append(String name, Json value) { fields_.push_back({static_cast<String&&>(name), static_cast<Json&&>(value)}); }
-  std::size_t Erase(std::string_view name);      // how many there were
+  std::size_t Erase(std::string_view name);  // how many there were
   void clear() noexcept { fields_.reset(); }
 
   friend bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept;

@@ -39,25 +39,37 @@ struct LeafKind {
   static constexpr const ValueType* kElement = nullptr;
 };
 
-template <> struct KindOf<bool> : LeafKind<ValueKind::kBool> {};
-template <> struct KindOf<std::int32_t> : LeafKind<ValueKind::kInt32> {};
-template <> struct KindOf<std::int64_t> : LeafKind<ValueKind::kInt64> {};
-template <> struct KindOf<double> : LeafKind<ValueKind::kDouble> {};
-template <> struct KindOf<String> : LeafKind<ValueKind::kString> {};
-template <> struct KindOf<Time> : LeafKind<ValueKind::kTime> {};
-template <> struct KindOf<MicroTime> : LeafKind<ValueKind::kMicroTime> {};
-template <> struct KindOf<Duration> : LeafKind<ValueKind::kDuration> {};
-template <> struct KindOf<Quantity> : LeafKind<ValueKind::kQuantity> {};
-template <> struct KindOf<IntOrString> : LeafKind<ValueKind::kIntOrString> {};
-template <> struct KindOf<Bytes> : LeafKind<ValueKind::kBytes> {};
-template <> struct KindOf<Json> : LeafKind<ValueKind::kJson> {};
+template <>
+struct KindOf<bool> : LeafKind<ValueKind::kBool> {};
+template <>
+struct KindOf<std::int32_t> : LeafKind<ValueKind::kInt32> {};
+template <>
+struct KindOf<std::int64_t> : LeafKind<ValueKind::kInt64> {};
+template <>
+struct KindOf<double> : LeafKind<ValueKind::kDouble> {};
+template <>
+struct KindOf<String> : LeafKind<ValueKind::kString> {};
+template <>
+struct KindOf<Time> : LeafKind<ValueKind::kTime> {};
+template <>
+struct KindOf<MicroTime> : LeafKind<ValueKind::kMicroTime> {};
+template <>
+struct KindOf<Duration> : LeafKind<ValueKind::kDuration> {};
+template <>
+struct KindOf<Quantity> : LeafKind<ValueKind::kQuantity> {};
+template <>
+struct KindOf<IntOrString> : LeafKind<ValueKind::kIntOrString> {};
+template <>
+struct KindOf<Bytes> : LeafKind<ValueKind::kBytes> {};
+template <>
+struct KindOf<Json> : LeafKind<ValueKind::kJson> {};
 
 }  // namespace detail
 
 template <typename T>
-inline constexpr ValueType kTypeOf = {detail::KindOf<T>::kKind,     sizeof(T),
-                                      detail::KindOf<T>::kTable,    detail::KindOf<T>::kElement,
-                                      &detail::ConstructMany<T>,    &detail::RelocateMany<T>};
+inline constexpr ValueType kTypeOf = {detail::KindOf<T>::kKind,  sizeof(T),
+                                      detail::KindOf<T>::kTable, detail::KindOf<T>::kElement,
+                                      &detail::ConstructMany<T>, &detail::RelocateMany<T>};
 
 namespace detail {
 
