@@ -83,6 +83,15 @@ class Lister {
   Shared<cache::Store> store_;
 };
 
+// Of a cluster-scoped kind: names are keys. Generated listers of such kinds derive from this.
+template <typename T>
+class ClusterLister : public Lister<T> {
+ public:
+  using Lister<T>::Lister;
+  using Lister<T>::Get;
+  Ref<const T> Get(std::string_view name) const { return this->GetByName(name); }
+};
+
 }  // namespace kgen
 
 #endif  // KGEN_CACHE_LISTER_H_
