@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/event_loop.h"
 
+#include <fcntl.h>
 #include <openssl/ssl.h>
 
 #include <atomic>
@@ -33,6 +34,8 @@ std::string Words(const error_code& error) {
   return error.message();
 }
 
+void KeepFromChildren(int handle) { ::fcntl(handle, F_SETFD, FD_CLOEXEC); }
+
 Address From(const tcp::endpoint& endpoint) { return {endpoint.address().to_string(), endpoint.port()}; }
 
 class Stream final : public TcpStream {
@@ -41,6 +44,9 @@ class Stream final : public TcpStream {
 
   void Connect(const tcp::endpoint& to, std::move_only_function<void(std::string_view)> done) {
     connected_ = std::move(done);
+    // Opened here rather than by async_connect, to keep it from the programs that the user starts.
+    error_code error;
+    if (!socket_.open(to.protocol(), error)) KeepFromChildren(socket_.native_handle());
     socket_.async_connect(to, [self = Shared<Stream>(this)](const error_code& error) {
       if (self->closed_) return;
       if (!error) self->Prepare();
@@ -51,6 +57,7 @@ class Stream final : public TcpStream {
 
   void Prepare() {
     error_code ignored;
+    KeepFromChildren(socket_.native_handle());
     socket_.set_option(tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
     const auto peer = socket_.remote_endpoint(ignored);
@@ -150,6 +157,7 @@ class Listener final : public TcpListener {
   error_code Open(const tcp::endpoint& at) {
     error_code error;
     acceptor_.open(at.protocol(), error);
+    if (!error) KeepFromChildren(acceptor_.native_handle());
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(at, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);

@@ -226,7 +226,8 @@ bool Session::HasRoom(bool long_lived) const {
 
 bool Session::MayHaveRoom(bool long_lived) const {
   if (!ready_ || draining_ || ended_) return false;
-  return long_streams_ < (long_lived ? LongLimit() : Limit());
+  // A server that allows none for the moment is waited for, not asked again over another connection.
+  return long_streams_ < std::max<std::uint32_t>(1, long_lived ? LongLimit() : Limit());
 }
 
 void Session::Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority) {

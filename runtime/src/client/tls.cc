@@ -335,7 +335,11 @@ Error TlsEngine::Failure(int result, std::string_view doing) {
     words = "the server speaks no HTTP/2";
   } else if (reason > SSL_AD_REASON_OFFSET) {
     const int alert = reason - SSL_AD_REASON_OFFSET;
-    words = std::string("the other side refused: ") + SSL_alert_desc_string_long(alert);
+    // "tlsv13 alert certificate required"; OpenSSL's list of alerts by number is not complete.
+    const char* reason_text = ERR_reason_error_string(error);
+    const std::string_view text = reason_text != nullptr ? reason_text : "unknown alert";
+    const auto name = text.find("alert ");
+    words = "the other side refused: " + std::string(text.substr(name == std::string_view::npos ? 0 : name + 6));
     if (alert == SSL_AD_CERTIFICATE_REQUIRED || alert == SSL_AD_BAD_CERTIFICATE || alert == SSL_AD_UNKNOWN_CA ||
         alert == SSL_AD_CERTIFICATE_UNKNOWN || alert == SSL_AD_CERTIFICATE_EXPIRED) {
       words += " (about our client certificate)";

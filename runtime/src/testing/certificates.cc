@@ -114,6 +114,13 @@ class Authority final : public CertificateAuthority {
   std::string pem_;
 };
 
+// As a YAML scalar in single quotes, which knows one escape only.
+std::string Quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string Base64(const std::string& text) {
   std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
@@ -143,7 +150,7 @@ std::string KubeconfigText(const KubeconfigParts& parts) {
       "apiVersion: v1\nkind: Config\nclusters:\n- name: " + name + "\n  cluster:\n    server: " + parts.server + "\n";
   if (!parts.ca_pem.empty()) text += "    certificate-authority-data: " + Base64(parts.ca_pem) + "\n";
   std::string user;
-  if (!parts.token.empty()) user += "    token: \"" + parts.token + "\"\n";
+  if (!parts.token.empty()) user += "    token: " + Quoted(parts.token) + "\n";
   if (!parts.client.certificate_pem.empty()) {
     user += "    client-certificate-data: " + Base64(parts.client.certificate_pem) + "\n";
     user += "    client-key-data: " + Base64(parts.client.key_pem) + "\n";

@@ -69,8 +69,9 @@ class Response final : public ResponseWriter {
     return buffer_.size() - taken_;
   }
   void OnDrained(Task call) override {
-    loop_->Post(
-        [self = Shared<Response>(this), call = std::move(call)]() mutable { self->drained_ = std::move(call); });
+    loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
+      if (self->session_ != nullptr) self->drained_ = std::move(call);
+    });
   }
   void OnClosed(Task call) override {
     loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
@@ -290,7 +291,7 @@ ssize_t Response::Take(std::uint8_t* out, std::size_t size, std::uint32_t* flags
   if (taken_ == buffer_.size()) {
     buffer_.clear();
     taken_ = 0;
-    was_drained_ = size > 0;
+    was_drained_ = was_drained_ || size > 0;
     if (ended_) *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (size == 0 && !ended_) return NGHTTP2_ERR_DEFERRED;
   }

@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 #include <nghttp2/nghttp2.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/http2_harness.h"
@@ -168,7 +171,7 @@ TEST_F(Http2Transport, FindsAFrozenServerThoughEveryRequestGivesUpSooner) {
   Connect(Http2Options{.handshake_timeout = 50ms, .ping_interval = 30ms, .ping_timeout = 60ms});
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
   server_->Freeze(true);
-  for (std::size_t i = 0; server_->connections() == 1; ++i) {
+  while (server_->connections() == 1) {
     const Call call = Get(*transport_, "/ok");
     call.exchange->Cancel();
     EXPECT_FALSE(call.sink->WaitEnd().has_value());
@@ -334,6 +337,57 @@ TEST_F(Http2Transport, DroppingItCancelsWhatIsUnderWay) {
   EXPECT_EQ(call.sink->WaitEnd().error().code(), Code::kCancelled);
   call.exchange->Consumed(1);
   call.exchange->Cancel();
+}
+
+TEST_F(Http2Transport, MayBeUsedFromManyThreadsAtOnce) {
+  Serve({.max_concurrent_streams = 20});
+  Connect();
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 8; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < 50; ++i) {
+          const bool cancel = (thread + i) % 3 == 0;
+          const Call call = Get(*transport_, i % 10 == 0 ? "/big" : "/ok", thread % 2 == 0);
+          if (cancel) call.exchange->Cancel();
+          const auto end = call.sink->WaitEnd();
+          const bool right = end ? call.sink->status() == 200 : cancel && end.error().code() == Code::kCancelled;
+          if (!right) ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LE(server_->peak_streams(), 20u);
+}
+
+TEST_F(Http2Transport, WaitsForAServerThatAllowsNoStreamAtFirst) {
+  Serve({.max_concurrent_streams = 0});
+  Connect();
+  const Call call = Get(*transport_, "/ok");
+  const Call watch = Get(*transport_, "/ok", true);
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
+  server_->SetMaxConcurrentStreams(1);
+  EXPECT_TRUE(call.sink->WaitEnd().has_value());
+  EXPECT_TRUE(watch.sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 1u);
+}
+
+// A process that ends while requests are under way, held by objects that go later than the I/O thread.
+TEST(Http2TransportDeathTest, TheProcessMayEndWhileRequestsAreUnderWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static Shared<Transport> kept;  // known to exit() before the thread is
+        static auto handler = MakeShared<FunctionHandler>([](auto, auto writer) { writer->Head(200, {}); });
+        static auto server = *testing::Http2Server::Start({.tls = false}, handler);
+        kept = *MakeHttp2Transport({.host = server->url()}, DefaultExecutor(), nullptr);
+        static Call call = Get(*kept, "/never-ending");
+        const bool open = call.sink->WaitHead();
+        std::exit(open ? 7 : 8);
+      },
+      ::testing::ExitedWithCode(7), "");
 }
 
 TEST_F(Http2Transport, RefusesAHeadThatIsTooLarge) {

@@ -1,0 +1,253 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whom the transport trusts, as whom it comes, and what it says when that fails. Every certificate is made here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/http2_harness.h"
+
+namespace kgen::test_support {
+namespace {
+
+using kgen::testing::CertificateAuthority;
+using kgen::testing::CertificateOptions;
+using kgen::testing::Identity;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class Http2Tls : public Http2Test {
+ protected:
+  void ServeWith(CertificateOptions certificate) {
+    Serve({.authority = authority_, .certificate = std::move(certificate)});
+  }
+
+  // What a request to the server ends with.
+  Error Failure(const rest::Config& config) {
+    Connect(config);
+    const Call call = Get(*transport_, "/ok");
+    const auto end = call.sink->WaitEnd();
+    EXPECT_EQ(call.sink->ends(), 1);
+    return end ? Error(Code::kInternal, "the request succeeded") : end.error();
+  }
+  bool Succeeds(const rest::Config& config) {
+    Connect(config);
+    const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+    if (!end) ADD_FAILURE() << end.error();
+    return end.has_value();
+  }
+
+  const Shared<CertificateAuthority> authority_ = Must(CertificateAuthority::Make("the right authority"));
+};
+
+TEST_F(Http2Tls, NamesBothSidesWhenTheCertificateIsForAnotherHost) {
+  ServeWith({.names = {"localhost", "10.1.2.3"}});
+  rest::Config config = Config();
+  config.tls.server_name = "api.example.test";
+  Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(),
+              HasSubstr("the server's certificate is not for api.example.test, it is for localhost, 10.1.2.3"));
+
+  error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(),
+              HasSubstr("the server's certificate is not for 127.0.0.1, it is for localhost, 10.1.2.3"));
+}
+
+TEST_F(Http2Tls, DoesNotTakeAnIpAddressWrittenAsANameForTheAddress) {
+  ServeWith({.common_name = "127.0.0.1", .names = {"localhost"}});
+  EXPECT_EQ(Failure(Config()).code(), Code::kTls);
+}
+
+TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost_TRN_7) {
+  ServeWith({.names = {"api.example.test"}});
+  rest::Config config = Config();
+  config.tls.server_name = "api.example.test";
+  EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow_TRN_8) {
+  ServeWith({});
+  rest::Config config = Config();
+  config.tls.ca_data = Must(CertificateAuthority::Make("another authority"))->certificate_pem();
+  const Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(),
+              HasSubstr("the server's certificate is signed by an unknown authority, CN=the right authority"));
+
+  config.tls.ca_data.clear();  // the system's roots
+  EXPECT_THAT(Failure(config).message(), HasSubstr("signed by an unknown authority"));
+}
+
+TEST_F(Http2Tls, TellsAnAuthorityThatWasMadeAnewUnderItsOldName) {
+  ServeWith({});
+  rest::Config config = Config();
+  config.tls.ca_data = Must(CertificateAuthority::Make("the right authority"))->certificate_pem();
+  const Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("authority"), HasSubstr("the right authority")));
+}
+
+TEST_F(Http2Tls, TellsWhenACertificateHasExpired) {
+  ServeWith({.common_name = "old server", .from = -48h, .until = -24h});
+  const Error error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=old server expired at 20"));
+}
+
+TEST_F(Http2Tls, TellsWhenACertificateIsNotYetValid) {
+  ServeWith({.common_name = "new server", .from = 24h, .until = 48h});
+  const Error error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=new server is not valid before 20"));
+}
+
+TEST_F(Http2Tls, SkipsEveryCheckOfTheServerWhenToldTo) {
+  ServeWith({.names = {"elsewhere"}, .from = -48h, .until = -24h});
+  rest::Config config = Config();
+  config.tls = {.insecure_skip_verify = true};
+  EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2Tls, TrustsTheServersOwnCertificateWhenThatIsWhatWasGiven) {
+  // A leaf as the only root, as self-signed servers are given; its authority is not known to the client.
+  const Identity leaf = Must(authority_->Issue());
+  const auto context = MakeHttp2Transport({.host = "https://127.0.0.1:1", .tls = {.ca_data = leaf.certificate_pem}},
+                                          DefaultExecutor(), nullptr);
+  EXPECT_TRUE(context.has_value());
+}
+
+TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne_TRN_9) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const Identity client = Must(authority_->Issue({.common_name = "admin", .names = {}}));
+  rest::Config config = Config();
+  config.tls.certificate_data = client.certificate_pem;
+  config.tls.key_data = client.key_pem;
+  EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2Tls, TellsThatTheServerWantsACertificate) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const Error error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the other side refused"), HasSubstr("certificate required")));
+}
+
+TEST_F(Http2Tls, TellsThatTheServerRefusesItsCertificate) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const Identity client = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
+  rest::Config config = Config();
+  config.tls.certificate_data = client.certificate_pem;
+  config.tls.key_data = client.key_pem;
+  const Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the other side refused"), HasSubstr("about our client certificate")));
+}
+
+TEST_F(Http2Tls, TellsThatTheServerSpeaksNoHttp2) {
+  Serve({.authority = authority_, .alpn = "http/1.1"});
+  Error error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("the server speaks no HTTP/2"));
+  TearDown();
+
+  Serve({.authority = authority_, .alpn = ""});  // answers no ALPN at all
+  error = Failure(Config());
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("the server speaks no HTTP/2"));
+}
+
+TEST_F(Http2Tls, TellsThatTheServerSpeaksNoTls) {
+  Serve({.tls = false});
+  rest::Config config{.host = "https://127.0.0.1:" + std::to_string(server_->port()),
+                      .tls = {.insecure_skip_verify = true}};
+  const Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("the other side does not speak TLS"));
+}
+
+TEST_F(Http2Tls, TellsTheWayAServerOfTlsAnswersPlainText) {
+  Serve();
+  const Error error = Failure({.host = "http://127.0.0.1:" + std::to_string(server_->port())});
+  EXPECT_EQ(error.code(), Code::kUnavailable);
+  EXPECT_THAT(error.message(), HasSubstr("cannot connect to 127.0.0.1"));
+}
+
+class Http2TlsFiles : public Http2Tls {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override {
+    Http2Tls::TearDown();
+    std::filesystem::remove_all(folder_);
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const auto path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
+  static Error Refused(const rest::TlsConfig& tls) {
+    const auto made = MakeHttp2Transport({.host = "https://127.0.0.1:1", .tls = tls}, DefaultExecutor(), nullptr);
+    return made ? Error(Code::kInternal, "accepted") : made.error();
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      ("kgen_tls_" +
+       std::to_string(std::hash<std::string>()(::testing::UnitTest::GetInstance()->current_test_info()->name())));
+};
+
+TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const Identity client = Must(authority_->Issue({.names = {}}));
+  rest::Config config = Config();
+  config.tls = {.ca_file = Write("ca.pem", authority_->certificate_pem()),
+                .certificate_file = Write("client.pem", client.certificate_pem),
+                .key_file = Write("client.key", client.key_pem)};
+  EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2TlsFiles, DataWinsOverTheFile_CFG_10) {
+  Serve({.authority = authority_});
+  rest::Config config = Config();
+  config.tls.ca_file = "no such file";
+  EXPECT_TRUE(Succeeds(config));
+}
+
+TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection_TRN_11) {
+  Serve({.authority = Must(CertificateAuthority::Make("the new authority"))});
+  rest::Config config = Config();
+  const std::string file = Write("ca.pem", authority_->certificate_pem());
+  config.tls = {.ca_file = file};
+  EXPECT_EQ(Failure(config).code(), Code::kTls);
+  Write("ca.pem", "nothing of use");  // what was read before stays
+  EXPECT_EQ(Get(*transport_, "/ok").sink->WaitEnd().error().code(), Code::kTls);
+  Write("ca.pem", server_->ca_pem());
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+}
+
+TEST_F(Http2TlsFiles, RefusesWhatCannotBeUsedBeforeAnythingIsSent) {
+  const Identity one = Must(authority_->Issue()), other = Must(authority_->Issue());
+  Error error = Refused({.ca_file = (folder_ / "missing.pem").string()});
+  EXPECT_EQ(error.code(), Code::kConfig);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("cannot read"), HasSubstr("missing.pem")));
+  error = Refused({.ca_data = "rubbish"});
+  EXPECT_EQ(error.code(), Code::kConfig);
+  EXPECT_THAT(error.message(), HasSubstr("certificate authority: holds no certificate in PEM form"));
+  error = Refused({.certificate_data = one.certificate_pem, .key_data = other.key_pem});
+  EXPECT_EQ(error.code(), Code::kConfig);
+  EXPECT_THAT(error.message(), HasSubstr("client key: is not the key of client certificate"));
+  error = Refused({.certificate_data = one.certificate_pem, .key_data = "rubbish"});
+  EXPECT_THAT(error.message(), HasSubstr("client key: holds no private key in PEM form"));
+  EXPECT_EQ(Refused({.certificate_data = one.certificate_pem}).code(), Code::kConfig);
+  EXPECT_EQ(Refused({.key_data = one.key_pem}).code(), Code::kConfig);
+  EXPECT_EQ(Refused({.ca_data = authority_->certificate_pem(), .insecure_skip_verify = true}).code(), Code::kConfig);
+}
+
+}  // namespace
+}  // namespace kgen::test_support

@@ -1,0 +1,98 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The small server as a handler sees it. What it does to a client stands in
+// tests/runtime/client/http2_transport_test.cc.
+#include "testing/http2_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "kgen/client/config.h"
+#include "testing/certificates.h"
+#include "tests/support/http2_harness.h"
+
+namespace kgen::test_support {
+namespace {
+
+using Http2Server = Http2Test;
+
+TEST_F(Http2Server, TellsAHandlerWhenItsBytesAreWithTheClient) {
+  Serve();
+  Connect();
+  const Call call = Get(*transport_, "/hold", true);
+  const auto writer = WaitHeld(1)[0];
+  std::size_t sent = 0;
+  // Writes the next piece only when the last one is gone: at most one piece is ever held.
+  writer->OnDrained([&, writer] {
+    EXPECT_EQ(writer->backlog(), 0u);
+    if (++sent == 10) return writer->End();
+    writer->Write(std::string(100000, 'p'));
+  });
+  writer->Write(std::string(100000, 'p'));
+  EXPECT_TRUE(call.sink->WaitEnd().has_value());
+  EXPECT_EQ(call.sink->body().size(), 1000000u);
+  server_->Stop();  // before `sent` goes
+}
+
+TEST_F(Http2Server, TellsAHandlerOnceWhenTheClientHasGone) {
+  Serve();
+  Connect();
+  const Call call = Get(*transport_, "/hold", true);
+  const auto writer = WaitHeld(1)[0];
+  int closed = 0;
+  writer->OnClosed([&] { signal_.Change([&] { ++closed; }); });
+  call.exchange->Cancel();
+  EXPECT_TRUE(WaitServer([&] { return closed == 1; }));
+  EXPECT_TRUE(writer->closed());
+  writer->Write("into the void");
+  writer->End();
+  writer->OnClosed([&] { signal_.Change([&] { ++closed; }); });
+  EXPECT_TRUE(WaitServer([&] { return closed == 2; }));
+  server_->Stop();
+}
+
+TEST_F(Http2Server, GivesTheWholeRequestToItsHandler) {
+  Serve({.tls = false});
+  Connect();
+  auto sink = MakeShared<RecordingSink>();
+  transport_->Start({.method = "PUT", .path = "/size?a=b", .headers = {{"x-one", "1"}}, .body = "12345"}, sink);
+  EXPECT_TRUE(sink->WaitEnd().has_value());
+  EXPECT_EQ(sink->head().Header("x-path"), "/size?a=b");
+}
+
+TEST_F(Http2Server, ResetsARequestWithALargerBodyThanItTakes) {
+  Serve({.max_body = 1000});
+  Connect();
+  auto sink = MakeShared<RecordingSink>();
+  transport_->Start({.method = "PUT", .path = "/size", .body = std::string(1001, 'x')}, sink);
+  EXPECT_FALSE(sink->WaitEnd().has_value());
+}
+
+TEST_F(Http2Server, WritesAKubeconfigThatLeadsBackToIt) {
+  const auto authority = Must(testing::CertificateAuthority::Make());
+  Serve({.authority = authority, .client_certificate = true});
+  const std::string text =
+      testing::KubeconfigText({.server = server_->url(),
+                               .ca_pem = server_->ca_pem(),
+                               .token = "secret: \"token\"",
+                               .client = Must(authority->Issue({.common_name = "admin", .names = {}})),
+                               .namespace_ = "shop",
+                               .name = "embedded"});
+  const auto path = std::filesystem::path(::testing::TempDir()) / "kgen_http2_server_kubeconfig.yaml";
+  std::ofstream(path) << text;
+  const auto config = rest::LoadConfig({.kubeconfig = path.string()});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->host, server_->url());
+  EXPECT_EQ(config->bearer_token, "secret: \"token\"");
+  EXPECT_EQ(config->namespace_, "shop");
+  Connect(*config);
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+}
+
+}  // namespace
+}  // namespace kgen::test_support
