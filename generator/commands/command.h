@@ -35,6 +35,7 @@ struct Command {
 };
 
 const Command& FactsCommand();
+const Command& GenerateCommand();
 
 // The whole program. Never throws: what escapes a command ends as kInternalError with a message that says what was in
 // work [GEN ERR-08].

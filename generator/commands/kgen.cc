@@ -7,7 +7,7 @@
 namespace kgen::generator::commands {
 namespace {
 
-std::array<const Command*, 1> Commands() { return {&FactsCommand()}; }
+std::array<const Command*, 2> Commands() { return {&GenerateCommand(), &FactsCommand()}; }
 
 std::string Help() {
   std::string out =

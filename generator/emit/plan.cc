@@ -136,7 +136,8 @@ class Planner {
     for (const Source& source : sources_) versions[source.group].push_back(source.version->name);
     for (const Source& source : sources_) {
       const std::vector<std::string>& all = versions[source.group];
-      const std::size_t at = static_cast<std::size_t>(std::find(all.begin(), all.end(), source.version->name) - all.begin());
+      const std::size_t at =
+          static_cast<std::size_t>(std::find(all.begin(), all.end(), source.version->name) - all.begin());
       const GroupName& group = group_names.find(source.group->name)->second;
       PlannedVersion out;
       out.group = source.group->name;
@@ -144,7 +145,8 @@ class Planner {
       out.group_space = group.name_space;
       out.space = DistinctIdentifiers(all, NamespaceIdentifier, {})[at];
       // Names of SharedInformerFactory's own [GEN GRP-06].
-      static constexpr std::array<std::string_view, 4> kTaken = {"SharedInformerFactory", "Shutdown", "Start", "WaitForCacheSync"};
+      static constexpr std::array<std::string_view, 4> kTaken = {"SharedInformerFactory", "Shutdown", "Start",
+                                                                 "WaitForCacheSync"};
       const bool taken = std::find(kTaken.begin(), kTaken.end(), group.accessor) != kTaken.end();
       out.group_accessor = group.accessor + (taken ? "_" : "");
       out.accessor = DistinctIdentifiers(all, VersionAccessor, {"GroupInformers"})[at];
@@ -169,14 +171,20 @@ class Planner {
     }
     const std::vector<std::string> identifiers = DistinctIdentifiers(names, TypeIdentifier, {});
     for (std::size_t i = 0; i < source.types.size(); ++i) {
-      names_[source.types[i]] = {.emitted = true, .runtime = false, .name = identifiers[i],
-                                 .qualified = "::" + version.name_space + "::" + identifiers[i], .scope = version.name_space};
+      names_[source.types[i]] = {.emitted = true,
+                                 .runtime = false,
+                                 .name = identifiers[i],
+                                 .qualified = "::" + version.name_space + "::" + identifiers[i],
+                                 .scope = version.name_space};
     }
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
     for (TypeId id = 0; id < names_.size(); ++id) {
       if (!api_.types[id].runtime) continue;
-      names_[id] = {.emitted = true, .runtime = true, .name = api_.types[id].name,
-                    .qualified = "::kgen::meta::v1::" + api_.types[id].name, .scope = "kgen::meta::v1"};
+      names_[id] = {.emitted = true,
+                    .runtime = true,
+                    .name = api_.types[id].name,
+                    .qualified = "::kgen::meta::v1::" + api_.types[id].name,
+                    .scope = "kgen::meta::v1"};
     }
   }
 
@@ -252,7 +260,9 @@ class Planner {
       for (const PlannedStruct& nested : type->nested) {
         std::string name = type->name + nested.name;
         if (!used.insert(name).second) continue;
-        version.aliases.push_back({name, nested.path, CommentLines({"The " + InComment(nested.name) + " of " + InComment(type->name) + "."}, kColumns)});
+        version.aliases.push_back(
+            {name, nested.path,
+             CommentLines({"The " + InComment(nested.name) + " of " + InComment(type->name) + "."}, kColumns)});
       }
     }
   }
@@ -260,7 +270,8 @@ class Planner {
   std::string ListType(const Source& source, const model::ApiKind& kind) const {
     const auto made = source.made_lists.find(kind.type);
     if (made != source.made_lists.end()) return made->second;
-    return kind.list_type != model::kNoType && names_[kind.list_type].emitted ? names_[kind.list_type].name : std::string();
+    return kind.list_type != model::kNoType && names_[kind.list_type].emitted ? names_[kind.list_type].name
+                                                                              : std::string();
   }
 
   void PlanKinds(const Source& source, PlannedVersion& version) {
@@ -279,7 +290,8 @@ class Planner {
       info.list_kind = StringLiteral(kind->list_kind);
       info.list = ListType(source, *kind);
       info.resource = StringLiteral(kind->resource ? kind->resource->plural : "");
-      info.singular = StringLiteral(kind->resource && !kind->resource->singular.empty() ? kind->resource->singular : singular);
+      info.singular =
+          StringLiteral(kind->resource && !kind->resource->singular.empty() ? kind->resource->singular : singular);
       info.namespaced = kind->resource && kind->resource->scope == model::Scope::kNamespaced;
       version.kind_types.push_back(type->name);
       if (PlannedStruct* list = FindStruct(version, info.list); list != nullptr && !info.list.empty()) {
@@ -300,7 +312,8 @@ class Planner {
     const model::Subresource* status = resource.Find("status");
     for (const VerbMethods& verb : kVerbMethods) {
       if (resource.verbs.Has(verb.verb)) methods.insert(methods.end(), verb.methods.begin(), verb.methods.end());
-      if (status != nullptr && status->verbs.Has(verb.verb)) methods.insert(methods.end(), verb.status.begin(), verb.status.end());
+      if (status != nullptr && status->verbs.Has(verb.verb))
+        methods.insert(methods.end(), verb.status.begin(), verb.status.end());
     }
     std::erase(methods, "");
     return methods;

@@ -126,7 +126,8 @@ const model::Schema& Innermost(const model::Api& api, const model::Schema& schem
   return *inner;
 }
 
-std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>>& a, const std::vector<std::string>& b) {
+std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>>& a,
+                                         const std::vector<std::string>& b) {
   std::set<std::string, std::less<>> all = a;
   all.insert(b.begin(), b.end());
   return all;
@@ -152,7 +153,7 @@ struct StructPlanner::Scope {
   std::string title;  // "acme.shop.v1.Order.Spec"
   Role role = Role::kPlain;
   std::size_t depth = 0;
-  std::set<std::string, std::less<>> hidden;               // names that mean something else than at namespace scope
+  std::set<std::string, std::less<>> hidden;                // names that mean something else than at namespace scope
   std::map<std::string, std::string, std::less<>> members;  // wire name -> identifier
   std::map<std::string, std::string, std::less<>> nested;   // wire name -> nested struct
   std::map<std::string, std::string, std::less<>> enums;    // wire name -> struct of constants
@@ -186,8 +187,17 @@ std::vector<const model::Field*> StructPlanner::Members(const model::Schema& sch
   return members;
 }
 
-PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::string& name, const std::string& title) const {
-  Scope scope{.path = name, .name = name, .title = title, .role = type.role, .depth = 0, .hidden = {}, .members = {}, .nested = {}, .enums = {}};
+PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::string& name,
+                                  const std::string& title) const {
+  Scope scope{.path = name,
+              .name = name,
+              .title = title,
+              .role = type.role,
+              .depth = 0,
+              .hidden = {},
+              .members = {},
+              .nested = {},
+              .enums = {}};
   const std::string where = (type.group.empty() ? "" : type.group + "/") + type.version;
   return PlanObject(type.schema, scope, InComment(type.name) + " of " + where + ".");
 }
@@ -197,8 +207,10 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   list.name = list.path = name;
   list.item = item;
   list.metadata = "metadata";
-  list.comment = CommentLines({"Objects of type " + InComment(item) + ", as a server lists them. A range of its items."}, kColumns);
-  list.fields.push_back(InPlaceMetadata(kListMeta, "The version that the list is of, and where the next page starts.", kColumns - 2));
+  list.comment = CommentLines(
+      {"Objects of type " + InComment(item) + ", as a server lists them. A range of its items."}, kColumns);
+  list.fields.push_back(
+      InPlaceMetadata(kListMeta, "The version that the list is of, and where the next page starts.", kColumns - 2));
   list.fields.push_back({.wire_name = "items",
                          .identifier = "items",
                          .type = "::kgen::List<" + item + ">",
@@ -226,14 +238,15 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   }
   std::vector<std::string> wire_names;
   for (const model::Field* field : fields) wire_names.push_back(field->name);
-  const std::vector<std::string> identifiers = DistinctIdentifiers(
-      wire_names, MemberIdentifier, {scope.name, "kTable", "unknown_fields"});
+  const std::vector<std::string> identifiers =
+      DistinctIdentifiers(wire_names, MemberIdentifier, {scope.name, "kTable", "unknown_fields"});
   for (std::size_t i = 0; i < fields.size(); ++i) scope.members[wire_names[i]] = identifiers[i];
   scope.hidden.insert(identifiers.begin(), identifiers.end());
   PlanNested(fields, scope, out);
   for (const model::Field* field : fields) {
     out.fields.push_back(PlanField(*field, scope));
-    if (field->name == "metadata" && out.fields.back().value_kind == "kStruct") out.metadata = out.fields.back().identifier;
+    if (field->name == "metadata" && out.fields.back().value_kind == "kStruct")
+      out.metadata = out.fields.back().identifier;
   }
   return out;
 }
@@ -250,7 +263,8 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
   for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
   const std::vector<std::string> object_names = DistinctIdentifiers(objects, TypeIdentifier, taken);
   const std::vector<std::string> enum_names = DistinctIdentifiers(
-      enums, [](std::string_view name) { return TypeIdentifier(std::string(name) + "-values"); }, Union(taken, object_names));
+      enums, [](std::string_view name) { return TypeIdentifier(std::string(name) + "-values"); },
+      Union(taken, object_names));
   for (std::size_t i = 0; i < objects.size(); ++i) scope.nested[objects[i]] = object_names[i];
   for (std::size_t i = 0; i < enums.size(); ++i) scope.enums[enums[i]] = enum_names[i];
   scope.hidden.insert(object_names.begin(), object_names.end());
@@ -260,10 +274,18 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
     const model::Schema& inner = Innermost(api_, *field->schema);
     if (inner.kind == Kind::kObject) {
       const std::string& name = scope.nested[field->name];
-      Scope below{.path = scope.path + "::" + name, .name = name, .title = scope.title + "." + name, .role = Role::kPlain,
-                  .depth = scope.depth + 1, .hidden = scope.hidden, .members = {}, .nested = {}, .enums = {}};
+      Scope below{.path = scope.path + "::" + name,
+                  .name = name,
+                  .title = scope.title + "." + name,
+                  .role = Role::kPlain,
+                  .depth = scope.depth + 1,
+                  .hidden = scope.hidden,
+                  .members = {},
+                  .nested = {},
+                  .enums = {}};
       const bool direct = field->schema->kind == Kind::kObject;
-      out.nested.push_back(PlanObject(inner, below, (direct ? "What " : "An element of ") + InComment(field->name) + (direct ? " holds." : ".")));
+      out.nested.push_back(PlanObject(
+          inner, below, (direct ? "What " : "An element of ") + InComment(field->name) + (direct ? " holds." : ".")));
     }
     if (!inner.enum_values.empty()) out.enums.push_back(PlanEnum(*field, inner, scope));
   }
@@ -274,7 +296,8 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   out.name = scope.enums.find(field.name)->second;
   const bool text = schema.kind == Kind::kString;
   out.type = text ? "::std::string_view" : "::std::int64_t";
-  out.comment = CommentLines({"Known values of " + InComment(field.name) + "; a newer server may send others."}, scope.width() - 2);
+  out.comment = CommentLines({"Known values of " + InComment(field.name) + "; a newer server may send others."},
+                             scope.width() - 2);
   std::vector<std::string> values;
   for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
   std::sort(values.begin(), values.end());
@@ -328,7 +351,8 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
   const Spelling spelling = Spell(field, schema, scope);
   if (scope.role != Role::kPlain && field.name == "metadata" &&
       (spelling.in_class == kObjectMeta || spelling.in_class == kListMeta)) {
-    return InPlaceMetadata(spelling.in_class, "Name, namespace, labels and the rest that every object has.", scope.width() - 2);
+    return InPlaceMetadata(spelling.in_class, "Name, namespace, labels and the rest that every object has.",
+                           scope.width() - 2);
   }
   PlannedField out;
   out.wire_name = field.name;

@@ -20,7 +20,9 @@ verb_regenerate() {
   local documents=openapi/kubernetes-1.36
   [ -d "$documents" ] || missing "$documents" "the built-in API as facts"
   build_program dev kgen "the generator"
-  build/dev/bin/kgen generate --out generated --namespace k8s "$documents"/*.json
+  # Nothing here is edited by hand, and git remembers: --force.
+  build/dev/bin/kgen generate --force --out generated --namespace k8s --split-by-group --header generated/header.txt \
+    "$documents"/*.json
   git status --short generated
 }
 

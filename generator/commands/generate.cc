@@ -1,0 +1,198 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// kgen generate: API documents and CRDs to C++.
+#include <algorithm>
+#include <expected>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "generator/commands/command.h"
+#include "generator/commands/options.h"
+#include "generator/emit/emitter.h"
+#include "generator/emit/output.h"
+#include "generator/model/fixups.h"
+#include "generator/model/resolve.h"
+#include "generator/parse/document.h"
+#include "generator/parse/source.h"
+
+namespace kgen::generator::commands {
+namespace {
+
+OptionSet Options() {
+  OptionSet options("kgen generate", "--out DIR [--namespace NS] FILE...",
+                    "Makes C++ types, clients, listers and informers from CRDs and OpenAPI v3 documents.");
+  options.Value("out", 'o', "DIR", "folder for the results; what is included as \"NS/...\" lies below it");
+  options.Value("namespace", 'n', "NS",
+                "C++ namespace of all that is made, in lower case: acme, acme::shop; default: api");
+  options.Value("shards", '\0', "N", "source files to spread the tables over: NS.cc, NS_1.cc, ...; default: 1");
+  options.Flag("split-by-group", '\0', "one source file per group version instead, beside its headers");
+  options.Value("header", '\0', "FILE", "text for the top of each file, a licence for instance");
+  options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
+  options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
+  options.Flag("check", '\0', "writes nothing; exit code 1, and a list, if a run would change something");
+  options.Flag("dry-run", '\0', "writes nothing; lists what a run would write and remove");
+  options.Flag("force", 'f', "overwrites files that were edited by hand");
+  options.Value("no-warn", '\0', "ID", "drops warnings of this id (the word in brackets); may be given several times");
+  options.Value("error", '\0', "ID", "makes warnings of this id errors; may be given several times");
+  options.Flag("verbose", 'v', "shows notes too, and what was written");
+  options.Note(
+      "Nothing is written if an input has an error. Files that did not change keep their time stamp; files of the "
+      "last\n"
+      "run of the same namespace that are no longer made are removed; other files are never touched.");
+  options.Example("kgen generate --out generated --namespace acme crds/orders.yaml");
+  options.Example("kgen generate --out generated --namespace acme::shop --shards 4 crds/");
+  options.Example("kubectl get crd orders.shop.example.com -o yaml | kgen generate --out generated --namespace acme -");
+  options.Example("kgen generate --check --out generated --namespace acme crds/orders.yaml");
+  return options;
+}
+
+int Usage(const std::string& message, const Streams& streams) {
+  streams.err << "kgen generate: " << message << "\n`kgen generate --help` shows how it is used.\n";
+  return kBadUsage;
+}
+
+std::optional<std::size_t> ParseShards(const std::string& text) {
+  if (text.empty() || text.size() > 3 ||
+      !std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return std::nullopt;
+  }
+  const std::size_t shards = std::stoul(text);
+  return shards >= 1 && shards <= 256 ? std::optional(shards) : std::nullopt;
+}
+
+// A path in a make rule.
+std::string MakeEscaped(const std::string& path) {
+  std::string out;
+  for (char c : path) {
+    if (c == ' ' || c == '#') out += '\\';
+    if (c == '$') out += '$';
+    out += c;
+  }
+  return out;
+}
+
+std::string Depfile(const std::string& target, const std::vector<std::string>& inputs) {
+  std::string text = MakeEscaped(target) + ":";
+  for (const std::string& input : inputs) text += " \\\n  " + MakeEscaped(input);
+  text += "\n";
+  return text;
+}
+
+std::vector<std::string> HeaderLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return lines;
+}
+
+// The options that change the output, for the manifest.
+std::string Settings(const emit::EmitOptions& options) {
+  std::string text = "--namespace " + options.name_space;
+  if (options.shards != 1) text += " --shards " + std::to_string(options.shards);
+  if (options.split_by_group) text += " --split-by-group";
+  if (!options.header.empty()) text += " --header";
+  return text;
+}
+
+int ReportOutput(const emit::OutputResult& result, const ParsedOptions& parsed, const Streams& streams) {
+  for (const std::string& warning : result.warnings) streams.err << "kgen generate: warning: " << warning << "\n";
+  for (const std::string& error : result.errors) streams.err << "kgen generate: error: " << error << "\n";
+  if (!result.errors.empty()) return kCannotWrite;
+  const bool quiet = !parsed.Has("check") && !parsed.Has("dry-run") && !parsed.Has("verbose");
+  if (!quiet) {
+    for (const std::string& path : result.written) streams.err << "write  " << path << "\n";
+    for (const std::string& path : result.removed) streams.err << "remove " << path << "\n";
+  }
+  const bool changes = !result.written.empty() || !result.removed.empty();
+  return parsed.Has("check") && changes ? kBadInput : kFine;
+}
+
+// What a command line asks for; an error is a message for the user.
+std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& parsed) {
+  emit::EmitOptions options;
+  if (!parsed.Has("out")) return std::unexpected("no --out DIR");
+  if (parsed.positional().empty()) return std::unexpected("no input");
+  options.name_space = parsed.Value("namespace", "api");
+  if (!emit::IsNamespace(options.name_space)) {
+    return std::unexpected(
+        "--namespace wants lower-case identifiers such as acme or acme::shop, no keyword and not kgen or std, got " +
+        Quote(options.name_space));
+  }
+  const auto shards = ParseShards(parsed.Value("shards", "1"));
+  if (!shards) return std::unexpected("--shards wants a number from 1 to 256, got " + Quote(parsed.Value("shards")));
+  options.shards = *shards;
+  options.split_by_group = parsed.Has("split-by-group");
+  if (options.split_by_group && parsed.Has("shards"))
+    return std::unexpected("--shards and --split-by-group exclude each other");
+  if (parsed.Has("depfile-target") && !parsed.Has("depfile"))
+    return std::unexpected("--depfile-target without --depfile");
+  if (parsed.Has("header")) {
+    std::ifstream file(parsed.Value("header"), std::ios::binary);
+    if (!file) return std::unexpected("cannot read the file of --header, " + Quote(parsed.Value("header")));
+    options.header = HeaderLines(std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+  return options;
+}
+
+int Write(const emit::Files& files, const emit::EmitOptions& options, const std::vector<std::string>& inputs,
+          const ParsedOptions& parsed, const Streams& streams) {
+  std::string set = options.name_space;
+  for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
+  const bool write = !parsed.Has("check") && !parsed.Has("dry-run");
+  const int code = ReportOutput(emit::WriteOutput(files, {.folder = parsed.Value("out"),
+                                                          .set = set,
+                                                          .settings = Settings(options),
+                                                          .force = parsed.Has("force"),
+                                                          .write = write}),
+                                parsed, streams);
+  if (code != kFine || !write || !parsed.Has("depfile")) return code;
+  const std::string depfile = parsed.Value("depfile");
+  std::string error;
+  if (WriteWhenChanged(depfile, Depfile(parsed.Value("depfile-target", depfile), inputs), error)) return kFine;
+  streams.err << "kgen generate: " << error << "\n";
+  return kCannotWrite;
+}
+
+int Run(const std::vector<std::string>& arguments, const Streams& streams) {
+  const OptionSet set = Options();
+  const auto parsed = set.Parse(arguments);
+  if (!parsed) return Usage(parsed.error(), streams);
+  if (parsed->Has("help")) {
+    streams.out << set.Help();
+    return kFine;
+  }
+  const auto options = ReadOptions(*parsed);
+  if (!options) return Usage(options.error(), streams);
+  Diagnostics diagnostics;
+  for (std::string& id : parsed->Values("no-warn")) diagnostics.Disable(std::move(id));
+  for (std::string& id : parsed->Values("error")) diagnostics.Promote(std::move(id));
+  std::vector<parse::Source> sources =
+      parse::LoadSources(parsed->positional(), diagnostics, {.standard_input = &streams.in});
+  std::vector<std::string> inputs;
+  for (const parse::Source& source : sources) {
+    if (source.name != "<stdin>") inputs.push_back(std::filesystem::absolute(source.name).lexically_normal().native());
+  }
+  model::Draft draft = parse::ParseSources(std::move(sources), diagnostics);
+  model::ApplyFixups(draft, diagnostics);
+  const model::Api api = model::Resolve(std::move(draft), diagnostics);
+  const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
+  const int code = Report(diagnostics, streams, parsed->Has("verbose"));
+  if (code != kFine) return code;
+  return Write(files, *options, inputs, *parsed, streams);
+}
+
+}  // namespace
+
+const Command& GenerateCommand() {
+  static constexpr Command kCommand = {"generate", "makes C++ from CRDs and API documents", Run};
+  return kCommand;
+}
+
+}  // namespace kgen::generator::commands

@@ -1,0 +1,102 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/emitter.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "generator/emit/mustache.h"
+#include "generator/emit/names.h"
+#include "generator/emit/plan.h"
+#include "generator/emit/text.h"
+#include "generator/emit/view.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+
+// Size of a struct's tables, roughly: members, its own and those inside.
+std::size_t Weight(const PlannedStruct& planned) {
+  std::size_t weight = planned.fields.size() + 2;
+  for (const PlannedStruct& inner : planned.nested) weight += Weight(inner);
+  return weight;
+}
+
+// Spreads all structs over `count` sources of about the same weight, in their order.
+std::vector<std::vector<TablePart>> Shard(const Plan& plan, std::size_t count) {
+  std::size_t total = 0;
+  for (const PlannedVersion& version : plan.versions) {
+    for (const PlannedStruct& planned : version.structs) total += Weight(planned);
+  }
+  std::vector<std::vector<TablePart>> shards(count);
+  std::size_t so_far = 0;
+  for (const PlannedVersion& version : plan.versions) {
+    for (std::size_t i = 0; i < version.structs.size(); ++i) {
+      std::vector<TablePart>& shard = shards[std::min(count - 1, so_far * count / std::max<std::size_t>(total, 1))];
+      so_far += Weight(version.structs[i]);
+      if (shard.empty() || shard.back().version != &version) shard.push_back({&version, i, i});
+      shard.back().last = i + 1;
+    }
+  }
+  return shards;
+}
+
+void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader& header, TemplateEngine& engine,
+                 Files& files) {
+  const std::string stem = plan.folder + "/" + plan.stem;
+  if (options.split_by_group) {
+    for (const PlannedVersion& version : plan.versions) {
+      files[version.folder + "/tables.cc"] =
+          engine.Render("source.cc", ViewSource(plan, {{&version, 0, version.structs.size()}}, false, header));
+    }
+    files[stem + ".cc"] = engine.Render("source.cc", ViewSource(plan, {}, true, header));
+    return;
+  }
+  const auto shards = Shard(plan, std::max<std::size_t>(options.shards, 1));
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::string path = i == 0 ? stem + ".cc" : stem + "_" + std::to_string(i) + ".cc";
+    files[path] = engine.Render("source.cc", ViewSource(plan, shards[i], i == 0, header));
+  }
+}
+
+}  // namespace
+
+Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics) {
+  const std::size_t errors = diagnostics.error_count();
+  const Plan plan = MakePlan(api, {.name_space = options.name_space}, diagnostics);
+  if (diagnostics.error_count() != errors) return {};
+  const FileHeader header = CommentLines(options.header, kColumns);
+  TemplateEngine engine;
+  Files files;
+  for (const PlannedVersion& version : plan.versions) {
+    files[version.folder + "/types.h"] = engine.Render("types.h", ViewTypes(plan, version, header));
+    if (version.resources.empty()) continue;
+    files[version.folder + "/client.h"] = engine.Render("client.h", ViewClient(version, header));
+    const bool informers = std::any_of(version.resources.begin(), version.resources.end(),
+                                       [](const PlannedResource& resource) { return resource.has_informer; });
+    if (informers)
+      files[version.folder + "/informers.h"] = engine.Render("informers.h", ViewInformers(version, header));
+  }
+  files[plan.folder + "/clientset.h"] = engine.Render("clientset.h", ViewClientset(plan, header));
+  files[plan.folder + "/informers.h"] = engine.Render("factory.h", ViewFactory(plan, header));
+  files[plan.folder + "/scheme.h"] = engine.Render("scheme.h", ViewScheme(plan, header));
+  EmitSources(plan, options, header, engine, files);
+  return files;
+}
+
+bool IsNamespace(const std::string& text) {
+  std::string_view rest = text;
+  bool first = true;
+  for (;;) {
+    const std::size_t end = rest.find("::");
+    const std::string part(rest.substr(0, end));
+    if (part.empty() || part.size() > 60 || part[0] == '_' || NamespaceIdentifier(part) != part) return false;
+    if (first && part == "kgen") return false;
+    if (end == std::string_view::npos) return true;
+    rest.remove_prefix(end + 2);
+    first = false;
+  }
+}
+
+}  // namespace kgen::generator::emit

@@ -1,0 +1,37 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The files of a run, as texts: plan, views and templates put together.
+//
+//   model::Api --Emit()--> {path: text} --WriteOutput()--> disk
+#ifndef KGEN_GENERATOR_EMIT_EMITTER_H_
+#define KGEN_GENERATOR_EMIT_EMITTER_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "generator/diagnostic.h"
+#include "generator/model/api.h"
+
+namespace kgen::generator::emit {
+
+struct EmitOptions {
+  std::string name_space;           // "acme", "acme::shop": IsNamespace() holds
+  std::size_t shards = 1;           // source files that the tables are spread over
+  bool split_by_group = false;      // instead: one source file per group version, beside its headers
+  std::vector<std::string> header;  // lines of a file header, not yet comments; may be empty
+};
+
+// By path relative to the output folder, with '/'. Depends on content and options only. [GEN OUT-01, OUT-02, OUT-21]
+using Files = std::map<std::string, std::string>;
+
+// Empty if something could not be emitted; `diagnostics` says what.
+Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics);
+
+// Lower-case identifiers with "::" between them, none of them reserved, the first one not std or kgen.
+bool IsNamespace(const std::string& text);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_EMITTER_H_

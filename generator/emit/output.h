@@ -1,0 +1,39 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// From texts to disk: what did not change keeps its time stamp, what an earlier run made and this one does not goes,
+// what is not ours stays. [GEN OUT-03..OUT-08, OUT-17..OUT-19, SEC-03]
+//
+// Each set (a namespace) has a manifest beside its files, `.kgen-manifest-acme`: the path and the hash of every file of
+// its last run. A file that no longer has the hash was edited by hand and is not overwritten without `force`; a file
+// that no manifest names and that does not carry our first line belongs to somebody else.
+//
+// All or nothing: every new text is on disk under a temporary name before the first file is replaced.
+#ifndef KGEN_GENERATOR_EMIT_OUTPUT_H_
+#define KGEN_GENERATOR_EMIT_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "generator/emit/emitter.h"
+
+namespace kgen::generator::emit {
+
+struct OutputOptions {
+  std::string folder;
+  std::string set;       // names the manifest: "acme"
+  std::string settings;  // recorded in the manifest: the options that change the output [GEN CFG-09]
+  bool force = false;    // overwrite what was edited by hand
+  bool write = true;     // false: only find out what would be done
+};
+
+struct OutputResult {
+  std::vector<std::string> written, removed;  // paths below the folder
+  std::vector<std::string> warnings;
+  std::vector<std::string> errors;  // when not empty, nothing was changed
+};
+
+OutputResult WriteOutput(const Files& files, const OutputOptions& options);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_OUTPUT_H_

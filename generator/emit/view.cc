@@ -1,0 +1,367 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/view.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "generator/emit/slots.h"
+#include "generator/emit/text.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+
+// ACME_SHOP_V1_TYPES_H_ for acme/shop/v1/types.h; never two underscores in a row.
+std::string Guard(std::string_view path) {
+  std::string guard;
+  for (char c : path) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter) {
+      guard += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    } else if (!guard.empty() && guard.back() != '_') {
+      guard += '_';
+    }
+  }
+  return guard + "_";
+}
+
+// What every file has.
+ViewMap FileView(const std::string& path, const std::string& name_space, const FileHeader& header) {
+  return {{"header", ViewValue(header)},
+          {"guard", Guard(path)},
+          {"namespace", name_space},
+          {"table_version", std::to_string(kTableVersion)}};
+}
+
+// A declaration with its initializer, broken as clang-format breaks it.
+ViewList Declaration(const PlannedField& field, std::size_t indent) {
+  std::string line = field.type + " " + field.identifier + field.initializer + ";";
+  if (indent + line.size() <= kColumns || field.initializer == "{}") return {std::move(line)};
+  return {field.type + " " + field.identifier + " =", "    ::kgen::kAbsent;"};
+}
+
+ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& constant, std::size_t indent) {
+  const std::string start = "static constexpr " + planned.type + " " + constant.identifier + " =";
+  if (indent + start.size() + constant.value.size() + 2 <= kColumns) return {start + " " + constant.value + ";"};
+  return {start, "    " + constant.value + ";"};
+}
+
+// operator== in one line, two or three, as it fits.
+ViewList Equality(const std::string& name, std::size_t indent) {
+  const std::string head = "friend bool operator==(const " + name + "& a,";
+  const std::string tail = " const " + name + "& b) noexcept {";
+  const std::string body = "return ::kgen::detail::EqualStruct(&a, &b, kTable);";
+  if (indent + head.size() + tail.size() + body.size() + 3 <= kColumns) return {head + tail + " " + body + " }"};
+  if (indent + head.size() + tail.size() <= kColumns) return {head + tail, "  " + body, "}"};
+  return {head, std::string(22, ' ') + tail, "  " + body, "}"};
+}
+
+ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
+  const std::size_t indent = 2 * depth + 2;
+  ViewList nested, enums, fields;
+  for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
+  for (const PlannedEnum& inner : planned.enums) {
+    ViewList constants;
+    for (const PlannedEnum::Constant& constant : inner.constants) {
+      constants.push_back(ViewMap{{"lines", Constant(inner, constant, indent + 2)}});
+    }
+    enums.push_back(ViewMap{{"comment", inner.comment}, {"name", inner.name}, {"constants", std::move(constants)}});
+  }
+  for (const PlannedField& field : planned.fields) {
+    fields.push_back(ViewMap{{"comment", field.comment}, {"lines", Declaration(field, indent)}});
+  }
+  return ViewMap{{"comment", planned.comment},
+                 {"name", planned.name},
+                 {"nested", std::move(nested)},
+                 {"enums", std::move(enums)},
+                 {"fields", std::move(fields)},
+                 {"equality", Equality(planned.name, indent)},
+                 {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)}};
+}
+
+std::string Flat(std::string path) {
+  for (std::size_t at = path.find("::"); at != std::string::npos; at = path.find("::")) path.replace(at, 2, "_");
+  return path;
+}
+
+// Rows of at most 24 numbers.
+ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
+  ViewList lines;
+  std::string line;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    line += std::to_string(slots[i]) + ",";
+    if (i + 1 == slots.size() || i % 24 == 23) {
+      lines.push_back(std::exchange(line, {}));
+    } else {
+      line += ' ';
+    }
+  }
+  return lines;
+}
+
+// The tables of a struct and of all inside it, inner ones first.
+void TableViews(const PlannedStruct& planned, std::set<std::string>& symbols, ViewList& out) {
+  for (const PlannedStruct& inner : planned.nested) TableViews(inner, symbols, out);
+  std::string symbol = "k" + Flat(planned.path);
+  while (!symbols.insert(symbol).second) symbol += "x";
+  std::vector<std::string> wire_names;
+  ViewList rows;
+  for (const PlannedField& field : planned.fields) {
+    wire_names.push_back(field.wire_name);
+    rows.push_back("{" + StringLiteral(field.wire_name) + ", " + std::to_string(field.wire_name.size()) +
+                   ", offsetof(" + planned.path + ", " + field.identifier +
+                   "), ::kgen::ValueKind::" + field.value_kind + ", " + field.flags + ", 0, " + field.detail + "}");
+  }
+  const NameSlots slots = FindNameSlots(wire_names);
+  const bool hashed = !slots.slots.empty();
+  out.push_back(
+      ViewMap{{"symbol", symbol},
+              {"type", planned.path},
+              {"title", planned.table_name},
+              {"has_fields", !planned.fields.empty()},
+              {"field_count", std::to_string(planned.fields.size())},
+              {"field_data", planned.fields.empty() ? "nullptr" : symbol + "Fields"},
+              {"rows", std::move(rows)},
+              {"has_slots", hashed},
+              {"slot_lines", SlotLines(slots.slots)},
+              {"slot_data", hashed ? symbol + "Slots" : "nullptr"},
+              {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
+              {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
+              {"metadata", planned.metadata.empty() ? "::kgen::TypeTable::kNoMetadata"
+                                                    : "offsetof(" + planned.path + ", " + planned.metadata + ")"},
+              {"kind", planned.kind_symbol.empty() ? "nullptr" : "&" + planned.kind_symbol}});
+}
+
+ViewValue KindView(const PlannedKindInfo& kind) {
+  return ViewMap{{"symbol", kind.symbol},
+                 {"group", kind.group},
+                 {"version", kind.version},
+                 {"kind", kind.kind},
+                 {"list_kind", kind.list_kind},
+                 {"resource", kind.resource},
+                 {"singular", kind.singular},
+                 {"scope", kind.namespaced ? "kNamespaced" : "kCluster"},
+                 {"list", kind.list.empty() ? "nullptr" : "&" + kind.list + "::kTable"}};
+}
+
+// A function that returns one expression: in one line where it fits.
+ViewList Function(const std::string& signature, const std::string& expression, std::size_t indent) {
+  const std::string line = signature + " { return " + expression + "; }";
+  if (indent + line.size() <= kColumns) return {line};
+  return {signature + " {", "  return " + expression + ";", "}"};
+}
+
+ViewList Derived(const std::string& name, const std::string& base) {
+  if (6 + name.size() + 3 + base.size() + 2 <= kColumns) return {"class " + name + " : " + base + " {"};
+  return {"class " + name, "    : " + base + " {"};
+}
+
+ViewValue ClientView(const PlannedResource& resource) {
+  const std::string parameter = resource.namespaced ? "::std::string_view namespace_" : "";
+  const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
+  std::vector<std::string> methods = resource.methods;
+  methods.insert(methods.end(), {"ResourceClient", "connection", "raw"});
+  std::sort(methods.begin(), methods.end(), [](const std::string& a, const std::string& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [](char x, char y) { return std::tolower(x) < std::tolower(y); });
+  });
+  return ViewMap{
+      {"title", resource.title},
+      {"namespaced", resource.namespaced},
+      {"class_lines", Derived(resource.client_class,
+                              "private ::kgen::ResourceClient<" + resource.type + ", " + resource.list_type + ">")},
+      {"methods", methods},
+      {"accessor_lines", Function(resource.client_class + " " + resource.accessor + "(" + parameter + ") const",
+                                  resource.client_class + "(connection_, " + argument + ")", 2)}};
+}
+
+ViewValue InformerView(const PlannedResource& resource) {
+  const std::string alias = "using " + resource.informer_name + " =";
+  const std::string target = "::kgen::InformerAccessor<" + resource.type + ", " + resource.lister_class + ">;";
+  const bool fits = alias.size() + 1 + target.size() <= kColumns;
+  const std::string base = resource.namespaced ? "public ::kgen::Lister<" : "public ::kgen::ClusterLister<";
+  return ViewMap{{"title", resource.title},
+                 {"namespaced", resource.namespaced},
+                 {"class_lines", Derived(resource.lister_class, base + resource.type + ">")},
+                 {"method_lines", Function("::kgen::NamespaceLister<" + resource.accessor_type + "> " +
+                                               resource.accessor + "(::std::string_view namespace_) const",
+                                           "In(namespace_)", 2)},
+                 {"alias_lines", fits ? ViewList{alias + " " + target} : ViewList{alias, "    " + target}},
+                 {"accessor_lines", Function(resource.informer_name + " " + resource.accessor + "() const",
+                                             resource.informer_name + "(factory_)", 2)}};
+}
+
+// What several files say of a version.
+ViewMap VersionView(const PlannedVersion& version) {
+  const std::string client = version.group_space + "::" + version.space + "::" + version.client_class;
+  return {{"space", version.space},
+          {"accessor", version.accessor},
+          {"title", version.title},
+          {"informers_class", version.informers_class},
+          {"accessor_lines", Function(client + " " + version.group_accessor + version.accessor + "() const",
+                                      client + "(connection_)", 2)}};
+}
+
+// In the order that clang-format wants.
+ViewList Includes(std::vector<std::string> includes) {
+  std::sort(includes.begin(), includes.end());
+  return ViewList(includes.begin(), includes.end());
+}
+
+bool HasInformers(const PlannedVersion& version) {
+  for (const PlannedResource& resource : version.resources) {
+    if (resource.has_informer) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header) {
+  ViewMap view = FileView(version.folder + "/types.h", version.name_space, header);
+  ViewList structs, aliases;
+  for (const PlannedStruct& planned : version.structs) structs.push_back(StructView(planned, 0));
+  for (const PlannedAlias& alias : version.aliases) {
+    aliases.push_back(ViewMap{{"comment", alias.comment}, {"name", alias.name}, {"target", alias.target}});
+  }
+  view.emplace_back("title", version.title);
+  std::vector<std::string> includes = version.includes;
+  includes.insert(includes.end(),
+                  {"kgen/core/object_meta.h", "kgen/core/ref.h", "kgen/core/type_table.h", "kgen/core/value.h"});
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
+  view.emplace_back("has_declared", !version.declared.empty());
+  view.emplace_back("declared", version.declared);
+  view.emplace_back("structs", std::move(structs));
+  view.emplace_back("has_aliases", !aliases.empty());
+  view.emplace_back("aliases", std::move(aliases));
+  return view;
+}
+
+ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
+  ViewMap view = FileView(version.folder + "/client.h", version.name_space, header);
+  ViewList resources;
+  std::set<std::string> declared;
+  for (const PlannedResource& resource : version.resources) {
+    resources.push_back(ClientView(resource));
+    declared.insert(resource.type);
+    if (resource.list_type != "void") declared.insert(resource.list_type);
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
+  view.emplace_back("client_class", version.client_class);
+  view.emplace_back("resources", std::move(resources));
+  return view;
+}
+
+ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header) {
+  ViewMap view = FileView(version.folder + "/informers.h", version.name_space, header);
+  ViewList resources;
+  std::set<std::string> declared;
+  for (const PlannedResource& resource : version.resources) {
+    if (!resource.has_informer) continue;
+    resources.push_back(InformerView(resource));
+    declared.insert(resource.type);
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
+  view.emplace_back("informers_class", version.informers_class);
+  view.emplace_back("resources", std::move(resources));
+  return view;
+}
+
+ViewMap ViewClientset(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/clientset.h", plan.name_space, header);
+  ViewList versions;
+  std::vector<std::string> includes = {"kgen/client/config.h", "kgen/client/crd.h", "kgen/client/retry.h",
+                                       "kgen/core/result.h", "kgen/core/stop.h"};
+  for (const PlannedVersion& version : plan.versions) {
+    if (version.resources.empty()) continue;
+    versions.push_back(VersionView(version));
+    includes.push_back(version.folder + "/client.h");
+  }
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("versions", std::move(versions));
+  view.emplace_back("has_manifests", !plan.manifests.empty());
+  return view;
+}
+
+ViewMap ViewFactory(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView(plan.folder + "/informers.h", plan.name_space, header);
+  ViewList groups;
+  std::vector<std::string> includes = {"kgen/cache/factory.h"};
+  for (std::size_t i = 0; i < plan.versions.size();) {
+    const PlannedVersion& first = plan.versions[i];
+    ViewList versions;
+    for (; i < plan.versions.size() && plan.versions[i].group == first.group; ++i) {
+      if (!HasInformers(plan.versions[i])) continue;
+      versions.push_back(VersionView(plan.versions[i]));
+      includes.push_back(plan.versions[i].folder + "/informers.h");
+    }
+    if (versions.empty()) continue;
+    groups.push_back(ViewMap{{"group_space", first.group_space},
+                             {"group_accessor", first.group_accessor},
+                             {"title", first.group.empty() ? "the core group" : first.group},
+                             {"versions", std::move(versions)}});
+  }
+  view.emplace_back("includes", Includes(std::move(includes)));
+  view.emplace_back("groups", std::move(groups));
+  return view;
+}
+
+ViewMap ViewScheme(const Plan& plan, const FileHeader& header) {
+  return FileView(plan.folder + "/scheme.h", plan.name_space, header);
+}
+
+ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header) {
+  ViewMap view = FileView("", plan.name_space, header);
+  ViewList includes, sections, kinds, manifests;
+  for (const TablePart& part : parts) {
+    includes.push_back(part.version->folder + "/types.h");
+    ViewList tables, infos;
+    std::set<std::string> symbols, wanted;
+    for (std::size_t i = part.first; i < part.last; ++i) {
+      TableViews(part.version->structs[i], symbols, tables);
+      wanted.insert(part.version->structs[i].kind_symbol);
+    }
+    for (const PlannedKindInfo& kind : part.version->kinds) {
+      if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
+    }
+    sections.push_back(ViewMap{
+        {"section_space", part.version->name_space}, {"infos", std::move(infos)}, {"tables", std::move(tables)}});
+  }
+  if (with_scheme) {
+    std::set<std::string> seen;
+    for (const TablePart& part : parts) seen.insert(part.version->folder);
+    for (const PlannedVersion& version : plan.versions) {
+      if (version.kind_types.empty()) continue;
+      if (seen.insert(version.folder).second) includes.push_back(version.folder + "/types.h");
+      for (const std::string& type : version.kind_types)
+        kinds.push_back("&::" + version.name_space + "::" + type + "::kTable");
+    }
+    for (const PlannedManifest& manifest : plan.manifests) {
+      ViewList lines;
+      for (std::string& line : StringLiteralLines(manifest.json, kColumns - 4)) lines.push_back(std::move(line));
+      manifests.push_back(ViewMap{{"title", manifest.name}, {"literal_lines", std::move(lines)}});
+    }
+  }
+  view.emplace_back("scheme_include", with_scheme ? ViewValue(plan.folder + "/scheme.h") : ViewValue(false));
+  view.emplace_back("clientset_include",
+                    manifests.empty() ? ViewValue(false) : ViewValue(plan.folder + "/clientset.h"));
+  view.emplace_back("includes", std::move(includes));
+  view.emplace_back("sections", std::move(sections));
+  view.emplace_back("with_scheme", with_scheme);
+  view.emplace_back("kind_count", std::to_string(kinds.size()));
+  view.emplace_back("has_kinds", !kinds.empty());
+  view.emplace_back("kinds", std::move(kinds));
+  view.emplace_back("has_manifests", !manifests.empty());
+  view.emplace_back("manifests", std::move(manifests));
+  return view;
+}
+
+}  // namespace kgen::generator::emit

@@ -1,0 +1,39 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// From the plan to what templates are filled with, one view per emitted file. templates/README.md lists the names.
+//
+//   Plan --View...()--> ViewMap --TemplateEngine--> text
+#ifndef KGEN_GENERATOR_EMIT_VIEW_H_
+#define KGEN_GENERATOR_EMIT_VIEW_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "generator/emit/plan.h"
+#include "generator/emit/view_value.h"
+
+namespace kgen::generator::emit {
+
+// Comment lines of the user's own for the top of each file; may be empty.
+using FileHeader = std::vector<std::string>;
+
+ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header);
+ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
+ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
+ViewMap ViewClientset(const Plan& plan, const FileHeader& header);
+ViewMap ViewFactory(const Plan& plan, const FileHeader& header);
+ViewMap ViewScheme(const Plan& plan, const FileHeader& header);
+
+// Tables of some structs of a version: [first, last) of its top-level structs.
+struct TablePart {
+  const PlannedVersion* version = nullptr;
+  std::size_t first = 0, last = 0;
+};
+
+// A source file. `with_scheme`: Kinds() and Manifests() too.
+ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_VIEW_H_

@@ -1,0 +1,33 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What templates are filled with: text, truth, lists and maps. Numbers go in as text (the engine prints large ones as
+// powers of ten).
+#ifndef KGEN_GENERATOR_EMIT_VIEW_VALUE_H_
+#define KGEN_GENERATOR_EMIT_VIEW_VALUE_H_
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kgen::generator::emit {
+
+struct ViewValue;
+
+using ViewList = std::vector<ViewValue>;
+using ViewMap = std::vector<std::pair<std::string, ViewValue>>;
+
+struct ViewValue {
+  std::variant<bool, std::string, ViewList, ViewMap> value;
+
+  ViewValue(bool truth) : value(truth) {}                    // NOLINT(google-explicit-constructor)
+  ViewValue(std::string text) : value(std::move(text)) {}    // NOLINT(google-explicit-constructor)
+  ViewValue(const char* text) : value(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  ViewValue(ViewList list) : value(std::move(list)) {}       // NOLINT(google-explicit-constructor)
+  ViewValue(ViewMap map) : value(std::move(map)) {}          // NOLINT(google-explicit-constructor)
+  ViewValue(const std::vector<std::string>& lines) : value(ViewList(lines.begin(), lines.end())) {}  // NOLINT
+};
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_VIEW_VALUE_H_
