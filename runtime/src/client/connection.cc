@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/connection.h"
 
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -36,37 +37,52 @@ Connection ConnectionCore::Handle(Connection::Parts parts, Settings settings) {
 
 namespace {
 
-// What a blocking call waits for. Written once, before the waiter is notified.
+// What a blocking call waits for. The caller holds no reference to the operation: when the executor was shut down and
+// drops it, the operation has to go, so that the caller is told and nobody waits for ever.
 struct Slot : SharedObject {
   explicit Slot(Shared<Waiter> w) : waiter(std::move(w)) {}
+
+  void Cancel() noexcept {
+    Shared<CallOperation> held;
+    {
+      const std::scoped_lock lock(mutex);
+      if (operation != nullptr) held = Shared<CallOperation>::TryAdd(operation);
+    }
+    if (held) held->Cancel();
+  }
+  void Answer(Result<ApiResponse> answer) {
+    {
+      const std::scoped_lock lock(mutex);
+      operation = nullptr;
+    }
+    result.emplace(std::move(answer));
+    waiter->Notify();
+  }
+
   const Shared<Waiter> waiter;
-  std::optional<Result<ApiResponse>> result;
+  std::optional<Result<ApiResponse>> result;  // written once, before the waiter is notified
+  std::mutex mutex;
+  CallOperation* operation = nullptr;  // until it has answered or goes
 };
 
-// Fills a Slot; also when the executor was shut down and the request is dropped, so that nobody waits for ever.
+// Fills a Slot, at the latest when it is destroyed.
 class Answerer {
  public:
   explicit Answerer(Shared<Slot> slot) : slot_(std::move(slot)) {}
   Answerer(Answerer&&) noexcept = default;
   Answerer& operator=(Answerer&&) = delete;
   ~Answerer() {
-    if (slot_) (*this)(Fail(Code::kCancelled, "the executor has been shut down"));
+    if (slot_) slot_->Answer(Fail(Code::kCancelled, "the executor has been shut down"));
   }
-  void operator()(Result<ApiResponse> result) {
-    const Shared<Slot> slot = std::exchange(slot_, {});
-    slot->result.emplace(std::move(result));
-    slot->waiter->Notify();
-  }
+  void operator()(Result<ApiResponse> result) { std::exchange(slot_, {})->Answer(std::move(result)); }
 
  private:
   Shared<Slot> slot_;
 };
 
-Shared<CallOperation> StartCall(const Shared<ConnectionCore>& core, ApiRequest request, CallOperation::Done done) {
+Shared<CallOperation> MakeCall(const Shared<ConnectionCore>& core, ApiRequest request, CallOperation::Done done) {
   Shared<Strand> strand = core->executor->MakeStrand(request.what.empty() ? request.path : request.what);
-  auto call = MakeShared<CallOperation>(core, std::move(request), std::move(strand), std::move(done));
-  call->Begin();
-  return call;
+  return MakeShared<CallOperation>(core, std::move(request), std::move(strand), std::move(done));
 }
 
 }  // namespace
@@ -82,7 +98,7 @@ Connection Connection::Over(Parts parts) {
 }
 
 void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
-  client::StartCall(state_, std::move(request), std::move(done));
+  client::MakeCall(state_, std::move(request), std::move(done))->Begin();
 }
 
 Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) const {
@@ -94,9 +110,13 @@ Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) c
   }
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "stopped before it was sent").With(what));
   auto slot = MakeShared<client::Slot>(executor().MakeWaiter(what));
-  const auto call = client::StartCall(state_, std::move(request), client::Answerer(slot));
+  {
+    const auto call = client::MakeCall(state_, std::move(request), client::Answerer(slot));
+    slot->operation = call.get();  // nobody else knows of it yet
+    call->Begin();
+  }
   if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {
-    call->Cancel();
+    slot->Cancel();
     return Fail(waited.error().With(what));
   }
   return *std::move(slot->result);

@@ -14,11 +14,11 @@ namespace kgen::client {
 
 // One answer, as far as errors look at it. Views are not kept.
 struct Answer {
-  std::string_view method;
+  std::string_view method{};
   int status = 0;
-  std::string_view content_type;
+  std::string_view content_type{};
   std::optional<std::int32_t> retry_after_seconds{};
-  std::string_view body;
+  std::string_view body{};
 };
 
 // The reason decides; the HTTP code where the reason is empty or not known, and for 413 and 429 always. [CLI ERR-1,

@@ -1,0 +1,151 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Connection::Open: what it checks, what it shares, and the token that is read again.
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "kgen/client/config.h"
+#include "tests/runtime/client/client_fixture.h"
+
+namespace kgen::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class OpenTest : public ClientTest {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "kgen_open_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_);
+    config_.host = "http://127.0.0.1:1";
+    config_.executor = executor_;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Write(const std::string& name, std::string_view text) {
+    std::ofstream(folder_ + '/' + name, std::ios::binary) << text;
+    return folder_ + '/' + name;
+  }
+  std::string Fault() {
+    const Result<Connection> connection = Connection::Open(config_);
+    if (connection) return "no fault";
+    EXPECT_EQ(connection.error().code(), Code::kConfig);
+    return connection.error().ToString();
+  }
+
+  std::string folder_;
+  rest::Config config_;
+};
+
+TEST_F(OpenTest, SharesAnEqualConfigWhileItIsAlive_D16) {
+  std::optional<Connection> first = Must(Connection::Open(config_));
+  EXPECT_EQ(*first, Must(Connection::Open(config_)));
+  rest::Config other = config_;
+  other.user_agent = "other";
+  EXPECT_FALSE(*first == Must(Connection::Open(other)));
+  other = config_;
+  other.observer = MakeShared<RecordingObserver>();
+  EXPECT_FALSE(*first == Must(Connection::Open(other)));
+}
+
+TEST_F(OpenTest, KnowsItsHostAndNamespace) {
+  config_.host = "http://127.0.0.1:1/prefix/";
+  EXPECT_EQ(Must(Connection::Open(config_)).host(), "http://127.0.0.1:1/prefix");
+  EXPECT_EQ(Must(Connection::Open(config_)).default_namespace(), "default");
+  config_.namespace_ = "shop";
+  EXPECT_EQ(Must(Connection::Open(config_)).default_namespace(), "shop");
+}
+
+TEST_F(OpenTest, RefusesWhatCannotWork_TRN_7) {
+  config_.host = "ftp://x";
+  EXPECT_THAT(Fault(), HasSubstr("ftp://x"));
+  config_.host = "https://x";
+  config_.tls.ca_file = folder_ + "/none";
+  EXPECT_THAT(Fault(), HasSubstr("CA file " + folder_ + "/none: No such file"));
+  config_.tls = {.ca_data = "x", .insecure_skip_verify = true};
+  EXPECT_THAT(Fault(), HasSubstr("contradict"));
+  config_.tls = {.certificate_data = "x"};
+  EXPECT_THAT(Fault(), HasSubstr("without its key"));
+  config_.tls = {.ca_file = Write("empty", "")};
+  EXPECT_THAT(Fault(), HasSubstr("is empty"));
+  config_.tls = {};
+  config_.bearer_token = "a\nb";
+  EXPECT_THAT(Fault(), HasSubstr("control characters"));
+}
+
+TEST_F(OpenTest, NeedsATokenFileThatIsTheOnlyCredential_TRN_5) {
+  config_.bearer_token_file = folder_ + "/none";
+  EXPECT_THAT(Fault(), HasSubstr(folder_ + "/none"));
+  config_.bearer_token_file = Write("blank", " \n");
+  EXPECT_THAT(Fault(), HasSubstr("is empty"));
+  config_.bearer_token_file = folder_ + "/none";
+  config_.bearer_token = "fixed";
+  EXPECT_EQ(Fault(), "no fault") << "the fixed one will do until the file comes";
+}
+
+class TokenTest : public OpenTest {
+ protected:
+  std::string Authorization(const Connection& connection) {
+    transport_->Reply({});
+    EXPECT_TRUE(connection.Call(Get()).has_value());
+    return HeaderOf(transport_->last().request(), "authorization");
+  }
+  Connection WithFile(std::string token = {}) {
+    Settings settings = Defaults();
+    settings.token = std::move(token);
+    settings.token_file = folder_ + "/token";
+    return MakeConnection(settings);
+  }
+};
+
+TEST_F(TokenTest, IsReadAgainBeforeAMinuteHasPassedAndNotOnPostedWork_TRN_4) {
+  Write("token", " one\n");
+  const Connection connection = WithFile();
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  EXPECT_EQ(executor_->blocking(), 1u);
+  Write("token", "two");
+  executor_->Advance(49s);
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  executor_->Advance(1s);
+  EXPECT_EQ(Authorization(connection), "Bearer two");
+  EXPECT_EQ(executor_->blocking(), 2u);
+}
+
+TEST_F(TokenTest, KeepsTheLastTokenWhileTheFileCannotBeRead_TRN_4) {
+  Write("token", "one");
+  const Connection connection = WithFile();
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  std::filesystem::remove(folder_ + "/token");
+  executor_->Advance(120s);
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  Write("token", "two");
+  EXPECT_EQ(Authorization(connection), "Bearer two") << "it tries again with the next request";
+}
+
+TEST_F(TokenTest, TheFileBeatsTheFixedToken_KCFG_10) {
+  const Connection connection = WithFile("fixed");
+  EXPECT_EQ(Authorization(connection), "Bearer fixed");
+  Write("token", "file");
+  EXPECT_EQ(Authorization(connection), "Bearer file");
+}
+
+TEST_F(TokenTest, IsReadAgainAfterA401ThatGoesToTheCaller_TRN_6) {
+  Write("token", "one");
+  const Connection connection = WithFile();
+  EXPECT_EQ(Authorization(connection), "Bearer one");
+  Write("token", "two");
+  transport_->Reply({.status = 401});
+  EXPECT_EQ(connection.Call(Get()).error().code(), Code::kUnauthorized);
+  EXPECT_EQ(Authorization(connection), "Bearer two");
+}
+
+TEST_F(TokenTest, FailsTheRequestWhenThereIsNoTokenAtAll) {
+  const Result<ApiResponse> response = WithFile().Call(Get());
+  EXPECT_EQ(response.error().code(), Code::kConfig);
+  EXPECT_THAT(response.error().ToString(), HasSubstr("get pods default/web-0: token file"));
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
+}  // namespace
+}  // namespace kgen::testing

@@ -1,0 +1,166 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kgen/client/watch_decoder.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::client {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string StatusJson(std::string_view reason, int code) {
+  return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"says so","reason":")" +
+         std::string(reason) + R"(","code":)" + std::to_string(code) + "}";
+}
+
+struct Row {
+  std::string_view reason;
+  int http;
+  Code code;
+};
+
+void PrintTo(const Row& row, std::ostream* os) { *os << row.reason << ' ' << row.http; }
+
+class CodeOfTest : public ::testing::TestWithParam<Row> {};
+
+TEST_P(CodeOfTest, FollowsTheReasonAndThenTheHttpCode_ERR_1_ERR_2) {
+  EXPECT_EQ(CodeOf(GetParam().reason, GetParam().http), GetParam().code) << GetParam().reason << ' ' << GetParam().http;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, CodeOfTest,
+    ::testing::Values(Row{"Unauthorized", 401, Code::kUnauthorized}, Row{"Forbidden", 403, Code::kForbidden},
+                      Row{"NotFound", 404, Code::kNotFound}, Row{"MethodNotAllowed", 405, Code::kMethodNotAllowed},
+                      Row{"NotAcceptable", 406, Code::kUnsupportedMedia},
+                      Row{"AlreadyExists", 409, Code::kAlreadyExists}, Row{"Conflict", 409, Code::kConflict},
+                      Row{"Gone", 410, Code::kExpired}, Row{"Expired", 410, Code::kExpired},
+                      Row{"RequestEntityTooLarge", 413, Code::kRequestTooLarge},
+                      Row{"UnsupportedMediaType", 415, Code::kUnsupportedMedia}, Row{"Invalid", 422, Code::kInvalid},
+                      Row{"BadRequest", 400, Code::kInvalid}, Row{"TooManyRequests", 429, Code::kTooManyRequests},
+                      Row{"InternalError", 500, Code::kServer}, Row{"ServerTimeout", 500, Code::kServer},
+                      Row{"StoreReadError", 500, Code::kServer}, Row{"ServiceUnavailable", 503, Code::kUnavailable},
+                      Row{"Timeout", 504, Code::kTimeout},
+                      // The reason wins over a code that says something else ...
+                      Row{"NotFound", 500, Code::kNotFound}, Row{"AlreadyExists", 200, Code::kAlreadyExists},
+                      // ... but for these two, whatever the reason ...
+                      Row{"InternalError", 429, Code::kTooManyRequests}, Row{"Invalid", 413, Code::kRequestTooLarge},
+                      // ... and the code decides where the reason is empty or unknown.
+                      Row{"", 400, Code::kInvalid}, Row{"", 401, Code::kUnauthorized}, Row{"", 403, Code::kForbidden},
+                      Row{"", 404, Code::kNotFound}, Row{"", 405, Code::kMethodNotAllowed},
+                      Row{"", 406, Code::kUnsupportedMedia}, Row{"", 409, Code::kConflict},
+                      Row{"", 410, Code::kExpired}, Row{"", 415, Code::kUnsupportedMedia}, Row{"", 422, Code::kInvalid},
+                      Row{"Odd", 503, Code::kUnavailable}, Row{"Odd", 504, Code::kTimeout},
+                      Row{"Odd", 500, Code::kServer}, Row{"Odd", 418, Code::kServer}, Row{"", 0, Code::kServer}));
+
+TEST(ErrorOf, KeepsTheServersStatusWithItsCauses_REST_28) {
+  const std::string body =
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods \"web-0\" is invalid","reason":"Invalid",)"
+      R"("details":{"name":"web-0","kind":"pods","causes":[{"reason":"FieldValueRequired","message":"wanted","field":"spec.x"}]},)"
+      R"("code":422})";
+  const Error error = ErrorOf({.method = "POST", .status = 422, .content_type = "application/json", .body = body});
+  EXPECT_EQ(error.code(), Code::kInvalid);
+  EXPECT_EQ(error.message(), "pods \"web-0\" is invalid");
+  ASSERT_NE(error.status(), nullptr);
+  EXPECT_EQ(error.status()->details->causes[0].field, "spec.x");
+  EXPECT_THAT(error.ToString(), HasSubstr("spec.x"));
+}
+
+TEST(ErrorOf, LetsTheStatusWinOverTheHttpCode_REST_28) {
+  EXPECT_EQ(ErrorOf({.method = "GET", .status = 500, .body = StatusJson("NotFound", 404)}).code(), Code::kNotFound);
+}
+
+TEST(ErrorOf, TakesTheHttpCodeForAStatusWithoutOne) {
+  const Error error =
+      ErrorOf({.method = "GET", .status = 403, .body = R"({"kind":"Status","status":"Failure","message":"no"})"});
+  EXPECT_EQ(error.code(), Code::kForbidden);
+  EXPECT_EQ(*error.status()->code, 403);
+}
+
+TEST(ErrorOf, DefaultsTheApiVersionOfAStatusButNotItsKind_REST_28) {
+  const Error with =
+      ErrorOf({.method = "GET", .status = 500, .body = R"({"kind":"Status","status":"Failure","reason":"Expired"})"});
+  EXPECT_EQ(with.code(), Code::kExpired);
+  const Error without =
+      ErrorOf({.method = "GET", .status = 500, .body = R"({"apiVersion":"v1","status":"Failure","reason":"Expired"})"});
+  EXPECT_EQ(without.code(), Code::kServer);
+}
+
+TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject_REST_28) {
+  for (const std::string_view body :
+       {R"({"kind":"Status","status":"Success"})", "{}", "", "[]", "\xff{", "{\"kind\":\"Status\""}) {
+    EXPECT_EQ(ErrorOf({.method = "GET", .status = 404, .content_type = "application/json", .body = body}).code(),
+              Code::kNotFound)
+        << body;
+  }
+}
+
+TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt_REST_29) {
+  const Error error = ErrorOf({.method = "GET",
+                               .status = 503,
+                               .content_type = "text/plain",
+                               .retry_after_seconds = 7,
+                               .body = "upstream is away\n"});
+  EXPECT_EQ(error.code(), Code::kUnavailable);
+  EXPECT_THAT(error.message(), HasSubstr("upstream is away"));
+  EXPECT_EQ(error.retry_after_seconds(), 7);
+  EXPECT_EQ(error.status()->details->causes[0].reason, "UnexpectedServerResponse");
+  EXPECT_EQ(*error.status()->details->retryAfterSeconds, 7);
+}
+
+TEST(ErrorOf, DoesNotQuoteWhatIsNoText_REST_29) {
+  const Error error =
+      ErrorOf({.method = "GET", .status = 500, .content_type = "application/octet-stream", .body = "\x01secret"});
+  EXPECT_THAT(error.ToString(), ::testing::Not(HasSubstr("secret")));
+  EXPECT_EQ(error.status()->details->causes[0].message, "unknown");
+}
+
+TEST(ErrorOf, QuotesAtMost2048BytesAndNoHalfCodePoint_REST_29) {
+  const std::string body = std::string(2047, 'x') + "\u00e9" + std::string(100, 'y');
+  const Error error = ErrorOf({.method = "GET", .status = 500, .body = body});
+  EXPECT_EQ(error.status()->details->causes[0].message, std::string(2047, 'x'));
+}
+
+TEST(ErrorOf, TakesA409WithoutStatusForAlreadyExistsOnlyAfterAPost_ERR_4) {
+  EXPECT_EQ(ErrorOf({.method = "POST", .status = 409}).code(), Code::kAlreadyExists);
+  EXPECT_EQ(ErrorOf({.method = "PUT", .status = 409}).code(), Code::kConflict);
+}
+
+TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails_ERR_5) {
+  const std::string body =
+      R"({"kind":"Status","status":"Failure","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})";
+  EXPECT_EQ(ErrorOf({.method = "GET", .status = 429, .body = body}).retry_after_seconds(), 3);
+  EXPECT_EQ(
+      ErrorOf({.method = "GET", .status = 429, .retry_after_seconds = 9, .body = StatusJson("TooManyRequests", 429)})
+          .retry_after_seconds(),
+      9);
+}
+
+TEST(FailureIn, FindsAFailedStatusInABodyThatCameWithSuccess_REST_31) {
+  ASSERT_TRUE(FailureIn(StatusJson("Conflict", 409)).has_value());
+  EXPECT_EQ(FailureIn(StatusJson("Conflict", 409))->code(), Code::kConflict);
+  EXPECT_FALSE(FailureIn(R"({"kind":"Status","apiVersion":"v1","status":"Success"})").has_value());
+  EXPECT_FALSE(FailureIn(R"({"kind":"Pod","metadata":{"name":"Status"},"x":"Status"})").has_value());
+}
+
+TEST(ParseRetryAfter, TakesWholeSecondsOnly_REST_19) {
+  EXPECT_EQ(ParseRetryAfter("0"), 0);
+  EXPECT_EQ(ParseRetryAfter(" 12 "), 12);
+  for (const std::string_view text : {"", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT", "9999999999", "1s"}) {
+    EXPECT_FALSE(ParseRetryAfter(text).has_value()) << text;
+  }
+}
+
+TEST(WatchError, IsTheErrorOfTheStatusInAnErrorEvent_ERR_7) {
+  const Error error = WatchError(StatusJson("Expired", 410));
+  EXPECT_EQ(error.code(), Code::kExpired);
+  EXPECT_EQ(error.status()->reason, "Expired");
+  EXPECT_EQ(WatchError(R"({"kind":"Pod"})").code(), Code::kDecode);
+  EXPECT_EQ(WatchError("nonsense").code(), Code::kDecode);
+}
+
+}  // namespace
+}  // namespace kgen::client

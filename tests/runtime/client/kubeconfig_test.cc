@@ -1,0 +1,314 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// rest::LoadConfig and what it is made of: files, merging, contexts, faults with their places, in-cluster, redaction.
+#include "client/kubeconfig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "client/url.h"
+
+namespace kgen::client {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kGood = R"(apiVersion: v1
+kind: Config
+current-context: prod
+clusters:
+- name: main
+  cluster:
+    server: https://10.0.0.1:6443/prefix/?a=b#c
+    certificate-authority-data: Q0E=
+    tls-server-name: api.example
+- name: plain
+  cluster: {server: "http://127.0.0.1:8001"}
+users:
+- name: admin
+  user:
+    client-certificate-data: Q0VSVA==
+    client-key-data: S0VZ
+- name: robot
+  user: {token: abc, tokenFile: token.txt}
+contexts:
+- name: prod
+  context: {cluster: main, user: admin, namespace: shop}
+- name: robot
+  context: {cluster: main, user: robot}
+- name: proxy
+  context: {cluster: plain, user: robot}
+- name: nobody
+  context: {cluster: main}
+)";
+
+class KubeconfigTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = ::testing::TempDir() + "kgen_kubeconfig_" + info->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    around_.home = folder_ + "/home";
+    around_.service_account = folder_ + "/account";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, std::string_view text) {
+    const std::string path = folder_ + '/' + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  Result<rest::Config> Load(std::string_view text, std::string context = {}) {
+    return LoadConfig({.kubeconfig = Write("config", text), .context = std::move(context)}, around_);
+  }
+  // The message of the fault that a text has.
+  std::string Fault(std::string_view text, std::string context = {}) {
+    const Result<rest::Config> config = Load(text, std::move(context));
+    if (config) return "no fault";
+    EXPECT_EQ(config.error().code(), Code::kConfig);
+    return config.error().message();
+  }
+
+  std::string folder_;
+  Surroundings around_;
+};
+
+TEST_F(KubeconfigTest, ReadsTheCurrentContext_KCFG_2) {
+  const Result<rest::Config> config = Load(kGood);
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->host, "https://10.0.0.1:6443/prefix") << "query and fragment are dropped [KCFG-11]";
+  EXPECT_EQ(config->tls.ca_data, "CA");
+  EXPECT_EQ(config->tls.certificate_data, "CERT");
+  EXPECT_EQ(config->tls.key_data, "KEY");
+  EXPECT_EQ(config->tls.server_name, "api.example");
+  EXPECT_EQ(config->namespace_, "shop");
+  EXPECT_EQ(config->bearer_token, "");
+}
+
+TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed_KCFG_7) {
+  const Result<rest::Config> config = Load(kGood, "robot");
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->bearer_token, "abc");
+  EXPECT_EQ(config->bearer_token_file, folder_ + "/token.txt") << "relative to the file [KCFG-6]";
+  EXPECT_EQ(config->namespace_, "");
+  EXPECT_TRUE(Load(kGood, "nobody").has_value()) << "a context without a user is anonymous";
+}
+
+TEST_F(KubeconfigTest, DropsCredentialsForAServerWithoutTls_KCFG_9) {
+  const Result<rest::Config> config = Load(kGood, "proxy");
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->host, "http://127.0.0.1:8001");
+  EXPECT_EQ(config->bearer_token, "");
+  EXPECT_EQ(config->bearer_token_file, "");
+}
+
+TEST_F(KubeconfigTest, ReadsJsonToo_KCFG_1) {
+  const Result<rest::Config> config = Load(
+      R"({"current-context":"a","clusters":[{"name":"c","cluster":{"server":"https://x","insecure-skip-tls-verify":true}}],)"
+      R"("contexts":[{"name":"a","context":{"cluster":"c"}}]})");
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_TRUE(config->tls.insecure_skip_verify);
+}
+
+TEST_F(KubeconfigTest, ResolvesFilesAgainstTheFolderOfTheirFile_KCFG_6) {
+  const Result<rest::Config> config = Load(R"(
+current-context: a
+clusters: [{name: c, cluster: {server: "https://x", certificate-authority: pki/ca.crt}}]
+users: [{name: u, user: {client-certificate: /abs/c.crt, client-key: ../k.key}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+)");
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->tls.ca_file, folder_ + "/pki/ca.crt");
+  EXPECT_EQ(config->tls.certificate_file, "/abs/c.crt");
+  EXPECT_EQ(config->tls.key_file, folder_ + "/../k.key");
+}
+
+TEST_F(KubeconfigTest, TakesTheFirstFileThatNamesAnEntryWhole_KCFG_5) {
+  const std::string first = Write("first", R"(
+current-context: a
+clusters: [{name: c, cluster: {server: "https://first"}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+)");
+  const std::string second = Write("sub/second", R"(
+current-context: b
+clusters: [{name: c, cluster: {server: "https://second", tls-server-name: other}}]
+users: [{name: u, user: {tokenFile: t}}]
+)");
+  around_.kubeconfig_variable = first + ":" + folder_ + "/missing::" + second + ":" + first;
+  const Result<rest::Config> config = LoadConfig({}, around_);
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->host, "https://first");
+  EXPECT_EQ(config->tls.server_name, "") << "not one member of the second entry";
+  EXPECT_EQ(config->bearer_token_file, folder_ + "/sub/t");
+}
+
+TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome_KCFG_3) {
+  const auto of = [](std::string_view host) {
+    return "current-context: a\nclusters: [{name: c, cluster: {server: \"https://" + std::string(host) +
+           "\"}}]\ncontexts: [{name: a, context: {cluster: c}}]\n";
+  };
+  Write("home/.kube/config", of("home"));
+  EXPECT_EQ(LoadConfig({}, around_)->host, "https://home");
+  around_.kubeconfig_variable = Write("listed", of("listed"));
+  EXPECT_EQ(LoadConfig({}, around_)->host, "https://listed");
+  EXPECT_EQ(LoadConfig({.kubeconfig = Write("named", of("named"))}, around_)->host, "https://named");
+  EXPECT_EQ(LoadConfig({.kubeconfig = folder_ + "/none"}, around_).error().code(), Code::kConfig);
+}
+
+TEST_F(KubeconfigTest, SaysWhatItTriedWhenThereIsNothing_KCFG_4) {
+  const Result<rest::Config> nothing = LoadConfig({}, around_);
+  ASSERT_FALSE(nothing.has_value());
+  EXPECT_EQ(nothing.error().code(), Code::kConfig);
+  EXPECT_THAT(nothing.error().message(),
+              AllOf(HasSubstr("$KUBECONFIG (not set)"), HasSubstr("home/.kube/config (no such file)"),
+                    HasSubstr("not in a cluster")));
+  around_.kubeconfig_variable = folder_ + "/gone";
+  EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("no such file: " + folder_ + "/gone"));
+}
+
+TEST_F(KubeconfigTest, PointsAtFaultsOfTheYaml) {
+  EXPECT_THAT(Fault("clusters:\n- name: a\n  cluster: {server: [\n"), HasSubstr(folder_ + "/config:"));
+  EXPECT_THAT(Fault("a: 1\na: 2\n"), HasSubstr("/config:2:1: "));
+  EXPECT_THAT(Fault("- 1\n"), HasSubstr("/config:1:1: expected a map, found a list"));
+  EXPECT_THAT(Fault("kind: Pod\n"), HasSubstr("/config:1:7: kind: expected \"Config\", found \"Pod\""));
+  EXPECT_THAT(Fault("kind: Config\n---\nkind: Config\n"), HasSubstr("/config:3:1: "));
+}
+
+TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape_KCFG_1) {
+  EXPECT_THAT(Fault("clusters: {}\n"), HasSubstr("/config:1:11: clusters: expected a list"));
+  EXPECT_THAT(Fault("users:\n- 7\n"), HasSubstr("/config:2:3: users: expected a map"));
+  EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry without a name"));
+  EXPECT_THAT(Fault("users:\n- name: a\n- name: b\n- name: a\n"),
+              HasSubstr("/config:4:9: users: \"a\" stands twice, first at 2:9"));
+  EXPECT_THAT(Fault("users:\n- name: a\n  user: text\n"), HasSubstr("/config:3:9: user \"a\": expected a map"));
+}
+
+TEST_F(KubeconfigTest, SaysWhichNameIsNotThere_KCFG_7_KCFG_14) {
+  EXPECT_THAT(Fault("clusters: [{name: c, cluster: {server: x}}]\n"), HasSubstr("no current-context"));
+  EXPECT_THAT(Fault("current-context: gone\ncontexts: [{name: a, context: {}}, {name: b, context: {}}]\n"),
+              AllOf(HasSubstr("/config:1:18: there is no context \"gone\""), HasSubstr("\"a\", \"b\"")));
+  EXPECT_THAT(Fault(kGood, "gone"), HasSubstr("there is no context \"gone\""));
+  EXPECT_THAT(Fault("current-context: a\ncontexts:\n- name: a\n  context: {cluster: c}\n"),
+              AllOf(HasSubstr("/config:4:13: "), HasSubstr("there is no cluster \"c\"; there are none")));
+  EXPECT_THAT(Fault("current-context: a\nclusters: [{name: c, cluster: {server: x}}]\ncontexts:\n- name: a\n  "
+                    "context:\n    cluster: c\n    user: u\n"),
+              HasSubstr("/config:7:5: context \"a\": there is no user \"u\""));
+}
+
+// One context around one cluster and one user, both in flow style on a line of their own.
+std::string Around(std::string_view cluster, std::string_view user) {
+  return "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\nclusters:\n- name: c\n  cluster: "
+         "{" +
+         std::string(cluster) + "}\nusers:\n- name: u\n  user: {" + std::string(user) + "}\n";
+}
+
+TEST_F(KubeconfigTest, RefusesClustersThatCannotWork_KCFG_14) {
+  EXPECT_THAT(Fault(Around("", "")), HasSubstr("/config:5:12: cluster \"c\": \"server\" is missing"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority-data: '%%'", "")),
+              HasSubstr("certificate-authority-data: not base64"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority: a, certificate-authority-data: Q0E=", "")),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority: a, insecure-skip-tls-verify: true", "")),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', insecure-skip-tls-verify: 'true'", "")),
+              HasSubstr("expected true or false"));
+  EXPECT_THAT(Fault(Around("server: [x]", "")), HasSubstr("server: expected text, found a list"));
+  EXPECT_THAT(Fault(Around("server: 'ftp://x'", "")),
+              HasSubstr("/config:5:13: cluster \"c\": host \"ftp://x\": the scheme"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', proxy-url: 'http://p'", "")), HasSubstr("proxies are not supported"));
+}
+
+TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe_KCFG_13) {
+  const std::string cluster = "server: 'https://x'";
+  EXPECT_THAT(Fault(Around(cluster, "exec: {command: aws}")),
+              AllOf(HasSubstr("/config:8:10: user \"u\": exec: "), HasSubstr("not supported")));
+  EXPECT_THAT(Fault(Around(cluster, "auth-provider: {name: gcp}")), HasSubstr("user \"u\": auth-provider: "));
+  EXPECT_THAT(Fault(Around(cluster, "username: a, password: b")), HasSubstr("basic authentication is not supported"));
+  EXPECT_THAT(Fault(Around(cluster, "token: t, as: somebody")), HasSubstr("impersonation is not supported"));
+  EXPECT_THAT(Fault(Around(cluster, "client-certificate: a")), HasSubstr("a client certificate without"));
+  EXPECT_THAT(Fault(Around(cluster, "client-key: a")), HasSubstr("a client key without"));
+  EXPECT_THAT(Fault(Around(cluster, "client-key: a, client-key-data: S0VZ")), HasSubstr("exclude each other"));
+  EXPECT_THAT(Fault(Around(cluster, "token: sEcReT, exec: {}")), AllOf(HasSubstr("exec"), Not(HasSubstr("sEcReT"))));
+}
+
+TEST_F(KubeconfigTest, DoesNotMindUsersThatTheContextDoesNotUse) {
+  const std::string text = std::string(kGood) + "extensions: []\n";
+  EXPECT_TRUE(Load(text + "preferences: {}\n").has_value());
+  EXPECT_TRUE(Load("current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: "
+                   "{server: 'https://x'}}]\n"
+                   "users: [{name: other, user: {exec: {command: x}}}]\n")
+                  .has_value());
+}
+
+TEST_F(KubeconfigTest, TakesAnEmptyFileForNothing_KCFG_1) {
+  EXPECT_THAT(Fault(""), HasSubstr("is empty"));
+  around_.kubeconfig_variable = Write("empty", "# nothing\n");
+  EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("empty files"));
+}
+
+TEST_F(KubeconfigTest, FindsItselfInAPod_CFG_7_KCFG_16) {
+  EXPECT_THAT(InClusterConfig(around_).error().message(), HasSubstr("not in a cluster"));
+  around_.service_host = "fd00::1";
+  around_.service_port = "443";
+  EXPECT_THAT(InClusterConfig(around_).error().message(), HasSubstr("account/token"));
+  Write("account/token", "abc\n");
+  Write("account/namespace", "shop\n");
+  Result<rest::Config> config = LoadConfig({}, around_);
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->host, "https://[fd00::1]:443");
+  EXPECT_EQ(config->bearer_token, "abc");
+  EXPECT_EQ(config->bearer_token_file, around_.service_account + "/token");
+  EXPECT_EQ(config->tls.ca_file, "") << "no CA: the system's roots";
+  EXPECT_EQ(config->namespace_, "shop");
+  Write("account/ca.crt", "PEM");
+  around_.pod_namespace = "mine";
+  config = InClusterConfig(around_);
+  EXPECT_EQ(config->tls.ca_file, around_.service_account + "/ca.crt");
+  EXPECT_EQ(config->namespace_, "mine") << "[KCFG-17]";
+}
+
+TEST(ConfigToString, ShowsEverythingButSecrets_CFG_8) {
+  rest::Config config;
+  config.host = "https://x";
+  config.tls = {
+      .ca_data = "secret-ca", .certificate_data = "secret-cert", .key_data = "secret-key", .key_file = "k.pem"};
+  config.bearer_token = "secret-token";
+  config.namespace_ = "shop";
+  config.qps = 2.5;
+  const std::string text = config.ToString();
+  EXPECT_THAT(text, AllOf(HasSubstr("https://x"), HasSubstr("k.pem"), HasSubstr("shop"), HasSubstr("qps: 2.5"),
+                          Not(HasSubstr("secret"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("bearer_token: --- REDACTED ---"), HasSubstr("key_data: --- REDACTED ---"),
+                          HasSubstr("ca_data: --- TRUNCATED ---"), HasSubstr("certificate_data: --- TRUNCATED ---")));
+  EXPECT_THAT(rest::Config().ToString(), Not(HasSubstr("---"))) << "empty secrets print as empty";
+}
+
+TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults_CFG_1_CFG_2) {
+  const rest::TlsConfig plain;
+  const rest::TlsConfig tls = {.insecure_skip_verify = true};
+  EXPECT_EQ(ParseServerUrl("", plain)->origin, "http://localhost");
+  EXPECT_EQ(ParseServerUrl("host", plain)->origin, "http://host");
+  EXPECT_EQ(ParseServerUrl("host:8080", tls)->origin, "https://host:8080");
+  EXPECT_EQ(ParseServerUrl("host/", tls)->base_path, "");
+  EXPECT_EQ(ParseServerUrl("HTTPS://host/a/b/", plain)->base_path, "/a/b");
+  EXPECT_EQ(ParseServerUrl("https://[::1]:6443", plain)->origin, "https://[::1]:6443");
+  EXPECT_FALSE(ParseServerUrl("http://host", tls)->tls);
+  for (const std::string_view bad :
+       {"host/path", "ftp://host", "https://", "https://a b", "https://host:0", "https://host:66000", "https://host:x",
+        "https://u:p@host", "https://::1", "https://[::1", "https://[x]", "https://h/a b"}) {
+    const Result<ServerUrl> url = ParseServerUrl(bad, plain);
+    ASSERT_FALSE(url.has_value()) << bad;
+    EXPECT_EQ(url.error().code(), Code::kConfig);
+    EXPECT_THAT(url.error().message(), HasSubstr(bad));
+  }
+}
+
+}  // namespace
+}  // namespace kgen::client

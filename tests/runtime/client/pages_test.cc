@@ -1,0 +1,194 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pages and the typed verbs of ResourceClient.
+#include "kgen/client/pages.h"
+
+#include <optional>
+
+#include "kgen/client/resource_client.h"
+#include "tests/runtime/client/client_fixture.h"
+#include "tests/runtime/codec/widget.h"
+
+namespace kgen::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using widgets::Widget;
+using widgets::WidgetList;
+
+constexpr std::string_view kRoot = "/apis/test.kgen.dev/v1/namespaces/default/widgets";
+
+std::string WidgetJson(std::string_view name, std::string_view more = "") {
+  return R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":")" + std::string(name) +
+         R"(","namespace":"default")" + std::string(more) + "}}";
+}
+FakeReply Page(std::string_view continue_token, std::vector<std::string> names) {
+  std::string body =
+      R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"resourceVersion":"9","continue":")" +
+      std::string(continue_token) + "\"},\"items\":[";
+  for (std::size_t i = 0; i < names.size(); ++i) body += (i == 0 ? "" : ",") + WidgetJson(names[i]);
+  return {.body = body + "]}"};
+}
+FakeReply Refusal(int code, std::string_view reason) {
+  return {.status = code,
+          .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":")" +
+                  std::string(reason) + R"(","code":)" + std::to_string(code) + "}"};
+}
+
+class PagesTest : public ClientTest {
+ protected:
+  ResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
+  // The names of all pages; an error as its code.
+  std::string Walk(ListOptions options) {
+    std::string seen;
+    for (const Result<WidgetList>& page : Widgets().Pages(std::move(options))) {
+      if (!page) return seen + "error " + std::string(ToString(page.error().code()));
+      for (const Widget& widget : page->items) seen += widget.metadata.name.str() + ' ';
+      seen += "| ";
+    }
+    return seen;
+  }
+  std::string Query(std::size_t i) {
+    const std::string& path = transport_->request(i).path;
+    return path.substr(path.find('?') + 1);
+  }
+};
+
+TEST_F(PagesTest, AsksForOnePageAfterTheOther_PAGE_1) {
+  transport_->Reply(Page("t1", {"a", "b"}));
+  transport_->Reply(Page("t2", {"c"}));
+  transport_->Reply(Page("", {"d"}));
+  EXPECT_EQ(Walk({.label_selector = "x"}), "a b | c | d | ");
+  EXPECT_EQ(Query(0), "labelSelector=x&limit=500");
+  EXPECT_EQ(Query(1), "continue=t1&labelSelector=x&limit=500");
+  EXPECT_EQ(Query(2), "continue=t2&labelSelector=x&limit=500");
+}
+
+TEST_F(PagesTest, SendsNoVersionWithATokenAfterTheFirstPage_INF_LW_06) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply(Page("", {"b"}));
+  EXPECT_EQ(Walk({.limit = 1, .resource_version = "7", .resource_version_match = "NotOlderThan"}), "a | b | ");
+  EXPECT_EQ(Query(0), "limit=1&resourceVersion=7&resourceVersionMatch=NotOlderThan");
+  EXPECT_EQ(Query(1), "continue=t1&limit=1");
+}
+
+TEST_F(PagesTest, ListsInFullOnceWhenATokenHasExpired_INF_LW_08) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply(Refusal(410, "Expired"));
+  transport_->Reply(Page("", {"a", "b", "c"}));
+  EXPECT_EQ(Walk({.limit = 1, .resource_version = "7", .resource_version_match = "NotOlderThan"}), "a | a b c | ");
+  EXPECT_EQ(Query(2), "resourceVersion=7&resourceVersionMatch=NotOlderThan") << "the version of the first page is back";
+}
+
+TEST_F(PagesTest, FallsBackOnlyOnce_INF_LW_08) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply(Refusal(410, "Expired"));
+  transport_->Reply(Refusal(410, "Expired"));
+  EXPECT_EQ(Walk({}), "a | error Expired");
+  EXPECT_EQ(transport_->left(), 0u);
+}
+
+TEST_F(PagesTest, GivesAnExpiredFirstPageAsItIs_INF_LW_08) {
+  transport_->Reply(Refusal(410, "Expired"));
+  EXPECT_EQ(Walk({.resource_version = "1"}), "error Expired");
+  EXPECT_EQ(transport_->size(), 1u);
+}
+
+TEST_F(PagesTest, DoesNotTakeGoneForAnExpiredToken_INF_LW_08) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply(Refusal(410, "Gone"));
+  EXPECT_EQ(Walk({}), "a | error Expired");
+  EXPECT_EQ(transport_->size(), 2u);
+}
+
+TEST_F(PagesTest, EndsWithTheFirstError) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply(Refusal(403, "Forbidden"));
+  EXPECT_EQ(Walk({}), "a | error Forbidden");
+}
+
+TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
+  transport_->Reply({.body = "<html>"});
+  std::string error;
+  for (const Result<WidgetList>& page : Widgets().Pages()) error = page.error().ToString();
+  EXPECT_THAT(error, StartsWith("list widgets: "));
+}
+
+class ResourceClientTest : public PagesTest {};
+
+TEST_F(ResourceClientTest, GetsAnObject_TYP_1) {
+  transport_->Reply({.body = WidgetJson("a", R"(,"resourceVersion":"3")")});
+  const Result<Widget> widget = Widgets().Get("a");
+  ASSERT_TRUE(widget.has_value()) << widget.error();
+  EXPECT_EQ(widget->metadata.resourceVersion, "3");
+  EXPECT_EQ(transport_->request(0).path, std::string(kRoot) + "/a");
+}
+
+TEST_F(ResourceClientTest, CreatesWithTypeAndGetsTheNameFromTheAnswer_GEN_CLI_08) {
+  transport_->Reply({.status = 201, .body = WidgetJson("a-x7")});
+  Widget widget;
+  widget.metadata.generateName = "a-";
+  EXPECT_EQ(Must(Widgets().Create(widget)).metadata.name, "a-x7");
+  EXPECT_EQ(transport_->request(0).body,
+            R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"generateName":"a-"}})");
+  EXPECT_EQ(transport_->request(0).path, kRoot);
+}
+
+TEST_F(ResourceClientTest, UpdatesSendBackWhatTheSchemaDoesNotKnow_D6) {
+  transport_->Reply(
+      {.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a"},"novel":{"x":[1.0]}})"});
+  Widget widget = Must(Widgets().Get("a"));
+  transport_->Reply({.body = WidgetJson("a")});
+  ASSERT_TRUE(Widgets().Update(widget).has_value());
+  EXPECT_THAT(transport_->request(1).body, HasSubstr(R"("novel":{"x":[1.0]})"));
+  EXPECT_EQ(transport_->request(1).method, "PUT");
+  transport_->Reply({.body = WidgetJson("a")});
+  ASSERT_TRUE(Widgets().UpdateStatus(widget).has_value());
+  EXPECT_EQ(transport_->request(2).path, std::string(kRoot) + "/a/status");
+}
+
+TEST_F(ResourceClientTest, RefusesAnUpdateWithoutNameLocally_GEN_CLI_04) {
+  EXPECT_EQ(Widgets().Update(Widget{}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Widgets().Apply(Widget{}, {.field_manager = "me"}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
+TEST_F(ResourceClientTest, DeletesAndTakesWhateverTheServerAnswers) {
+  transport_->Reply({.body = R"({"kind":"Status","apiVersion":"v1","status":"Success"})"});
+  EXPECT_TRUE(Widgets().Delete("a").has_value());
+  transport_->Reply({.status = 202, .body = WidgetJson("a")});
+  EXPECT_TRUE(Widgets().Delete("a").has_value());
+  transport_->Reply(Refusal(404, "NotFound"));
+  EXPECT_EQ(Widgets().Delete("a").error().code(), Code::kNotFound);
+}
+
+TEST_F(ResourceClientTest, SaysWhatItReadWhenAnAnswerCannotBeDecoded_REST_31) {
+  transport_->Reply({.body = ""});
+  const Result<Widget> widget = Widgets().Get("a");
+  EXPECT_EQ(widget.error().code(), Code::kDecode);
+  EXPECT_THAT(widget.error().ToString(), StartsWith("get widgets default/a: "));
+}
+
+TEST_F(ResourceClientTest, TellsARefusedAsynchronousCallByPostedWorkToo_D17) {
+  std::optional<Code> code;
+  Widgets().GetAsync("", {}, [&](Result<Widget> widget) { code = widget.error().code(); });
+  EXPECT_FALSE(code.has_value());
+  executor_->Run();
+  EXPECT_EQ(code, Code::kInvalidArgument);
+}
+
+TEST_F(ResourceClientTest, AnswersAsynchronously_D17) {
+  transport_->Reply({.body = WidgetJson("a")});
+  transport_->Reply({});
+  std::string name;
+  bool deleted = false;
+  Widgets().GetAsync("a", {}, [&](Result<Widget> widget) { name = widget->metadata.name; });
+  Widgets().DeleteAsync("a", {}, [&](Result<void> done) { deleted = done.has_value(); });
+  executor_->Run();
+  EXPECT_EQ(name, "a");
+  EXPECT_TRUE(deleted);
+}
+
+}  // namespace
+}  // namespace kgen::testing

@@ -1,0 +1,189 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The requests of the verbs: paths, queries, bodies, and what is refused before anything is sent.
+#include "kgen/client/raw_resource.h"
+
+#include "client/text.h"
+#include "tests/runtime/client/client_fixture.h"
+
+namespace kgen::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr KindInfo kPods = {"", "v1", "Pod", "PodList", "pods", "pod", Scope::kNamespaced, nullptr};
+constexpr KindInfo kNodes = {"", "v1", "Node", "NodeList", "nodes", "node", Scope::kCluster, nullptr};
+constexpr KindInfo kOrders = {"shop.example.com", "v1beta1", "Order", "OrderList", "orders", "order",
+                              Scope::kNamespaced, nullptr};
+
+class RawResourceTest : public ClientTest {
+ protected:
+  RawResource Of(const KindInfo& kind, std::string_view namespace_ = "") { return {connection(), kind, namespace_}; }
+  RawResource Pods() { return Of(kPods, "default"); }
+};
+
+TEST_F(RawResourceTest, RootsPathsInGroupAndVersion_CFG_3) {
+  EXPECT_EQ(Pods().List({})->path, "/api/v1/namespaces/default/pods");
+  EXPECT_EQ(Of(kPods).List({})->path, "/api/v1/pods");
+  EXPECT_EQ(Of(kNodes).Get("n1", "", {})->path, "/api/v1/nodes/n1");
+  EXPECT_EQ(Of(kOrders, "a").Get("o", "", {})->path, "/apis/shop.example.com/v1beta1/namespaces/a/orders/o");
+}
+
+TEST_F(RawResourceTest, MapsVerbsToMethods_TYP_1) {
+  EXPECT_EQ(Pods().Create("", "{}", {})->method, "POST");
+  EXPECT_EQ(Pods().Create("", "{}", {})->path, "/api/v1/namespaces/default/pods");
+  EXPECT_EQ(Pods().Update("", "web-0", "", "{}", {})->method, "PUT");
+  EXPECT_EQ(Pods().Update("", "web-0", "status", "{}", {})->path, "/api/v1/namespaces/default/pods/web-0/status");
+  EXPECT_EQ(Pods().Delete("web-0", {})->method, "DELETE");
+  EXPECT_EQ(Pods().DeleteCollection({}, {})->method, "DELETE");
+  EXPECT_EQ(Pods().DeleteCollection({}, {})->path, "/api/v1/namespaces/default/pods");
+  EXPECT_EQ(Pods().Get("web-0", "", {})->method, "GET");
+  EXPECT_EQ(Pods().Watch({})->query, "watch=true");
+  EXPECT_TRUE(Pods().Watch({})->watch);
+  EXPECT_FALSE(Pods().List({})->watch);
+  EXPECT_EQ(Pods().Patch("web-0", "status", MergePatch("{}"), {})->method, "PATCH");
+}
+
+TEST_F(RawResourceTest, SaysWhatItDoes) {
+  EXPECT_EQ(Pods().Get("web-0", "", {})->what, "get pods default/web-0");
+  EXPECT_EQ(Pods().List({})->what, "list pods in default");
+  EXPECT_EQ(Of(kPods).Watch({})->what, "watch pods");
+  EXPECT_EQ(Of(kNodes).Get("n1", "", {})->what, "get nodes n1");
+  EXPECT_EQ(Pods().Update("", "web-0", "status", "{}", {})->what, "update pods/status default/web-0");
+}
+
+TEST_F(RawResourceTest, EscapesSegmentsOnce_GEN_CLI_05) {
+  EXPECT_EQ(Of(kNodes).Get("system:node a", "", {})->path, "/api/v1/nodes/system:node%20a");
+  EXPECT_EQ(Of(kNodes).Get("caf\u00e9?#", "", {})->path, "/api/v1/nodes/caf%C3%A9%3F%23");
+}
+
+TEST_F(RawResourceTest, RefusesAnEmptyNameWithoutSending_GEN_CLI_04_TYP_3) {
+  for (const Result<ApiRequest>& request :
+       {Pods().Get("", "", {}), Pods().Delete("", {}), Pods().Update("", "", "", "{}", {}),
+        Pods().Patch("", "", MergePatch("{}"), {}), Of(kNodes).Delete("", {})}) {
+    ASSERT_FALSE(request.has_value());
+    EXPECT_EQ(request.error().code(), Code::kInvalidArgument);
+  }
+}
+
+TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded_GEN_CLI_03_REST_14) {
+  for (const Result<ApiRequest>& request :
+       {Of(kPods).Get("a", "", {}), Of(kPods).Delete("a", {}), Of(kPods).Update("", "a", "", "{}", {}),
+        Of(kPods).Create("", "{}", {}), Of(kPods).Patch("a", "", MergePatch("{}"), {})}) {
+    ASSERT_FALSE(request.has_value());
+    EXPECT_EQ(request.error().code(), Code::kInvalidArgument);
+  }
+  EXPECT_TRUE(Of(kPods).List({}).has_value());
+  EXPECT_TRUE(Of(kPods).Watch({}).has_value());
+  EXPECT_TRUE(Of(kPods).DeleteCollection({}, {}).has_value());
+}
+
+TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace_REST_4) {
+  for (const std::string_view bad : {".", "..", "a/b", "50%", "/"}) {
+    EXPECT_FALSE(Pods().Get(bad, "", {}).has_value()) << bad;
+    EXPECT_FALSE(Of(kPods, bad).List({}).has_value()) << bad;
+    EXPECT_FALSE(Pods().Get("web-0", bad, {}).has_value()) << bad;
+  }
+  EXPECT_TRUE(Pods().Get("a..b", "", {}).has_value());
+}
+
+TEST_F(RawResourceTest, TakesTheNamespaceOfTheObjectForAClientOfAllNamespaces_GEN_CLI_03) {
+  EXPECT_EQ(Of(kPods).Create("shop", "{}", {})->path, "/api/v1/namespaces/shop/pods");
+  EXPECT_EQ(Of(kPods).Update("shop", "a", "", "{}", {})->path, "/api/v1/namespaces/shop/pods/a");
+  EXPECT_EQ(Pods().Create("default", "{}", {})->path, "/api/v1/namespaces/default/pods");
+  EXPECT_EQ(Pods().Create("shop", "{}", {}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Of(kNodes).Create("shop", "{}", {})->path, "/api/v1/nodes");
+}
+
+TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped_REST_7_GEN_CLI_07) {
+  const ListOptions options = {.label_selector = "app=web,tier in (a,b)",
+                               .field_selector = "spec.nodeName=n1",
+                               .limit = 500,
+                               .continue_ = "a+b/=",
+                               .resource_version = "7",
+                               .resource_version_match = "NotOlderThan",
+                               .timeout_seconds = 90,
+                               .allow_watch_bookmarks = true,
+                               .send_initial_events = true};
+  EXPECT_EQ(options.Query(true),
+            "allowWatchBookmarks=true&continue=a%2Bb%2F%3D&fieldSelector=spec.nodeName%3Dn1&"
+            "labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29&limit=500&resourceVersion=7&"
+            "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=1m30s&timeoutSeconds=90&watch=true");
+}
+
+TEST_F(RawResourceTest, SendsNoOptionThatIsNotSet) {
+  EXPECT_EQ(ListOptions{}.Query(), "");
+  EXPECT_EQ(ListOptions{.limit = 0}.Query(), "");
+  EXPECT_EQ(ListOptions{.resource_version = "0"}.Query(), "resourceVersion=0");
+  EXPECT_EQ(Pods().Create("", "{}", {})->query, "");
+}
+
+TEST_F(RawResourceTest, SendsTimeoutSecondsInBothForms_TYP_2) {
+  EXPECT_EQ(ListOptions{.timeout_seconds = 5}.Query(), "timeout=5s&timeoutSeconds=5");
+}
+
+TEST_F(RawResourceTest, SendsWriteOptions) {
+  const CreateOptions options = {.dry_run = true, .field_manager = "me", .field_validation = FieldValidation::kStrict};
+  EXPECT_EQ(Pods().Create("", "{}", options)->query, "dryRun=All&fieldManager=me&fieldValidation=Strict");
+  EXPECT_EQ(Pods().Update("", "a", "", "{}", options)->query, "dryRun=All&fieldManager=me&fieldValidation=Strict");
+  EXPECT_EQ(Pods().Create("", "{}", {})->content_type, "application/json");
+}
+
+TEST_F(RawResourceTest, SendsThePatchWithItsMediaType_REST_12_GEN_CLI_09) {
+  EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {})->content_type, "application/merge-patch+json");
+  EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->content_type, "application/json-patch+json");
+  EXPECT_EQ(Pods().Patch("a", "", StrategicMergePatch("{}"), {})->content_type,
+            "application/strategic-merge-patch+json");
+  EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->body, "[]");
+}
+
+TEST_F(RawResourceTest, SaysWithEveryApplyWhetherItForces_TYP_4) {
+  const Result<ApiRequest> apply = Pods().Patch("a", "", ApplyPatch("{}"), {.field_manager = "me"});
+  EXPECT_EQ(apply->content_type, "application/apply-patch+yaml");
+  EXPECT_EQ(apply->query, "fieldManager=me&force=false");
+  EXPECT_EQ(Pods().Patch("a", "", ApplyPatch("{}"), {.field_manager = "me", .force = true})->query,
+            "fieldManager=me&force=true");
+  EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {.force = true})->query, "");
+}
+
+TEST_F(RawResourceTest, SendsDeleteOptionsAsBody_GEN_CLI_11) {
+  EXPECT_EQ(Pods().Delete("a", {})->body, R"({"kind":"DeleteOptions","apiVersion":"v1"})");
+  const DeleteOptions options = {.grace_period_seconds = 0,
+                                 .propagation_policy = Propagation::kForeground,
+                                 .uid = "u\"1",
+                                 .resource_version = "8",
+                                 .dry_run = true};
+  EXPECT_EQ(
+      options.Body(),
+      R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,)"
+      R"("preconditions":{"uid":"u\"1","resourceVersion":"8"},"propagationPolicy":"Foreground","dryRun":["All"]})");
+}
+
+TEST_F(RawResourceTest, SelectsWithTheQueryWhatDeleteCollectionDeletes_TYP_1) {
+  const Result<ApiRequest> request = Pods().DeleteCollection({.dry_run = true}, {.label_selector = "a=b"});
+  EXPECT_EQ(request->query, "labelSelector=a%3Db");
+  EXPECT_EQ(request->body, R"({"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]})");
+}
+
+TEST(DurationText, IsGosForm_REST_8) {
+  EXPECT_EQ(client::DurationText(0s), "0s");
+  EXPECT_EQ(client::DurationText(32s), "32s");
+  EXPECT_EQ(client::DurationText(90s), "1m30s");
+  EXPECT_EQ(client::DurationText(1h), "1h0m0s");
+  EXPECT_EQ(client::DurationText(1500ms), "1.5s");
+  EXPECT_EQ(client::DurationText(250ms), "250ms");
+  EXPECT_EQ(client::DurationText(1001ms), "1.001s");
+}
+
+TEST(DecodeBase64, TakesWhatKubeconfigsHoldAndNothingElse) {
+  EXPECT_EQ(client::DecodeBase64(""), "");
+  EXPECT_EQ(client::DecodeBase64("aGVsbG8="), "hello");
+  EXPECT_EQ(client::DecodeBase64("aGVs\n bG8="), "hello");
+  EXPECT_EQ(client::DecodeBase64("AP8="), std::string("\0\xff", 2));
+  for (const std::string_view bad : {"a", "aGVsbG8", "a===", "aG=s", "****", "aGVsbG8=aGVs"}) {
+    EXPECT_FALSE(client::DecodeBase64(bad).has_value()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace kgen::testing

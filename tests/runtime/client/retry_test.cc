@@ -1,0 +1,77 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/retry.h"
+
+#include <optional>
+
+#include "tests/runtime/client/client_fixture.h"
+
+namespace kgen::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+class RetryOnConflictTest : public ClientTest {
+ protected:
+  Backoff Fast() { return {.jitter = 0, .executor = executor_.get()}; }
+};
+
+TEST_F(RetryOnConflictTest, CallsAgainAfterAConflictUntilItWorks_RTY_2) {
+  int calls = 0;
+  const Result<int> result = RetryOnConflict(
+      [&]() -> Result<int> {
+        if (++calls < 3) return Fail(Code::kConflict, "changed");
+        return 42;
+      },
+      Fast());
+  EXPECT_EQ(*result, 42);
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(Elapsed(), 20ms);
+}
+
+TEST_F(RetryOnConflictTest, GivesUpAfterItsStepsWithTheLastConflict_RTY_1) {
+  int calls = 0;
+  const Result<void> result = RetryOnConflict(
+      [&]() -> Result<void> { return Fail(Code::kConflict, "changed " + std::to_string(++calls)); }, Fast());
+  EXPECT_EQ(result.error().message(), "changed 5");
+  EXPECT_EQ(Elapsed(), 40ms);
+}
+
+TEST_F(RetryOnConflictTest, ReturnsAnyOtherErrorAtOnce_RTY_2) {
+  int calls = 0;
+  const Result<void> result = RetryOnConflict(
+      [&]() -> Result<void> {
+        ++calls;
+        return Fail(Code::kAlreadyExists, "there");
+      },
+      Fast());
+  EXPECT_EQ(result.error().code(), Code::kAlreadyExists);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance_RTY_4) {
+  Backoff backoff = {.base = 10ms, .factor = 5, .jitter = 0, .steps = 9, .cap = 200ms, .executor = executor_.get()};
+  Nanos before{};
+  for (const Nanos expected : {Nanos(10ms), Nanos(50ms), Nanos(200ms), Nanos(200ms)}) {
+    static int attempt = 0;
+    ASSERT_TRUE(detail::WaitBackoff(backoff, ++attempt).has_value());
+    EXPECT_NEAR(static_cast<double>((Elapsed() - before).count()), static_cast<double>(expected.count()), 1000);
+    before = Elapsed();
+  }
+  backoff.jitter = 0.5;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(detail::WaitBackoff(backoff, 1).has_value());
+    EXPECT_GE(Elapsed() - before, 10ms);
+    EXPECT_LT(Elapsed() - before, 15ms);
+    before = Elapsed();
+  }
+}
+
+TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedWork_D9) {
+  std::optional<Code> code;
+  executor_->Post(executor_->MakeStrand("test"), [&] { code = detail::WaitBackoff(Fast(), 1).error().code(); });
+  executor_->Run();
+  EXPECT_EQ(code, Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace kgen::testing

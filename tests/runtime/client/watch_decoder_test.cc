@@ -1,0 +1,160 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/watch_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kgen {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Heard {
+  std::vector<std::pair<std::string, std::string>> events;
+  WatchDecoder::OnEvent Listener() {
+    return [this](std::string_view type, std::string_view object) -> Result<void> {
+      events.emplace_back(type, object);
+      return {};
+    };
+  }
+};
+
+const std::string kStream =
+    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"a\":[1,{\"b\":\"}]{[\\\"\\\\\"}]}}\n"
+    "{ \"object\" : {\"x\":\"\u00e9\"} , \"type\" : \"MODIFIED\" , \"more\":[1,[2]],\"n\":null,\"f\":-1.5e3 }"
+    "\r\n\t {\"type\":\"BOOK\\u004DARK\",\"object\":{}}";
+const std::vector<std::pair<std::string, std::string>> kEvents = {
+    {"ADDED", "{\"kind\":\"Pod\",\"a\":[1,{\"b\":\"}]{[\\\"\\\\\"}]}"},
+    {"MODIFIED", "{\"x\":\"\u00e9\"}"},
+    {"BOOKMARK", "{}"},
+};
+
+TEST(WatchDecoder, FindsTheEventsOfAWholeStream_REST_33) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  ASSERT_TRUE(decoder.Feed(kStream).has_value());
+  EXPECT_EQ(heard.events, kEvents);
+  EXPECT_TRUE(decoder.at_boundary());
+}
+
+TEST(WatchDecoder, FindsTheSameEventsWhereverTheStreamIsCut_REST_33) {
+  for (std::size_t cut = 0; cut <= kStream.size(); ++cut) {
+    Heard heard;
+    WatchDecoder decoder(heard.Listener());
+    ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(0, cut)).has_value()) << cut;
+    ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(cut)).has_value()) << cut;
+    EXPECT_EQ(heard.events, kEvents) << cut;
+  }
+}
+
+TEST(WatchDecoder, FindsTheSameEventsInPiecesOfAnySize) {
+  for (std::size_t size = 1; size < 80; ++size) {
+    Heard heard;
+    WatchDecoder decoder(heard.Listener());
+    for (std::size_t at = 0; at < kStream.size(); at += size) {
+      ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(at, size)).has_value());
+    }
+    EXPECT_EQ(heard.events, kEvents) << size;
+  }
+}
+
+TEST(WatchDecoder, KnowsWhetherItStandsBetweenTwoEvents) {
+  const std::string frame = R"({"type":"ADDED","object":{}})";
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  EXPECT_TRUE(decoder.at_boundary());
+  for (const char c : frame.substr(0, frame.size() - 1)) {
+    ASSERT_TRUE(decoder.Feed({&c, 1}).has_value());
+    EXPECT_FALSE(decoder.at_boundary());
+  }
+  ASSERT_TRUE(decoder.Feed("}").has_value());
+  EXPECT_TRUE(decoder.at_boundary());
+  ASSERT_TRUE(decoder.Feed(" \n").has_value());
+  EXPECT_TRUE(decoder.at_boundary());
+}
+
+TEST(WatchDecoder, HandsOnTypesItDoesNotKnow) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  ASSERT_TRUE(decoder.Feed(R"({"type":"STRANGE","object":{}})").has_value());
+  EXPECT_EQ(heard.events[0].first, "STRANGE");
+}
+
+TEST(WatchDecoder, HandsOnAnObjectThatIsNestedTooDeeplyForItsDecoder) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  const std::string deep = "{\"a\":" + std::string(5000, '[') + std::string(5000, ']') + "}";
+  ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":" + deep + "}").has_value());
+  EXPECT_EQ(heard.events[0].second, deep);
+}
+
+TEST(WatchDecoder, RefusesWhatIsNoEventWithItsPlace_REST_34) {
+  const std::string good = R"({"type":"ADDED","object":{}})";
+  for (const std::string_view bad :
+       {"x", "[]", "null", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":1,"object":{}})",
+        R"({"type":"ADDED","object":"text"})", R"({"type":"ADDED" "object":{}})", R"({"type","object":{}})",
+        R"({"type":,"object":{}})", R"({type:"ADDED","object":{}})", R"({"type":"ADDED","object":{},})",
+        R"({"type":"AD\qDED","object":{}})", "{\"type\":\"A\xff\",\"object\":{}}", R"({\"type\":"ADDED"})", R"(}{)",
+        R"({"a":])"}) {
+    Heard heard;
+    WatchDecoder decoder(heard.Listener());
+    ASSERT_TRUE(decoder.Feed(good).has_value());
+    const Result<void> fed = decoder.Feed(std::string(bad) + "}}}}");
+    ASSERT_FALSE(fed.has_value()) << bad;
+    EXPECT_EQ(fed.error().code(), Code::kDecode) << bad;
+    EXPECT_THAT(fed.error().message(), HasSubstr("at byte ")) << bad;
+    EXPECT_EQ(heard.events.size(), 1u) << bad;
+    EXPECT_EQ(decoder.Feed(good).error().message(), fed.error().message()) << "it stays with its error";
+  }
+}
+
+TEST(WatchDecoder, CountsBytesFromTheStartOfTheStream) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":{}}\n").has_value());
+  EXPECT_THAT(decoder.Feed("x").error().message(), HasSubstr("at byte 29"));
+}
+
+TEST(WatchDecoder, RefusesAnEventOverTheLimitBeforeItIsComplete) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener(), 100);
+  ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":{\"a\":\"").has_value());
+  const Result<void> fed = decoder.Feed(std::string(100, 'x'));
+  ASSERT_FALSE(fed.has_value());
+  EXPECT_THAT(fed.error().message(), HasSubstr("over the limit"));
+}
+
+TEST(WatchDecoder, StopsWithTheErrorOfItsListener) {
+  int calls = 0;
+  WatchDecoder decoder([&](std::string_view, std::string_view) -> Result<void> {
+    ++calls;
+    return Fail(Code::kStopped, "enough");
+  });
+  EXPECT_EQ(decoder.Feed(kStream).error().code(), Code::kStopped);
+  EXPECT_EQ(calls, 1);
+}
+
+// Every byte of a frame changed into every byte: no crash, no read outside, and either events or an error.
+TEST(WatchDecoder, SurvivesAnyChangeOfOneByte) {
+  const std::string frame = R"({"type":"ADDED","object":{"a":["\\",1]}})";
+  for (std::size_t at = 0; at < frame.size(); ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string changed = frame;
+      changed[at] = static_cast<char>(byte);
+      const std::vector<char> exact(changed.begin(), changed.end());  // no terminator behind the last byte
+      Heard heard;
+      WatchDecoder decoder(heard.Listener());
+      const Result<void> fed = decoder.Feed({exact.data(), exact.size()});
+      if (fed && decoder.at_boundary()) {
+        EXPECT_EQ(heard.events.size(), 1u) << changed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kgen

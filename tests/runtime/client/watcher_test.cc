@@ -1,0 +1,162 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Watcher: the raw watch of a typed client.
+#include "kgen/client/watcher.h"
+
+#include <optional>
+#include <sstream>
+
+#include "kgen/client/resource_client.h"
+#include "tests/runtime/client/client_fixture.h"
+#include "tests/runtime/codec/widget.h"
+
+namespace kgen::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using widgets::Widget;
+using widgets::WidgetList;
+using namespace std::chrono_literals;
+
+std::string EventJson(std::string_view type, std::string_view name, std::string_view version = "1") {
+  return R"({"type":")" + std::string(type) +
+         R"(","object":{"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":")" + std::string(name) +
+         R"(","resourceVersion":")" + std::string(version) + "\"}}}\n";
+}
+
+class WatcherTest : public ClientTest {
+ protected:
+  ResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
+  // A watch whose answer has begun, and is the test's to continue.
+  Watcher<Widget> Open() {
+    transport_->Hold();
+    const Timer timer = executor_->clock()->After(1s, TimerKind::kProgress, [&] { transport_->last().Head(200); });
+    Result<Watcher<Widget>> watcher = Widgets().Watch({.resource_version = "5"});
+    return Must(std::move(watcher));
+  }
+};
+
+TEST_F(WatcherTest, GivesTheEventsInOrder) {
+  Watcher<Widget> watcher = Open();
+  EXPECT_EQ(transport_->request(0).path,
+            "/apis/test.kgen.dev/v1/namespaces/default/widgets?resourceVersion=5&watch=true");
+  transport_->last().Bytes(EventJson("ADDED", "a") + EventJson("MODIFIED", "b"));
+  transport_->last().Bytes(EventJson("DELETED", "c") + EventJson("BOOKMARK", "", "9"));
+  std::ostringstream seen;
+  for (int i = 0; i < 4; ++i) {
+    const auto event = Must(watcher.Next());
+    seen << event.type << ' ' << event.object->metadata.name << ' ';
+  }
+  EXPECT_EQ(seen.str(), "ADDED a MODIFIED b DELETED c BOOKMARK  ");
+}
+
+TEST_F(WatcherTest, OpenFailsWithTheServersError) {
+  transport_->Reply(
+      {.status = 403,
+       .body = R"({"kind":"Status","status":"Failure","reason":"Forbidden","message":"not you","code":403})"});
+  const Result<Watcher<Widget>> watcher = Widgets().Watch();
+  ASSERT_FALSE(watcher.has_value());
+  EXPECT_EQ(watcher.error().code(), Code::kForbidden);
+  EXPECT_THAT(watcher.error().ToString(), StartsWith("watch widgets in default: not you"));
+}
+
+TEST_F(WatcherTest, SaysThatTheServerHasEndedTheStream) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(EventJson("ADDED", "a"));
+  transport_->last().End();
+  EXPECT_TRUE(watcher.Next().has_value()) << "what came before the end comes first";
+  EXPECT_EQ(watcher.Next().error().code(), Code::kStopped);
+  EXPECT_EQ(watcher.Next().error().code(), Code::kStopped);
+}
+
+TEST_F(WatcherTest, TellsACutFromAnEnd) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(EventJson("ADDED", "a").substr(0, 20));
+  transport_->last().End();
+  EXPECT_EQ(watcher.Next().error().code(), Code::kUnavailable);
+}
+
+TEST_F(WatcherTest, GivesAnErrorEventAsAnError_REST_34) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(
+      R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","message":"old","code":410}})");
+  const auto event = watcher.Next();
+  ASSERT_FALSE(event.has_value());
+  EXPECT_EQ(event.error().code(), Code::kExpired);
+  EXPECT_THAT(event.error().ToString(), StartsWith("watch widgets in default: old"));
+}
+
+TEST_F(WatcherTest, GoesOnAfterAnEventThatCannotBeRead_D6) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(R"({"type":"ADDED","object":{"kind":"Widget","metadata":{"name":7}}})");
+  transport_->last().Bytes(R"({"type":"STRANGE","object":{}})");
+  transport_->last().Bytes(EventJson("ADDED", "good"));
+  EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
+  EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
+  EXPECT_EQ(Must(watcher.Next()).object->metadata.name, "good");
+}
+
+TEST_F(WatcherTest, EndsWithTheFaultOfTheStreamAndCancelsIt) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(EventJson("ADDED", "a") + "garbage");
+  EXPECT_TRUE(watcher.Next().has_value());
+  EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
+  executor_->Run();
+  EXPECT_TRUE(transport_->last().cancelled());
+}
+
+TEST_F(WatcherTest, HoldsBackTheServerUntilEventsAreTaken_D16) {
+  Watcher<Widget> watcher = Open();
+  const std::string two = EventJson("ADDED", "a") + EventJson("ADDED", "b");
+  transport_->last().Bytes(two);
+  executor_->Run();
+  EXPECT_EQ(transport_->last().consumed(), 0u);
+  ASSERT_TRUE(watcher.Next().has_value());
+  executor_->Run();
+  EXPECT_EQ(transport_->last().consumed(), 0u) << "the second of the piece is still here";
+  ASSERT_TRUE(watcher.Next().has_value());
+  executor_->Run();
+  EXPECT_EQ(transport_->last().consumed(), two.size());
+}
+
+TEST_F(WatcherTest, LetsTheRestOfALargeEventCome) {
+  Watcher<Widget> watcher = Open();
+  transport_->last().Bytes(EventJson("ADDED", "a").substr(0, 30));
+  executor_->Run();
+  EXPECT_EQ(transport_->last().consumed(), 30u);
+  transport_->last().Bytes(EventJson("ADDED", "a").substr(30));
+  EXPECT_TRUE(watcher.Next().has_value());
+}
+
+TEST_F(WatcherTest, NextEndsWithCancelledWhenItIsStopped) {
+  Watcher<Widget> watcher = Open();
+  std::stop_source stop;
+  const Timer timer = executor_->clock()->After(5s, TimerKind::kProgress, [&] { stop.request_stop(); });
+  EXPECT_EQ(watcher.Next(stop.get_token()).error().code(), Code::kCancelled);
+  transport_->last().Bytes(EventJson("ADDED", "a"));
+  EXPECT_TRUE(watcher.Next().has_value()) << "only the waiting was stopped";
+}
+
+TEST_F(WatcherTest, EndsTheWatchWithItself) {
+  {
+    Watcher<Widget> watcher = Open();
+    Watcher<Widget> moved = std::move(watcher);
+    executor_->Run();
+    EXPECT_FALSE(transport_->last().cancelled());
+  }
+  executor_->Run();
+  EXPECT_TRUE(transport_->last().cancelled());
+  EXPECT_TRUE(transport_->closed()) << "nothing holds the connection any more";
+}
+
+TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedWork_D9) {
+  std::optional<Code> code;
+  executor_->Post(executor_->MakeStrand("test"), [&] { code = Widgets().Watch().error().code(); });
+  executor_->Run();
+  EXPECT_EQ(code, Code::kInvalidArgument);
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
+}  // namespace
+}  // namespace kgen::testing
