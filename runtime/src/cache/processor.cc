@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cache/deliberate_bugs.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
@@ -57,6 +58,7 @@ class Listener::Impl : public SharedObject {
     std::deque<AnyEvent> discarded;
     {
       const std::lock_guard lock(mutex_);
+      if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
       closed_ = removed_ = true;
       discarded.swap(queue_);
       if (!running_) dropped = std::exchange(handler_, nullptr);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cache/deliberate_bugs.h"
 #include "cache/hazard.h"
 #include "cache/store_state.h"
 #include "kgen/cache/indexer.h"
@@ -259,7 +260,7 @@ class Store::Impl {
   void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
     for (Index& index : state.indexes) {
       const std::vector<std::string> values = ValuesOf(index, leaf);
-      if (before) Unindex(index, before, leaf.key(), values);
+      if (before && !Injected(Bug::kIndexValueKept)) Unindex(index, before, leaf.key(), values);
       for (const std::string& value : values) AddToIndex(index.values, value, leaf);
     }
     state.objects.Set(leaf);
