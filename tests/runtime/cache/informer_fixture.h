@@ -1,0 +1,134 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One informer in a simulation, over a source that the test plays.
+#ifndef KGEN_TESTS_RUNTIME_CACHE_INFORMER_FIXTURE_H_
+#define KGEN_TESTS_RUNTIME_CACHE_INFORMER_FIXTURE_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/cache/informer_core.h"
+#include "kgen/cache/shared_informer.h"
+#include "kgen/client/connection.h"
+#include "kgen/core/observer.h"
+#include "kgen/testing/simulation.h"
+#include "tests/runtime/core/sample.h"
+#include "tests/support/fake_list_watch.h"
+#include "tests/support/fake_transport.h"
+
+namespace kgen::cache {
+
+using sample::Sample;
+
+struct SeenByObserver : Observer {
+  void OnListOrWatchFailed(const ListOrWatchFailed& e) override { failed.push_back(e.error->ToString()); }
+  void OnObjectRefused(const ObjectRefused& e) override {
+    refused.push_back(e.key->str() + ": " + e.error->ToString());
+  }
+  void OnHandlerFailed(const HandlerFailed& e) override { thrown.push_back(e.key->str() + ": " + std::string(e.what)); }
+  std::vector<std::string> failed, refused, thrown;
+};
+
+class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  InformerFixture() { options_.streaming_list = false; }
+
+  // The informer of the test, made at the first call.
+  const Shared<InformerCore>& Core() {
+    if (!core_) core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+    return core_;
+  }
+  SharedInformer<Sample> Informer() { return SharedInformer<Sample>(Core()); }
+
+  // A handler that writes down what it hears: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown".
+  [[nodiscard]] Registration Listen(std::vector<std::string>& heard, HandlerOptions options = {}) {
+    return Informer().AddEventHandler(
+        {.on_add = [&heard](const Added<Sample>& e) { heard.push_back("added " + Text(e.now) + Why(e.reason)); },
+         .on_update =
+             [&heard](const Updated<Sample>& e) {
+               heard.push_back("updated " + Text(e.before) + ">" + e.now->metadata.resourceVersion.str() +
+                               Why(e.reason));
+             },
+         .on_delete =
+             [&heard](const Deleted<Sample>& e) {
+               const std::string object = e.before ? Text(e.before) : e.key.name.str() + "@?";
+               heard.push_back("deleted " + object + Why(e.reason) + (e.final_state_unknown ? " unknown" : ""));
+             }},
+        std::move(options));
+  }
+
+  void Run() { Must(simulation_.Advance(Nanos(0))); }
+  void Advance(Nanos duration) { Must(simulation_.Advance(duration)); }
+  void WaitOut() { Advance(std::chrono::seconds(60)); }
+
+  void Start(std::stop_token stop = {}) {
+    Core()->Start(std::move(stop));
+    Run();
+  }
+  void Answer(std::string_view body) {
+    source_->last().Answer(body, 1 + simulation_.Choose(100));
+    Run();
+  }
+  void Refuse(Error error) {
+    source_->last().End(Fail(std::move(error)));
+    Run();
+  }
+  void Open() {
+    source_->last().Open();
+    Run();
+  }
+  void Send(std::string_view text) {
+    source_->last().Send(std::string(text));
+    Run();
+  }
+  // Started, listed, and watching.
+  void Sync(std::string_view version, const std::vector<std::string>& items) {
+    Start();
+    Answer(testing::ListBody(version, items));
+    Open();
+  }
+  // The watch breaks with a 410 and the next list says this.
+  void Relist(std::string_view version, const std::vector<std::string>& items) {
+    Send(testing::EventJson("ERROR", testing::StatusJson(410, "Expired")));
+    WaitOut();
+    Answer(testing::ListBody(version, items));
+    Open();
+  }
+
+  // What the store holds: "a@1 b@2(stale)", by key.
+  std::string Store() {
+    const AnySnapshot view = Core()->store()->Snapshot();
+    std::vector<ObjectKey> keys = view.Keys();
+    std::sort(keys.begin(), keys.end());
+    std::string text;
+    for (const ObjectKey& key : keys) {
+      text += (text.empty() ? "" : " ") + key.name.str() + "@" + view.Get(key).metadata()->resourceVersion.str();
+      if (view.IsStale(key)) text += "(stale)";
+    }
+    return text;
+  }
+  std::string StoreVersion() { return std::string(Core()->store()->Snapshot().version()); }
+
+  static std::string Text(const Ref<const Sample>& object) {
+    return object->metadata.name + "@" + object->metadata.resourceVersion.str();
+  }
+  static std::string Why(Reason reason) { return " " + std::string(ToString(reason)); }
+
+  testing::Simulation simulation_{GetParam()};
+  Shared<testing::FakeListWatch> source_ = MakeShared<testing::FakeListWatch>(simulation_.executor());
+  Shared<SeenByObserver> seen_ = MakeShared<SeenByObserver>();
+  Connection connection_ = Connection::Over(
+      {.transport = MakeShared<testing::FakeTransport>(), .executor = simulation_.executor(), .observer = seen_});
+  InformerOptions options_;
+  Shared<InformerCore> core_;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_TESTS_RUNTIME_CACHE_INFORMER_FIXTURE_H_

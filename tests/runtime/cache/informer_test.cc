@@ -1,0 +1,637 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The informer's invariants I1 to I5 and what handlers are told: INF sections 10 to 16.
+#include <optional>
+#include <stdexcept>
+
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kgen::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+using Heard = std::vector<std::string>;
+
+class InformerTest : public InformerFixture {};
+
+std::string Broken(std::string_view name, std::string_view version) {
+  return R"({"kind":"Sample","metadata":{"name":")" + std::string(name) + R"(","namespace":"ns","resourceVersion":")" +
+         std::string(version) + R"("},"spec":{"nodeName":"\ud8"}})";
+}
+std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resourceVersion":"9"}})"; }
+
+// --------------------------------------------------------------------------------------------------- from list to
+// handler
+
+TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@2 initial"));
+  heard.clear();
+  Send(AddedJson("c", "6") + ModifiedJson("a", "7") + DeletedJson("b", "8"));
+  EXPECT_THAT(heard, ElementsAre("added c@6 watch", "updated a@1>7 watch", "deleted b@8 watch"));
+  EXPECT_EQ(Store(), "a@7 c@6");
+  EXPECT_EQ(StoreVersion(), "8");
+}
+
+TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate_CT_06) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  heard.clear();
+  Send(AddedJson("a", "6") + ModifiedJson("new", "7"));
+  EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "added new@7 watch"));
+}
+
+TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
+  options_.apply_delay = 1s;  // so that all of this is one drain
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(1s);
+  heard.clear();
+  Send(ModifiedJson("a", "6"));
+  Send(ModifiedJson("a", "7") + DeletedJson("a", "8") + AddedJson("a", "9") + DeletedJson("a", "10"));
+  EXPECT_THAT(heard, IsEmpty());
+  Advance(1s);
+  EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "updated a@6>7 watch", "deleted a@8 watch", "added a@9 watch",
+                                 "deleted a@10 watch"));
+  EXPECT_EQ(Store(), "");
+  EXPECT_EQ(StoreVersion(), "10");
+}
+
+TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld_CT_07_Q_08) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {});
+  Send(DeletedJson("ghost", "6"));
+  EXPECT_THAT(heard, ElementsAre("deleted ghost@6 watch"));
+}
+
+TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt_I1_SI_06) {
+  int calls = 0;
+  const auto check = [&](const ObjectKey& key, std::string_view version) {
+    ++calls;
+    const AnyRef stored = Core()->store()->Snapshot().Get(key);
+    ASSERT_TRUE(stored);
+    EXPECT_GE(std::stoi(stored.metadata()->resourceVersion), std::stoi(std::string(version)));
+    EXPECT_GE(std::stoi(StoreVersion()), std::stoi(std::string(version)));
+  };
+  const Registration registration = Informer().AddEventHandler(
+      {.on_add = [&](const Added<Sample>& e) { check(e.key, e.now->metadata.resourceVersion); },
+       .on_update = [&](const Updated<Sample>& e) { check(e.key, e.now->metadata.resourceVersion); }});
+  Sync("5", {ObjectJson("a", "1")});
+  Send(ModifiedJson("a", "6") + AddedJson("b", "7"));
+  Send(ModifiedJson("b", "8"));
+  EXPECT_EQ(calls, 4);
+}
+
+TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder_BM_04) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  heard.clear();
+  Send(BookmarkJson("17"));
+  EXPECT_EQ(StoreVersion(), "17");
+  EXPECT_EQ(Core()->status().resource_version, "17");
+  EXPECT_THAT(heard, IsEmpty());
+}
+
+TEST_P(InformerTest, TellsTheVersionOfTheStoreWithEachEvent) {
+  std::vector<std::string> versions;
+  const Registration registration =
+      Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) { versions.push_back(e.version.str()); },
+                                  .on_delete = [&](const Deleted<Sample>& e) { versions.push_back(e.version.str()); }});
+  Sync("5", {ObjectJson("a", "1")});
+  Send(AddedJson("b", "6") + DeletedJson("a", "7"));
+  EXPECT_THAT(versions, ElementsAre("5", "6", "7"));
+}
+
+// ------------------------------------------------------------------------------------------------------------ relists
+
+TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst_CT_08_KT_03) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3"), ObjectJson("d", "4")});
+  heard.clear();
+  Relist("9", {ObjectJson("new", "8"), ObjectJson("b", "7"), ObjectJson("c", "3")});
+  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "deleted d@4 relist unknown", "added new@8 relist",
+                                 "updated b@2>7 relist", "updated c@3>3 resync"));
+  EXPECT_EQ(Store(), "b@7 c@3 new@8");
+  EXPECT_EQ(StoreVersion(), "9");
+}
+
+TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist_CT_09) {
+  std::vector<std::string> stores;
+  const Registration registration =
+      Informer().AddEventHandler({.on_delete = [&](const Deleted<Sample>&) { stores.push_back(Store()); }});
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  Relist("9", {ObjectJson("c", "8")});
+  EXPECT_THAT(stores, ElementsAre("c@8", "c@8"));
+}
+
+TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame_Q_12) {
+  options_.apply_delay = 120s;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  Advance(120s);
+  heard.clear();
+  Send(AddedJson("queued", "6") + DeletedJson("a", "7") + ModifiedJson("b", "8"));
+  Relist("12", {});
+  EXPECT_THAT(heard, IsEmpty());  // all of it in one drain
+  Advance(120s);
+  EXPECT_THAT(heard, ElementsAre("added queued@6 watch", "deleted a@7 watch", "updated b@2>8 watch",
+                                 "deleted b@8 relist unknown", "deleted queued@6 relist unknown"));
+  EXPECT_EQ(Store(), "");
+}
+
+TEST_P(InformerTest, TellsAnotherIncarnationAsDeletedAndAdded_D13) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1", "", "first")});
+  heard.clear();
+  Relist("9", {ObjectJson("a", "8", "", "second")});
+  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "added a@8 relist"));
+  heard.clear();
+  Send(EventJson("MODIFIED", ObjectJson("a", "10", "", "third")));
+  EXPECT_THAT(heard, ElementsAre("deleted a@8 watch unknown", "added a@10 watch"));
+  heard.clear();
+  Send(EventJson("DELETED", ObjectJson("a", "11", "", "third")) +
+       EventJson("ADDED", ObjectJson("a", "12", "", "fourth")));
+  EXPECT_THAT(heard, ElementsAre("deleted a@11 watch", "added a@12 watch"));
+  EXPECT_EQ(Store(), "a@12");
+}
+
+TEST_P(InformerTest, TellsTheIncarnationThatItKnewWhenAnotherOneIsDeleted) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1", "", "first")});
+  heard.clear();
+  Send(EventJson("DELETED", ObjectJson("a", "9", "", "second")));
+  EXPECT_THAT(heard, ElementsAre("deleted a@1 watch unknown"));
+  EXPECT_EQ(Store(), "");
+}
+
+TEST_P(InformerTest, TakesTheLastOfTwoItemsWithOneKey_ST_05) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("a", "3")});
+  EXPECT_THAT(heard, ElementsAre("added b@2 initial", "added a@3 initial"));
+  EXPECT_EQ(Store(), "a@3 b@2");
+}
+
+// ---------------------------------------------------------------------------------------------------- refused objects
+
+TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt_D6) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  heard.clear();
+  Send(EventJson("MODIFIED", Broken("a", "6")));
+  EXPECT_EQ(Store(), "a@1(stale)");
+  EXPECT_EQ(StoreVersion(), "6");
+  EXPECT_EQ(Core()->status().refused, 1u);
+  EXPECT_THAT(heard, IsEmpty());
+  Send(ModifiedJson("a", "7"));
+  EXPECT_EQ(Store(), "a@7");
+  EXPECT_EQ(Core()->status().refused, 0u);
+  EXPECT_THAT(heard, ElementsAre("updated a@1>7 watch"));
+}
+
+TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode_D6) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), Broken("bad", "2")});
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_EQ(Core()->status().refused, 1u);
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  Relist("9", {Broken("a", "8"), ObjectJson("bad", "7")});
+  EXPECT_EQ(Store(), "a@1(stale) bad@7");
+}
+
+TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenTheListRefusesIt_D6) {
+  options_.apply_delay = 120s;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {});
+  Advance(120s);
+  Send(AddedJson("a", "6"));
+  Relist("12", {Broken("a", "11")});
+  Advance(120s);
+  EXPECT_THAT(heard, ElementsAre("added a@6 watch"));
+  EXPECT_EQ(Store(), "a@6(stale)");
+}
+
+TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead_D6) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  heard.clear();
+  Relist("9", {ObjectJson("b", "8"), Nameless()});
+  EXPECT_THAT(heard, ElementsAre("updated b@2>8 relist"));
+  EXPECT_EQ(Store(), "a@1(stale) b@8");
+  heard.clear();
+  Relist("12", {ObjectJson("b", "8")});
+  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "updated b@8>8 resync"));
+}
+
+TEST_P(InformerTest, TellsTheDeletionOfAnObjectWhoseFinalStateDoesNotDecode) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  heard.clear();
+  Send(EventJson("DELETED", Broken("a", "6")) + EventJson("DELETED", Broken("ghost", "7")));
+  EXPECT_THAT(heard, ElementsAre("deleted a@1 watch unknown", "deleted ghost@? watch unknown"));
+  EXPECT_EQ(Store(), "");
+}
+
+// ----------------------------------------------------------------------------------------------------- late handlers
+
+TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange_I2_SI_13) {
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  // Additions of handlers and changes race; whichever wins, nothing is missed and nothing comes twice.
+  std::vector<Heard> heard(8);
+  std::vector<Registration> registrations;
+  for (Heard& one : heard) {
+    registrations.push_back(Listen(one));
+    source_->last().Send(ModifiedJson("a", std::to_string(10 + registrations.size())));
+    source_->last().Send(
+        AddedJson("n" + std::to_string(registrations.size()), std::to_string(20 + registrations.size())));
+  }
+  Run();
+  for (const Heard& one : heard) {
+    std::map<std::string, std::string> folded;
+    for (const std::string& text : one) {
+      const std::string object = text.substr(text.find(' ') + 1, text.rfind(' ') - text.find(' ') - 1);
+      const std::string name = object.substr(0, object.find('@'));
+      const std::string versions = object.substr(object.find('@') + 1);
+      if (text.starts_with("added")) {
+        EXPECT_FALSE(folded.contains(name)) << text;
+        folded[name] = versions;
+      } else {
+        EXPECT_EQ(folded[name], versions.substr(0, versions.find('>'))) << text;
+        folded[name] = versions.substr(versions.find('>') + 1);
+      }
+    }
+    EXPECT_EQ(folded.size(), 10u);
+    EXPECT_EQ(folded["a"], "18");
+  }
+}
+
+TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot_HS_04) {
+  Sync("5", {ObjectJson("a", "1")});
+  Heard heard;
+  const Registration registration = Listen(heard);
+  EXPECT_FALSE(registration.HasSynced());
+  Run();
+  EXPECT_TRUE(registration.HasSynced());
+  Send(AddedJson("b", "6"));
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@6 watch"));
+}
+
+TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial_HS_04) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {});
+  Relist("9", {ObjectJson("a", "8")});
+  EXPECT_THAT(heard, ElementsAre("added a@8 relist"));
+}
+
+TEST_P(InformerTest, LetsAHandlerAddAnotherHandler) {
+  Heard heard;
+  std::optional<Registration> inner;
+  const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    if (!inner) inner.emplace(Listen(heard));
+  }});
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  EXPECT_THAT(heard, UnorderedElementsAre("added a@1 initial", "added b@2 initial"));
+}
+
+TEST_P(InformerTest, TellsNobodyOfAHandlerThatIsGoneBeforeItWasAdded) {
+  Sync("5", {ObjectJson("a", "1")});
+  Heard heard;
+  {
+    const Registration registration = Listen(heard);
+  }
+  Run();
+  Send(ModifiedJson("a", "6"));
+  EXPECT_THAT(heard, IsEmpty());
+}
+
+// ------------------------------------------------------------------------------------------------------------ syncing
+
+TEST_P(InformerTest, HasSyncedWhenTheFirstListWasAppliedAndStaysSo_I3_SI_03_SI_04) {
+  Start();
+  EXPECT_FALSE(Core()->HasSynced());
+  source_->last().Open();
+  source_->last().Send(ListBody("5", {ObjectJson("a", "1")}));
+  Run();
+  EXPECT_FALSE(Core()->HasSynced());  // the list has not ended
+  source_->last().End();
+  Run();
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_EQ(Store(), "a@1");
+  Core()->Stop();
+  Run();
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_TRUE(Core()->IsStopped());
+}
+
+TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker_I3_WL_03) {
+  source_->streaming = options_.streaming_list = true;
+  Start();
+  Open();
+  Send(AddedJson("a", "1") + BookmarkJson("4"));
+  EXPECT_FALSE(Core()->HasSynced());
+  EXPECT_EQ(Store(), "");
+  Send(BookmarkJson("5", "true"));
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_EQ(Store(), "a@1");
+}
+
+TEST_P(InformerTest, SyncsWithAnEmptyList_Q_15) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {});
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_TRUE(registration.HasSynced());
+}
+
+TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore_SI_04) {
+  Start();
+  Core()->Stop();
+  Run();
+  EXPECT_FALSE(Core()->HasSynced());
+  EXPECT_TRUE(Core()->IsStopped());
+}
+
+// --------------------------------------------------------------------------------------------------- start and stop
+
+TEST_P(InformerTest, AppliesNothingMoreAfterItsStop_I4_CT_03) {
+  options_.apply_delay = 1s;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(1s);
+  heard.clear();
+  Send(ModifiedJson("a", "6"));  // queued
+  Core()->Stop();
+  Advance(1h);
+  EXPECT_EQ(Store(), "a@1");
+  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_EQ(source_->open(), 0u);
+  EXPECT_EQ(simulation_.census().timers, 0u);
+}
+
+TEST_P(InformerTest, StopsWithItsTokenWhateverItDoes_FA_05_RF_02) {
+  source_->streaming = options_.streaming_list = GetParam() % 2 == 0;
+  options_.resync = 1h;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  std::stop_source stop;
+  Core()->Start(stop.get_token());
+  const int steps = static_cast<int>(GetParam() % 5);
+  if (steps > 0) Run();
+  if (steps > 1) Open();
+  if (steps > 2) Send(source_->streaming ? AddedJson("a", "1") + BookmarkJson("2", "true") : "{\"kind\":");
+  if (steps > 3) Refuse(LostError());
+  stop.request_stop();
+  Run();
+  EXPECT_TRUE(Core()->IsStopped());
+  EXPECT_EQ(source_->open(), 0u);
+  EXPECT_EQ(simulation_.census().timers, 0u);
+}
+
+TEST_P(InformerTest, StopsAtOnceWithATokenThatWasStoppedBefore) {
+  std::stop_source stop;
+  stop.request_stop();
+  Start(stop.get_token());
+  EXPECT_TRUE(Core()->IsStopped());
+  EXPECT_EQ(source_->open(), 0u);
+}
+
+TEST_P(InformerTest, StartsOnceAndNeverAgain_SI_01_FA_06) {
+  Start();
+  Core()->Start({});
+  Run();
+  EXPECT_EQ(source_->size(), 1u);
+  Core()->Stop();
+  Run();
+  Core()->Start({});
+  Run();
+  EXPECT_EQ(source_->size(), 1u);
+}
+
+TEST_P(InformerTest, DoesNotStartAfterAStop) {
+  Core()->Stop();
+  Start();
+  EXPECT_EQ(source_->size(), 0u);
+  EXPECT_TRUE(Core()->IsStopped());
+}
+
+TEST_P(InformerTest, StopsWhenItsLastHandleGoes_D11) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  const Indexer<Sample> indexer = Informer().Indexer();
+  core_ = {};
+  Run();
+  EXPECT_EQ(source_->open(), 0u);
+  EXPECT_EQ(indexer.Snapshot().size(), 1u);  // answers from the last state
+}
+
+TEST_P(InformerTest, MayGoFromItsOwnHandler_D11) {
+  Heard heard;
+  std::optional<Registration> registration;
+  registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) {
+    heard.push_back(e.key.str());
+    core_ = {};
+    registration.reset();
+  }}));
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  EXPECT_THAT(heard, ElementsAre("ns/a"));
+  EXPECT_EQ(source_->open(), 0u);
+}
+
+TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall_SI_02) {
+  const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
+  bool ended = false;
+  const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    static_cast<void>(gate->Wait());
+    ended = true;
+  }});
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  Core()->Stop();
+  auto join = simulation_.Spawn([&] { return Core()->Join({}); });
+  Run();
+  EXPECT_FALSE(join.done());
+  gate->Notify();
+  Run();
+  ASSERT_TRUE(join.done());
+  EXPECT_TRUE(join.result().has_value());
+  EXPECT_TRUE(ended);
+}
+
+TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt_SI_17) {
+  bool joined = false;
+  const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    Core()->Stop();
+    joined = Core()->Join({}).has_value();
+  }});
+  Sync("5", {ObjectJson("a", "1")});
+  EXPECT_TRUE(joined);
+}
+
+TEST_P(InformerTest, RegistersNothingOnceStopped_SI_12) {
+  Core()->Stop();
+  Run();
+  Heard heard;
+  const Registration registration = Listen(heard);
+  ASSERT_FALSE(registration.status().has_value());
+  EXPECT_EQ(registration.status().error().code(), Code::kStopped);
+}
+
+TEST_P(InformerTest, LeavesNoBlockBehind) {
+  const std::int64_t before = LiveBlocks();
+  {
+    Heard heard;
+    Registration registration = Listen(heard);
+    Sync("5", {ObjectJson("a", "1", R"("spec":{"nodeName":"a name that is longer than fifteen bytes"})")});
+    Send(AddedJson("b", "6") + EventJson("MODIFIED", Broken("a", "7")));
+    Relist("9", {ObjectJson("c", "8")});
+    registration.Remove();
+    core_ = {};
+    Run();
+  }
+  source_ = {};
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
+// ------------------------------------------------------------------------------------- indexes, transforms, user code
+
+TEST_P(InformerTest, IndexesByFieldAndByFunctionAlsoWhileItRuns_SI_18) {
+  const std::string on1 = R"("spec":{"nodeName":"n1"})";
+  ASSERT_TRUE(Informer().AddIndex("node", FieldPath("spec.nodeName")));
+  Sync("5", {ObjectJson("a", "1", on1), ObjectJson("b", "2", on1)});
+  ASSERT_TRUE(Informer().AddIndex("first letter",
+                                  [](const Sample& s, IndexSink& sink) { sink.Add(s.metadata.name.substr(0, 1)); }));
+  auto view = Informer().Indexer().Snapshot();
+  EXPECT_EQ(view.ByIndex("node", "n1").size(), 2u);
+  EXPECT_THAT(view.IndexValues("first letter"), ElementsAre("a", "b"));
+  Send(EventJson("MODIFIED", ObjectJson("a", "6", R"("spec":{"nodeName":"n2"})")) + DeletedJson("b", "7"));
+  view = Informer().Indexer().Snapshot();
+  EXPECT_THAT(view.IndexValues("node"), ElementsAre("n2"));
+  EXPECT_EQ(Informer().AddIndex("node", FieldPath("spec.replicas")).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Informer().AddIndex("odd", FieldPath("spec.nodeNaem")).error().code(), Code::kInvalidArgument);
+  Core()->Stop();
+  Run();
+  EXPECT_EQ(Informer().AddIndex("late", FieldPath("spec.nodeName")).error().code(), Code::kStopped);
+}
+
+TEST_P(InformerTest, ReportsAnIndexFunctionThatThrows_I5_ST_09) {
+  ASSERT_TRUE(Informer().AddIndex("bad", [](const Sample& s, IndexSink& sink) {
+    if (s.metadata.name == "a") throw std::runtime_error("no index");
+    sink.Add(s.metadata.name);
+  }));
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  EXPECT_EQ(Store(), "a@1 b@2");
+  EXPECT_THAT(Informer().Indexer().Snapshot().IndexValues("bad"), ElementsAre("b"));
+  EXPECT_THAT(seen_->thrown, ElementsAre(HasSubstr("no index")));
+}
+
+TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject_TR_01_SI_19) {
+  ASSERT_TRUE(Informer().SetTransform([](Sample& s) {
+    s.spec = kAbsent;
+    if (s.metadata.name == "b") throw std::runtime_error("no transform");
+  }));
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1", R"("spec":{"nodeName":"n1"})"), ObjectJson("b", "2")});
+  EXPECT_FALSE(Informer().Indexer().Snapshot().Get({"ns", "a"})->spec.has_value());
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("no transform")));
+  EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);
+}
+
+TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows_PL_08) {
+  const Registration registration =
+      Informer().AddEventHandler({.on_add = [](const Added<Sample>&) { throw std::runtime_error("no handler"); }});
+  Sync("5", {ObjectJson("a", "1")});
+  EXPECT_TRUE(registration.HasSynced());
+  EXPECT_THAT(seen_->thrown, ElementsAre("ns/a: no handler"));
+}
+
+TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("1", {});
+  std::string text;
+  for (int i = 0; i < 10'100; ++i) text += ModifiedJson("a" + std::to_string(i % 7), std::to_string(i + 2));
+  Send(text);
+  EXPECT_EQ(heard.size(), 10'100u);
+  EXPECT_EQ(StoreVersion(), "10101");
+}
+
+// ------------------------------------------------------------------------------------------------------------ resyncs
+
+TEST_P(InformerTest, TellsResyncsOnlyToThoseWhoAreDue_RS_01_RS_04_RS_06_RS_08) {
+  options_.resync = 12h;
+  Heard every60, every5, never;
+  const Registration a = Listen(every60, {.resync = 60s});
+  const Registration b = Listen(every5, {.resync = 5s});
+  const Registration c = Listen(never, {.resync = 0s});
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(61s);
+  EXPECT_EQ(std::count(every5.begin(), every5.end(), "updated a@1>1 resync"), 12);
+  EXPECT_EQ(std::count(every60.begin(), every60.end(), "updated a@1>1 resync"), 1);
+  EXPECT_EQ(std::count(never.begin(), never.end(), "updated a@1>1 resync"), 0);
+  EXPECT_EQ(source_->size(), 2u);  // without a request
+}
+
+TEST_P(InformerTest, NeverResyncsWithoutAPeriodOfItsOwn_RS_01) {
+  Heard heard;
+  const Registration registration = Listen(heard, {.resync = 5s});
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(100s);
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+}
+
+TEST_P(InformerTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod_RS_03_RS_05) {
+  options_.resync = 10s;
+  Heard early, late;
+  const Registration a = Listen(early, {.resync = 1ms});
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(3s);
+  EXPECT_EQ(early.size(), 1u + 3u);
+  core_ = {};
+  Run();
+
+  core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+  Sync("5", {ObjectJson("a", "1")});
+  const Registration b = Listen(late, {.resync = 2s});
+  Run();
+  Advance(20s);
+  EXPECT_LE(late.size(), 1u + 2u);
+  EXPECT_GE(late.size(), 1u + 1u);
+}
+
+TEST_P(InformerTest, UsesItsOwnPeriodForHandlersThatNameNone_RS_02) {
+  options_.resync = 10s;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(31s);
+  EXPECT_EQ(heard.size(), 1u + 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, InformerTest, ::testing::Range<std::uint64_t>(0, 16));
+
+}  // namespace
+}  // namespace kgen::cache

@@ -1,0 +1,192 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for the sync, and what it says when there is none. [D15]
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kgen::testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class WaitForSyncTest : public InformerFixture {
+ protected:
+  TaskResult<Result<void>> Wait(SyncOptions options = {}, std::stop_token stop = {}) {
+    return simulation_.Spawn([this, options, stop] { return detail::WaitForSync(stop, {Core()}, options); });
+  }
+  static Error Forbidden() { return StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden: no role"); }
+};
+
+TEST_P(WaitForSyncTest, EndsWhenTheFirstListWasApplied_SI_20) {
+  Start();
+  auto wait = Wait();
+  Run();
+  EXPECT_FALSE(wait.done());
+  Answer(ListBody("5", {}));
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result().has_value());
+}
+
+TEST_P(WaitForSyncTest, ReturnsAtOnceWhenAllAreSyncedEvenIfStopped) {
+  Sync("5", {});
+  std::stop_source stop;
+  stop.request_stop();
+  auto wait = Wait({}, stop.get_token());
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result().has_value());
+}
+
+TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsAndSaysWhy) {
+  Start();
+  auto wait = Wait();
+  for (int i = 0; i < 3; ++i) {
+    Run();
+    EXPECT_FALSE(wait.done());
+    Refuse(Forbidden());
+    if (i < 2) WaitOut();
+  }
+  ASSERT_TRUE(wait.done());
+  ASSERT_FALSE(wait.result().has_value());
+  const Error& error = wait.result().error();
+  EXPECT_EQ(error.code(), Code::kForbidden);
+  EXPECT_THAT(error.ToString(), HasSubstr("samples: forbidden after 3 attempts"));
+  EXPECT_THAT(error.ToString(), HasSubstr("samples is forbidden: no role"));
+  ASSERT_NE(error.status(), nullptr);  // the server's own words
+}
+
+TEST_P(WaitForSyncTest, CountsRefusalsInARowOnly) {
+  Start();
+  auto wait = Wait();
+  for (int i = 0; i < 3; ++i) {
+    Refuse(Forbidden());
+    WaitOut();
+    Refuse(Forbidden());
+    WaitOut();
+    Refuse(LostError());
+    WaitOut();
+  }
+  EXPECT_FALSE(wait.done());
+  Answer(ListBody("5", {}));
+  EXPECT_TRUE(wait.done());
+}
+
+TEST_P(WaitForSyncTest, WaitsOnWhenItIsPatient) {
+  Start();
+  auto wait = Wait({.patient = true});
+  for (int i = 0; i < 5; ++i) {
+    Refuse(Forbidden());
+    WaitOut();
+  }
+  EXPECT_FALSE(wait.done());
+  Answer(ListBody("5", {}));
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result().has_value());
+}
+
+TEST_P(WaitForSyncTest, NamesStateAttemptsAndLastErrorWhenItsTimeIsUp_FA_09) {
+  Start();
+  auto wait = Wait({.give_up_after = 10s});
+  Refuse(LostError());
+  Advance(10s);
+  ASSERT_TRUE(wait.done());
+  ASSERT_FALSE(wait.result().has_value());
+  EXPECT_EQ(wait.result().error().code(), Code::kTimeout);
+  EXPECT_THAT(wait.result().error().ToString(),
+              AllOf(HasSubstr("samples: listing after 1 failure"), HasSubstr("the connection was reset")));
+}
+
+TEST_P(WaitForSyncTest, EndsWithItsToken_SI_21) {
+  Start();
+  std::stop_source stop;
+  auto wait = Wait({}, stop.get_token());
+  Run();
+  stop.request_stop();
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(wait.result().error().code(), Code::kCancelled);
+  EXPECT_THAT(wait.result().error().ToString(), HasSubstr("samples: listing"));
+}
+
+TEST_P(WaitForSyncTest, EndsWhenAnInformerIsStoppedBeforeItHasSynced_SI_04) {
+  Start();
+  auto wait = Wait();
+  Run();
+  Core()->Stop();
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(wait.result().error().code(), Code::kStopped);
+}
+
+TEST_P(WaitForSyncTest, NamesEveryInformerThatIsMissing_FA_09) {
+  auto other_source = MakeShared<FakeListWatch>(simulation_.executor());
+  other_source->name = "others in ns";
+  const auto other = MakeShared<InformerCore>(connection_, other_source, Sample::kTable, options_);
+  Start();
+  other->Start({});
+  auto wait = simulation_.Spawn([&] { return detail::WaitForSync({}, {Core(), other}, {}); });
+  for (int i = 0; i < 3; ++i) {
+    Run();
+    other_source->last().End(Fail(Forbidden()));
+    if (i < 2) Advance(10s);
+  }
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_THAT(wait.result().error().ToString(),
+              AllOf(HasSubstr("samples: listing"), HasSubstr("others in ns: forbidden after 3 attempts")));
+}
+
+TEST_P(WaitForSyncTest, WaitsForHandlersToo_FA_10_HS_01) {
+  const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
+  const Registration registration =
+      Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) { static_cast<void>(gate->Wait()); }});
+  Sync("5", {ObjectJson("a", "1")});
+  auto wait = Wait({.handlers = {&registration}});
+  Run();
+  EXPECT_TRUE(Core()->HasSynced());
+  EXPECT_FALSE(wait.done());
+  gate->Notify();
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result().has_value());
+}
+
+TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverHearItsInitialEvents) {
+  const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
+  Registration registration =
+      Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) { static_cast<void>(gate->Wait()); }});
+  Sync("5", {ObjectJson("a", "1")});
+  auto wait = Wait({.handlers = {&registration}});
+  Run();
+  Core()->Stop();
+  gate->Notify();
+  Run();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(wait.result().error().code(), Code::kStopped);
+}
+
+TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode_D6) {
+  Sync("5", {R"({"kind":"Sample","metadata":{"name":"bad","namespace":"ns"},"spec":{"nodeName":"\ud8"}})"});
+  auto satisfied = Wait();
+  auto strict = Wait({.complete = true});
+  Run();
+  ASSERT_TRUE(satisfied.done() && strict.done());
+  EXPECT_TRUE(satisfied.result().has_value());
+  EXPECT_EQ(strict.result().error().code(), Code::kDecode);
+  EXPECT_EQ(Core()->status().refused, 1u);
+}
+
+TEST_P(WaitForSyncTest, SaysWhoWaitsForWhomInsteadOfHanging) {
+  const Result<void> waited = detail::WaitForSync({}, {Core()}, {});  // never started, on the test's own thread
+  ASSERT_FALSE(waited.has_value());
+  EXPECT_EQ(waited.error().code(), Code::kDeadlock);
+  EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: not started"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, WaitForSyncTest, ::testing::Range<std::uint64_t>(0, 16));
+
+}  // namespace
+}  // namespace kgen::cache
