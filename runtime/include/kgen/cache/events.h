@@ -35,29 +35,29 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 template <typename T>
 struct Added {
-  ObjectKey key;
-  Ref<const T> now;
-  Reason reason;
-  String version;  // of the store, when this was applied; the store may be newer by now, never older
+  ObjectKey key{};
+  Ref<const T> now{};
+  Reason reason{};
+  String version{};  // of the store, when this was applied; the store may be newer by now, never older
 };
 
 // Both objects always have the same UID: a deletion with re-creation under one key is told as Deleted and Added.
 template <typename T>
 struct Updated {
-  ObjectKey key;
-  Ref<const T> before;
-  Ref<const T> now;
-  Reason reason;
-  String version;
+  ObjectKey key{};
+  Ref<const T> before{};
+  Ref<const T> now{};
+  Reason reason{};
+  String version{};
 };
 
 template <typename T>
 struct Deleted {
-  ObjectKey key;                     // always
-  Ref<const T> before;               // as last known; null only if the cache never held it
+  ObjectKey key{};                   // always
+  Ref<const T> before{};             // as last known; null only if the cache never held it
   bool final_state_unknown = false;  // noticed by a relist: changes between `before` and the deletion were missed
-  Reason reason;
-  String version;
+  Reason reason{};
+  String version{};
 };
 
 // The functions of one registration. Any may be empty. They are called one after the other, in the order of the cache's

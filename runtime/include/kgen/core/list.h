@@ -79,7 +79,7 @@ class List {
       T(*it);
       ++it;
     }
-  List(Iterator first, Sentinel last) {
+  List(Iterator first, Sentinel last) : List() {  // delegates, so that what is there goes if an element throws
     for (; first != last; ++first) emplace_back(*first);
   }
   List(const List& other) : block_(detail::CopyList(other.block_, kTypeOf<T>)) {}

@@ -3,12 +3,14 @@
 // Map<T>: the string-keyed map of generated structs (labels, annotations, data). 8 bytes when absent.
 //
 //   pod.metadata.labels["app"] = "web";                  creates the map and the entry
-//   if (pod.metadata.labels["app"] == "web") ...         on a const Pod: reads "" when the entry, or the map, is
-//   missing for (const auto& [key, value] : pod.metadata.labels) ...           in byte order of the keys map.emplace();
-//   map.reset();                         present and empty (`{}`), absent
+//   if (pod.metadata.labels["app"] == "web") ...         on a const Pod: "" when the entry, or the map, is missing
+//   for (const auto& [key, value] : pod.metadata.labels) ...                      in byte order of the keys
+//   map.emplace();                                       present and empty: `{}` on the wire
+//   map.reset();                                         absent
 //
-// References and iterators' targets are stable: a reference to a value stays valid until its key is erased or the map
-// goes, so `labels["c"] = labels["a"]` is right. An entry that a non-const map[key] made and nobody assigned (unset
+// References are stable: a reference to a value stays valid until its key is erased or the map goes, so `labels["c"] =
+// labels["a"]` is right. Iterators are positions, unlike std::map's: an insertion or erasure in front of one makes it
+// stand at another entry, and the first insertion into an absent map invalidates it. An entry that a non-const map[key] made and nobody assigned (unset
 // text, absent list, or a struct in which nothing was set) counts as absent on the wire and in comparisons; size() and
 // iteration show it.
 //
@@ -131,7 +133,7 @@ class Map {
   };
 
   constexpr Map() noexcept = default;       // absent
-  Map(std::initializer_list<Item> items) {  // of two items with one key the last holds
+  Map(std::initializer_list<Item> items) : Map() {  // of two items with one key the last holds
     for (const Item& item : items) insert_or_assign(item.key, item.value);
   }
   Map(const Map& other) : block_(detail::CopyMap(other.block_, kTypeOf<T>)) {}

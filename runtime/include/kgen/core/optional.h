@@ -112,7 +112,8 @@ class Optional<T> {
   Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
   template <typename U>
     requires std::same_as<std::remove_cvref_t<U>, T>
-  Optional(U&& value) : box_(detail::NewBox(T::kTable, false)) {  // NOLINT(google-explicit-constructor)
+  Optional(U&& value) : Optional(kAbsent) {  // NOLINT(google-explicit-constructor)
+    box_ = detail::NewBox(T::kTable, false);
     Object() = std::forward<U>(value);
   }
   Optional(const Optional& other) : box_(detail::CopyBox(other.box_, T::kTable)) {}

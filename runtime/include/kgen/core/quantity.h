@@ -7,6 +7,7 @@
 #define KGEN_CORE_QUANTITY_H_
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ class Quantity {
   template <detail::TextLike S>
   Quantity(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
   Quantity(std::int64_t value);             // NOLINT(google-explicit-constructor)
+  template <std::floating_point F>
+  Quantity(F) = delete;  // 0.5 would become 0: say "500m" or "0.5"
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }
@@ -56,6 +59,8 @@ class IntOrString {
  public:
   constexpr IntOrString() noexcept = default;
   IntOrString(std::int32_t value);  // NOLINT(google-explicit-constructor)
+  template <std::floating_point F>
+  IntOrString(F) = delete;  // would be cut to an integer
   template <detail::TextLike S>
   IntOrString(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
 
