@@ -10,9 +10,9 @@
 //
 // References are stable: a reference to a value stays valid until its key is erased or the map goes, so `labels["c"] =
 // labels["a"]` is right. Iterators are positions, unlike std::map's: an insertion or erasure in front of one makes it
-// stand at another entry, and the first insertion into an absent map invalidates it. An entry that a non-const map[key] made and nobody assigned (unset
-// text, absent list, or a struct in which nothing was set) counts as absent on the wire and in comparisons; size() and
-// iteration show it.
+// stand at another entry, and the first insertion into an absent map invalidates it. An entry that a non-const map[key]
+// made and nobody assigned (unset text, absent list, or a struct in which nothing was set) counts as absent on the wire
+// and in comparisons; size() and iteration show it.
 //
 // A decoded map is one packed, sorted block; the first insertion or erasure puts an order table beside it.
 //
@@ -132,7 +132,7 @@ class Map {
     T value;
   };
 
-  constexpr Map() noexcept = default;       // absent
+  constexpr Map() noexcept = default;               // absent
   Map(std::initializer_list<Item> items) : Map() {  // of two items with one key the last holds
     for (const Item& item : items) insert_or_assign(item.key, item.value);
   }
