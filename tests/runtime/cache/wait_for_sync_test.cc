@@ -162,6 +162,7 @@ TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverHearItsInitialEvents) {
   auto wait = Wait({.handlers = {&registration}});
   Run();
   Core()->Stop();
+  Run();
   gate->Notify();
   Run();
   ASSERT_TRUE(wait.done());
