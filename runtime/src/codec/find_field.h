@@ -15,27 +15,32 @@ namespace kgen::codec {
 
 namespace internal {
 
-inline std::uint64_t Word(const char* p) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, p, 8);
-  return word;
+template <typename T>
+T Part(const char* p) noexcept {
+  T part;
+  std::memcpy(&part, p, sizeof part);
+  return part;
 }
+inline std::uint64_t Word(const char* p) noexcept { return Part<std::uint64_t>(p); }
 
-// memcmp without the call, for names.
+// memcmp without the call, for names: not empty.
 inline bool SameBytes(const char* a, const char* b, std::size_t size) noexcept {
-  if (size >= 8) {
-    for (; size > 8; a += 8, b += 8, size -= 8) {
-      if (Word(a) != Word(b)) return false;
-      if (size < 16) {  // the rest overlaps
-        return Word(a + size - 8) == Word(b + size - 8);
-      }
+  if (size >= 8) {  // the last word overlaps those before it
+    if (Word(a) != Word(b) || Word(a + size - 8) != Word(b + size - 8)) return false;
+    for (std::size_t i = 8; i + 8 < size; i += 8) {
+      if (Word(a + i) != Word(b + i)) return false;
     }
-    return Word(a) == Word(b);
+    return true;
   }
-  for (std::size_t i = 0; i < size; ++i) {
-    if (a[i] != b[i]) return false;
+  if (size >= 4) {
+    return Part<std::uint32_t>(a) == Part<std::uint32_t>(b) &&
+           Part<std::uint32_t>(a + size - 4) == Part<std::uint32_t>(b + size - 4);
   }
-  return true;
+  if (size >= 2) {
+    return Part<std::uint16_t>(a) == Part<std::uint16_t>(b) &&
+           Part<std::uint16_t>(a + size - 2) == Part<std::uint16_t>(b + size - 2);
+  }
+  return *a == *b;
 }
 
 }  // namespace internal

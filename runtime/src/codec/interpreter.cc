@@ -14,6 +14,8 @@ namespace kgen::codec {
 
 namespace {
 
+constexpr std::size_t kInlineText = 15;  // what a String holds without a block
+
 std::size_t MinOf(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
 // "apps/v1", or "v1" for the legacy group.
@@ -86,7 +88,7 @@ Result<void> Interpreter::Run(void* object, const TypeTable& table) {
 // At its opening brace.
 Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, Place place) {
   if (!reader_.Enter()) return Broken();
-  const KeptMark mark{unknown_.size(), known_.size(), seen_.size()};
+  const KeptMark mark = kept_;
   if (reader_.Peek() != '}') {
     for (;;) {
       std::string_view name;
@@ -95,8 +97,7 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
       const Outcome outcome =
           field != nullptr ? Member(detail::MemberOf(object, *field), *field, mark) : Unknown(name, table, place);
       if (outcome != Outcome::kOk) [[unlikely]] {
-        unknown_.erase(unknown_.begin() + static_cast<std::ptrdiff_t>(mark.unknown), unknown_.end());
-        known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(mark.known), known_.end());
+        DropKept(mark);
         return outcome;
       }
       const char c = reader_.Peek();
@@ -107,25 +108,13 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   }
   reader_.Skip();
   reader_.Leave();
-  if (unknown_.size() != mark.unknown || known_.size() != mark.known) StoreKept(object, table, mark);
-  seen_.resize(mark.seen);
+  if (kept_.unknown != mark.unknown || kept_.known != mark.known) StoreKept(object, table, mark);
+  if (kept_.seen != mark.seen) DropKept(mark);
   return Outcome::kOk;
 }
 
-Interpreter::Outcome Interpreter::Member(void* member, const Field& field, const KeptMark& mark) {
-  field_ = &field;
-  if (options_.strict && CheckDuplicate(field, mark) != Outcome::kOk) return Outcome::kError;
-  if (known_.size() != mark.known) Forget(field, mark);
-  const char c = reader_.Peek();
-  if (c == 'n') return Null(member, field);
-  const Outcome outcome = Value(member, field, c);
-  if (outcome == Outcome::kMisfit) [[unlikely]]
-    return KeepMisfit(member, field);
-  return outcome;
-}
-
 // Into a member that may hold something already: of two members of one name the last one counts. [COD-11]
-Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
+inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
   const bool unique = (field.flags & kUnique) != 0;
   switch (field.kind) {
     case ValueKind::kBool: {
@@ -170,7 +159,7 @@ Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c
     case ValueKind::kBytes:
       return Base64(*static_cast<Bytes*>(member), c);
     case ValueKind::kJson:
-      return Raw(*static_cast<Json*>(member));
+      return RawMember(*static_cast<Json*>(member), field, c);
     case ValueKind::kStruct:
       return InPlace(member, field, c);
     case ValueKind::kBox:
@@ -181,11 +170,23 @@ Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c
   return Refuse("unknown kind of value in the table", reader_.OffsetOf(reader_.position()));
 }
 
+Interpreter::Outcome Interpreter::Member(void* member, const Field& field, const KeptMark& mark) {
+  field_ = &field;
+  if (options_.strict && CheckDuplicate(field, mark) != Outcome::kOk) return Outcome::kError;
+  if (kept_.known != mark.known) Forget(field, mark);
+  const char c = reader_.Peek();
+  if (c == 'n') return Null(member, field);
+  const Outcome outcome = Value(member, field, c);
+  if (outcome == Outcome::kMisfit) [[unlikely]]
+    return KeepMisfit(member, field);
+  return outcome;
+}
+
 Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
   if (field.kind == ValueKind::kJson) return Raw(*static_cast<Json*>(member));
   if (!reader_.Literal("null")) return Broken();
   detail::ResetMember(member, field);
-  if ((field.flags & kNullable) != 0) known_.push_back({&field, String(field.wire_name()), RawText("null")});
+  if ((field.flags & kNullable) != 0) KeepKnown(field, "null");
   return Outcome::kOk;
 }
 
@@ -202,7 +203,7 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
   SetText(kept, name, false);
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
-  unknown_.push_back({nullptr, std::move(kept), RawText(raw)});
+  KeepUnknown(std::move(kept), raw);
   return Outcome::kOk;
 }
 
@@ -238,7 +239,7 @@ Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char
   path_ = step.up;
   // There is no presence beside the struct itself, so what came as `{}` is remembered as text.
   if (outcome == Outcome::kOk && detail::IsEmptyStruct(member, table)) {
-    known_.push_back({&field, String(field.wire_name()), RawText("{}")});
+    KeepKnown(field, "{}");
   }
   return outcome;
 }
@@ -255,13 +256,51 @@ Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c
     return Misfit("an object");
   }
   if (*static_cast<void**>(member) != nullptr) detail::ResetMember(member, field);
-  if (shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 && !options_.strict) {
+  if (MayShare(field)) {
     if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
       return Memoised(member, field, *stats);
     }
   }
   return FreshBlock(member, field);
 }
+
+namespace {
+
+// The one block that such a member holds.
+detail::BlockHeader* BlockOf(const void* member, const Field& field) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBox:
+      return *static_cast<detail::BoxBlock* const*>(member);
+    case ValueKind::kList:
+      return *static_cast<detail::ListBlock* const*>(member);
+    case ValueKind::kMap:
+      return *static_cast<detail::MapBlock* const*>(member);
+    default:
+      return *static_cast<detail::TextBlock* const*>(member);
+  }
+}
+
+// The member, which holds nothing, takes over one reference.
+void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcept {
+  switch (field.kind) {
+    case ValueKind::kBox:
+      detail::BoxOf(member) = static_cast<detail::BoxBlock*>(block);
+      break;
+    case ValueKind::kList:
+      detail::ListOf(member) = static_cast<detail::ListBlock*>(block);
+      break;
+    case ValueKind::kMap:
+      detail::MapOf(member) = static_cast<detail::MapBlock*>(block);
+      break;
+    default: {
+      String text;
+      detail_StringAccess::AdoptBlock(text, static_cast<detail::TextBlock*>(block));
+      *static_cast<Json*>(member) = Json(std::move(text));
+    }
+  }
+}
+
+}  // namespace
 
 // Looks whether these very bytes were decoded before. The quick scan finds where the value ends without checking it;
 // what is found was checked when it was decoded the first time.
@@ -275,13 +314,7 @@ Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, Sub
   const SubtreeMemo::Hit hit = shared_->subtrees.Find(key);
   stats.Count(hit.block != nullptr);  // before anything else is decoded: that may move the statistics
   if (hit.block != nullptr) {
-    if (field.kind == ValueKind::kBox) {
-      detail::BoxOf(member) = static_cast<detail::BoxBlock*>(hit.block);
-    } else if (field.kind == ValueKind::kList) {
-      detail::ListOf(member) = static_cast<detail::ListBlock*>(hit.block);
-    } else {
-      detail::MapOf(member) = static_cast<detail::MapBlock*>(hit.block);
-    }
+    Adopt(member, field, hit.block);
     reader_.Rewind(behind);
     return reader_.AddMembers(hit.members) ? Outcome::kOk : Broken();
   }
@@ -289,11 +322,9 @@ Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, Sub
   const std::size_t members = reader_.members();
   const Outcome outcome = FreshBlock(member, field);
   // A subtree with a misfit is reported each time, so it is decoded each time.
-  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind) {
-    auto* block = field.kind == ValueKind::kBox    ? static_cast<detail::BlockHeader*>(detail::BoxOf(member))
-                  : field.kind == ValueKind::kList ? static_cast<detail::BlockHeader*>(detail::ListOf(member))
-                                                   : static_cast<detail::BlockHeader*>(detail::MapOf(member));
-    shared_->subtrees.Insert(key, block, reader_.members() - members);
+  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind &&
+      (field.kind != ValueKind::kJson || raw.size() > kInlineText)) {
+    shared_->subtrees.Insert(key, BlockOf(member, field), reader_.members() - members);
   }
   return outcome;
 }
@@ -303,6 +334,10 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   path_ = &step;
   field_ = nullptr;
   Outcome outcome;
+  if (field.kind == ValueKind::kJson) {
+    path_ = step.up;
+    return Raw(*static_cast<Json*>(member));
+  }
   if (field.kind == ValueKind::kBox) {
     detail::BoxBlock* box = detail::NewBox(*field.table(), false);
     detail::BoxOf(member) = box;
@@ -329,42 +364,60 @@ Interpreter::Outcome Interpreter::KeepMisfit(void* member, const Field& field) {
   detail::ResetMember(member, field);
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
-  known_.push_back({&field, String(field.wire_name()), RawText(raw)});
+  KeepKnown(field, raw);
   ++misfits_;
   if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));
   return Outcome::kOk;
 }
 
+void Interpreter::KeepUnknown(String name, std::string_view raw) {
+  unknown_.push_back({nullptr, std::move(name), RawText(raw)});
+  ++kept_.unknown;
+}
+
+void Interpreter::KeepKnown(const Field& field, std::string_view raw) {
+  known_.push_back({&field, String(field.wire_name()), RawText(raw)});
+  ++kept_.known;
+}
+
 // A later member of the same name decides.
 void Interpreter::Forget(const Field& field, const KeptMark& mark) {
-  const auto first = known_.begin() + static_cast<std::ptrdiff_t>(mark.known);
+  const auto first = known_.begin() + mark.known;
   known_.erase(std::remove_if(first, known_.end(), [&](const Kept& kept) { return kept.field == &field; }),
                known_.end());
+  kept_.known = static_cast<std::uint32_t>(known_.size());
+}
+
+void Interpreter::DropKept(const KeptMark& mark) {
+  unknown_.erase(unknown_.begin() + mark.unknown, unknown_.end());
+  known_.erase(known_.begin() + mark.known, known_.end());
+  seen_.erase(seen_.begin() + mark.seen, seen_.end());
+  kept_ = mark;
 }
 
 Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptMark& mark) {
-  const auto first = seen_.begin() + static_cast<std::ptrdiff_t>(mark.seen);
-  if (std::find(first, seen_.end(), &field) != seen_.end()) {
+  if (std::find(seen_.begin() + mark.seen, seen_.end(), &field) != seen_.end()) {
     return Refuse(Path() + ": duplicate member", reader_.OffsetOf(reader_.position()));
   }
   seen_.push_back(&field);
+  ++kept_.seen;
   return Outcome::kOk;
 }
 
+// What was kept of one struct becomes its unknown fields, in a block of exactly that size.
 void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark) {
   const ValueType& type = kTypeOf<UnknownField>;
-  const std::size_t count = unknown_.size() - mark.unknown + known_.size() - mark.known;
   detail::ListBlock*& list = detail::ListOf(&detail::UnknownOf(object, table));
-  list = detail::NewList(count, type);
+  list = detail::NewList(kept_.unknown - mark.unknown + (kept_.known - mark.known), type);
   const auto move = [&](std::vector<Kept>& from, std::size_t first) {
     for (std::size_t i = first; i < from.size(); ++i) {
       ::new (detail::ElementAt(list, list->word, type)) UnknownField{std::move(from[i].name), std::move(from[i].value)};
       ++list->word;
     }
-    from.erase(from.begin() + static_cast<std::ptrdiff_t>(first), from.end());
   };
   move(unknown_, mark.unknown);
   move(known_, mark.known);
+  DropKept(mark);
 }
 
 // ---- Failing. ----

@@ -69,15 +69,15 @@ class Interpreter {
     Json value;
   };
   struct KeptMark {
-    std::size_t unknown;
-    std::size_t known;
-    std::size_t seen;
+    std::uint32_t unknown;
+    std::uint32_t known;
+    std::uint32_t seen;
   };
 
   // ---- interpreter.cc: structs and their members. ----
   Outcome Struct(void* object, const TypeTable& table, Place place);
   Outcome Member(void* object, const Field& field, const KeptMark& mark);
-  Outcome Value(void* member, const Field& field, char c);
+  [[gnu::always_inline]] inline Outcome Value(void* member, const Field& field, char c);
   Outcome Null(void* member, const Field& field);
   Outcome Unknown(std::string_view name, const TypeTable& table, Place place);
   Outcome Identity(std::string_view name, const KindInfo& kind, Place place);
@@ -86,7 +86,10 @@ class Interpreter {
   Outcome Memoised(void* member, const Field& field, SubtreeMemo::FieldStats& stats);
   Outcome FreshBlock(void* member, const Field& field);
   Outcome KeepMisfit(void* member, const Field& field);
+  void KeepUnknown(String name, std::string_view raw);
+  void KeepKnown(const Field& field, std::string_view raw);
   void Forget(const Field& field, const KeptMark& mark);
+  void DropKept(const KeptMark& mark);
   Outcome CheckDuplicate(const Field& field, const KeptMark& mark);
   void StoreKept(void* object, const TypeTable& table, const KeptMark& mark);
 
@@ -111,7 +114,22 @@ class Interpreter {
   Outcome IntOrText(IntOrString& value, char c);
   Outcome Base64(Bytes& value, char c);
   Outcome Raw(Json& value);
-  void SetText(String& text, std::string_view value, bool unique);
+  Outcome RawMember(Json& value, const Field& field, char c);
+  // A String from text in the input.
+  void SetText(String& text, std::string_view value, bool unique) {
+    constexpr std::size_t kInline = 15;
+    if (text.has_value()) text.reset();
+    if (value.size() <= kInline) {
+      detail_StringAccess::SetInline(text, value.data(), value.size());
+    } else {
+      SetLongText(text, value, unique);
+    }
+  }
+  void SetLongText(String& text, std::string_view value, bool unique);
+  bool MayShare(const Field& field) const noexcept {
+    return shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 &&
+           !options_.strict;
+  }
   Json RawText(std::string_view raw);
 
   // ---- Failing (interpreter.cc). ----
@@ -148,6 +166,7 @@ class Interpreter {
   std::vector<Kept> unknown_;       // of all open structs
   std::vector<Kept> known_;         // misfits and nulls of all open structs
   std::vector<const Field*> seen_;  // strict only
+  KeptMark kept_{0, 0, 0};          // their sizes, at hand: they are asked for with each member
   std::string error_;               // complete, with path and offset
 };
 

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Values without members.
+#include <chrono>
 #include <utility>
 
 #include "codec/interpreter.h"
@@ -30,16 +31,40 @@ bool IsBase64(std::string_view text) noexcept {
   return size % 4 == 0 && padding <= 2;
 }
 
+// "2026-11-21T08:33:00Z" and nothing else, as seconds since the epoch; false for any other form, which is the business
+// of TimeWord::Parse. Nearly all times of the API are such, and a pod has a dozen.
+bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  if (text.size() != kForm.size()) return false;
+  const char* p = text.data();
+  unsigned wrong = 0;
+  const auto two = [&](std::size_t i) {
+    const unsigned tens = static_cast<unsigned char>(p[i]) - unsigned{'0'};
+    const unsigned ones = static_cast<unsigned char>(p[i + 1]) - unsigned{'0'};
+    wrong |= static_cast<unsigned>(tens > 9) | static_cast<unsigned>(ones > 9);
+    return tens * 10 + ones;
+  };
+  const unsigned year = two(0) * 100 + two(2);
+  const unsigned month = two(5);
+  const unsigned day = two(8);
+  const unsigned hour = two(11);
+  const unsigned minute = two(14);
+  const unsigned second = two(17);
+  for (const std::size_t i : {4, 7, 10, 13, 16, 19}) wrong |= static_cast<unsigned>(p[i] != kForm[i]);
+  if (wrong != 0 || hour > 23 || minute > 59 || second > 59) return false;
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)), std::chrono::month(month),
+                                         std::chrono::day(day)};
+  if (!date.ok()) return false;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  seconds = days * 86400 + static_cast<std::int64_t>((hour * 60 + minute) * 60 + second);
+  return true;
+}
+
 }  // namespace
 
-// A String from text in the input. The pool keeps each long text once; unique text (uid, resourceVersion) would only
-// fill it.
-void Interpreter::SetText(String& text, std::string_view value, bool unique) {
-  constexpr std::size_t kInline = 15;
-  if (text.has_value()) text.reset();
-  if (value.size() <= kInline) {
-    detail_StringAccess::SetInline(text, value.data(), value.size());
-  } else if (shared_ != nullptr && shared_->share_strings && !unique) {
+// Longer text of a String. The pool keeps each once; unique text (uid, resourceVersion) would only fill it.
+void Interpreter::SetLongText(String& text, std::string_view value, bool unique) {
+  if (shared_ != nullptr && shared_->share_strings && !unique) {
     detail_StringAccess::AdoptBlock(text, shared_->strings.Intern(value));
   } else {
     detail_StringAccess::AdoptBlock(text, detail::NewText(value));
@@ -102,6 +127,11 @@ Interpreter::Outcome Interpreter::TimeText(detail::TimeWord& word, detail::TimeP
   const char* start = reader_.position();
   std::string_view value;
   if (!reader_.String(value)) return Broken();
+  std::int64_t seconds;
+  if (precision == detail::TimePrecision::kSeconds && ParseUtcSeconds(value, seconds)) {
+    word.Assign(seconds * 1'000'000, precision);
+    return Outcome::kOk;
+  }
   if (word.has_value()) word.reset();
   if (word.Parse(value, precision)) return Outcome::kOk;
   reader_.Rewind(start);
@@ -170,6 +200,16 @@ Interpreter::Outcome Interpreter::Base64(Bytes& bytes, char c) {
   }
   SetText(detail_ScalarAccess::Text(bytes), value, false);
   return Outcome::kOk;
+}
+
+// Any value. Fields that hold whole objects (fieldsV1) repeat like other subtrees, and are shared like them.
+Interpreter::Outcome Interpreter::RawMember(Json& value, const Field& field, char c) {
+  if (c == '{' && MayShare(field)) {
+    if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
+      return Memoised(&value, field, *stats);
+    }
+  }
+  return Raw(value);
 }
 
 Interpreter::Outcome Interpreter::Raw(Json& value) {

@@ -108,9 +108,11 @@ char Reader::PeekSlow() noexcept {
   return p_ == end_ ? '\0' : *p_;
 }
 
-bool Reader::StringSlow(const char* start, const char* stop, bool high, std::string_view& text) {
+bool Reader::StringSlow(const char* start, std::string_view& text) {
   const char* piece = start;
   bool escaped = false;
+  bool high = false;
+  const char* stop = FindSpecial(start, end_, high);
   for (;;) {
     if (high) {
       if (const char* bad = FindInvalidUtf8(piece, stop); bad != stop) return Fail("invalid UTF-8 in a string", bad);
@@ -176,8 +178,7 @@ bool Reader::CheckEscape(const char*& p) noexcept {
   return true;
 }
 
-bool Reader::SkipString() {
-  const char* piece = p_ + 1;
+bool Reader::SkipStringSlow(const char* piece) {
   for (;;) {
     bool high = false;
     const char* stop = FindSpecial(piece, end_, high);
@@ -254,49 +255,61 @@ bool Reader::SkipScalar(char first) {
   }
 }
 
-// One bit per open bracket tells an object from an array.
 bool Reader::SkipValue(std::string_view& raw) {
+  const char c = Peek();
+  const char* start = p_;
+  if (!(c == '{' || c == '[' ? SkipNested() : SkipScalar(c))) return false;
+  raw = {start, static_cast<std::size_t>(p_ - start)};
+  return true;
+}
+
+bool Reader::SkipKey() {
+  if (Peek() != '"') return Fail("expected a member name in quotes", p_);
+  if (++members_ > max_members_) return Fail("too many members", p_);
+  if (!SkipString()) return false;
+  if (Peek() != ':') return Fail("expected ':' after the member name", p_);
+  ++p_;
+  return true;
+}
+
+// One bit per open bracket tells an object from an array.
+bool Reader::SkipNested() {
   std::uint64_t objects[kDepthCeiling / 64 + 1] = {};
   const std::size_t floor = depth_;
-  const auto in_object = [&] { return (objects[depth_ / 64] >> depth_ % 64 & 1) != 0; };
-  const auto finish_member = [&] {
-    if (Peek() != '"') return Fail("expected a member name in quotes", p_);
-    if (++members_ > max_members_) return Fail("too many members", p_);
-    if (!SkipString()) return false;
-    return Take(':') || Fail("expected ':' after the member name", p_);
-  };
-  char c = Peek();
-  const char* start = p_;
-  for (;;) {
+  char close = '\0';  // of the innermost bracket
+  for (char c = *p_;;) {
     if (c == '{' || c == '[') {
       if (!Enter()) return false;
       const std::uint64_t bit = std::uint64_t{1} << depth_ % 64;
+      close = static_cast<char>(c + 2);
       objects[depth_ / 64] = c == '{' ? objects[depth_ / 64] | bit : objects[depth_ / 64] & ~bit;
-      if (Peek() != (c == '{' ? '}' : ']')) {
-        if (c == '{' && !finish_member()) return false;
+      if (Peek() != close) {
+        if (c == '{' && !SkipKey()) return false;
         c = Peek();
         continue;
       }
+    } else {
+      if (!(c == '"' ? SkipString() : SkipScalar(c))) return false;
+      c = Peek();
+      if (c == ',') {
+        ++p_;
+        if (close == '}' && !SkipKey()) return false;
+        c = Peek();
+        continue;
+      }
+      if (c != close) return Fail(close == '}' ? "expected ',' or '}'" : "expected ',' or ']'", p_);
+    }
+    for (;;) {  // at a closing bracket
       ++p_;
       Leave();
-    } else if (!SkipScalar(c)) {
-      return false;
-    }
-    for (;;) {  // behind a value
-      if (depth_ == floor) {
-        raw = {start, static_cast<std::size_t>(p_ - start)};
-        return true;
-      }
+      if (depth_ == floor) return true;
+      close = (objects[depth_ / 64] >> depth_ % 64 & 1) != 0 ? '}' : ']';
       c = Peek();
       if (c == ',') break;
-      if (c != (in_object() ? '}' : ']')) {
-        return Fail(in_object() ? "expected ',' or '}'" : "expected ',' or ']'", p_);
-      }
-      ++p_;
-      Leave();
+      if (c != close) return Fail(close == '}' ? "expected ',' or '}'" : "expected ',' or ']'", p_);
     }
     ++p_;
-    if (in_object() && !finish_member()) return false;
+    if (close == '}' && !SkipKey()) return false;
     c = Peek();
   }
 }

@@ -85,10 +85,9 @@ class Reader {
   }
   // The text of a string, unescaped. At its quote.
   bool String(std::string_view& text) {
-    bool high = false;
     const char* start = p_ + 1;
-    const char* stop = FindSpecial(start, end_, high);
-    if (stop == end_ || *stop != '"' || high) return StringSlow(start, stop, high, text);
+    const char* stop = FindStop(start, end_);
+    if (stop == end_ || *stop != '"') return StringSlow(start, text);
     text = {start, static_cast<std::size_t>(stop - start)};
     p_ = stop + 1;
     return true;
@@ -115,10 +114,18 @@ class Reader {
 
  private:
   char PeekSlow() noexcept;
-  bool StringSlow(const char* start, const char* stop, bool high, std::string_view& text);
+  bool StringSlow(const char* start, std::string_view& text);
   bool Unescape(const char*& p, std::string& out);
   bool UnescapeUnicode(const char*& p, std::string& out);
-  bool SkipString();
+  bool SkipString() {
+    const char* stop = FindStop(p_ + 1, end_);
+    if (stop == end_ || *stop != '"') return SkipStringSlow(p_ + 1);
+    p_ = stop + 1;
+    return true;
+  }
+  bool SkipStringSlow(const char* piece);
+  bool SkipKey();
+  bool SkipNested();
   bool CheckEscape(const char*& p) noexcept;
   bool SkipScalar(char first);
 

@@ -37,7 +37,7 @@ struct Words {
 
 // The last 1 to 16 bytes as two words that overlap when there are fewer. With the length, which is hashed too, they say
 // exactly what the text is.
-Words Tail(const char* p, std::size_t size) noexcept {
+inline Words Tail(const char* p, std::size_t size) noexcept {
   if (size >= 8) return {Load64(p), Load64(p + size - 8)};
   if (size >= 4) return {Load32(p), Load32(p + size - 4)};
   std::uint64_t word = 0;
@@ -267,8 +267,10 @@ void SubtreeMemo::Release(Slot& slot) noexcept {
       return detail::ReleaseBox(static_cast<detail::BoxBlock*>(block), *field.table());
     case ValueKind::kList:
       return detail::ReleaseList(static_cast<detail::ListBlock*>(block), *field.element());
-    default:
+    case ValueKind::kMap:
       return detail::ReleaseMap(static_cast<detail::MapBlock*>(block), *field.element());
+    default:  // kJson
+      if (detail::DropRef(block)) detail::DestroyText(static_cast<TextBlock*>(block));
   }
 }
 

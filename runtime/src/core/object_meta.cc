@@ -27,7 +27,7 @@ static_assert(std::is_standard_layout_v<OwnerReference>);
 constexpr Field kManagedFieldsEntryFields[] = {
     MakeField("apiVersion", offsetof(ManagedFieldsEntry, apiVersion), ValueKind::kString),
     MakeField("fieldsType", offsetof(ManagedFieldsEntry, fieldsType), ValueKind::kString),
-    MakeField("fieldsV1", offsetof(ManagedFieldsEntry, fieldsV1), ValueKind::kJson, nullptr, kNoMemo),
+    MakeField("fieldsV1", offsetof(ManagedFieldsEntry, fieldsV1), ValueKind::kJson),
     MakeField("manager", offsetof(ManagedFieldsEntry, manager), ValueKind::kString),
     MakeField("operation", offsetof(ManagedFieldsEntry, operation), ValueKind::kString),
     MakeField("subresource", offsetof(ManagedFieldsEntry, subresource), ValueKind::kString),
@@ -44,7 +44,7 @@ constexpr Field kObjectMetaFields[] = {
     MakeField("deletionGracePeriodSeconds", offsetof(ObjectMeta, deletionGracePeriodSeconds), ValueKind::kInt64),
     MakeField("deletionTimestamp", offsetof(ObjectMeta, deletionTimestamp), ValueKind::kTime),
     MakeField("finalizers", offsetof(ObjectMeta, finalizers), ValueKind::kList, &kTypeOf<String>),
-    MakeField("generateName", offsetof(ObjectMeta, generateName), ValueKind::kString, nullptr, kUnique),
+    MakeField("generateName", offsetof(ObjectMeta, generateName), ValueKind::kString),
     MakeField("generation", offsetof(ObjectMeta, generation), ValueKind::kInt64),
     MakeField("labels", offsetof(ObjectMeta, labels), ValueKind::kMap, &kTypeOf<String>),
     MakeField("managedFields", offsetof(ObjectMeta, managedFields), ValueKind::kList, &kTypeOf<ManagedFieldsEntry>,
