@@ -52,6 +52,8 @@ class SimWaiter final : public Waiter {
     if (stop.stop_requested()) return Fail(Code::kCancelled, what_ + ": a stop was requested");
     if (state_->closed()) return Fail(Code::kCancelled, what_ + ": the simulation has ended");
 
+    // A body that is released by the end of the simulation may find that its test has let go of the waiter.
+    const Shared<SimWaiter> self(this);
     const Shared<Runner> runner = state_->Current();
     runner->waits_for = &what_;
     runner->deadline = deadline;

@@ -186,7 +186,7 @@ TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline_S6) {
 TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun_S6) {
   const auto mine = executor_->MakeWaiter("the sync");
   const auto theirs = executor_->MakeWaiter("a lock");
-  auto body = simulation_.Spawn([&] { return theirs->Wait(); });
+  auto body = simulation_.Spawn([theirs] { return theirs->Wait(); });
   const auto result = mine->Wait();
   ASSERT_EQ(CodeOf(result), Code::kDeadlock);
   EXPECT_THAT(result.error().ToString(),
@@ -222,7 +222,10 @@ TEST_P(SimulationTest, LetsOthersRunBetweenTheWaitsOfABodyThatPolls) {
   int polls = 0;
   auto poller = simulation_.Spawn([&] {
     const auto waiter = executor_->MakeWaiter("a moment");
-    for (; !ready; ++polls) (void)waiter->Wait({}, clock_->Now());
+    while (!ready) {
+      (void)waiter->Wait({}, clock_->Now());
+      ++polls;
+    }
     return polls;
   });
   executor_->Post(executor_->MakeStrand("s"), [&] { ready = true; });

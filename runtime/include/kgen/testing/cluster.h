@@ -46,7 +46,7 @@ struct ClusterOptions {
 // A resource that the server knows. Built-in ones of the core, apps, coordination and apiextensions groups are there from the start; a CRD that is
 // created adds its own.
 struct ResourceInfo {
-  std::string group, version, plural, singular, kind, list_kind;
+  std::string group{}, version{}, plural{}, singular{}, kind{}, list_kind{};
   bool namespaced = true;
   bool has_status = false;
   std::vector<std::string> short_names{};
@@ -54,7 +54,7 @@ struct ResourceInfo {
 
 // One write as a test wants to see it: "create pods default/new", "update orders/status default/first". [CLI FAKE]
 struct Action {
-  std::string verb, resource, subresource, namespace_, name;
+  std::string verb{}, resource{}, subresource{}, namespace_{}, name{};
   std::string str() const;
 };
 
@@ -88,11 +88,19 @@ class Cluster {
   // The second door: binds 127.0.0.1:port (0: any) and gives a kubeconfig, as text. Errors: kUnavailable. Needs simulated = false.
   Result<std::string> Serve(std::uint16_t port = 0);
 
-  // Puts an object there as a client would with create, past faults and latency. Errors: as the server's.
+  // Puts an object there as a client would with create, past faults and latency; unlike a client it may bring a status. Errors: as the
+  // server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
   Result<void> Add(const T& object) {
     return Add(std::string_view(Encode(object)));
+  }
+  // Replaces an object as a client would with update, status included, past faults and latency. With a resourceVersion in it the update is
+  // conditional. Errors: as the server's.
+  Result<void> Update(std::string_view json);
+  template <detail::HasTable T>
+  Result<void> Update(const T& object) {
+    return Update(std::string_view(Encode(object)));
   }
   // An object as stored (JSON), or kNotFound. `resource` is the plural.
   Result<std::string> Get(std::string_view resource, std::string_view namespace_, std::string_view name) const;

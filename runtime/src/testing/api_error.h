@@ -1,0 +1,60 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the in-memory API server says when it refuses: a Status, worded as a real server words it, because programs and
+// people read it.
+#ifndef KGEN_SRC_TESTING_API_ERROR_H_
+#define KGEN_SRC_TESTING_API_ERROR_H_
+
+#include <expected>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/testing/cluster.h"
+
+namespace kgen::testing {
+
+struct ApiError {
+  int code = 500;
+  std::string reason{};
+  std::string message{};
+  nlohmann::json details{};  // an object, or null
+  int retry_after_seconds = 0;
+  nlohmann::json metadata = nlohmann::json::object();  // ListMeta, for an expired continue token
+
+  std::string Body() const;  // the Status
+  nlohmann::json ToStatus() const;
+};
+
+template <typename T>
+using ApiResult = std::expected<T, ApiError>;
+
+inline std::unexpected<ApiError> Refuse(ApiError error) { return std::unexpected<ApiError>(std::move(error)); }
+
+ApiError BadRequest(std::string message);
+ApiError NotFound(const ResourceInfo& resource, std::string_view name);
+ApiError UnknownPath();  // "the server could not find the requested resource"
+ApiError AlreadyExists(const ResourceInfo& resource, std::string_view name);
+ApiError Conflict(const ResourceInfo& resource, std::string_view name, std::string_view why);
+ApiError MethodNotAllowed();
+ApiError UnsupportedMediaType(std::string_view why);
+ApiError Expired(std::string message);
+ApiError TooLargeResourceVersion(std::uint64_t asked, std::uint64_t current);
+
+// One thing that is wrong with an object.
+struct FieldFault {
+  std::string reason;   // FieldValueInvalid, FieldValueRequired, FieldValueTypeInvalid, FieldValueNotSupported,
+                        // FieldValueForbidden
+  std::string field;    // "spec.replicas"
+  std::string message;  // "Required value"
+};
+ApiError Invalid(const ResourceInfo& resource, std::string_view name, const std::vector<FieldFault>& faults);
+
+// "pods", "orders.shop.example": how messages name a resource.
+std::string Qualified(const ResourceInfo& resource);
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_API_ERROR_H_

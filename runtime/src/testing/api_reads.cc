@@ -1,0 +1,207 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// get and list: pages, old versions, selectors.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+namespace {
+
+using nlohmann::json;
+
+// Fields that can be selected by, beside metadata.name and metadata.namespace, and what an absent one counts as.
+bool IsSelectable(const Resource& resource, std::string_view field) {
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return resource.info.namespaced;
+  if (!resource.info.group.empty()) return false;
+  const std::string& plural = resource.info.plural;
+  if (plural == "pods") {
+    return field == "spec.nodeName" || field == "status.phase" || field == "spec.restartPolicy" ||
+           field == "spec.schedulerName" || field == "spec.serviceAccountName" || field == "status.podIP";
+  }
+  if (plural == "secrets") return field == "type";
+  if (plural == "namespaces") return field == "status.phase";
+  if (plural == "nodes") return field == "spec.unschedulable";
+  if (plural == "events") return field.starts_with("involvedObject.") || field == "reason" || field == "type";
+  return false;
+}
+
+// A continue token: the version of the first page and the last key given. Opaque to clients, so hexadecimal will do.
+std::string MakeToken(std::uint64_t version, const StoredObject& last) {
+  const std::string text = json{{"rv", version}, {"ns", last.namespace_}, {"name", last.name}}.dump();
+  std::string token;
+  for (const char c : text) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    token += kDigits[static_cast<unsigned char>(c) >> 4];
+    token += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return token;
+}
+
+json ReadToken(std::string_view token) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < token.size(); i += 2) {
+    int value = 0;
+    if (std::from_chars(token.data() + i, token.data() + i + 2, value, 16).ptr != token.data() + i + 2) return {};
+    text += static_cast<char>(value);
+  }
+  json read = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool whole = read.is_object() && read.value("rv", json()).is_number_unsigned() &&
+                     read.value("ns", json()).is_string() && read.value("name", json()).is_string();
+  return whole ? read : json();
+}
+
+}  // namespace
+
+ApiResult<FieldSelector> FieldSelector::Parse(std::string_view text, const Resource& resource) {
+  FieldSelector selector;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (part.empty()) continue;
+    const auto equal = part.find('=');
+    if (equal == std::string_view::npos || equal == 0) {
+      return Refuse(
+          BadRequest("invalid selector: '" + std::string(part) + "'; can't understand '" + std::string(part) + "'"));
+    }
+    Requirement requirement;
+    requirement.equal = part[equal - 1] != '!';
+    requirement.path = part.substr(0, requirement.equal ? equal : equal - 1);
+    const bool twice = equal + 1 < part.size() && part[equal + 1] == '=' && requirement.equal;
+    requirement.value = part.substr(equal + (twice ? 2 : 1));
+    if (!IsSelectable(resource, requirement.path)) {
+      return Refuse(BadRequest("field label not supported: " + requirement.path));
+    }
+    selector.requirements_.push_back(std::move(requirement));
+  }
+  return selector;
+}
+
+bool FieldSelector::Matches(const StoredObject& object) const {
+  return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+    std::string value;
+    if (requirement.path == "metadata.name") {
+      value = object.name;
+    } else if (requirement.path == "metadata.namespace") {
+      value = object.namespace_;
+    } else if (const json* found = FindPath(object.value, requirement.path); found != nullptr) {
+      value = found->is_string() ? found->get<std::string>() : found->dump();
+    }
+    return (value == requirement.value) == requirement.equal;
+  });
+}
+
+bool Scope::Matches(const StoredObject& object) const {
+  return (namespace_.empty() || object.namespace_ == namespace_) && labels.Matches(object.labels) &&
+         fields.Matches(object);
+}
+
+ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
+  Scope scope;
+  scope.namespace_ = call.namespace_;
+  auto labels = Selector::Parse(call.Query("labelSelector"));
+  if (!labels) return Refuse(BadRequest("unable to parse requirement: " + labels.error().message()));
+  scope.labels = *std::move(labels);
+  auto fields = FieldSelector::Parse(call.Query("fieldSelector"), *call.resource);
+  if (!fields) return Refuse(fields.error());
+  scope.fields = *std::move(fields);
+  return scope;
+}
+
+// Nothing for "", which asks for the newest. Versions of the future are refused.
+ApiResult<std::optional<std::uint64_t>> ApiServer::ParseVersion(std::string_view text) const {
+  if (text.empty()) return std::optional<std::uint64_t>();
+  std::uint64_t version = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
+    return Refuse(BadRequest("Invalid value: \"" + std::string(text) + "\": resourceVersion must be a number"));
+  }
+  if (version > store_.resource_version()) return Refuse(TooLargeResourceVersion(version, store_.resource_version()));
+  return version;
+}
+
+ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
+  if (auto version = ParseVersion(call.Query("resourceVersion")); !version) return Refuse(version.error());
+  const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!object) return Refuse(NotFound(call.resource->info, call.name));
+  if (call.subresource == "scale") return JsonReply(200, ScaleOf(*call.resource, object).dump());
+  return JsonReply(200, Bytes(object, *call.resource, call.version));
+}
+
+ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call) {
+  auto scope = ParseScope(call);
+  if (!scope) return Refuse(scope.error());
+  std::uint64_t limit = 0;
+  const std::string_view limit_text = call.Query("limit"), token = call.Query("continue");
+  const std::string_view match = call.Query("resourceVersionMatch"), version_text = call.Query("resourceVersion");
+  std::from_chars(limit_text.data(), limit_text.data() + limit_text.size(), limit);
+  if (!match.empty() && (version_text.empty() || !token.empty())) {
+    return Refuse(
+        BadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided, and with continue"));
+  }
+  auto version = ParseVersion(version_text);
+  if (!version) return Refuse(version.error());
+
+  std::uint64_t at = store_.resource_version();
+  std::pair<std::string, std::string> after;
+  if (!token.empty()) {
+    if (version->has_value() && **version != 0)
+      return Refuse(BadRequest("specifying resource version is not allowed when using continue"));
+    const json read = ReadToken(token);
+    if (read.is_null()) return Refuse(BadRequest("continue key is not valid"));
+    at = std::min(read["rv"].get<std::uint64_t>(), at);
+    after = {read["ns"], read["name"]};
+    if (at < call.resource->compacted) {
+      return Refuse(
+          Expired("the continue token is too old: its resource version has been compacted; list again from the start"));
+    }
+  } else if (match == "Exact") {
+    if (!version->has_value() || **version == 0)
+      return Refuse(BadRequest("resourceVersionMatch Exact needs a resource version other than 0"));
+    at = **version;
+    if (at < call.resource->compacted) return Refuse(Expired("The resourceVersion for the provided list is too old."));
+  } else if (version_text == "0") {
+    limit = 0;  // as from a real server's cache
+  }
+
+  std::vector<ObjectRef> objects = store_.List(*call.resource, call.namespace_, at);
+  std::erase_if(objects, [&](const ObjectRef& object) {
+    return (!token.empty() && std::pair(object->namespace_, object->name) <= after) || !scope->Matches(*object);
+  });
+  json metadata = {{"resourceVersion", std::to_string(at)}};
+  if (limit > 0 && objects.size() > limit) {
+    metadata["continue"] = MakeToken(at, *objects[limit - 1]);
+    if (scope->is_everything()) metadata["remainingItemCount"] = objects.size() - limit;
+    objects.resize(limit);
+  }
+  return JsonReply(200, ListBody(call, objects, metadata));
+}
+
+// Items of built-in lists come without apiVersion and kind, those of custom resources with them: as from a real server.
+std::string ApiServer::ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects,
+                                const json& metadata) const {
+  const ResourceInfo& info = call.resource->info;
+  const std::string api_version = info.group.empty() ? call.version : info.group + "/" + call.version;
+  std::string body =
+      R"({"kind":")" + info.list_kind + R"(","apiVersion":")" + api_version + R"(","metadata":)" + metadata.dump();
+  body += R"(,"items":[)";
+  bool first = true;
+  for (const ObjectRef& object : objects) {
+    if (!std::exchange(first, false)) body += ',';
+    if (call.resource->custom || !object->value.is_object()) {
+      body += Bytes(object, *call.resource, call.version);
+      continue;
+    }
+    json item = object->value;
+    item.erase("kind");
+    item.erase("apiVersion");
+    body += item.dump();
+  }
+  return body + "]}\n";
+}
+
+}  // namespace kgen::testing

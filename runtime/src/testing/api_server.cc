@@ -1,0 +1,479 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "testing/api_server.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace kgen::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string Unescape(std::string_view text, bool plus_is_space) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    int value = 0;
+    if (text[i] == '%' && i + 2 < text.size() + 0 &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      out += plus_is_space && text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> SplitPath(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const auto slash = path.find('/');
+    if (slash != 0) parts.push_back(Unescape(path.substr(0, slash), false));
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+  }
+  return parts;
+}
+
+std::map<std::string, std::string> ParseQuery(std::string_view text) {
+  std::map<std::string, std::string> query;
+  while (!text.empty()) {
+    const auto end = text.find('&');
+    const std::string_view pair = text.substr(0, end);
+    const auto equal = pair.find('=');
+    query[Unescape(pair.substr(0, equal), true)] =
+        equal == std::string_view::npos ? std::string() : Unescape(pair.substr(equal + 1), true);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return query;
+}
+
+std::string VerbOf(const ApiCall& call) {
+  if (call.method == "GET") {
+    if (!call.name.empty()) return "get";
+    return call.Flag("watch") ? "watch" : "list";
+  }
+  if (call.method == "POST") return "create";
+  if (call.method == "PUT") return "update";
+  if (call.method == "PATCH") return "patch";
+  if (call.method == "DELETE") return call.name.empty() ? "deletecollection" : "delete";
+  return "";
+}
+
+bool IsWrite(std::string_view verb) {
+  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" || verb == "deletecollection";
+}
+
+}  // namespace
+
+// --- Small things that the other files use
+
+const json* FindPath(const json& object, std::string_view path) {
+  const json* at = &object;
+  while (!path.empty()) {
+    const auto dot = path.find('.');
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(path.substr(0, dot));
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return at;
+}
+
+std::string TextAt(const json& object, std::string_view path) {
+  const json* found = FindPath(object, path);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Reply JsonReply(int status, std::string body) {
+  Reply reply;
+  reply.status = status;
+  reply.headers = {{"content-type", "application/json"}};
+  reply.body = std::move(body);
+  return reply;
+}
+
+Reply ErrorReply(const ApiError& error) {
+  Reply reply = JsonReply(error.code, error.Body());
+  if (error.retry_after_seconds > 0)
+    reply.headers.push_back({"retry-after", std::to_string(error.retry_after_seconds)});
+  return reply;
+}
+
+std::string_view ApiCall::Query(const char* key) const {
+  const auto found = query.find(key);
+  return found != query.end() ? std::string_view(found->second) : std::string_view();
+}
+
+bool ApiCall::Flag(const char* key) const {
+  const std::string_view value = Query(key);
+  return value == "true" || value == "1" || value == "True" || value == "TRUE" || value == "t";
+}
+
+// --- The server
+
+ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
+    : options_(options),
+      executor_(std::move(executor)),
+      strand_(executor_->MakeStrand("api server")),
+      store_(options.history) {
+  store_.on_event = [this](const Resource& resource, const StoreEvent& event) { OnEvent(resource, event); };
+  AddBuiltIns();
+}
+
+void ApiServer::AddBuiltIns() {
+  const auto add = [&](const char* group, const char* version, const char* plural, const char* singular,
+                       const char* kind, bool namespaced, bool has_status,
+                       std::vector<std::string> short_names = {}) -> Resource& {
+    return store_.AddResource({.group = group,
+                               .version = version,
+                               .plural = plural,
+                               .singular = singular,
+                               .kind = kind,
+                               .list_kind = std::string(kind) + "List",
+                               .namespaced = namespaced,
+                               .has_status = has_status,
+                               .short_names = std::move(short_names)});
+  };
+  add("", "v1", "configmaps", "configmap", "ConfigMap", true, false, {"cm"});
+  add("", "v1", "endpoints", "endpoints", "Endpoints", true, false, {"ep"});
+  add("", "v1", "events", "event", "Event", true, false, {"ev"});
+  add("", "v1", "limitranges", "limitrange", "LimitRange", true, false, {"limits"});
+  add("", "v1", "namespaces", "namespace", "Namespace", false, true, {"ns"});
+  add("", "v1", "nodes", "node", "Node", false, true, {"no"});
+  add("", "v1", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", true, true, {"pvc"});
+  add("", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", false, true, {"pv"});
+  add("", "v1", "pods", "pod", "Pod", true, true, {"po"});
+  add("", "v1", "podtemplates", "podtemplate", "PodTemplate", true, false);
+  add("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", true, true, {"rc"});
+  add("", "v1", "resourcequotas", "resourcequota", "ResourceQuota", true, true, {"quota"});
+  add("", "v1", "secrets", "secret", "Secret", true, false);
+  add("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", true, false, {"sa"});
+  add("", "v1", "services", "service", "Service", true, true, {"svc"});
+  add("apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", true, false);
+  add("apps", "v1", "daemonsets", "daemonset", "DaemonSet", true, true, {"ds"});
+  for (Resource* scaled : {&add("apps", "v1", "deployments", "deployment", "Deployment", true, true, {"deploy"}),
+                           &add("apps", "v1", "replicasets", "replicaset", "ReplicaSet", true, true, {"rs"}),
+                           &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"})}) {
+    scaled->replicas_path = "spec.replicas";
+    scaled->status_replicas_path = "status.replicas";
+  }
+  add("coordination.k8s.io", "v1", "leases", "lease", "Lease", true, false);
+  add("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition",
+      false, true, {"crd", "crds"});
+}
+
+// --- Requests
+
+ApiCall ApiServer::Parse(const HttpRequest& request) {
+  ApiCall call;
+  call.method = request.method;
+  call.body = request.body;
+  for (const HttpHeader& header : request.headers) {
+    if (header.name == "content-type") call.content_type = header.value.substr(0, header.value.find(';'));
+  }
+  const std::string_view target = request.path;
+  const auto mark = target.find('?');
+  if (mark != std::string_view::npos) call.query = ParseQuery(target.substr(mark + 1));
+  ParsePath(call, target.substr(0, mark));
+  call.verb = call.is_resource ? VerbOf(call) : "get";
+  return call;
+}
+
+// /api/v1/..., /apis/group/version/..., then [namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]].
+void ApiServer::ParsePath(ApiCall& call, std::string_view path) {
+  call.path = path;
+  const std::vector<std::string> parts = SplitPath(path);
+  const bool core = parts.size() > 2 && parts[0] == "api";
+  const bool grouped = parts.size() > 3 && parts[0] == "apis";
+  if (!core && !grouped) return;
+  call.is_resource = true;
+  std::size_t at = core ? 1 : 2;
+  if (grouped) call.group = parts[1];
+  call.version = parts[at++];
+  // namespaces/NS/status and namespaces/NS/finalize belong to the namespace itself.
+  const bool in_namespace = parts[at] == "namespaces" && parts.size() > at + 2 &&
+                            !(core && (parts[at + 2] == "status" || parts[at + 2] == "finalize"));
+  if (in_namespace) {
+    call.namespace_ = parts[at + 1];
+    at += 2;
+  }
+  call.plural = parts[at++];
+  if (at < parts.size()) call.name = parts[at++];
+  if (at < parts.size()) call.subresource = parts[at++];
+  Resource* resource = store_.Find(call.group, call.plural);
+  if (resource == nullptr || at != parts.size()) return;
+  if (std::find(resource->versions.begin(), resource->versions.end(), call.version) == resource->versions.end()) return;
+  if (in_namespace && !resource->info.namespaced) return;
+  call.resource = resource;
+}
+
+Reply ApiServer::Handle(const HttpRequest& request) {
+  const std::lock_guard lock(mutex_);
+  ApiCall call = Parse(request);
+  const std::optional<Fault> fault = TakeFault(call);
+  Reply reply;
+  if (closed_ || (fault && (fault->refuse || fault->stall))) {
+    reply.refuse = closed_ || fault->refuse;
+    reply.stall = !reply.refuse;
+  } else if (fault && fault->status != 0) {
+    reply =
+        ErrorReply({.code = fault->status,
+                    .reason = fault->reason,
+                    .message = "injected: " + (fault->reason.empty() ? std::to_string(fault->status) : fault->reason),
+                    .retry_after_seconds = fault->retry_after_seconds});
+  } else {
+    reply = Serve(call, fault ? &*fault : nullptr);
+  }
+  if (fault) {
+    reply.delay = fault->delay;
+    reply.cut_after_bytes = fault->cut_after_bytes;
+  }
+  return reply;
+}
+
+std::optional<Fault> ApiServer::TakeFault(const ApiCall& call) {
+  for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
+    if (!fault->verb.empty() && fault->verb != call.verb) continue;
+    if (!fault->resource.empty() && fault->resource != call.plural) continue;
+    if (fault->skip > 0) {
+      --fault->skip;
+      continue;
+    }
+    Fault taken = *fault;
+    if (fault->times > 0 && --fault->times == 0) faults_.erase(fault);
+    return taken;
+  }
+  return std::nullopt;
+}
+
+Reply ApiServer::Serve(ApiCall& call, const Fault* fault) {
+  if (!call.is_resource) {
+    if (auto document = Discover(call)) return *std::move(document);
+    return ErrorReply(UnknownPath());
+  }
+  if (call.resource == nullptr) return ErrorReply(UnknownPath());
+  return ServeResource(call, fault);
+}
+
+Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
+  const ResourceInfo& info = call.resource->info;
+  const bool scale = call.subresource == "scale" && !call.resource->replicas_path.empty();
+  const bool status = call.subresource == "status" && info.has_status;
+  if (!call.subresource.empty() && !scale && !status) return ErrorReply(UnknownPath());
+  if (info.namespaced && call.namespace_.empty() && call.verb != "list" && call.verb != "watch") {
+    return ErrorReply(call.verb == "create" || call.verb == "deletecollection" ? MethodNotAllowed() : UnknownPath());
+  }
+  if (IsWrite(call.verb) && call.verb != "create") RecordWrite(call, call.name);
+  ApiResult<Reply> reply = Refuse(MethodNotAllowed());
+  if (call.verb == "get") reply = GetObject(call);
+  if (call.verb == "list") reply = ListObjects(call);
+  if (call.verb == "watch") reply = Watch(call, fault);
+  if (call.verb == "create" && call.name.empty()) reply = Create(call);
+  if (call.verb == "update") reply = scale ? UpdateScale(call) : Update(call);
+  if (call.verb == "patch" && !scale) reply = Patch(call);
+  if (call.verb == "delete" && call.subresource.empty()) reply = Delete(call);
+  if (call.verb == "deletecollection") reply = DeleteCollection(call);
+  return reply ? *std::move(reply) : ErrorReply(reply.error());
+}
+
+void ApiServer::RecordWrite(const ApiCall& call, std::string_view name) {
+  writes_.push_back({.verb = call.verb,
+                     .resource = call.plural,
+                     .subresource = call.subresource,
+                     .namespace_ = call.namespace_,
+                     .name = std::string(name)});
+}
+
+// Objects are stored in one version; the others differ in nothing but the name of the version, as with conversion
+// strategy None.
+json ApiServer::ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const {
+  json value = object->value;
+  if (value.is_object()) {
+    value["apiVersion"] =
+        resource.info.group.empty() ? std::string(version) : resource.info.group + "/" + std::string(version);
+  }
+  return value;
+}
+
+std::string ApiServer::Bytes(const ObjectRef& object, const Resource& resource, std::string_view version) const {
+  if (resource.versions.size() < 2 || !object->value.is_object()) return object->bytes;
+  return ToVersion(object, resource, version).dump();
+}
+
+std::string ApiServer::Now() {
+  const auto wall = std::chrono::floor<std::chrono::seconds>(executor_->clock()->WallNow());
+  const auto day = std::chrono::floor<std::chrono::days>(wall);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(wall - day);
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()));
+  return text;
+}
+
+// --- What Cluster offers past the doors
+
+// The call that a client would make for this object.
+ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
+  if (!object.is_object()) return Refuse(BadRequest("the object is no JSON object"));
+  const std::string api_version = TextAt(object, "apiVersion"), kind = TextAt(object, "kind");
+  const auto slash = api_version.find('/');
+  ApiCall call;
+  call.group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  call.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  for (const auto& [key, resource] : store_.resources()) {
+    if (key.first == call.group && resource->info.kind == kind) call.resource = resource.get();
+  }
+  if (call.resource == nullptr) {
+    return Refuse(
+        BadRequest("no resource of kind " + kind + " in version " + api_version + ": AddResource() or a CRD first"));
+  }
+  call.plural = call.resource->info.plural;
+  call.name = TextAt(object, "metadata.name");
+  if (call.resource->info.namespaced) {
+    call.namespace_ = TextAt(object, "metadata.namespace");
+    if (call.namespace_.empty()) call.namespace_ = "default";
+  }
+  return call;
+}
+
+ApiResult<void> ApiServer::Add(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto call = CallFor(object);
+  if (!call) return Refuse(call.error());
+  const auto created = CreateObject(*call, std::move(object), /*keep_status=*/true);
+  if (!created) return Refuse(created.error());
+  return {};
+}
+
+ApiResult<void> ApiServer::Update(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto call = CallFor(object);
+  if (!call) return Refuse(call.error());
+  ObjectRef before = store_.Get(*call->resource, call->namespace_, call->name);
+  if (!before) return Refuse(NotFound(call->resource->info, call->name));
+  const json wish = object;
+  auto stored = Replace(*call, before, std::move(object));
+  if (stored && call->resource->info.has_status) {
+    call->subresource = "status";
+    json status = wish;
+    status["metadata"].erase("resourceVersion");
+    stored = Replace(*call, *stored, std::move(status));
+  }
+  if (!stored) return Refuse(stored.error());
+  return {};
+}
+
+ApiResult<std::string> ApiServer::Get(std::string_view plural, std::string_view namespace_, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const Resource* resource = store_.FindPlural(plural);
+  if (resource == nullptr) return Refuse(UnknownPath());
+  const ObjectRef object = store_.Get(*resource, namespace_, name);
+  if (!object) return Refuse(NotFound(resource->info, name));
+  return object->bytes;
+}
+
+std::vector<std::string> ApiServer::List(std::string_view plural) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> list;
+  const Resource* resource = store_.FindPlural(plural);
+  if (resource == nullptr) return list;
+  for (const auto& [key, object] : resource->objects) list.push_back(object->bytes);
+  return list;
+}
+
+ApiResult<void> ApiServer::Delete(std::string_view plural, std::string_view namespace_, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const Resource* resource = store_.FindPlural(plural);
+  if (resource == nullptr) return Refuse(UnknownPath());
+  ApiCall call;
+  call.resource = store_.Find(resource->info.group, resource->info.plural);
+  const ObjectRef object = store_.Get(*resource, namespace_, name);
+  if (!object) return Refuse(NotFound(resource->info, name));
+  const auto deleted = DeleteObject(call, object, {{"gracePeriodSeconds", 0}});
+  if (!deleted) return Refuse(deleted.error());
+  return {};
+}
+
+ApiResult<void> ApiServer::Corrupt(std::string_view plural, std::string_view namespace_, std::string_view name,
+                                   std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  const Resource* found = store_.FindPlural(plural);
+  if (found == nullptr) return Refuse(UnknownPath());
+  Resource* resource = store_.Find(found->info.group, found->info.plural);
+  if (!store_.Get(*resource, namespace_, name)) return Refuse(NotFound(resource->info, name));
+  store_.PutBytes(*resource, namespace_, name, std::string(text));
+  return {};
+}
+
+void ApiServer::AddResource(ResourceInfo info) {
+  const std::lock_guard lock(mutex_);
+  if (info.singular.empty()) {
+    info.singular = info.kind;
+    std::transform(info.singular.begin(), info.singular.end(), info.singular.begin(),
+                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  }
+  if (info.list_kind.empty()) info.list_kind = info.kind + "List";
+  store_.AddResource(std::move(info)).custom = true;
+}
+
+std::uint64_t ApiServer::resource_version() const {
+  const std::lock_guard lock(mutex_);
+  return store_.resource_version();
+}
+
+void ApiServer::Compact() {
+  const std::lock_guard lock(mutex_);
+  store_.Compact();
+}
+
+void ApiServer::Inject(Fault fault) {
+  const std::lock_guard lock(mutex_);
+  faults_.push_back(std::move(fault));
+}
+
+void ApiServer::ClearFaults() {
+  const std::lock_guard lock(mutex_);
+  faults_.clear();
+}
+
+std::vector<Action> ApiServer::Writes() const {
+  const std::lock_guard lock(mutex_);
+  return writes_;
+}
+
+void ApiServer::ClearWrites() {
+  const std::lock_guard lock(mutex_);
+  writes_.clear();
+}
+
+std::size_t ApiServer::open_watches() const {
+  const std::lock_guard lock(mutex_);
+  return watches_.size();
+}
+
+void ApiServer::Close() {
+  std::vector<Shared<WatchStream>> watches;
+  std::map<std::uint64_t, Timer> graceful;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    watches.swap(watches_);
+    graceful.swap(graceful_);
+    for (const auto& watch : watches) {
+      watch->cut = true;
+      watch->wake = nullptr;
+    }
+  }
+  for (const auto& watch : watches) {
+    watch->timeout.Cancel();
+    watch->bookmark.Cancel();
+  }
+}
+
+}  // namespace kgen::testing

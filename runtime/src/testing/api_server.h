@@ -1,0 +1,223 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The in-memory API server behind both doors of Cluster: requests in, replies and watch streams out. It knows nothing
+// of transports.
+//
+//   door --Handle(request)--> ApiServer --> Reply (bytes, or a WatchStream that the door empties with Take())
+//
+//   api_server.cc     requests: parsing, faults, dispatch
+//   api_reads.cc      get, list        api_watch.cc   watch
+//   api_writes.cc     create, update, delete   api_patch.cc   patch
+//   api_schema.cc     CRDs and the check of objects against them
+//   api_discovery.cc  /api, /apis, /openapi/v3, /version
+#ifndef KGEN_SRC_TESTING_API_SERVER_H_
+#define KGEN_SRC_TESTING_API_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/client/selector.h"
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/shared.h"
+#include "kgen/testing/cluster.h"
+#include "testing/api_error.h"
+#include "testing/object_store.h"
+
+namespace kgen::testing {
+
+// A request, taken apart.
+struct ApiCall {
+  std::string method, path, content_type, body;
+  std::map<std::string, std::string> query;
+  std::string
+      verb;  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"; "get" for other paths
+  std::string group, version, plural, namespace_, name, subresource;
+  Resource* resource = nullptr;  // null: no such resource, or no resource at all
+  bool is_resource = false;      // the path is one of a resource, known or not
+
+  std::string_view Query(const char* key) const;
+  bool Flag(const char* key) const;
+};
+
+// "metadata.name=a,status.phase!=Running".
+class FieldSelector {
+ public:
+  // Refuses a field that the resource does not support.
+  static ApiResult<FieldSelector> Parse(std::string_view text, const Resource& resource);
+  bool Matches(const StoredObject& object) const;
+  bool is_everything() const noexcept { return requirements_.empty(); }
+
+ private:
+  struct Requirement {
+    std::string path, value;
+    bool equal = true;
+  };
+  std::vector<Requirement> requirements_;
+};
+
+struct Scope {
+  std::string namespace_;  // "": all
+  Selector labels;
+  FieldSelector fields;
+  bool Matches(const StoredObject& object) const;
+  bool is_everything() const { return labels.is_everything() && fields.is_everything(); }
+};
+
+// An open watch. All members are guarded by the server's lock.
+struct WatchStream : SharedObject {
+  const Resource* resource = nullptr;
+  std::string version;  // of the API
+  Scope scope;
+  bool bookmarks = false;
+  std::string pending;  // written and not taken
+  bool ended = false;   // cleanly, after `pending`
+  bool cut = false;     // in the middle of `pending`
+  Timer timeout, bookmark;
+  std::function<void()> wake;  // there is something to take; must only post
+};
+
+struct Reply {
+  int status = 200;
+  std::vector<HttpHeader> headers;
+  std::string body;
+  Shared<WatchStream> watch;  // goes on after `body`
+  // Faults, for the door to act out.
+  bool refuse = false, stall = false;
+  int cut_after_bytes = -1;
+  Nanos delay{};
+};
+
+// Thread safety: all members from any thread. Calls no foreign code but WatchStream::wake.
+class ApiServer final : public SharedObject {
+ public:
+  ApiServer(const ClusterOptions& options, Shared<Executor> executor);
+
+  Reply Handle(const HttpRequest& request);
+  // What a watch has for its door: bytes, and how it ended, if it has.
+  struct Taken {
+    std::string bytes;
+    bool ended = false, cut = false;
+  };
+  Taken Take(WatchStream& watch);
+  void OnWake(WatchStream& watch, std::function<void()> wake);
+  // Called by the door when the reader has gone.
+  void CloseWatch(WatchStream& watch);
+
+  // Past faults and without being recorded.
+  ApiResult<void> Add(std::string_view json);
+  ApiResult<void> Update(std::string_view json);
+  ApiResult<std::string> Get(std::string_view plural, std::string_view namespace_, std::string_view name);
+  std::vector<std::string> List(std::string_view plural);
+  ApiResult<void> Delete(std::string_view plural, std::string_view namespace_, std::string_view name);
+  ApiResult<void> Corrupt(std::string_view plural, std::string_view namespace_, std::string_view name,
+                          std::string_view json);
+  void AddResource(ResourceInfo info);
+  std::uint64_t resource_version() const;
+
+  void EndWatches(bool cut);
+  void Compact();
+  void Inject(Fault fault);
+  void ClearFaults();
+  std::vector<Action> Writes() const;
+  void ClearWrites();
+  std::size_t open_watches() const;
+  // Drops everything that holds timers or doors. Nothing is served afterwards.
+  void Close();
+
+ private:
+  using json = nlohmann::json;
+  class Lock;
+
+  // api_server.cc
+  void AddBuiltIns();
+  ApiCall Parse(const HttpRequest& request);
+  void ParsePath(ApiCall& call, std::string_view path);
+  std::optional<Fault> TakeFault(const ApiCall& call);
+  ApiResult<ApiCall> CallFor(const json& object);
+  Reply Serve(ApiCall& call, const Fault* fault);
+  Reply ServeResource(ApiCall& call, const Fault* fault);
+  void RecordWrite(const ApiCall& call, std::string_view name);
+  json ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const;
+  std::string Bytes(const ObjectRef& object, const Resource& resource, std::string_view version) const;
+  std::string Now();
+
+  // api_reads.cc
+  ApiResult<Reply> GetObject(const ApiCall& call);
+  ApiResult<Reply> ListObjects(const ApiCall& call);
+  ApiResult<Scope> ParseScope(const ApiCall& call) const;
+  ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text) const;
+  std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) const;
+
+  // api_watch.cc
+  ApiResult<Reply> Watch(const ApiCall& call, const Fault* fault);
+  void OnEvent(const Resource& resource, const StoreEvent& event);
+  void SendInitial(WatchStream& watch);
+  void SendEvent(WatchStream& watch, const StoreEvent& event);
+  void SendLine(WatchStream& watch, std::string_view type, std::string_view object);
+  void SendBookmark(WatchStream& watch, bool end_of_initial_events);
+  void ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call);
+  void ArmBookmark(const Shared<WatchStream>& watch);
+  void EndWatch(WatchStream& watch, bool cut);
+
+  // api_writes.cc
+  ApiResult<json> ParseObject(const ApiCall& call) const;
+  ApiResult<Reply> Create(ApiCall& call);
+  ApiResult<ObjectRef> CreateObject(ApiCall& call, json object, bool keep_status);
+  ApiResult<Reply> Update(const ApiCall& call);
+  ApiResult<Reply> Patch(const ApiCall& call);
+  ApiResult<json> PatchValue(const ApiCall& call, const json& before) const;
+  ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before);
+  ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next);
+  ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;
+  ApiResult<Reply> Delete(const ApiCall& call);
+  ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options);
+  ApiResult<Reply> DeleteCollection(const ApiCall& call);
+  ApiResult<Reply> UpdateScale(const ApiCall& call);
+  json ScaleOf(const Resource& resource, const ObjectRef& object) const;
+  void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace);
+  std::string NewUid();
+
+  // api_schema.cc
+  ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
+  void InstallCrd(const ObjectRef& crd);
+  void RemoveCrd(const ObjectRef& crd);
+
+  // api_discovery.cc
+  std::optional<Reply> Discover(const ApiCall& call) const;
+  json ResourceList(std::string_view group, std::string_view version) const;
+  json OpenApi(std::string_view group, std::string_view version) const;
+
+  const ClusterOptions options_;
+  const Shared<Executor> executor_;
+  const Shared<Strand> strand_;  // of timers
+  mutable std::mutex mutex_;     // guards all below; never held while foreign code runs
+  ObjectStore store_;
+  std::vector<Shared<WatchStream>> watches_;
+  std::vector<Fault> faults_;
+  std::vector<Action> writes_;
+  std::map<std::uint64_t, Timer> graceful_;  // deletions under way
+  std::uint64_t next_graceful_ = 0;
+  std::uint64_t next_id_ = 0;
+  bool closed_ = false;
+};
+
+// Of JSON that may not have the shape that one hopes for. `path` is dotted: "metadata.labels.app".
+const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path);
+std::string TextAt(const nlohmann::json& object, std::string_view path);
+
+Reply JsonReply(int status, std::string body);
+Reply ErrorReply(const ApiError& error);
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_API_SERVER_H_

@@ -1,0 +1,174 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// watch: from the newest, from any version, from one in the history; streaming lists; bookmarks; the end.
+#include <algorithm>
+#include <charconv>
+
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Nanos kBookmarkEvery = 1min;
+constexpr Nanos kWatchAtMost = 30min;  // when the client names no limit
+
+std::string ApiVersion(const WatchStream& watch) {
+  const std::string& group = watch.resource->info.group;
+  return group.empty() ? watch.version : group + "/" + watch.version;
+}
+
+}  // namespace
+
+ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
+  auto scope = ParseScope(call);
+  if (!scope) return Refuse(scope.error());
+  auto version = ParseVersion(call.Query("resourceVersion"));
+  if (!version) return Refuse(version.error());
+  const bool streaming = call.Flag("sendInitialEvents");
+  const std::string_view match = call.Query("resourceVersionMatch");
+  if (call.query.contains("sendInitialEvents") && !options_.streaming_lists) {
+    return Refuse(Invalid({.group = "meta.k8s.io", .version = "v1", .kind = "ListOptions"}, "",
+                          {{"FieldValueForbidden", "sendInitialEvents", "Forbidden: this server streams no lists"}}));
+  }
+  if (streaming && match != "NotOlderThan") {
+    return Refuse(
+        Invalid({.group = "meta.k8s.io", .version = "v1", .kind = "ListOptions"}, "",
+                {{"FieldValueForbidden", "resourceVersionMatch", "Forbidden: sendInitialEvents needs NotOlderThan"}}));
+  }
+
+  auto watch = MakeShared<WatchStream>();
+  watch->resource = call.resource;
+  watch->version = call.version;
+  watch->scope = *std::move(scope);
+  const bool wants_bookmarks = call.Flag("allowWatchBookmarks");
+  watch->bookmarks = wants_bookmarks && options_.bookmarks && !(fault != nullptr && fault->drop_bookmarks);
+
+  const std::uint64_t from = version->value_or(0);
+  const bool from_now = call.query.contains("sendInitialEvents") && !streaming;
+  if (streaming || (from == 0 && !from_now)) {
+    SendInitial(*watch);
+    const bool mark = streaming && wants_bookmarks && !(fault != nullptr && fault->no_end_marker);
+    if (mark) SendBookmark(*watch, /*end_of_initial_events=*/true);
+  } else if (from != 0 && from < call.resource->compacted) {
+    SendLine(*watch, "ERROR",
+             Expired("too old resource version: " + std::to_string(from) + " (" +
+                     std::to_string(call.resource->compacted) + ")")
+                 .ToStatus()
+                 .dump());
+    watch->ended = true;
+  } else if (from != 0) {
+    for (const StoreEvent& event : call.resource->history) {
+      if (event.resource_version > from) SendEvent(*watch, event);
+    }
+  }
+  Reply reply = JsonReply(200, std::exchange(watch->pending, {}));
+  if (!watch->ended) {
+    ArmTimers(watch, call);
+    watches_.push_back(watch);
+  }
+  reply.watch = std::move(watch);
+  return reply;
+}
+
+void ApiServer::SendInitial(WatchStream& watch) {
+  for (const auto& [key, object] : watch.resource->objects) {
+    if (watch.scope.Matches(*object)) SendLine(watch, "ADDED", Bytes(object, *watch.resource, watch.version));
+  }
+}
+
+// What the selectors make of an event: an object that begins to match is an addition, one that ceases to a deletion.
+void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
+  const bool before = event.before && watch.scope.Matches(*event.before);
+  const bool now = event.now && watch.scope.Matches(*event.now);
+  if (now) return SendLine(watch, before ? "MODIFIED" : "ADDED", Bytes(event.now, *watch.resource, watch.version));
+  if (!before) return;
+  if (event.last) return SendLine(watch, "DELETED", Bytes(event.last, *watch.resource, watch.version));
+  json last = ToVersion(event.before, *watch.resource, watch.version);
+  if (last.is_object()) last["metadata"]["resourceVersion"] = std::to_string(event.resource_version);
+  SendLine(watch, "DELETED", last.dump());
+}
+
+void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_view object) {
+  watch.pending.append(R"({"type":")").append(type).append(R"(","object":)").append(object).append("}\n");
+}
+
+void ApiServer::SendBookmark(WatchStream& watch, bool end_of_initial_events) {
+  json metadata = {{"resourceVersion", std::to_string(store_.resource_version())}};
+  if (end_of_initial_events) metadata["annotations"]["k8s.io/initial-events-end"] = "true";
+  const json bookmark = {
+      {"kind", watch.resource->info.kind}, {"apiVersion", ApiVersion(watch)}, {"metadata", std::move(metadata)}};
+  SendLine(watch, "BOOKMARK", bookmark.dump());
+}
+
+void ApiServer::OnEvent(const Resource& resource, const StoreEvent& event) {
+  for (const Shared<WatchStream>& watch : watches_) {
+    if (watch->resource != &resource) continue;
+    SendEvent(*watch, event);
+    if (!watch->pending.empty() && watch->wake) watch->wake();
+  }
+}
+
+// Both timers are housekeeping: they go on for ever, and nothing that a test waits for needs them.
+void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call) {
+  std::int64_t seconds = 0;
+  const std::string_view text = call.Query("timeoutSeconds");
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const Nanos limit = seconds > 0 ? Nanos(std::chrono::seconds(seconds)) : kWatchAtMost;
+  watch->timeout =
+      executor_->clock()->After(limit, TimerKind::kHousekeeping, [this, self = Shared<ApiServer>(this), watch] {
+        executor_->Post(strand_, [this, self, watch] {
+          const std::lock_guard lock(mutex_);
+          EndWatch(*watch, /*cut=*/false);
+        });
+      });
+  if (watch->bookmarks) ArmBookmark(watch);
+}
+
+void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
+  watch->bookmark = executor_->clock()->After(kBookmarkEvery, TimerKind::kHousekeeping,
+                                              [this, self = Shared<ApiServer>(this), watch] {
+                                                executor_->Post(strand_, [this, self, watch] {
+                                                  const std::lock_guard lock(mutex_);
+                                                  if (closed_ || watch->ended || watch->cut) return;
+                                                  SendBookmark(*watch, /*end_of_initial_events=*/false);
+                                                  if (watch->wake) watch->wake();
+                                                  ArmBookmark(watch);
+                                                });
+                                              });
+}
+
+ApiServer::Taken ApiServer::Take(WatchStream& watch) {
+  const std::lock_guard lock(mutex_);
+  return {.bytes = std::exchange(watch.pending, {}), .ended = watch.ended, .cut = watch.cut};
+}
+
+void ApiServer::OnWake(WatchStream& watch, std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  watch.wake = std::move(wake);
+}
+
+void ApiServer::CloseWatch(WatchStream& watch) {
+  std::function<void()> wake;  // may hold the door's last reference to itself: goes without the lock
+  const std::lock_guard lock(mutex_);
+  wake.swap(watch.wake);
+  EndWatch(watch, /*cut=*/false);
+}
+
+// The caller holds the lock, and a reference to the watch.
+void ApiServer::EndWatch(WatchStream& watch, bool cut) {
+  if (watch.ended || watch.cut) return;
+  (cut ? watch.cut : watch.ended) = true;
+  watch.timeout.Cancel();
+  watch.bookmark.Cancel();
+  std::erase_if(watches_, [&](const Shared<WatchStream>& each) { return each.get() == &watch; });
+  if (watch.wake) watch.wake();
+}
+
+void ApiServer::EndWatches(bool cut) {
+  const std::lock_guard lock(mutex_);
+  for (const Shared<WatchStream>& watch : std::vector(watches_)) EndWatch(*watch, cut);
+}
+
+}  // namespace kgen::testing

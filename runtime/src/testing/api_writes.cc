@@ -1,0 +1,399 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// create, update, delete: what a server does to an object on the way into its store. Patches are in api_patch.cc.
+#include <algorithm>
+#include <cstdio>
+
+#include "kgen/codec/yaml.h"
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+namespace {
+
+using nlohmann::json;
+
+std::uint64_t Mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+bool IsSubdomain(std::string_view name) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (name.empty() || name.size() > 253 || !plain(name.front()) || !plain(name.back())) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '-' || c == '.'; });
+}
+
+bool HasFinalizers(const json& object) {
+  const json* finalizers = FindPath(object, "metadata.finalizers");
+  return finalizers != nullptr && finalizers->is_array() && !finalizers->empty();
+}
+
+// Without what changes by itself, for "has anything changed" and "has the wish changed".
+json Wish(const json& object) {
+  json wish = object;
+  wish.erase("metadata");
+  wish.erase("status");
+  wish.erase("apiVersion");
+  wish.erase("kind");
+  return wish;
+}
+
+void KeepField(json& next, const json& before, const char* key) {
+  const json* value = FindPath(before, std::string("metadata.") + key);
+  if (value != nullptr) {
+    next["metadata"][key] = *value;
+  } else {
+    next["metadata"].erase(key);
+  }
+}
+
+std::string ApiVersionOf(const ApiCall& call) {
+  return call.group.empty() ? call.version : call.group + "/" + call.version;
+}
+
+}  // namespace
+
+std::string ApiServer::NewUid() {
+  const std::uint64_t a = Mix(options_.seed * 0x9E3779B97F4A7C15u + ++next_id_), b = Mix(a + 1);
+  char text[40];
+  std::snprintf(text, sizeof text, "%08x-%04x-4%03x-a%03x-%012llx", static_cast<unsigned>(a >> 32),
+                static_cast<unsigned>(a >> 16 & 0xFFFF), static_cast<unsigned>(a & 0xFFF),
+                static_cast<unsigned>(b >> 52), static_cast<unsigned long long>(b & 0xFFFFFFFFFFFFu));
+  return text;
+}
+
+// The body as an object of the right kind, with a metadata object in it.
+ApiResult<json> ApiServer::ParseObject(const ApiCall& call) const {
+  json object;
+  if (call.content_type.empty() || call.content_type == "application/json" || call.content_type == "*/*") {
+    object = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+  } else if (call.content_type == "application/yaml") {
+    const auto stream = yaml::Parse(call.body);
+    if (!stream || stream->documents().empty()) return Refuse(BadRequest("the body is not YAML"));
+    object = json::parse(yaml::ToJson(stream->documents().front()), nullptr, /*allow_exceptions=*/false);
+  } else {
+    return Refuse(UnsupportedMediaType("the body of the request was in an unknown format: " + call.content_type));
+  }
+  if (!object.is_object()) return Refuse(BadRequest("the object provided is unrecognized: the body is no JSON object"));
+  const json& metadata = object["metadata"];
+  if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is no JSON object"));
+  if (metadata.is_null()) object["metadata"] = json::object();
+  if (call.subresource == "scale") return object;
+  for (const auto& [key, expected] : {std::pair<const char*, std::string>("apiVersion", ApiVersionOf(call)),
+                                      std::pair<const char*, std::string>("kind", call.resource->info.kind)}) {
+    const std::string given = TextAt(object, key);
+    if (given.empty()) {
+      object[key] = expected;
+    } else if (given != expected) {
+      return Refuse(BadRequest(std::string("the ") + (key[0] == 'k' ? "kind" : "API version") + " in the data (" +
+                               given + ") does not match the expected one (" + expected + ")"));
+    }
+  }
+  const std::string namespace_ = TextAt(object, "metadata.namespace");
+  if (!namespace_.empty() && namespace_ != call.namespace_) {
+    return Refuse(BadRequest("the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  return object;
+}
+
+// --- create
+
+ApiResult<Reply> ApiServer::Create(ApiCall& call) {
+  auto object = ParseObject(call);
+  if (!object) {
+    RecordWrite(call, "");
+    return Refuse(object.error());
+  }
+  auto created = CreateObject(call, *std::move(object), /*keep_status=*/false);
+  RecordWrite(call, call.name);
+  if (!created) return Refuse(created.error());
+  return JsonReply(201, Bytes(*created, *call.resource, call.version));
+}
+
+// Sets call.name. A dry run gives the object that would have been stored.
+ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool keep_status) {
+  Resource& resource = *call.resource;
+  json& metadata = object["metadata"];
+  if (!metadata.is_object()) metadata = json::object();
+  call.name = TextAt(metadata, "name");
+  const std::string prefix = TextAt(metadata, "generateName");
+  if (call.name.empty() && !prefix.empty()) {
+    std::uint64_t chance = Mix(options_.seed * 31 + ++next_id_);
+    call.name = prefix;
+    for (int i = 0; i < 5; ++i, chance /= 27) call.name += "bcdfghjklmnpqrstvwxz2456789"[chance % 27];
+  }
+  if (call.name.empty()) {
+    return Refuse(
+        Invalid(resource.info, "",
+                {{"FieldValueRequired", "metadata.name", "Required value: name or generateName is required"}}));
+  }
+  if (!IsSubdomain(call.name)) {
+    return Refuse(Invalid(resource.info, call.name,
+                          {{"FieldValueInvalid", "metadata.name",
+                            "Invalid value: \"" + call.name + "\": must be a lowercase DNS subdomain"}}));
+  }
+  if (!TextAt(metadata, "resourceVersion").empty()) {
+    return Refuse(BadRequest("resourceVersion should not be set on objects to be created"));
+  }
+  metadata["name"] = call.name;
+  if (resource.info.namespaced) metadata["namespace"] = call.namespace_;
+  metadata["uid"] = NewUid();
+  metadata["creationTimestamp"] = Now();
+  metadata["generation"] = 1;
+  metadata.erase("deletionTimestamp");
+  metadata.erase("deletionGracePeriodSeconds");
+  metadata.erase("selfLink");
+  if (resource.info.has_status && !keep_status) object.erase("status");
+  if (resource.info.group.empty() && TextAt(object, "status.phase").empty()) {
+    if (resource.info.plural == "pods") object["status"]["phase"] = "Pending";
+    if (resource.info.plural == "namespaces") object["status"]["phase"] = "Active";
+  }
+  if (auto fits = CheckObject(call, object); !fits) return Refuse(fits.error());
+  if (store_.Get(resource, call.namespace_, call.name)) return Refuse(AlreadyExists(resource.info, call.name));
+  if (call.Query("dryRun") == "All") {
+    auto preview = MakeShared<StoredObject>();
+    preview->bytes = object.dump();
+    preview->value = std::move(object);
+    return ObjectRef(preview);
+  }
+  ObjectRef created = store_.Put(resource, std::move(object));
+  if (resource.info.kind == "CustomResourceDefinition") InstallCrd(created);
+  return created;
+}
+
+// --- update
+
+ApiResult<Reply> ApiServer::Update(const ApiCall& call) {
+  auto next = ParseObject(call);
+  if (!next) return Refuse(next.error());
+  const std::string name = TextAt(*next, "metadata.name");
+  if (!name.empty() && name != call.name) {
+    return Refuse(
+        BadRequest("the name of the object (" + name + ") does not match the name on the URL (" + call.name + ")"));
+  }
+  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!before) return Refuse(NotFound(call.resource->info, call.name));
+  auto stored = Replace(call, before, *std::move(next));
+  if (!stored) return Refuse(stored.error());
+  return JsonReply(200, Bytes(*stored, *call.resource, call.version));
+}
+
+ApiResult<void> ApiServer::CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const {
+  const ResourceInfo& info = call.resource->info;
+  const std::string version = TextAt(next, "metadata.resourceVersion"), uid = TextAt(next, "metadata.uid");
+  if (version.empty() && call.resource->custom && call.verb == "update") {
+    return Refuse(Invalid(
+        info, call.name,
+        {{"FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"}}));
+  }
+  if (!uid.empty() && uid != TextAt(before->value, "metadata.uid")) {
+    return Refuse(Conflict(info, call.name,
+                           "Precondition failed: UID in precondition: " + uid +
+                               ", UID in object meta: " + TextAt(before->value, "metadata.uid")));
+  }
+  if (!version.empty() && version != std::to_string(before->resource_version)) {
+    return Refuse(
+        Conflict(info, call.name,
+                 "the object has been modified; please apply your changes to the latest version and try again"));
+  }
+  return {};
+}
+
+// The common end of update and patch: `next` is what the object should become, of which the call may change only a
+// part.
+ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& before, json next) {
+  if (auto allowed = CheckPreconditions(call, before, next); !allowed) return Refuse(allowed.error());
+  Resource& resource = *call.resource;
+  if (!before->value.is_object()) return Refuse(BadRequest("the stored object is no JSON object"));
+  const std::string stored_version = TextAt(before->value, "apiVersion");
+  if (call.subresource == "status") {
+    json whole = before->value;
+    if (next.contains("status")) {
+      whole["status"] = std::move(next["status"]);
+    } else {
+      whole.erase("status");
+    }
+    next = std::move(whole);
+  } else if (resource.info.has_status) {
+    next.erase("status");
+    if (before->value.contains("status")) next["status"] = before->value["status"];
+  }
+  next["metadata"]["name"] = before->name;
+  for (const char* kept :
+       {"namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
+    KeepField(next, before->value, kept);
+  }
+  next["metadata"]["resourceVersion"] = std::to_string(before->resource_version);
+  if (!stored_version.empty()) next["apiVersion"] = stored_version;
+  if (auto fits = CheckObject(call, next); !fits) return Refuse(fits.error());
+
+  if (next == before->value) return before;  // nothing changed: no new version, no event
+  if (call.subresource != "status" && Wish(next) != Wish(before->value)) {
+    const json* generation = FindPath(before->value, "metadata.generation");
+    next["metadata"]["generation"] =
+        (generation != nullptr && generation->is_number_integer() ? generation->get<std::int64_t>() : 0) + 1;
+  }
+  if (call.Query("dryRun") == "All") {
+    auto preview = MakeShared<StoredObject>();
+    preview->bytes = next.dump();
+    preview->value = std::move(next);
+    return ObjectRef(preview);
+  }
+  const bool gone = next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next);
+  ObjectRef stored = store_.Put(resource, std::move(next));
+  if (!gone) {
+    if (resource.info.kind == "CustomResourceDefinition") InstallCrd(stored);
+    return stored;
+  }
+  // The last finalizer has gone, and with it the object.
+  return DeleteObject(call, stored, {{"gracePeriodSeconds", 0}});
+}
+
+ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
+  auto scale = ParseObject(call);
+  if (!scale) return Refuse(scale.error());
+  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!before) return Refuse(NotFound(call.resource->info, call.name));
+  const json* replicas = FindPath(*scale, "spec.replicas");
+  json next = before->value;
+  json* at = &next;
+  for (std::string_view path = call.resource->replicas_path; !path.empty();) {
+    const auto dot = path.find('.');
+    at = &(*at)[std::string(path.substr(0, dot))];
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  *at = replicas != nullptr ? *replicas : json(0);
+  const std::string version = TextAt(*scale, "metadata.resourceVersion");
+  if (!version.empty()) next["metadata"]["resourceVersion"] = version;
+  ApiCall whole = call;
+  whole.subresource.clear();
+  auto stored = Replace(whole, before, std::move(next));
+  if (!stored) return Refuse(stored.error());
+  return JsonReply(200, ScaleOf(*call.resource, *stored).dump());
+}
+
+json ApiServer::ScaleOf(const Resource& resource, const ObjectRef& object) const {
+  json metadata = json::object();
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    const json* value = FindPath(object->value, std::string("metadata.") + key);
+    if (value != nullptr) metadata[key] = *value;
+  }
+  const auto number = [&](const std::string& path) {
+    const json* value = path.empty() ? nullptr : FindPath(object->value, path);
+    return value != nullptr ? *value : json(0);
+  };
+  json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}, {"metadata", std::move(metadata)}};
+  scale["spec"]["replicas"] = number(resource.replicas_path);
+  scale["status"]["replicas"] = number(resource.status_replicas_path);
+  if (!resource.selector_path.empty()) scale["status"]["selector"] = TextAt(object->value, resource.selector_path);
+  return scale;
+}
+
+// --- delete
+
+ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
+  const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!object) return Refuse(NotFound(call.resource->info, call.name));
+  json options = json::object();
+  if (!call.body.empty()) {
+    options = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+    if (!options.is_object()) return Refuse(BadRequest("the body is no DeleteOptions"));
+  }
+  const std::string uid = TextAt(options, "preconditions.uid"),
+                    version = TextAt(options, "preconditions.resourceVersion");
+  const std::string own_uid = TextAt(object->value, "metadata.uid"),
+                    own_version = std::to_string(object->resource_version);
+  if (!uid.empty() && uid != own_uid) {
+    return Refuse(Conflict(call.resource->info, call.name,
+                           "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + own_uid));
+  }
+  if (!version.empty() && version != own_version) {
+    return Refuse(Conflict(call.resource->info, call.name,
+                           "Precondition failed: ResourceVersion in precondition: " + version +
+                               ", ResourceVersion in object meta: " + own_version));
+  }
+  if (call.Query("dryRun") == "All") return JsonReply(200, object->bytes);
+  auto deleted = DeleteObject(call, object, options);
+  if (!deleted) return Refuse(deleted.error());
+  const ResourceInfo& info = call.resource->info;
+  // Gone at once: most resources answer with a Status then, a few with the object.
+  const bool gone = !store_.Get(*call.resource, call.namespace_, call.name);
+  if (!gone ||
+      (info.group.empty() && (info.plural == "pods" || info.plural == "services" || info.plural == "namespaces"))) {
+    return JsonReply(200, Bytes(*deleted, *call.resource, call.version));
+  }
+  json details = {{"name", call.name}, {"kind", info.plural}, {"uid", own_uid}};
+  if (!info.group.empty()) details["group"] = info.group;
+  const json status = {{"kind", "Status"},
+                       {"apiVersion", "v1"},
+                       {"metadata", json::object()},
+                       {"status", "Success"},
+                       {"details", std::move(details)}};
+  return JsonReply(200, status.dump());
+}
+
+// Removes the object, or marks it as being deleted while finalizers or grace keep it. Gives the object as it is then.
+ApiResult<ObjectRef> ApiServer::DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options) {
+  Resource& resource = *call.resource;
+  const json* asked = FindPath(options, "gracePeriodSeconds");
+  std::int64_t grace = 0;
+  // Only a pod that runs somewhere has something to end; the server plays its kubelet.
+  if (resource.info.group.empty() && resource.info.plural == "pods" &&
+      !TextAt(object->value, "spec.nodeName").empty()) {
+    const json* own = FindPath(object->value, "spec.terminationGracePeriodSeconds");
+    grace = own != nullptr && own->is_number_integer() ? own->get<std::int64_t>() : 30;
+    if (asked != nullptr && asked->is_number_integer()) grace = asked->get<std::int64_t>();
+  }
+  const bool held = HasFinalizers(object->value);
+  if (held || grace > 0) {
+    if (FindPath(object->value, "metadata.deletionTimestamp") != nullptr) return object;
+    json marked = object->value;
+    marked["metadata"]["deletionTimestamp"] = Now();
+    marked["metadata"]["deletionGracePeriodSeconds"] = grace;
+    const json* generation = FindPath(object->value, "metadata.generation");
+    if (generation != nullptr && generation->is_number_integer()) {
+      marked["metadata"]["generation"] = generation->get<std::int64_t>() + 1;
+    }
+    ObjectRef stored = store_.Put(resource, std::move(marked));
+    if (grace > 0) RemoveLater(resource, stored, std::chrono::seconds(grace));
+    return stored;
+  }
+  ObjectRef last = store_.Remove(resource, object);
+  if (resource.info.kind == "CustomResourceDefinition") RemoveCrd(object);
+  return last;
+}
+
+void ApiServer::RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace) {
+  const std::uint64_t id = ++next_graceful_;
+  auto remove = [this, self = Shared<ApiServer>(this), id, group = resource.info.group, plural = resource.info.plural,
+                 namespace_ = object->namespace_, name = object->name, uid = TextAt(object->value, "metadata.uid")] {
+    const std::lock_guard lock(mutex_);
+    graceful_.erase(id);
+    ApiCall call;
+    call.resource = store_.Find(group, plural);
+    if (closed_ || call.resource == nullptr) return;
+    const ObjectRef now = store_.Get(*call.resource, namespace_, name);
+    if (!now || TextAt(now->value, "metadata.uid") != uid || HasFinalizers(now->value)) return;
+    (void)DeleteObject(call, now, {{"gracePeriodSeconds", 0}});
+  };
+  graceful_[id] =
+      executor_->clock()->After(grace, TimerKind::kProgress,
+                                [this, self = Shared<ApiServer>(this), remove] { executor_->Post(strand_, remove); });
+}
+
+ApiResult<Reply> ApiServer::DeleteCollection(const ApiCall& call) {
+  auto scope = ParseScope(call);
+  if (!scope) return Refuse(scope.error());
+  json options = call.body.empty() ? json::object() : json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+  std::vector<ObjectRef> deleted;
+  for (const ObjectRef& object : store_.List(*call.resource, call.namespace_, store_.resource_version())) {
+    if (!scope->Matches(*object)) continue;
+    auto one = DeleteObject(call, object, options);
+    if (!one) return Refuse(one.error());
+    deleted.push_back(*one);
+  }
+  return JsonReply(200, ListBody(call, deleted, {{"resourceVersion", std::to_string(store_.resource_version())}}));
+}
+
+}  // namespace kgen::testing

@@ -1,0 +1,154 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/testing/cluster.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/errors.h"
+#include "testing/api_server.h"
+#include "testing/cluster_door.h"
+#include "testing/in_process_transport.h"
+
+namespace kgen::testing {
+namespace {
+
+template <typename T>
+Result<T> ToResult(ApiResult<T> result) {
+  if (!result) {
+    const std::string body = result.error().Body();
+    return client::ErrorOf({.status = result.error().code, .content_type = "application/json", .body = body});
+  }
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
+
+}  // namespace
+
+class Cluster::Impl {
+ public:
+  explicit Impl(const ClusterOptions& given) : options(given) {
+    if (options.simulated && !options.replay.empty()) simulation.emplace(options.replay);
+    if (options.simulated && options.replay.empty()) simulation.emplace(options.seed);
+    executor = simulation ? simulation->executor() : DefaultExecutor();
+    server = MakeShared<ApiServer>(options, executor);
+    door = MakeShared<InProcessDoor>(server, executor, simulation ? &*simulation : nullptr, options.latency);
+  }
+  ~Impl() {
+    network = {};
+    server->Close();
+    if (simulation) {
+      simulation.reset();  // nothing runs any more: what is under way is ended here
+      door->Abandon();
+    } else {
+      door->Cut();
+    }
+  }
+
+  const ClusterOptions options;
+  std::optional<Simulation> simulation;
+  Shared<Executor> executor;
+  Shared<ApiServer> server;
+  Shared<InProcessDoor> door;
+  Shared<NetworkDoor> network;
+};
+
+Cluster::Cluster(ClusterOptions options) : impl_(new Impl(options)) {}
+Cluster::~Cluster() { delete impl_; }
+
+kgen::Connection Cluster::Connection() {
+  return kgen::Connection::Over({.transport = impl_->door->MakeTransport(), .executor = impl_->executor});
+}
+
+Result<std::string> Cluster::Serve(std::uint16_t port) {
+  if (impl_->simulation) return Fail(Code::kInvalidArgument, "Serve() needs a cluster with simulated = false");
+  if (!impl_->network) {
+    auto network = NetworkDoor::Open(impl_->server, impl_->executor, port);
+    if (!network) return network.error();
+    impl_->network = *std::move(network);
+  }
+  return impl_->network->Kubeconfig();
+}
+
+Result<void> Cluster::Add(std::string_view json) { return ToResult(impl_->server->Add(json)); }
+
+Result<void> Cluster::Update(std::string_view json) { return ToResult(impl_->server->Update(json)); }
+
+Result<std::string> Cluster::Get(std::string_view resource, std::string_view namespace_, std::string_view name) const {
+  return ToResult(impl_->server->Get(resource, namespace_, name));
+}
+
+std::vector<std::string> Cluster::List(std::string_view resource) const { return impl_->server->List(resource); }
+
+Result<void> Cluster::Delete(std::string_view resource, std::string_view namespace_, std::string_view name) {
+  return ToResult(impl_->server->Delete(resource, namespace_, name));
+}
+
+Result<void> Cluster::Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name,
+                              std::string_view json) {
+  return ToResult(impl_->server->Corrupt(resource, namespace_, name, json));
+}
+
+void Cluster::AddResource(ResourceInfo resource) { impl_->server->AddResource(std::move(resource)); }
+std::uint64_t Cluster::resource_version() const noexcept { return impl_->server->resource_version(); }
+
+void Cluster::CutWatches() { impl_->server->EndWatches(/*cut=*/true); }
+void Cluster::EndWatches() { impl_->server->EndWatches(/*cut=*/false); }
+void Cluster::Compact() { impl_->server->Compact(); }
+
+void Cluster::Restart() {
+  impl_->server->EndWatches(/*cut=*/true);
+  impl_->door->Cut();
+  if (impl_->network) impl_->network->Cut();
+  impl_->server->Compact();
+}
+
+void Cluster::Inject(Fault fault) { impl_->server->Inject(std::move(fault)); }
+void Cluster::ClearFaults() { impl_->server->ClearFaults(); }
+std::vector<Action> Cluster::Writes() const { return impl_->server->Writes(); }
+void Cluster::ClearWrites() { impl_->server->ClearWrites(); }
+
+Cluster::Census Cluster::census() const noexcept {
+  const std::size_t watches = impl_->server->open_watches(), all = impl_->door->open();
+  return {.watches = watches, .requests = all > watches ? all - watches : 0};
+}
+
+Simulation& Cluster::simulation() noexcept { return *impl_->simulation; }
+
+void Cluster::RunUntilIdle() {
+  if (impl_->simulation) Must(impl_->simulation->RunUntilIdle());
+}
+
+void Cluster::Advance(Nanos duration) {
+  if (impl_->simulation) Must(impl_->simulation->Advance(duration));
+}
+
+std::string Action::str() const {
+  std::string text = verb + " " + resource;
+  if (!subresource.empty()) text += "/" + subresource;
+  if (!namespace_.empty() || !name.empty()) text += " ";
+  text += namespace_;
+  if (!namespace_.empty() && !name.empty()) text += "/";
+  return text + name;
+}
+
+Minimal MinimalPod(std::string_view namespace_, std::string_view name) {
+  const nlohmann::json pod = {{"apiVersion", "v1"},
+                              {"kind", "Pod"},
+                              {"metadata", {{"namespace", namespace_}, {"name", name}}},
+                              {"spec", {{"containers", {{{"name", "main"}, {"image", "example/main:1"}}}}}}};
+  return Minimal(pod.dump());
+}
+
+Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::string_view namespace_,
+                      std::string_view name) {
+  nlohmann::json object = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", {{"name", name}}}};
+  if (!namespace_.empty()) object["metadata"]["namespace"] = namespace_;
+  return Minimal(object.dump());
+}
+
+}  // namespace kgen::testing

@@ -1,0 +1,29 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Door two of Cluster: the same server over HTTP/2 and TLS on loopback, in real time.
+#ifndef KGEN_SRC_TESTING_CLUSTER_DOOR_H_
+#define KGEN_SRC_TESTING_CLUSTER_DOOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+
+// Thread safety: all members from any thread. The last reference must not go on a thread of the server.
+class NetworkDoor : public SharedObject {
+ public:
+  // Errors: kUnavailable  the port is taken
+  static Result<Shared<NetworkDoor>> Open(Shared<ApiServer> server, Shared<Executor> executor, std::uint16_t port);
+
+  virtual std::string Kubeconfig() const = 0;
+  virtual void Cut() = 0;  // every connection breaks
+};
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_CLUSTER_DOOR_H_

@@ -1,0 +1,272 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "testing/in_process_transport.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kgen::testing {
+namespace {
+
+constexpr std::size_t kWindow = 256 * 1024;
+
+}  // namespace
+
+// One request. Its steps are tasks of a strand of its own, so the sink is called by one after the other; what other
+// threads may touch stands under the lock.
+class InProcessExchange final : public Exchange {
+ public:
+  InProcessExchange(Shared<InProcessDoor> door, const void* transport, HttpRequest request, Shared<ResponseSink> sink)
+      : transport_(transport),
+        door_(std::move(door)),
+        strand_(door_->executor_->MakeStrand("server: " + request.method + " " + request.path)),
+        request_(std::move(request)),
+        sink_(std::move(sink)) {}
+
+  void Start() { Post(&InProcessExchange::Begin); }
+
+  void Consumed(std::size_t bytes) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      credit_ += bytes;
+    }
+    Poke();
+  }
+  void Cancel() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled_ = true;
+    }
+    Poke();
+  }
+  void Cut() {
+    {
+      const std::lock_guard lock(mutex_);
+      cut_ = true;
+    }
+    Poke();
+  }
+  void Abandon() { End(Fail(Code::kCancelled, "the server has gone")); }
+
+  const void* transport() const noexcept { return transport_; }
+
+ private:
+  void Post(void (InProcessExchange::*step)()) {
+    door_->executor_->Post(strand_, [self = Shared<InProcessExchange>(this), step] { (self.get()->*step)(); });
+  }
+  // Lets Deliver() look again, once for any number of reasons.
+  void Poke() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(poked_, true)) return;
+    }
+    Post(&InProcessExchange::Deliver);
+  }
+  void After(Nanos delay, void (InProcessExchange::*step)()) {
+    if (delay <= Nanos::zero()) return (this->*step)();
+    timer_ = door_->executor_->clock()->After(delay, TimerKind::kProgress,
+                                              [self = Shared<InProcessExchange>(this), step] { self->Post(step); });
+  }
+
+  // The three steps; all on the strand.
+  void Begin() {
+    if (!EndIfBroken()) After(door_->latency_, &InProcessExchange::Handle);
+  }
+  void Handle() {
+    if (EndIfBroken()) return;
+    reply_ = door_->server_->Handle(request_);
+    if (reply_.refuse) return End(Fail(Code::kUnavailable, "connect: connection refused"));
+    if (reply_.stall) return;  // only Cancel() or Cut() ends it
+    if (door_->simulation_ != nullptr && door_->simulation_->Choose(8) == 7) {
+      const std::lock_guard lock(mutex_);
+      credit_ -= kWindow - 512;  // a reader that is forgetful with its credit gets stuck soon
+    }
+    After(reply_.delay, &InProcessExchange::Answer);
+  }
+  void Answer() {
+    if (EndIfBroken()) return;
+    ready_ = true;
+    sink_->OnHead({.status = reply_.status, .headers = reply_.headers});
+    if (reply_.watch) door_->server_->OnWake(*reply_.watch, [self = Shared<InProcessExchange>(this)] { self->Poke(); });
+    Poke();
+  }
+  void Deliver() {
+    std::size_t credit;
+    {
+      const std::lock_guard lock(mutex_);
+      poked_ = false;
+      credit = credit_;
+    }
+    if (EndIfBroken() || !ready_) return;
+    bool last = !reply_.watch;
+    bool cut = false;
+    if (reply_.watch) {
+      const ApiServer::Taken taken = door_->server_->Take(*reply_.watch);
+      reply_.body += taken.bytes;
+      last = taken.ended;
+      cut = taken.cut;
+    }
+    std::size_t left = reply_.body.size() - offset_;
+    if (reply_.cut_after_bytes >= 0) {
+      const auto until = static_cast<std::size_t>(reply_.cut_after_bytes);
+      if (sent_ + left >= until) {
+        left = until - sent_;
+        cut = true;
+      }
+    }
+    const std::size_t size = Piece(std::min(left, credit), cut);
+    if (size > 0) Send(size, last && size == left);
+    if (sink_ == nullptr) return;  // the sink's reader cancelled, and the end came
+    if (cut && (size == left || reply_.cut_after_bytes < 0)) {
+      return End(Fail(Code::kUnavailable, "read: connection reset by peer"));
+    }
+    if (size < left && size > 0) return Poke();
+    if (size == left && last) End({});
+  }
+
+  // How much of what could be sent goes in one piece.
+  std::size_t Piece(std::size_t most, bool cut) {
+    Simulation* simulation = door_->simulation_;
+    if (simulation == nullptr || most == 0) return most;
+    const auto all = static_cast<std::uint32_t>(most);
+    // A connection that breaks does so anywhere, at the very beginning too.
+    if (cut && reply_.cut_after_bytes < 0) return simulation->Choose(all + 1);
+    switch (simulation->Choose(4)) {
+      case 0:
+        return simulation->Choose(all) + 1;
+      case 1:
+        return simulation->Choose(std::min<std::uint32_t>(all, 16)) + 1;
+      default:
+        return most;
+    }
+  }
+
+  void Send(std::size_t size, bool whole) {
+    std::string piece;
+    if (whole && offset_ == 0) {
+      piece = std::exchange(reply_.body, {});
+    } else {
+      piece = reply_.body.substr(offset_, size);
+      offset_ += size;
+    }
+    if (offset_ > 64 * 1024 || offset_ == reply_.body.size()) {
+      reply_.body.erase(0, offset_);
+      offset_ = 0;
+    }
+    sent_ += size;
+    {
+      const std::lock_guard lock(mutex_);
+      credit_ -= size;
+    }
+    const Shared<ResponseSink> sink = sink_;
+    sink->OnBytes(std::move(piece));
+  }
+
+  bool EndIfBroken() {
+    if (!sink_) return true;
+    bool cancelled;
+    bool cut;
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled = cancelled_;
+      cut = cut_;
+    }
+    if (cancelled) End(Fail(Code::kCancelled, "the request was cancelled"));
+    if (cut && !cancelled) End(Fail(Code::kUnavailable, "read: connection reset by peer"));
+    return cancelled || cut;
+  }
+
+  void End(Result<void> end) {
+    const Shared<ResponseSink> sink = std::exchange(sink_, {});
+    if (!sink) return;
+    timer_.Cancel();
+    if (reply_.watch) door_->server_->CloseWatch(*reply_.watch);
+    door_->Remove(this);
+    sink->OnEnd(std::move(end));
+  }
+
+  const void* const transport_;
+  const Shared<InProcessDoor> door_;
+  const Shared<Strand> strand_;
+  // Of the strand.
+  HttpRequest request_;
+  Shared<ResponseSink> sink_;  // null: ended
+  Reply reply_;
+  bool ready_ = false;  // the head has been sent
+  std::size_t offset_ = 0, sent_ = 0;
+  Timer timer_;
+
+  std::mutex mutex_;
+  std::size_t credit_ = kWindow;  // guarded by mutex_, as all below
+  bool cancelled_ = false, cut_ = false, poked_ = false;
+};
+
+class InProcessTransport final : public Transport {
+ public:
+  explicit InProcessTransport(Shared<InProcessDoor> door) : door_(std::move(door)) {}
+
+  Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
+    auto exchange = MakeShared<InProcessExchange>(door_, this, std::move(request), std::move(sink));
+    door_->Add(exchange.get());
+    bool closed;
+    {
+      const std::lock_guard lock(mutex_);
+      closed = closed_;
+    }
+    if (closed) exchange->Cancel();
+    exchange->Start();
+    return exchange;
+  }
+  void Close() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    for (const auto& exchange : door_->All()) {
+      if (exchange->transport() == this) exchange->Cancel();
+    }
+  }
+
+ private:
+  const Shared<InProcessDoor> door_;
+  std::mutex mutex_;
+  bool closed_ = false;  // guarded by mutex_
+};
+
+InProcessDoor::InProcessDoor(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation, Nanos latency)
+    : server_(std::move(server)), executor_(std::move(executor)), simulation_(simulation), latency_(latency) {}
+
+Shared<Transport> InProcessDoor::MakeTransport() { return MakeShared<InProcessTransport>(Shared<InProcessDoor>(this)); }
+
+void InProcessDoor::Add(InProcessExchange* exchange) {
+  const std::lock_guard lock(mutex_);
+  open_.push_back(Shared<InProcessExchange>(exchange));
+}
+
+void InProcessDoor::Remove(InProcessExchange* exchange) {
+  Shared<InProcessExchange> removed;  // goes without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.get() == exchange; });
+  if (found == open_.end()) return;
+  removed = std::move(*found);
+  open_.erase(found);
+}
+
+std::vector<Shared<InProcessExchange>> InProcessDoor::All() const {
+  const std::lock_guard lock(mutex_);
+  return open_;
+}
+
+void InProcessDoor::Cut() {
+  for (const auto& exchange : All()) exchange->Cut();
+}
+
+void InProcessDoor::Abandon() {
+  for (const auto& exchange : All()) exchange->Abandon();
+}
+
+std::size_t InProcessDoor::open() const {
+  const std::lock_guard lock(mutex_);
+  return open_.size();
+}
+
+}  // namespace kgen::testing
