@@ -1,0 +1,127 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The codec's rows: what decoding and copying a reference pod costs, in instructions, allocations and bytes.
+//
+// Instructions are the difference of two runs of different length under callgrind, so that start-up and the making of
+// the data cancel out; decoding and destroying are both in. Counts, not times, because they are the same everywhere.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/heap.h"
+#include "bench/reference_pods.h"
+#include "k8s/core/v1/types.h"
+#include "kgen/codec/decode.h"
+
+namespace kgen::bench {
+
+namespace {
+
+using k8s::core::v1::Pod;
+
+constexpr std::size_t kShort = 200;
+constexpr std::size_t kLong = 1200;
+
+// Always the same pods, whatever is done with them.
+const std::vector<std::string>& Pods() {
+  static const std::vector<std::string> pods = ReferencePods(kLong);
+  return pods;
+}
+
+// As an informer does it: one decoder, objects that stay.
+Result<Figures> DecodeIntoCache(std::size_t count, bool counted) {
+  const std::vector<std::string>& pods = Pods();
+  std::vector<AnyRef> cache;
+  cache.reserve(count);
+  if (counted) Heap::StartCounting();
+  ObjectDecoder decoder(Pod::kTable);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto pod = decoder.Decode(pods[i]);
+    if (!pod) return Fail(std::move(pod).error());
+    cache.push_back(*std::move(pod));
+  }
+  const auto n = static_cast<double>(count);
+  return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / n},
+                 {"bytes", static_cast<double>(Heap::Live()) / n}};
+}
+
+// As a client's Get does it: nothing shared, nothing kept. The bytes are those of the value while it lives.
+Result<Figures> DecodeOnce(std::size_t count, bool counted) {
+  const std::vector<std::string>& pods = Pods();
+  if (counted) Heap::StartCounting();
+  double bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto pod = Decode<Pod>(pods[i]);
+    if (!pod) return Fail(std::move(pod).error());
+    bytes += static_cast<double>(Heap::Live()) + sizeof(Pod);
+  }
+  const auto n = static_cast<double>(count);
+  return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / n}, {"bytes", bytes / n}};
+}
+
+// Deep copies of pods from a cache: the best of some rounds, since only the best is free of the machine's other work.
+Result<Figures> Copy(std::size_t rounds) {
+  constexpr std::size_t kPods = 200;
+  ObjectDecoder decoder(Pod::kTable);
+  std::vector<Ref<const Pod>> cache;
+  for (std::size_t i = 0; i < kPods; ++i) {
+    auto pod = decoder.Decode(Pods()[i]);
+    if (!pod) return Fail(std::move(pod).error());
+    cache.push_back(pod->As<Pod>());
+  }
+  double best = 1e9;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (const Ref<const Pod>& pod : cache) const Pod copy = *pod;
+    const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count() / static_cast<double>(kPods));
+  }
+  return Figures{{"microseconds", best}};
+}
+
+// What to do, how often, and `counted` to count the heap, which takes instructions of its own.
+Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2) return Fail(Code::kInvalidArgument, "codec: what to do, and how often");
+  const std::size_t count = std::stoul(arguments[1]);
+  const bool counted = arguments.size() == 3 && arguments[2] == "counted";
+  if (arguments[0] == "cache") return DecodeIntoCache(count, counted);
+  if (arguments[0] == "once") return DecodeOnce(count, counted);
+  if (arguments[0] == "copy") return Copy(count);
+  return Fail(Code::kInvalidArgument, "codec: cache, once or copy");
+}
+
+Result<double> Figure(const std::string& what, std::size_t count, const std::string& name) {
+  const Result<Figures> figures = RunChild("codec", {what, std::to_string(count), "counted"});
+  if (!figures) return Fail(figures.error());
+  const auto found = figures->find(name);
+  if (found == figures->end()) return Fail(Code::kInternal, "no such figure: " + name);
+  return found->second;
+}
+
+Result<double> Instructions(const std::string& what) {
+  const auto few = InstructionsOfChild("codec", {what, std::to_string(kShort)});
+  if (!few) return Fail(few.error());
+  const auto many = InstructionsOfChild("codec", {what, std::to_string(kLong)});
+  if (!many) return Fail(many.error());
+  return (*many - *few) / static_cast<double>(kLong - kShort);
+}
+
+}  // namespace
+
+void AddCodecRows(Budget& budget) {
+  constexpr std::size_t kRounds = 200;
+  budget.Add(Child{"codec", RunCodec});
+  budget.Add(Row{"decode_cache_instructions", 113'000, "instructions/pod", [] { return Instructions("cache"); }});
+  budget.Add(
+      Row{"decode_cache_allocations", 34, "allocations/pod", [] { return Figure("cache", kLong, "allocations"); }});
+  budget.Add(Row{"decode_cache_bytes", 6'700, "bytes/pod", [] { return Figure("cache", kLong, "bytes"); }});
+  budget.Add(Row{"decode_once_instructions", 150'000, "instructions/pod", [] { return Instructions("once"); }});
+  budget.Add(
+      Row{"decode_once_allocations", 131, "allocations/pod", [] { return Figure("once", kLong, "allocations"); }});
+  budget.Add(Row{"decode_once_bytes", 14'800, "bytes/pod", [] { return Figure("once", kLong, "bytes"); }});
+  budget.Add(Row{"deep_copy", 8, "microseconds", [] { return Figure("copy", kRounds, "microseconds"); }});
+}
+
+}  // namespace kgen::bench

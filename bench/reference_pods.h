@@ -1,0 +1,19 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The reference pods that all budgets are stated in: 9.2 KB of compact JSON on average, 20 pods per ReplicaSet, a token
+// volume and a node for each pod, as on a real cluster. Deterministic: pod i is the same everywhere and always.
+#ifndef KGEN_BENCH_REFERENCE_PODS_H_
+#define KGEN_BENCH_REFERENCE_PODS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kgen::bench {
+
+// `count` pods, one JSON object each. The set depends on the count: the number of nodes grows with it.
+std::vector<std::string> ReferencePods(std::size_t count);
+
+}  // namespace kgen::bench
+
+#endif  // KGEN_BENCH_REFERENCE_PODS_H_
