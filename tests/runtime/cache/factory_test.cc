@@ -1,0 +1,333 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Factories over the API server in memory: the whole way from a request's bytes to handlers and listers. [INF FA; D11]
+#include "kgen/cache/factory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kgen/client/options.h"
+#include "kgen/testing/cluster.h"
+#include "tests/runtime/core/sample.h"
+
+namespace kgen {
+namespace {
+
+using namespace std::chrono_literals;
+using sample::Sample;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// What a generated factory adds to the common one.
+class SampleLister : public Lister<Sample> {
+ public:
+  using Lister::Lister;
+  NamespaceLister<Sample> Samples(std::string_view namespace_) const { return In(namespace_); }
+};
+class Factory : public SharedInformerFactory {
+ public:
+  using SharedInformerFactory::SharedInformerFactory;
+  InformerAccessor<Sample, SampleLister> Samples() const { return InformerAccessor<Sample, SampleLister>(state()); }
+};
+
+std::string Json(std::string_view namespace_, std::string_view name, std::string_view rest = "") {
+  return R"({"apiVersion":"test.kgen.dev/v1","kind":"Sample","metadata":{"namespace":")" + std::string(namespace_) +
+         R"(","name":")" + std::string(name) + "\"" + std::string(rest) + "}}";
+}
+
+class FactoryTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  FactoryTest() {
+    cluster_.AddResource({.group = "test.kgen.dev",
+                          .version = "v1",
+                          .plural = "samples",
+                          .singular = "sample",
+                          .kind = "Sample",
+                          .list_kind = "SampleList"});
+  }
+  void Add(std::string_view namespace_, std::string_view name, std::string_view rest = "") {
+    Must(cluster_.Add(std::string_view(Json(namespace_, name, rest))));
+  }
+  // What every handler's view must come to.
+  [[nodiscard]] Registration Fold(const Factory& factory) {
+    return factory.Samples().Informer().AddEventHandler(
+        {.on_add = [this](const Added<Sample>& e) { folded_[e.key.str()] = e.now->metadata.resourceVersion.str(); },
+         .on_update =
+             [this](const Updated<Sample>& e) { folded_[e.key.str()] = e.now->metadata.resourceVersion.str(); },
+         .on_delete = [this](const Deleted<Sample>& e) { folded_.erase(e.key.str()); }});
+  }
+  std::map<std::string, std::string> OnServer() {
+    std::map<std::string, std::string> objects;
+    for (const std::string& json : cluster_.List("samples")) {
+      const Sample object = Must(Decode<Sample>(json));
+      objects[object.metadata.namespace_ + "/" + object.metadata.name.str()] = object.metadata.resourceVersion.str();
+    }
+    return objects;
+  }
+  static std::map<std::string, std::string> InStore(const Factory& factory) {
+    std::map<std::string, std::string> objects;
+    for (const Ref<const Sample>& object : factory.Samples().Lister().List()) {
+      objects[object->metadata.namespace_ + "/" + object->metadata.name.str()] = object->metadata.resourceVersion.str();
+    }
+    return objects;
+  }
+  void ExpectAgreement(const Factory& factory) {
+    EXPECT_EQ(InStore(factory), OnServer());
+    EXPECT_EQ(folded_, OnServer());
+  }
+
+  testing::Cluster cluster_{{.seed = GetParam()}};
+  std::map<std::string, std::string> folded_;
+};
+
+TEST_P(FactoryTest, SyncsAndFollowsTheServer) {
+  Add("default", "old");
+  Factory factory(cluster_.Connection());
+  const Registration registration = Fold(factory);
+  factory.Start();
+  Must(factory.WaitForCacheSync({}, {.handlers = {&registration}}));
+  ExpectAgreement(factory);
+  Add("default", "new");
+  Must(cluster_.Delete("samples", "default", "old"));
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(folded_.size(), 1u);
+  ExpectAgreement(factory);
+}
+
+TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault) {
+  for (int i = 0; i < 5; ++i) Add("default", "s" + std::to_string(i));
+  Factory factory(cluster_.Connection(), {.streaming_list = GetParam() % 2 == 0});
+  const Registration registration = Fold(factory);
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  for (int round = 0; round < 12; ++round) {
+    switch (cluster_.simulation().Choose(9)) {
+      case 0:
+        cluster_.CutWatches();
+        break;
+      case 1:
+        cluster_.EndWatches();
+        break;
+      case 2:
+        cluster_.Compact();
+        break;
+      case 3:
+        cluster_.Restart();
+        break;
+      case 4:
+        cluster_.Inject({.verb = "watch", .status = 429, .reason = "TooManyRequests"});
+        break;
+      case 5:
+        cluster_.Inject({.verb = "list", .status = 500, .reason = "InternalError"});
+        break;
+      case 6:
+        cluster_.Inject({.verb = "watch", .times = 2, .refuse = true});
+        break;
+      case 7:
+        cluster_.Inject({.verb = "watch", .cut_after_bytes = static_cast<int>(cluster_.simulation().Choose(900))});
+        break;
+      default:
+        cluster_.Inject({.verb = "watch", .no_end_marker = true});
+        break;
+    }
+    Add("default", "round" + std::to_string(round));
+    if (round % 2 == 0) cluster_.CutWatches();
+    if (round % 3 == 2) Must(cluster_.Delete("samples", "default", "round" + std::to_string(round - 2)));
+    if (round % 4 == 1) cluster_.Compact();
+    cluster_.RunUntilIdle();
+  }
+  cluster_.ClearFaults();
+  cluster_.Advance(30min);
+  cluster_.RunUntilIdle();
+  ExpectAgreement(factory);
+}
+
+TEST_P(FactoryTest, MakesOneInformerPerKind_FA_02) {
+  const Factory factory(cluster_.Connection());
+  EXPECT_EQ(factory.Samples().Informer().core(), factory.Samples().Informer().core());
+  EXPECT_EQ(factory.status().size(), 1u);
+}
+
+TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater_FA_04_FA_05_FA_08) {
+  Factory factory(cluster_.Connection());
+  static_cast<void>(factory.Samples());  // asks for nothing
+  factory.Start();
+  EXPECT_TRUE(factory.WaitForCacheSync().has_value());  // nothing was started
+  EXPECT_THAT(factory.status(), IsEmpty());
+  const SampleLister lister = factory.Samples().Lister();
+  cluster_.RunUntilIdle();
+  EXPECT_FALSE(factory.status().at(0).started);
+  Add("default", "a");
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  EXPECT_TRUE(lister.Samples("default").Get("a"));
+}
+
+TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak_FA_01_FA_12) {
+  Add("one", "a", R"(,"labels":{"tier":"gold"})");
+  Add("one", "b");
+  Add("two", "c", R"(,"labels":{"tier":"gold"})");
+  Factory factory(cluster_.Connection(), {.namespace_ = "one", .tweak_list_options = [](ListOptions& options) {
+                                            options.label_selector = "tier=gold";
+                                          }});
+  const Registration registration = Fold(factory);
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  Add("one", "d", R"(,"labels":{"tier":"gold"})");
+  Add("one", "e");
+  Add("two", "f", R"(,"labels":{"tier":"gold"})");
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(factory.status().at(0).name, "samples in one");
+  std::vector<std::string> keys;
+  for (const auto& [key, version] : folded_) keys.push_back(key);
+  EXPECT_THAT(keys, ElementsAre("one/a", "one/d"));
+  EXPECT_EQ(InStore(factory), folded_);
+}
+
+TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndSaysSo_I5) {
+  Factory factory(cluster_.Connection(),
+                  {.tweak_list_options = [](ListOptions&) { throw std::runtime_error("bad tweak"); }});
+  static_cast<void>(factory.Samples().Informer());
+  factory.Start();
+  const Result<void> synced = factory.WaitForCacheSync({}, {.give_up_after = 5s});
+  ASSERT_FALSE(synced.has_value());
+  EXPECT_THAT(synced.error().ToString(), HasSubstr("bad tweak"));
+}
+
+TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync_FA_02) {
+  Add("default", "a");
+  Factory factory(cluster_.Connection(), {.resync = 1h, .resync_of = {{&Sample::kTable, 10s}}});
+  int resyncs = 0;
+  const Registration registration = factory.Samples().Informer().AddEventHandler(
+      {.on_update = [&](const Updated<Sample>& e) { resyncs += e.reason == Reason::kResync ? 1 : 0; }});
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  cluster_.RunUntilIdle();
+  cluster_.Advance(35s);
+  EXPECT_EQ(resyncs, 3);
+}
+
+TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer_FA_01) {
+  Add("default", "a");
+  Factory factory(cluster_.Connection(), {.transform = [](AnyRef object) -> Result<AnyRef> {
+                    Sample changed = *object.As<Sample>();
+                    changed.metadata.labels["seen"] = "yes";
+                    return AnyRef(MakeRef(std::move(changed)));
+                  }});
+  static_cast<void>(factory.Samples().Informer());
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  EXPECT_EQ(factory.Samples().Lister().Samples("default").Get("a")->metadata.labels["seen"], "yes");
+}
+
+TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore_FA_06_FA_07) {
+  Add("default", "a");
+  Factory factory(cluster_.Connection());
+  const Registration registration = Fold(factory);
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  factory.Shutdown();
+  factory.Shutdown();
+  cluster_.RunUntilIdle();  // the server hears of the cancelled watch
+  EXPECT_TRUE(factory.Samples().Informer().IsStopped());
+  EXPECT_EQ(cluster_.census().watches, 0u);
+  Add("default", "b");
+  factory.Start();
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(InStore(factory).size(), 1u);  // the last state
+  const Registration late = Fold(factory);
+  EXPECT_EQ(late.status().error().code(), Code::kStopped);
+}
+
+TEST_P(FactoryTest, StopsWithTheTokenOfItsStart_FA_05) {
+  std::stop_source stop;
+  Factory factory(cluster_.Connection());
+  static_cast<void>(factory.Samples().Informer());
+  factory.Start(stop.get_token());
+  Must(factory.WaitForCacheSync());
+  stop.request_stop();
+  cluster_.RunUntilIdle();
+  EXPECT_TRUE(factory.Samples().Informer().IsStopped());
+  EXPECT_EQ(cluster_.census().watches, 0u);
+}
+
+TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut_D11) {
+  Add("default", "a");
+  std::optional<Factory> factory(std::in_place, cluster_.Connection());
+  const auto accessor = factory->Samples();
+  const SampleLister lister = accessor.Lister();
+  const SharedInformer<Sample> informer = accessor.Informer();
+  const Registration registration = Fold(*factory);
+  factory->Start();
+  Must(factory->WaitForCacheSync());
+  factory.reset();
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(cluster_.census().watches, 0u);
+  EXPECT_TRUE(lister.Samples("default").Get("a"));
+  EXPECT_TRUE(informer.IsStopped());
+  EXPECT_EQ(accessor.Informer().core(), informer.core());
+  EXPECT_EQ(informer.Indexer().Snapshot().size(), 1u);
+}
+
+TEST_P(FactoryTest, MayGoFromAHandler_D11) {
+  Add("default", "a");
+  std::optional<Factory> factory(std::in_place, cluster_.Connection());
+  int calls = 0;
+  const Registration registration = factory->Samples().Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    ++calls;
+    factory.reset();
+  }});
+  factory->Start();
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(factory.has_value());
+  EXPECT_EQ(cluster_.census().watches, 0u);
+}
+
+TEST_P(FactoryTest, WaitsForARunningHandlerWhenItGoes_D11) {
+  Add("default", "a");
+  bool ended = false;
+  {
+    Factory factory(cluster_.Connection());
+    const Registration registration =
+        factory.Samples().Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+          const auto waiter = cluster_.simulation().executor()->MakeWaiter("a slow handler");
+          static_cast<void>(waiter->Wait({}, cluster_.simulation().clock()->Now() + 10s));
+          ended = true;
+        }});
+    factory.Start();
+    Must(factory.WaitForCacheSync());
+    cluster_.Advance(1s);
+    EXPECT_FALSE(ended);
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST_P(FactoryTest, LeavesNothingBehind) {
+  const std::int64_t blocks = LiveBlocks();
+  {
+    Factory factory(cluster_.Connection());
+    const Registration registration = Fold(factory);
+    factory.Start();
+    Must(factory.WaitForCacheSync());
+  }
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(LiveBlocks(), blocks);
+  EXPECT_EQ(cluster_.census().watches, 0u);
+  EXPECT_EQ(cluster_.census().requests, 0u);
+  const auto census = cluster_.simulation().census();
+  EXPECT_EQ(census.bodies, 0u);
+  EXPECT_EQ(census.tasks, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FactoryTest, ::testing::Range<std::uint64_t>(0, 32));
+
+}  // namespace
+}  // namespace kgen
