@@ -1,0 +1,286 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/testing/matchers.h"
+#include "tests/runtime/testing/cluster_fixture.h"
+
+namespace kgen::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(ClusterTest, GivesACreatedObjectItsMetadata) {
+  const json pod = Post(kPods, Pod("a"));
+  EXPECT_EQ(last_status_, 201);
+  EXPECT_EQ(pod["metadata"]["uid"].get<std::string>().size(), 36u);
+  EXPECT_EQ(pod["metadata"]["creationTimestamp"], "2026-01-01T00:00:00Z");
+  EXPECT_EQ(pod["metadata"]["generation"], 1);
+  EXPECT_EQ(pod["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
+  EXPECT_EQ(Get(std::string(kPods) + "/a"), pod);
+}
+
+TEST_F(ClusterTest, MakesANameFromGenerateName) {
+  json pod = Pod("x");
+  pod["metadata"].erase("name");
+  pod["metadata"]["generateName"] = "web-";
+  const std::string first = Post(kPods, pod)["metadata"]["name"], second = Post(kPods, pod)["metadata"]["name"];
+  EXPECT_EQ(first.size(), 9u);
+  EXPECT_EQ(first.substr(0, 4), "web-");
+  EXPECT_NE(first, second);
+}
+
+TEST_F(ClusterTest, RefusesASecondObjectOfTheSameName) {
+  Post(kPods, Pod("a"));
+  Post(kPods, Pod("a"));
+  EXPECT_EQ(last_code_, Code::kAlreadyExists);
+  EXPECT_THAT(last_error_, HasSubstr("pods \"a\" already exists"));
+}
+
+TEST_F(ClusterTest, RefusesWhatIsNoObjectOfTheResource) {
+  Send("POST", kPods, "", json("text"));
+  EXPECT_EQ(last_status_, 400);
+  json pod = Pod("a");
+  pod["kind"] = "Service";
+  Post(kPods, pod);
+  EXPECT_EQ(last_status_, 400);
+  pod = Pod("a");
+  pod["metadata"]["namespace"] = "other";
+  Post(kPods, pod);
+  EXPECT_EQ(last_status_, 400);
+  Post(kPods, Pod("Not_A_Name"));
+  EXPECT_EQ(last_code_, Code::kInvalid);
+  EXPECT_THAT(last_causes_, ElementsAre("metadata.name FieldValueInvalid"));
+  Send("POST", kPods, "", Pod("a"), "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(last_code_, Code::kUnsupportedMedia);
+  EXPECT_THAT(cluster_.List("pods"), IsEmpty());
+}
+
+TEST_F(ClusterTest, RefusesAnUpdateOfAnOldVersion) {
+  json pod = Post(kPods, Pod("a"));
+  json next = pod;
+  next["metadata"]["labels"]["x"] = "1";
+  next = Put(std::string(kPods) + "/a", next);
+  EXPECT_NE(next["metadata"]["resourceVersion"], pod["metadata"]["resourceVersion"]);
+  Put(std::string(kPods) + "/a", pod);
+  EXPECT_EQ(last_code_, Code::kConflict);
+  EXPECT_THAT(last_error_, HasSubstr("the object has been modified"));
+  pod["metadata"].erase("resourceVersion");  // unconditional
+  Put(std::string(kPods) + "/a", pod);
+  EXPECT_EQ(last_status_, 200);
+}
+
+TEST_F(ClusterTest, ChangesNothingAndTellsNobodyWhenAnUpdateChangesNothing) {
+  const json pod = Post(kPods, Pod("a"));
+  const auto watch = Watch(kPods, "resourceVersion=" + std::to_string(cluster_.resource_version()));
+  EXPECT_EQ(Put(std::string(kPods) + "/a", pod), pod);
+  cluster_.RunUntilIdle();
+  EXPECT_THAT(watch->lines, IsEmpty());
+}
+
+TEST_F(ClusterTest, KeepsStatusAndTheRestApart) {
+  json pod = Post(kPods, Pod("a"));
+  pod["status"]["phase"] = "Running";
+  pod["spec"]["nodeName"] = "n1";
+  json stored = Put(std::string(kPods) + "/a", pod);
+  EXPECT_EQ(stored["status"]["phase"], "Pending");
+  EXPECT_EQ(stored["spec"]["nodeName"], "n1");
+  EXPECT_EQ(stored["metadata"]["generation"], 2);
+  stored["status"]["phase"] = "Running";
+  stored["spec"]["nodeName"] = "n2";
+  stored = Put(std::string(kPods) + "/a/status", stored);
+  EXPECT_EQ(stored["status"]["phase"], "Running");
+  EXPECT_EQ(stored["spec"]["nodeName"], "n1");
+  EXPECT_EQ(stored["metadata"]["generation"], 2);
+}
+
+TEST_F(ClusterTest, AppliesMergePatchesAndJsonPatches) {
+  Post(kPods, Pod("a", {{"x", "1"}, {"y", "2"}}));
+  const std::string path = std::string(kPods) + "/a";
+  json pod = Send("PATCH", path, "", {{"metadata", {{"labels", {{"x", nullptr}, {"z", "3"}}}}}},
+                  "application/merge-patch+json");
+  EXPECT_EQ(pod["metadata"]["labels"], (json{{"y", "2"}, {"z", "3"}}));
+  const json add = {{{"op", "add"}, {"path", "/metadata/labels/w"}, {"value", "4"}}};
+  pod = Send("PATCH", path, "", add, "application/json-patch+json");
+  EXPECT_EQ(pod["metadata"]["labels"]["w"], "4");
+  const json test = {{{"op", "test"}, {"path", "/metadata/labels/w"}, {"value", "5"}}};
+  Send("PATCH", path, "", test, "application/json-patch+json");
+  EXPECT_EQ(last_code_, Code::kInvalid);
+  Send("PATCH", path + "b", "", add, "application/json-patch+json");
+  EXPECT_EQ(last_code_, Code::kNotFound);
+}
+
+TEST_F(ClusterTest, CreatesByApplyAndNotesTheManager) {
+  const std::string path = std::string(kPods) + "/a";
+  Send("PATCH", path, "", Pod("a"), "application/apply-patch+yaml");
+  EXPECT_EQ(last_status_, 400);  // no manager
+  json pod = Send("PATCH", path, "fieldManager=me", Pod("a"), "application/apply-patch+yaml");
+  EXPECT_EQ(last_status_, 201);
+  EXPECT_EQ(pod["metadata"]["managedFields"][0]["manager"], "me");
+  const json again = Send("PATCH", path, "fieldManager=me", Pod("a"), "application/apply-patch+yaml");
+  EXPECT_EQ(again, pod);
+}
+
+TEST_F(ClusterTest, KeepsAnObjectUntilItsLastFinalizerHasGone) {
+  json pod = Pod("a");
+  pod["metadata"]["finalizers"] = {"example.com/hold"};
+  Post(kPods, pod);
+  const auto watch = Watch(kPods, "");
+  json marked = Delete(std::string(kPods) + "/a");
+  EXPECT_TRUE(marked["metadata"].contains("deletionTimestamp"));
+  marked["metadata"].erase("finalizers");
+  Put(std::string(kPods) + "/a", marked);
+  EXPECT_EQ(last_status_, 200);
+  Get(std::string(kPods) + "/a");
+  EXPECT_EQ(last_code_, Code::kNotFound);
+  cluster_.RunUntilIdle();
+  EXPECT_THAT(watch->lines, ElementsAre("ADDED a", "MODIFIED a", "MODIFIED a", "DELETED a"));
+}
+
+TEST_F(ClusterTest, ChecksThePreconditionsOfADeletion) {
+  const json pod = Post(kPods, Pod("a"));
+  Delete(std::string(kPods) + "/a", {{"preconditions", {{"uid", "another"}}}});
+  EXPECT_EQ(last_code_, Code::kConflict);
+  Delete(std::string(kPods) + "/a", {{"preconditions", {{"resourceVersion", "1"}}}});
+  EXPECT_EQ(last_code_, Code::kConflict);
+  Delete(std::string(kPods) + "/a", {{"preconditions", {{"uid", pod["metadata"]["uid"]}}}});
+  EXPECT_EQ(last_status_, 200);
+}
+
+TEST_F(ClusterTest, GivesARunningPodItsGrace) {
+  json pod = Pod("a");
+  pod["spec"]["nodeName"] = "n1";
+  Post(kPods, pod);
+  const json marked = Delete(std::string(kPods) + "/a");
+  EXPECT_EQ(marked["metadata"]["deletionGracePeriodSeconds"], 30);
+  EXPECT_TRUE(cluster_.Get("pods", "default", "a"));
+  cluster_.Advance(30s);
+  EXPECT_FALSE(cluster_.Get("pods", "default", "a"));
+}
+
+TEST_F(ClusterTest, DeletesACollectionBySelector) {
+  for (const char* name : {"a", "b", "c"}) Post(kPods, Pod(name, {{"odd", name[0] == 'b' ? "no" : "yes"}}));
+  const json list = Send("DELETE", kPods, "labelSelector=odd%3Dyes");
+  EXPECT_EQ(list["items"].size(), 2u);
+  EXPECT_EQ(cluster_.List("pods").size(), 1u);
+}
+
+TEST_F(ClusterTest, StoresNothingInADryRun) {
+  const json pod = Send("POST", kPods, "dryRun=All", Pod("a"));
+  EXPECT_EQ(last_status_, 201);
+  EXPECT_EQ(pod["metadata"]["name"], "a");
+  EXPECT_THAT(cluster_.List("pods"), IsEmpty());
+}
+
+TEST_F(ClusterTest, ScalesADeployment) {
+  json deployment = json::parse(MinimalObject("apps/v1", "Deployment", "default", "web").json());
+  deployment["spec"]["replicas"] = 1;
+  const std::string path = "/apis/apps/v1/namespaces/default/deployments";
+  Post(path, deployment);
+  json scale = Get(path + "/web/scale");
+  EXPECT_EQ(scale["kind"], "Scale");
+  scale["spec"]["replicas"] = 3;
+  EXPECT_EQ(Put(path + "/web/scale", scale)["spec"]["replicas"], 3);
+  EXPECT_EQ(Get(path + "/web")["spec"]["replicas"], 3);
+}
+
+TEST_F(ClusterTest, RemembersTheWritesOfClients) {
+  Post(kPods, Pod("a"));
+  Put(std::string(kPods) + "/a/status", Pod("a"));
+  Delete(std::string(kPods) + "/a");
+  Post("/api/v1/namespaces", json::parse(MinimalObject("v1", "Namespace", "", "shop").json()));
+  cluster_.Add(MinimalPod("default", "not told"));
+  Get(kPods);
+  EXPECT_THAT(cluster_.Writes(), HasActions({"create pods default/a", "update pods/status default/a",
+                                             "delete pods default/a", "create namespaces shop"}));
+  cluster_.ClearWrites();
+  EXPECT_THAT(cluster_.Writes(), IsEmpty());
+}
+
+// --- Custom resources
+
+json Crd() {
+  return json::parse(R"({
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "orders.shop.example"},
+    "spec": {"group": "shop.example", "scope": "Namespaced",
+      "names": {"plural": "orders", "singular": "order", "kind": "Order", "listKind": "OrderList", "shortNames": ["ord"]},
+      "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}, "scale": {
+          "specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"}},
+        "schema": {"openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": {"spec": {"type": "object",
+          "required": ["item"], "properties": {"item": {"type": "string", "enum": ["tea", "coffee"]}, "count": {"type": "integer"},
+          "when": {"x-kubernetes-int-or-string": true}, "notes": {"type": "array", "items": {"type": "string"}}}}}}}},
+        {"name": "v2", "served": true, "storage": false, "schema": {"openAPIV3Schema": {"type": "object"}}}]}})");
+}
+json Order(const json& spec) {
+  return {{"apiVersion", "shop.example/v1"}, {"kind", "Order"}, {"metadata", {{"name", "first"}}}, {"spec", spec}};
+}
+constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr char kOrders[] = "/apis/shop.example/v1/namespaces/default/orders";
+
+TEST_F(ClusterTest, ServesAResourceOnceItsDefinitionIsThere) {
+  Get(kOrders);
+  EXPECT_EQ(last_status_, 404);
+  Post(kCrds, Crd());
+  const json crd = Get(std::string(kCrds) + "/orders.shop.example");
+  EXPECT_EQ(crd["status"]["conditions"][1]["type"], "Established");
+  EXPECT_EQ(crd["status"]["storedVersions"], json::array({"v1"}));
+  Post(kOrders, Order({{"item", "tea"}, {"count", 2}}));
+  EXPECT_EQ(last_status_, 201) << last_error_;
+  const json list = Get(kOrders);
+  EXPECT_EQ(list["kind"], "OrderList");
+  EXPECT_EQ(list["items"][0]["kind"], "Order");  // unlike in lists of built-in kinds
+  EXPECT_EQ(Get("/apis/shop.example/v2/namespaces/default/orders/first")["apiVersion"], "shop.example/v2");
+  EXPECT_EQ(Get(std::string(kOrders) + "/first/scale")["spec"]["replicas"], 2);
+}
+
+TEST_F(ClusterTest, SaysWhatDoesNotFitTheSchema) {
+  Post(kCrds, Crd());
+  Post(kOrders, Order({{"item", "beer"}, {"count", "many"}, {"when", true}, {"notes", {"fine", 7}}}));
+  EXPECT_EQ(last_code_, Code::kInvalid);
+  EXPECT_THAT(last_causes_, ElementsAre("spec.count FieldValueTypeInvalid", "spec.item FieldValueNotSupported",
+                                        "spec.notes[1] FieldValueTypeInvalid", "spec.when FieldValueTypeInvalid"));
+  Post(kOrders, Order(json::object()));
+  EXPECT_THAT(last_causes_, ElementsAre("spec.item FieldValueRequired"));
+  EXPECT_THAT(cluster_.List("orders"), IsEmpty());
+}
+
+TEST_F(ClusterTest, DemandsAVersionForTheUpdateOfACustomResource) {
+  Post(kCrds, Crd());
+  json order = Post(kOrders, Order({{"item", "tea"}}));
+  order["metadata"].erase("resourceVersion");
+  Put(std::string(kOrders) + "/first", order);
+  EXPECT_EQ(last_code_, Code::kInvalid);
+}
+
+TEST_F(ClusterTest, TakesTheObjectsAlongWhenADefinitionGoes) {
+  Post(kCrds, Crd());
+  Post(kOrders, Order({{"item", "tea"}}));
+  const auto watch = Watch(kOrders, "");
+  Delete(std::string(kCrds) + "/orders.shop.example");
+  cluster_.RunUntilIdle();
+  EXPECT_THAT(watch->lines, ElementsAre("ADDED first", "DELETED first"));
+  EXPECT_TRUE(watch->end.has_value());
+  Get(kOrders);
+  EXPECT_EQ(last_status_, 404);
+}
+
+TEST_F(ClusterTest, TellsAClientWhatThereIs) {
+  Post(kCrds, Crd());
+  EXPECT_EQ(Get("/api")["versions"], json::array({"v1"}));
+  EXPECT_THAT(Get("/apis").dump(), HasSubstr("\"shop.example/v1\""));
+  const json resources = Get("/apis/shop.example/v1")["resources"];
+  ASSERT_EQ(resources.size(), 3u);
+  EXPECT_EQ(resources[0]["name"], "orders");
+  EXPECT_EQ(resources[0]["shortNames"], json::array({"ord"}));
+  EXPECT_EQ(resources[1]["name"], "orders/status");
+  EXPECT_EQ(resources[2]["kind"], "Scale");
+  EXPECT_EQ(Get("/readyz"), "ok");
+  EXPECT_EQ(Get("/version")["major"], "1");
+  EXPECT_TRUE(Get("/openapi/v3")["paths"].contains("apis/shop.example/v1"));
+  EXPECT_FALSE(Get("/openapi/v3/apis/shop.example/v1")["paths"].empty());
+  Get("/nowhere");
+  EXPECT_EQ(last_status_, 404);
+}
+
+}  // namespace
+}  // namespace kgen::testing
