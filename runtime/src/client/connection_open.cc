@@ -100,7 +100,9 @@ Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
 Result<Connection> OpenNew(rest::Config config) {
   Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
-  if (auto ok = LoadTls(config.tls); !ok) return Fail(ok.error());
+  // Only to find what is wrong; the transport gets the names of the files, and reads them again when it connects again.
+  rest::TlsConfig checked = config.tls;
+  if (auto ok = LoadTls(checked); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
   ConnectionCore::Settings settings;

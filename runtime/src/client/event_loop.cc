@@ -203,8 +203,9 @@ class Loop final : public EventLoop {
   bool Post(Task task) override {
     std::lock_guard lock(mutex_);
     if (stopped_) return false;
-    if (!thread_) thread_ = detail::Thread::Start([this] { Run(); });
-    if (!thread_) return false;
+    if (!started_) thread_ = detail::Thread::Start([this] { Run(); });
+    started_ = started_ || thread_;
+    if (!started_) return false;
     // asio copies handlers in places; the task is not copyable.
     asio::post(context_, [task = std::make_unique<Task>(std::move(task))] { (*task)(); });
     return true;
@@ -253,7 +254,13 @@ class Loop final : public EventLoop {
       work_.reset();
     });
     if (!running) return;
-    thread_.Join();
+    detail::Thread thread;
+    {
+      const std::lock_guard lock(mutex_);
+      thread = std::move(thread_);
+    }
+    // Not under the lock: what is still posted meanwhile runs.
+    thread.Join();
   }
 
  private:
@@ -282,10 +289,10 @@ class Loop final : public EventLoop {
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::mutex mutex_;
-  bool stopped_ = false;             // guarded by mutex_
-  bool stopping_ = false;            // on the loop's thread
-  std::unordered_set<User*> users_;  // on the loop's thread
-  detail::Thread thread_;
+  bool started_ = false, stopped_ = false;  // guarded by mutex_
+  bool stopping_ = false;                   // on the loop's thread
+  std::unordered_set<User*> users_;         // on the loop's thread
+  detail::Thread thread_;                   // guarded by mutex_; taken by who joins it
 };
 
 class Loop::LoopTimer final : public Timer::State, public EventLoop::User {
