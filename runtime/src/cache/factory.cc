@@ -25,6 +25,7 @@ class FactoryState : public SharedObject {
       if (entry.table == &table) return entry.core;
     }
     entries_.push_back({&table, Make(table), false});
+    if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
     return entries_.back().core;
   }
 

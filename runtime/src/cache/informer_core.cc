@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cache/informer_impl.h"
-#include "cache/tell.h"
+#include "core/tell.h"
 #include "kgen/core/field_path.h"
 
 namespace kgen::cache {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "cache/tell.h"
+#include "core/tell.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/value.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
+#include "core/tell.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
@@ -42,7 +43,7 @@ class Listener::Impl : public SharedObject {
       high = NewlyHighBacklog();
       if (!std::exchange(scheduled_, true)) Schedule();
     }
-    if (high > 0 && observer_) observer_->OnBacklogHigh({informer_, high});
+    if (high > 0) Tell(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
   }
 
   void InitialQueued() {
@@ -177,12 +178,14 @@ class Listener::Impl : public SharedObject {
     try {
       handler_(event);
     } catch (const std::exception& e) {
-      if (observer_) observer_->OnHandlerFailed({informer_, &event.key, e.what()});
+      Tell(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
     } catch (...) {
-      if (observer_) observer_->OnHandlerFailed({informer_, &event.key, "an exception of an unknown type"});
+      Tell(observer_,
+           [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, "an exception of an unknown type"}); });
     }
     const Nanos took = executor_->clock()->Now() - start;
-    if (took > kSlowCall && observer_) observer_->OnHandlerSlow({informer_, &event.key, took, Backlog()});
+    if (took > kSlowCall)
+      Tell(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
   }
 
   // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call. [D11]

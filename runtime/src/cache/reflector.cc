@@ -6,7 +6,7 @@
 
 #include "cache/deliberate_bugs.h"
 #include "cache/reflector_impl.h"
-#include "cache/tell.h"
+#include "core/tell.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen::cache {

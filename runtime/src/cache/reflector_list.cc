@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cache/reflector_impl.h"
-#include "cache/tell.h"
+#include "core/tell.h"
 
 namespace kgen::cache {
 namespace {

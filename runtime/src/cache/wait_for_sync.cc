@@ -52,6 +52,11 @@ class SyncWait {
     for (const Shared<InformerCore>& informer : informers_) {
       if (informer->HasSynced()) continue;
       const InformerStatus status = informer->status();
+      if (!status.started && !status.stopped) {
+        return Fail(Code::kInvalidArgument,
+                    Others(status.name) + status.name +
+                        ": the informer has not been started; call Start() of its factory first");
+      }
       if (status.stopped)
         return Fail(Code::kStopped,
                     Others(status.name) + status.name + ": the informer was stopped before it had synced");
@@ -137,7 +142,7 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
                          const SyncOptions& options) {
   const Shared<Waiter> waiter = executor.MakeWaiter("sync of caches");
   const TimePoint deadline =
-      options.give_up_after > Nanos(0) ? executor.clock()->Now() + options.give_up_after : Waiter::kNoDeadline;
+      options.give_up_after > Nanos(0) ? Later(executor.clock()->Now(), options.give_up_after) : Waiter::kNoDeadline;
   std::vector<Shared<InformerCore::Watch>> watches;
   for (const Shared<InformerCore>& informer : informers)
     watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));

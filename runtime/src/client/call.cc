@@ -7,6 +7,7 @@
 
 #include "client/errors.h"
 #include "client/transport_errors.h"
+#include "core/tell.h"
 
 namespace kgen::client {
 namespace {
@@ -78,9 +79,10 @@ void CallOperation::Finish(Result<ApiResponse> result) {
   try {
     done(std::move(result));
   } catch (const std::exception& thrown) {
-    core().observer->OnHandlerFailed({.informer = request().what, .what = thrown.what()});
+    Tell(core().observer, [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = thrown.what()}); });
   } catch (...) {
-    core().observer->OnHandlerFailed({.informer = request().what, .what = "an exception of unknown type"});
+    Tell(core().observer,
+         [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = "an exception of unknown type"}); });
   }
 }
 

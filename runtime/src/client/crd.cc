@@ -172,7 +172,7 @@ class TimeLimit {
  public:
   TimeLimit(const Connection& connection, const InstallOptions& options)
       : forward_(options.stop, Forward{&source_}),
-        deadline_(connection.clock().Now() + options.timeout),
+        deadline_(Later(connection.clock().Now(), options.timeout)),
         timer_(connection.clock().At(deadline_, TimerKind::kProgress,
                                      [source = source_]() mutable { source.request_stop(); })) {}
 

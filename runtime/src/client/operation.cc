@@ -5,6 +5,7 @@
 
 #include "client/errors.h"
 #include "client/text.h"
+#include "core/tell.h"
 
 namespace kgen::client {
 namespace {
@@ -66,7 +67,9 @@ void Operation::Throttle(bool exempt) {
   if (ended_ || cancelled()) return;
   const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
   if (wait <= Nanos::zero()) return Authorize();
-  if (wait >= kWorthTelling) core_->observer->OnLimiterWaited({.what = request_.what, .waited = wait});
+  if (wait >= kWorthTelling) {
+    Tell(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
+  }
   pause_ = core_->clock->After(wait, TimerKind::kProgress,
                                [self = Shared<Operation>(this)] { self->PostSelf([self] { self->Authorize(); }); });
 }
@@ -88,7 +91,7 @@ void Operation::Authorize() {
 // Starts after the first wait for the limiter, so that throttling eats nothing of it. [CLI REST-15]
 void Operation::StartTimeLimit() {
   if (request_.watch || core_->timeout <= Nanos::zero() || deadline_) return;
-  deadline_ = core_->clock->Now() + core_->timeout;
+  deadline_ = Later(core_->clock->Now(), core_->timeout);
   time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
     self->PostSelf([self] {
       if (self->ended_ || self->cancelled()) return;

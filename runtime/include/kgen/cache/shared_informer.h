@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SharedInformer<T>: a local, indexed, always current copy of one resource, shared by any number of handlers and listers.
+// SharedInformer<T>: a local, indexed, always current copy of one resource, shared by any number of handlers and
+// listers.
 //
 //   auto pods = factory.Core().V1().Pods();
 //   auto registration = pods.Informer().AddEventHandler({.on_add = [](const kgen::Added<Pod>& e) { ... }});
@@ -13,6 +14,7 @@
 #include <concepts>
 #include <stop_token>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,18 +37,23 @@ class SharedInformer {
     return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // Before or while it runs; visible in snapshots taken after the return. Errors: kInvalidArgument (name taken, no such field), kUserCode,
-  // kStopped.
-  [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const { return core_->AddIndex(name, path); }
+  // Before or while it runs; visible in snapshots taken after the return. Errors: kInvalidArgument (name taken, no such
+  // field), kUserCode, kStopped.
+  [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
+    return core_->AddIndex(name, path);
+  }
   template <std::invocable<const T&, IndexSink&> F>
   [[nodiscard]] Result<void> AddIndex(std::string_view name, F function) const {
-    return core_->AddIndex(name, cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
-                             if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
-                           }));
+    return core_->AddIndex(
+        name, cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
+          if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
+        }));
   }
 
-  // Changes every object before the store sees it, once each; before the start only. Drop what you do not need to save memory.
+  // Changes every object before the store sees it, once each; before the start only. Drop what you do not need to save
+  // memory. `function` takes a T& and returns nothing; one that takes a copy would change only that.
   template <std::invocable<T&> F>
+    requires(std::is_void_v<std::invoke_result_t<F&, T&>> && !std::invocable<F&, T &&>)
   [[nodiscard]] Result<void> SetTransform(F function) const {
     return core_->SetTransform([function = std::move(function)](AnyRef object) -> Result<AnyRef> {
       const Ref<const T> typed = object.As<T>();
@@ -69,7 +76,7 @@ class SharedInformer {
 
 // Waits for any informers, of one factory or of several.
 template <typename... T>
-Result<void> WaitForCacheSync(std::stop_token stop, const SharedInformer<T>&... informers) {
+[[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SharedInformer<T>&... informers) {
   return detail::WaitForSync(std::move(stop), {informers.core()...}, {});
 }
 

@@ -38,8 +38,8 @@ struct ApiRequest {
   std::string query{};  // without '?'
   std::string content_type{};
   std::string body{};
-  std::string what{};   // "get pods default/web-0": put before every error
-  bool watch = false;   // long-lived: no request timeout
+  std::string what{};  // "get pods default/web-0": put before every error
+  bool watch = false;  // long-lived: no request timeout
 };
 
 struct ApiResponse {
@@ -48,13 +48,13 @@ struct ApiResponse {
   std::string content_type{};
 };
 
-// Receives a streamed response on a strand: every call is a task of it, in order. Non-2xx answers never reach OnBytes: they are
-// collected and come as the error of OnEnd, with the server's Status.
+// Receives a streamed response on a strand: every call is a task of it, in order. Non-2xx answers never reach OnBytes:
+// they are collected and come as the error of OnEnd, with the server's Status.
 class StreamSink : public SharedObject {
  public:
-  virtual void OnOpen() = 0;                           // 200 received
-  virtual void OnBytes(std::string_view bytes) = 0;    // credit goes back when this returns
-  virtual void OnEnd(Result<void> end) = 0;            // exactly once, last; kCancelled after Cancel()
+  virtual void OnOpen() = 0;                         // 200 received
+  virtual void OnBytes(std::string_view bytes) = 0;  // credit goes back when this returns
+  virtual void OnEnd(Result<void> end) = 0;          // exactly once, last; kCancelled after Cancel()
 };
 
 // A streamed request under way.
@@ -63,8 +63,8 @@ class StreamCall : public SharedObject {
   virtual void Cancel() noexcept = 0;  // any thread, idempotent; no OnBytes starts after OnEnd
 };
 
-// A handle; copies are the same connection. Outlives nothing by itself: clients, informers and requests keep it alive, and the last
-// one to go closes it.
+// A handle; copies are the same connection. Outlives nothing by itself: clients, informers and requests keep it alive,
+// and the last one to go closes it.
 //
 // Thread safety: all members from any thread.
 class Connection {
@@ -82,8 +82,9 @@ class Connection {
   };
   static Connection Over(Parts parts);
 
-  // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block.
-  // Errors: the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
+  // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block;
+  // an executor that is shut down destroys it unrun, as it does all work. What it throws goes to the observer. Errors:
+  // the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
   // Retries: a 429 or 5xx with Retry-After, and for GET a lost connection, up to ten times [CLI REST-18..23]
   void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
   // Blocks until answered. Refused with kInvalidArgument on a thread that runs posted work.

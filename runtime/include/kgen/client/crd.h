@@ -20,15 +20,17 @@ struct InstallOptions {
   std::stop_token stop{};
 };
 
-// Creates each manifest (one CRD as JSON, from a generated Manifests()) or updates what is there, then waits for the condition
-// Established and for the resource to answer. Idempotent. Blocks.
-// Errors: kTimeout names the CRD and its conditions; kInvalidArgument a manifest that is no CRD; the server's.
-Result<void> Install(const Connection& connection, std::span<const std::string_view> manifests, const InstallOptions& options = {});
+// Creates each manifest (one CRD as JSON, from a generated Manifests()) or updates what is there, then waits for the
+// condition Established and for the resource to answer. Idempotent. Blocks. Errors: kTimeout names the CRD and its
+// conditions; kInvalidArgument a manifest that is no CRD; the server's.
+[[nodiscard]] Result<void> Install(const Connection& connection, std::span<const std::string_view> manifests,
+                                   const InstallOptions& options = {});
 
 // The same with any clientset.
 template <typename Clientset>
   requires requires(const Clientset& c) { c.connection(); }
-Result<void> Install(const Clientset& clientset, std::span<const std::string_view> manifests, const InstallOptions& options = {}) {
+[[nodiscard]] Result<void> Install(const Clientset& clientset, std::span<const std::string_view> manifests,
+                                   const InstallOptions& options = {}) {
   return Install(clientset.connection(), manifests, options);
 }
 

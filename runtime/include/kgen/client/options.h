@@ -24,7 +24,7 @@ struct ListOptions {
   Optional<std::int64_t> limit{};
   std::string continue_{};
   std::string resource_version{};
-  std::string resource_version_match{};  // "Exact", "NotOlderThan"
+  std::string resource_version_match{};      // "Exact", "NotOlderThan"
   Optional<std::int64_t> timeout_seconds{};  // on the server's side
   bool allow_watch_bookmarks = false;
   bool send_initial_events = false;

@@ -25,8 +25,8 @@ class PageCursor {
  public:
   static constexpr std::int64_t kDefaultLimit = 500;  // [INF LW-04]
   PageCursor(RawResource resource, ListOptions options);
-  // The body of the next page. After the first page resourceVersion and its match are not sent (INF LW-06); an expired token
-  // on a later page gives one full list from there on, once (INF LW-08).
+  // The body of the next page. After the first page resourceVersion and its match are not sent (INF LW-06); an expired
+  // token on a later page gives one full list from there on, once (INF LW-08).
   Result<std::string> Fetch();
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource, without types: builds requests, checks arguments, hands back JSON. ResourceClient<T> puts types on it.
+// The verbs of one resource, without types: builds requests, checks arguments, hands back JSON. ResourceClient<T> puts
+// types on it.
 #ifndef KGEN_CLIENT_RAW_RESOURCE_H_
 #define KGEN_CLIENT_RAW_RESOURCE_H_
 

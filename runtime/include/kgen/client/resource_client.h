@@ -60,62 +60,77 @@ class ResourceClient {
       : connection_(std::move(connection)), namespace_(namespace_) {}
 
   // The server's answer holds what it added: uid, resourceVersion, defaults.
-  Result<T> Create(const T& object, const CreateOptions& options = {}) const { return Body<T>(CreateRequest(object, options)); }
+  [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const {
+    return Body<T>(CreateRequest(object, options));
+  }
   void CreateAsync(const T& object, const CreateOptions& options, Callback<T> done) const {
     BodyAsync<T>(CreateRequest(object, options), std::move(done));
   }
 
-  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. Fields that the schema of this
-  // program does not know go back as they came, if `object` was read from the server.
-  Result<T> Update(const T& object, const UpdateOptions& options = {}) const { return Body<T>(UpdateRequest(object, "", options)); }
+  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. Fields that the schema
+  // of this program does not know go back as they came, if `object` was read from the server.
+  [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const {
+    return Body<T>(UpdateRequest(object, "", options));
+  }
   void UpdateAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
     BodyAsync<T>(UpdateRequest(object, "", options), std::move(done));
   }
   // The same for the status alone; everything else in `object` is ignored by the server.
-  Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const {
+  [[nodiscard]] Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const {
     return Body<T>(UpdateRequest(object, "status", options));
   }
   void UpdateStatusAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
     BodyAsync<T>(UpdateRequest(object, "status", options), std::move(done));
   }
 
-  Result<T> Get(std::string_view name, const GetOptions& options = {}) const { return Body<T>(raw().Get(name, "", options)); }
+  [[nodiscard]] Result<T> Get(std::string_view name, const GetOptions& options = {}) const {
+    return Body<T>(raw().Get(name, "", options));
+  }
   void GetAsync(std::string_view name, const GetOptions& options, Callback<T> done) const {
     BodyAsync<T>(raw().Get(name, "", options), std::move(done));
   }
 
   // One page, or everything if options.limit is absent.
-  Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw().List(options)); }
-  void ListAsync(const ListOptions& options, Callback<L> done) const { BodyAsync<L>(raw().List(options), std::move(done)); }
+  [[nodiscard]] Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw().List(options)); }
+  void ListAsync(const ListOptions& options, Callback<L> done) const {
+    BodyAsync<L>(raw().List(options), std::move(done));
+  }
 
-  // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for directly.
+  // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for
+  // directly.
   kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw(), std::move(options)); }
 
   // A raw watch from options.resource_version on: no cache, no re-connection. Informers are usually what one wants.
-  Result<Watcher<T>> Watch(const ListOptions& options = {}) const { return Watcher<T>::Open(raw(), options); }
+  [[nodiscard]] Result<Watcher<T>> Watch(const ListOptions& options = {}) const {
+    return Watcher<T>::Open(raw(), options);
+  }
 
-  Result<T> Patch(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
+  [[nodiscard]] Result<T> Patch(std::string_view name, const kgen::Patch& patch,
+                                const PatchOptions& options = {}) const {
     return Body<T>(raw().Patch(name, "", patch, options));
   }
-  void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options, Callback<T> done) const {
+  void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options,
+                  Callback<T> done) const {
     BodyAsync<T>(raw().Patch(name, "", patch, options), std::move(done));
   }
-  Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const {
+  [[nodiscard]] Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch,
+                                      const PatchOptions& options = {}) const {
     return Body<T>(raw().Patch(name, "status", patch, options));
   }
   // Server-side apply of the members that are set in `object`; options.field_manager is required by the server.
-  Result<T> Apply(const T& object, const PatchOptions& options) const {
+  [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options) const {
     return Body<T>(raw().Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
   }
 
-  Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const {
+  [[nodiscard]] Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const {
     return Discard(detail::CallForBody(connection_, raw().Delete(name, options)));
   }
   void DeleteAsync(std::string_view name, const DeleteOptions& options, Callback<void> done) const {
-    detail::CallForBodyAsync(connection_, raw().Delete(name, options),
-                             [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
+    detail::CallForBodyAsync(
+        connection_, raw().Delete(name, options),
+        [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
   }
-  Result<void> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
+  [[nodiscard]] Result<void> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
     return Discard(detail::CallForBody(connection_, raw().DeleteCollection(options, which)));
   }
 

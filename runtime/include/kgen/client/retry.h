@@ -10,7 +10,8 @@
 
 namespace kgen {
 
-// Delay after attempt n (from 1): base * factor^(n-1), times a random part in [1, 1 + jitter), at most cap. [CLI RTY-1, RTY-4]
+// Delay after attempt n (from 1): base * factor^(n-1), times a random part in [1, 1 + jitter), at most cap. [CLI RTY-1,
+// RTY-4]
 struct Backoff {
   Nanos base = std::chrono::milliseconds(10);
   double factor = 1.0;
@@ -25,8 +26,8 @@ namespace detail {
 Result<void> WaitBackoff(const Backoff& backoff, int attempt);
 }  // namespace detail
 
-// Calls `body` until it returns something else than kConflict, at most backoff.steps times; the result of the last call.
-// `body` returns Result<T>. Blocks between attempts. [CLI RTY]
+// Calls `body` until it returns something else than kConflict, at most backoff.steps times; the result of the last
+// call. `body` returns Result<T>. Blocks between attempts. [CLI RTY]
 template <typename F>
 auto RetryOnConflict(F&& body, const Backoff& backoff = {}) -> decltype(body()) {
   for (int attempt = 1;; ++attempt) {

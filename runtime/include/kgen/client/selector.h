@@ -28,8 +28,8 @@ class Selector {
 
   // The text form of the API. Errors: kInvalidArgument with the position and what was expected.
   static Result<Selector> Parse(std::string_view text);
-  // Of a field like spec.selector: absent (null) selects nothing, empty everything. Errors: kInvalidArgument for an operator that is
-  // not known or values that do not fit it.
+  // Of a field like spec.selector: absent (null) selects nothing, empty everything. Errors: kInvalidArgument for an
+  // operator that is not known or values that do not fit it.
   static Result<Selector> From(const meta::v1::LabelSelector* selector);
 
   bool Matches(const Map<String>& labels) const noexcept;

@@ -1,11 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bytes to and from an API server: the seam between the client and HTTP/2, and between the client and a simulated server.
+// Bytes to and from an API server: the seam between the client and HTTP/2, and between the client and a simulated
+// server.
 //
 //   Connection --Start(request, sink)--> Transport --I/O thread--> sink.OnHead, OnBytes..., OnEnd
 //
-// A transport knows nothing of Kubernetes. It never decodes, never runs user code and never blocks; a slow reader holds back its
-// own stream and nothing else, because credit returns only by Exchange::Consumed(). [D16]
+// A transport knows nothing of Kubernetes. It never decodes, never runs user code and never blocks; a slow reader holds
+// back its own stream and nothing else, because credit returns only by Exchange::Consumed(). [D16]
 #ifndef KGEN_CLIENT_TRANSPORT_H_
 #define KGEN_CLIENT_TRANSPORT_H_
 
@@ -40,13 +41,15 @@ struct HttpHead {
   std::string_view Header(std::string_view name) const noexcept;
 };
 
-// Receives one response. Calls come one after the other, on the transport's I/O thread (or the simulation), must be short and must
-// not block: they post. OnEnd is the last call, and comes exactly once for every started exchange, cancelled ones included.
+// Receives one response. Calls come one after the other, on the transport's I/O thread (or the simulation), must be
+// short and must not block: they post. OnEnd is the last call, and comes exactly once for every started exchange,
+// cancelled ones included.
 class ResponseSink : public SharedObject {
  public:
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
-  // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved; the message begins
+  // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved; the message
+  // begins
   //                       with "cannot connect" if there was no connection at all (no second attempt of a GET at once)
   //         kTls          certificate or handshake
   //         kCancelled    Cancel() was called, or the transport was closed
@@ -65,8 +68,8 @@ class Exchange : public SharedObject {
 // Thread safety: all members from any thread; none blocks.
 class Transport : public SharedObject {
  public:
-  // Never fails by itself: what goes wrong comes through the sink. Requests beyond the server's stream limit wait their turn;
-  // short ones never behind watches.
+  // Never fails by itself: what goes wrong comes through the sink. Requests beyond the server's stream limit wait their
+  // turn; short ones never behind watches.
   virtual Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) = 0;
   // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
   virtual void Close() noexcept = 0;

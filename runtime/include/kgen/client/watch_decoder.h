@@ -4,8 +4,9 @@
 //
 //   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
 //
-// Frames are JSON objects {"type":T,"object":O}, in a row or on lines; the two members may come in either order. The object is handed
-// on as raw text: the reader of events decides what it decodes to, and finds out whether it is JSON. [CLI REST-33]
+// Frames are JSON objects {"type":T,"object":O}, in a row or on lines; the two members may come in either order. The
+// object is handed on as raw text: the reader of events decides what it decodes to, and finds out whether it is JSON.
+// [CLI REST-33]
 #ifndef KGEN_CLIENT_WATCH_DECODER_H_
 #define KGEN_CLIENT_WATCH_DECODER_H_
 
@@ -22,12 +23,15 @@ namespace kgen {
 // Thread safety: one thread at a time. Never blocks. Movable.
 class WatchDecoder {
  public:
-  // `type` is the wire's word ("ADDED", ..., or one that is not known); views are valid during the call. An error ends it.
+  // `type` is the wire's word ("ADDED", ..., or one that is not known); views are valid during the call. An error ends
+  // it.
   using OnEvent = std::function<Result<void>(std::string_view type, std::string_view object)>;
   explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20);
+  WatchDecoder(WatchDecoder&&) noexcept = default;
+  WatchDecoder& operator=(WatchDecoder&&) noexcept = default;
 
-  // Errors: kDecode  not JSON, no type, no object, over the limit (byte offset in the message), or what on_event returned.
-  // The same error again once one was given.
+  // Errors: kDecode  not JSON, no type, no object, over the limit (byte offset in the message), or what on_event
+  // returned. The same error again once one was given.
   Result<void> Feed(std::string_view bytes);
   // True between frames: a stream that ends elsewhere was cut.
   bool at_boundary() const noexcept;

@@ -48,7 +48,8 @@ class AnyWatcher {
   Shared<State> state_;
 };
 
-// Thread safety: one thread at a time. Back-pressure: what Next() has not taken is not read from the server beyond one window.
+// Thread safety: one thread at a time. Back-pressure: what Next() has not taken is not read from the server beyond one
+// window.
 template <typename T>
 class Watcher {
  public:

@@ -9,8 +9,10 @@
 //
 // What it promises (D6, contract GEN COD):
 //   * Unknown members are kept in order; so are big integers, number spelling, times as written, `null` where nullable.
-//   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode as a Misfit.
-//   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or namespace does
+//   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode as
+//   a Misfit.
+//   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
+//   namespace does
 //     not decode, its apiVersion or kind is another one's, or a limit is passed.
 //   * Duplicate members: the last one wins. Non-nullable null: absent.
 //   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A lone
@@ -33,9 +35,9 @@ namespace kgen {
 
 // A member that was kept raw because it did not fit.
 struct Misfit {
-  std::string path;      // "spec.template.spec.containers[2].ports[0].containerPort"
-  std::string message;   // "expected integer, found string \"80\""
-  std::size_t offset;    // in bytes, from the start of the input
+  std::string path;     // "spec.template.spec.containers[2].ports[0].containerPort"
+  std::string message;  // "expected integer, found string \"80\""
+  std::size_t offset;   // in bytes, from the start of the input
 };
 
 struct DecodeOptions {
@@ -74,8 +76,8 @@ Result<Json> ParseJson(std::string_view text);
 
 // Decodes objects for a cache: interns strings and shares equal subtrees between the objects it made. [D7]
 //
-// Equal subtrees are recognised by a keyed 128-bit hash of their raw bytes (key: random per process), never by an unkeyed one.
-// A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
+// Equal subtrees are recognised by a keyed 128-bit hash of their raw bytes (key: random per process), never by an
+// unkeyed one. A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
 //
 // Thread safety: one thread at a time (an informer's strand); the objects are free to go anywhere.
 // Ownership: pool and memo hold one reference to each shared block. Sweep() drops those that nobody else holds.
@@ -96,8 +98,8 @@ class ObjectDecoder {
   // Errors: kDecode (see above); the message holds the object's namespace/name as far as it was read.
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {});
 
-  // Forgets shared strings and subtrees that no object uses any more. Called by the pipeline after a relist, and now and
-  // then. Cost: one pass over the pool.
+  // Forgets shared strings and subtrees that no object uses any more. Called by the pipeline after a relist, and now
+  // and then. Cost: one pass over the pool.
   void Sweep();
   struct Stats {
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
@@ -110,7 +112,8 @@ class ObjectDecoder {
   Impl* impl_;
 };
 
-// Cheap look at one object's identity without decoding it: for an object that was refused. Empty strings where not found.
+// Cheap look at one object's identity without decoding it: for an object that was refused. Empty strings where not
+// found.
 struct Identity {
   std::string name, namespace_, resource_version, api_version, kind;
 };

@@ -27,10 +27,12 @@ class RateLimitingQueue {
   using Reconcile = std::function<Result<void>(const ObjectKey&)>;
 
   RateLimitingQueue();
-  // Queued once, however often it is added before it is taken; added while it is being processed it is processed once more. [CLI WQ]
+  // Queued once, however often it is added before it is taken; added while it is being processed it is processed once
+  // more. [CLI WQ]
   void Add(const ObjectKey& key) const;
   std::size_t size() const noexcept;
-  // Calls `reconcile` from `workers` threads until `stop`; a key whose call failed comes back after a growing delay. Blocks.
+  // Calls `reconcile` from `workers` threads until `stop`; a key whose call failed comes back after a growing delay.
+  // Blocks.
   Result<void> Process(int workers, std::stop_token stop, Reconcile reconcile);
 
  private:

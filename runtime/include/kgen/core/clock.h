@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Time as the library sees it: a clock that tells it and fires timers. Real in production, virtual in simulation. [D9, D10]
+// Time as the library sees it: a clock that tells it and fires timers. Real in production, virtual in simulation. [D9,
+// D10]
 #ifndef KGEN_CORE_CLOCK_H_
 #define KGEN_CORE_CLOCK_H_
 
@@ -24,8 +25,8 @@ enum class TimerKind : bool {
   kHousekeeping,  // PING, watch deadline, resync: for ever repeated
 };
 
-// Holds a timer. Destroying or cancelling it means: the task does not start any more (it may be running on another thread at
-// that moment; tasks only post, so that is harmless). Movable; one thread at a time.
+// Holds a timer. Destroying or cancelling it means: the task does not start any more (it may be running on another
+// thread at that moment; tasks only post, so that is harmless). Movable; one thread at a time.
 class Timer {
  public:
   class State : public SharedObject {
@@ -60,11 +61,20 @@ class Clock : public SharedObject {
   virtual TimePoint Now() noexcept = 0;
   // Wall time, for time stamps only; may jump.
   virtual std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept = 0;
-  // Runs `task` once, at `when` or soon after; at once (but never inside this call) if that has passed. The task runs on the
-  // clock's thread and must only post.
+  // Runs `task` once, at `when` or soon after; at once (but never inside this call) if that has passed. The task runs
+  // on the clock's thread and must only post.
   [[nodiscard]] virtual Timer At(TimePoint when, TimerKind kind, Task task) = 0;
-  [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task) { return At(Now() + delay, kind, std::move(task)); }
+  [[nodiscard]] Timer After(Nanos delay, TimerKind kind, Task task);
 };
+
+// `now` + `delay`, at most the end of time: a delay of Nanos::max() means never.
+constexpr TimePoint Later(TimePoint now, Nanos delay) noexcept {
+  return delay > TimePoint::max() - now ? TimePoint::max() : now + delay;
+}
+
+inline Timer Clock::After(Nanos delay, TimerKind kind, Task task) {
+  return At(Later(Now(), delay), kind, std::move(task));
+}
 
 // The machine's clock; one timer thread per process, started by the first timer.
 Shared<Clock> SystemClock();

@@ -20,22 +20,23 @@ namespace kgen {
 
 class Observer;
 
-// A queue of tasks that run one after the other, in the order of posting, on whichever thread of the pool is free. What one
-// task wrote the next one sees. Costs no thread while it is idle.
+// A queue of tasks that run one after the other, in the order of posting, on whichever thread of the pool is free. What
+// one task wrote the next one sees. Costs no thread while it is idle.
 class Strand : public SharedObject {
  public:
   virtual std::string_view name() const noexcept = 0;  // for traces: "informer pods"
 };
 
 struct ExecutorOptions {
-  int threads = 0;         // for posted work; 0: the number of cores, at least 2
-  int max_threads = 512;   // posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited)
+  int threads = 0;  // for posted work; 0: the number of cores, at least 2
+  int max_threads =
+      512;  // posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited)
   Nanos idle = std::chrono::seconds(10);  // a thread for blocking work that found none for so long ends
 };
 
 // Thread safety: all members from any thread; none blocks.
-// Lifetime: tasks that were posted run, or are destroyed unrun at Shutdown. The executor's own threads are joined by the runtime,
-// never by one of themselves.
+// Lifetime: tasks that were posted run, or are destroyed unrun at Shutdown. The executor's own threads are joined by
+// the runtime, never by one of themselves.
 class Executor : public SharedObject {
  public:
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
@@ -46,16 +47,18 @@ class Executor : public SharedObject {
   virtual void BlockingOn(const Shared<Strand>& strand, Task body) = 0;
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
-  // True on a thread that runs posted (not Blocking) work of this executor: a blocking call there is a fault, and is refused
-  // with kInvalidArgument instead of stopping the pipeline.
+  // True on a thread that runs posted (not Blocking) work of this executor: a blocking call there is a fault, and is
+  // refused with kInvalidArgument instead of stopping the pipeline.
   virtual bool InPostedTask() const noexcept = 0;
-  // Who is told of the executor's own troubles: threads at their limit, a task that threw. The last one given is; null: nobody.
+  // Who is told of the executor's own troubles: threads at their limit, a task that threw. The last one given is; null:
+  // nobody.
   virtual void ReportTo(Shared<Observer> /*observer*/) {}
 };
 
 // A pool of threads over the machine's clock.
 Shared<Executor> MakeThreadPool(ExecutorOptions options = {});
-// The pool that connections use unless their config names another one. Made at the first use, lives to the end of the process.
+// The pool that connections use unless their config names another one. Made at the first use, lives to the end of the
+// process.
 Shared<Executor> DefaultExecutor();
 
 }  // namespace kgen

@@ -144,7 +144,10 @@ class List {
   T& emplace_back(Args&&... args) {
     return push_back(T(std::forward<Args>(args)...));
   }
-  void pop_back() { erase(end() - 1); }
+  void pop_back() {
+    if (empty()) detail::ThrowOutOfRange(0, 0);
+    erase(end() - 1);
+  }
   T* insert(const T* before, T value) {
     const std::size_t at = static_cast<std::size_t>(before - begin());
     push_back(std::move(value));

@@ -4,9 +4,9 @@
 //
 //   config.observer = kgen::StderrObserver();
 //
-// Part of a Connection: every informer and client made from it reports here. Every function has an empty default; every event is
-// an aggregate that may grow. Functions are called on the thread where it happened, must not block, and may be called from several
-// threads at once. An exception that one throws is swallowed.
+// Part of a Connection: every informer and client made from it reports here. Every function has an empty default; every
+// event is an aggregate that may grow. Functions are called on the thread where it happened, must not block, and may be
+// called from several threads at once. An exception that one throws is swallowed.
 #ifndef KGEN_CORE_OBSERVER_H_
 #define KGEN_CORE_OBSERVER_H_
 
@@ -27,9 +27,9 @@ class Observer : public SharedObject {
     std::string_view informer;  // "pods", "pods in default"
     bool watch = false;         // else the list
     const Error* error = nullptr;
-    int attempt = 1;            // in a row
+    int attempt = 1;  // in a row
     Nanos retry_in{};
-    bool gave_up = false;       // a wait for the sync ends with this error
+    bool gave_up = false;  // a wait for the sync ends with this error
   };
   struct ObjectRefused {  // the last good state stays, marked stale
     std::string_view informer;

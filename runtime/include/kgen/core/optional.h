@@ -5,7 +5,7 @@
 //   pod.status->phase                         reading through an absent struct sees the empty one
 //   order.status->replicas = 3;               writing through it creates it
 //   *order.spec->quantity                     an absent scalar reads as zero
-//   order.spec->suspend = false;              false, 0 and {} are values; `order.spec->suspend.reset()` takes it away
+//   order.spec->suspend = false;              false and 0 are values; `order.spec->suspend.reset()` takes it away
 //   volume.emptyDir = {};                     a present, empty struct; so is Volume{.emptyDir = {}}
 //   volume.emptyDir = kgen::kAbsent;          absent
 //
@@ -71,6 +71,10 @@ class Optional<T> {
   constexpr Optional() noexcept = default;
   constexpr Optional(Absent) noexcept {}                               // NOLINT(google-explicit-constructor)
   constexpr Optional(T value) noexcept : value_(value), has_(true) {}  // NOLINT(google-explicit-constructor)
+  // A pointer is no bool, and a fraction no integer: neither converts in silence.
+  template <typename U>
+    requires(std::is_pointer_v<U> || (std::is_floating_point_v<U> && !std::is_floating_point_v<T>))
+  Optional(U) = delete;
 
   constexpr bool has_value() const noexcept { return has_; }
   constexpr void reset() noexcept { *this = Optional(); }

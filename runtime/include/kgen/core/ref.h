@@ -109,7 +109,10 @@ class Ref<const T> {
   const T* operator->() const noexcept { return get(); }
   const T* get() const noexcept { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
-  operator const T&() const noexcept { return *get(); }  // NOLINT(google-explicit-constructor)
+  // Not of a temporary: the reference would outlive what keeps the object alive. Keep the Ref, or copy: `Pod mine =
+  // *ref`.
+  operator const T&() const& noexcept { return *get(); }  // NOLINT(google-explicit-constructor)
+  operator const T&() const&& = delete;
 
   const AnyRef& any() const noexcept { return any_; }
   operator AnyRef() const noexcept { return any_; }  // NOLINT(google-explicit-constructor)

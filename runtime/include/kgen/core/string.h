@@ -200,6 +200,8 @@ struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
     std::memcpy(s.bytes_, data, size);
     s.bytes_[15] = static_cast<char>(size + 1);
   }
+  // The same with the 16 bytes ready: text, zeros, tag.
+  static void SetBytes(String& s, const char* bytes) noexcept { std::memcpy(s.bytes_, bytes, sizeof s.bytes_); }
 };
 
 }  // namespace kgen

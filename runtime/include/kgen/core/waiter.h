@@ -2,8 +2,9 @@
 //
 // The one way to block. [D9]
 //
-// A Waiter is made by an Executor, so that in simulation a blocking call steps the simulation instead of stopping the world.
-// No lock may be held across Wait(); lint forbids condition variables, futures, sleeps and stop-token waits elsewhere.
+// A Waiter is made by an Executor, so that in simulation a blocking call steps the simulation instead of stopping the
+// world. No lock may be held across Wait(); lint forbids condition variables, futures, sleeps and stop-token waits
+// elsewhere.
 #ifndef KGEN_CORE_WAITER_H_
 #define KGEN_CORE_WAITER_H_
 
@@ -29,7 +30,8 @@ class Waiter : public SharedObject {
   // Blocks until notified. Consumes the notification, so the Waiter can be used again.
   // Errors: kCancelled  `stop` was requested
   //         kTimeout    the deadline of the executor's clock passed
-  //         kDeadlock   simulation only: nothing can run, so nobody would ever notify; the message says who waits for whom
+  //         kDeadlock   simulation only: nothing can run, so nobody would ever notify; the message says who waits for
+  //         whom
   virtual Result<void> Wait(std::stop_token stop = {}, TimePoint deadline = kNoDeadline) = 0;
 };
 

@@ -9,11 +9,13 @@
 //   cluster.CutWatches();
 //   cluster.RunUntilIdle();
 //
-// It keeps objects with resource versions, watch history, conflicts, finalizers, status subresources, label and field selectors, bookmarks,
-// streaming lists, compaction (410) and, for CRDs that were installed, schema checks. Two doors: Connection() is an in-process transport in the
-// simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in real time, good enough for kubectl.
+// It keeps objects with resource versions, watch history, conflicts, finalizers, status subresources, label and field
+// selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, schema checks. Two doors:
+// Connection() is an in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in
+// real time, good enough for kubectl.
 //
-// It is not a Kubernetes: no admission, no garbage collector, no controllers, no conversion. The judge is a real kube-apiserver.
+// It is not a Kubernetes: no admission, no garbage collector, no controllers, no conversion. The judge is a real
+// kube-apiserver.
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
 
@@ -35,16 +37,17 @@ namespace kgen::testing {
 
 struct ClusterOptions {
   std::uint64_t seed = 1;
-  bool simulated = true;       // false: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing
+  bool simulated =
+      true;  // false: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing
   bool streaming_lists = true;  // send initial events and the end marker when asked [CLI FAKE-14 overruled: D18]
   bool bookmarks = true;
   std::size_t history = 100'000;  // events kept for watches; older ones give 410
-  Nanos latency{};              // of each answer, in virtual time
-  Trace replay{};               // instead of the seed, if not empty
+  Nanos latency{};                // of each answer, in virtual time
+  Trace replay{};                 // instead of the seed, if not empty
 };
 
-// A resource that the server knows. Built-in ones of the core, apps, coordination and apiextensions groups are there from the start; a CRD that is
-// created adds its own.
+// A resource that the server knows. Built-in ones of the core, apps, coordination and apiextensions groups are there
+// from the start; a CRD that is created adds its own.
 struct ResourceInfo {
   std::string group{}, version{}, plural{}, singular{}, kind{}, list_kind{};
   bool namespaced = true;
@@ -60,12 +63,12 @@ struct Action {
 
 // A fault that hits requests. Every member narrows it; by default it hits the next request of any kind, once.
 struct Fault {
-  std::string verb{};          // "list", "watch", "get", "create", ...; "" any
-  std::string resource{};      // plural; "" any
-  int times = 1;               // -1: until ClearFaults()
-  int skip = 0;                // so many matching requests go through first
-  int status = 0;              // answered with this HTTP status and a Status body: 410, 429, 500, 503
-  std::string reason{};        // of that Status
+  std::string verb{};      // "list", "watch", "get", "create", ...; "" any
+  std::string resource{};  // plural; "" any
+  int times = 1;           // -1: until ClearFaults()
+  int skip = 0;            // so many matching requests go through first
+  int status = 0;          // answered with this HTTP status and a Status body: 410, 429, 500, 503
+  std::string reason{};    // of that Status
   int retry_after_seconds = 0;
   bool refuse = false;         // connection refused
   bool stall = false;          // answers nothing, ever
@@ -85,18 +88,19 @@ class Cluster {
 
   // A connection through the first door. Each call gives a new one over the same server.
   kgen::Connection Connection();
-  // The second door: binds 127.0.0.1:port (0: any) and gives a kubeconfig, as text. Errors: kUnavailable. Needs simulated = false.
+  // The second door: binds 127.0.0.1:port (0: any) and gives a kubeconfig, as text. Errors: kUnavailable. Needs
+  // simulated = false.
   Result<std::string> Serve(std::uint16_t port = 0);
 
-  // Puts an object there as a client would with create, past faults and latency; unlike a client it may bring a status. Errors: as the
-  // server's.
+  // Puts an object there as a client would with create, past faults and latency; unlike a client it may bring a status.
+  // Errors: as the server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
   Result<void> Add(const T& object) {
     return Add(std::string_view(Encode(object)));
   }
-  // Replaces an object as a client would with update, status included, past faults and latency. With a resourceVersion in it the update is
-  // conditional. Errors: as the server's.
+  // Replaces an object as a client would with update, status included, past faults and latency. With a resourceVersion
+  // in it the update is conditional. Errors: as the server's.
   Result<void> Update(std::string_view json);
   template <detail::HasTable T>
   Result<void> Update(const T& object) {
@@ -106,16 +110,18 @@ class Cluster {
   Result<std::string> Get(std::string_view resource, std::string_view namespace_, std::string_view name) const;
   std::vector<std::string> List(std::string_view resource) const;  // all namespaces, by key
   Result<void> Delete(std::string_view resource, std::string_view namespace_, std::string_view name);
-  // Replaces the stored bytes without any check: how an object that fits no schema gets there. A MODIFIED event tells of it.
-  Result<void> Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name, std::string_view json);
+  // Replaces the stored bytes without any check: how an object that fits no schema gets there. A MODIFIED event tells
+  // of it.
+  Result<void> Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name,
+                       std::string_view json);
   void AddResource(ResourceInfo resource);
   std::uint64_t resource_version() const noexcept;  // of the last write
 
   // Faults.
-  void CutWatches();                    // every open watch breaks off in the middle
-  void EndWatches();                    // every open watch ends cleanly, as by its server timeout
-  void Compact();                       // forgets the history: resuming a watch from before now gives 410
-  void Restart();                       // connections break, history is gone, objects stay
+  void CutWatches();  // every open watch breaks off in the middle
+  void EndWatches();  // every open watch ends cleanly, as by its server timeout
+  void Compact();     // forgets the history: resuming a watch from before now gives 410
+  void Restart();     // connections break, history is gone, objects stay
   void Inject(Fault fault);
   void ClearFaults();
 
@@ -129,7 +135,8 @@ class Cluster {
 
   // Simulation. Null pieces of it when simulated = false.
   Simulation& simulation() noexcept;
-  // Runs until nothing but housekeeping is left. Throws kgen::Exception when the simulation says that it never ends: for tests.
+  // Runs until nothing but housekeeping is left. Throws kgen::Exception when the simulation says that it never ends:
+  // for tests.
   void RunUntilIdle();
   void Advance(Nanos duration);
 
@@ -138,7 +145,8 @@ class Cluster {
   Impl* impl_;
 };
 
-// The least of an object that a server takes, as JSON that turns into any generated type: no generated code is needed here.
+// The least of an object that a server takes, as JSON that turns into any generated type: no generated code is needed
+// here.
 class Minimal {
  public:
   explicit Minimal(std::string json) : json_(std::move(json)) {}
@@ -153,7 +161,8 @@ class Minimal {
   std::string json_;
 };
 Minimal MinimalPod(std::string_view namespace_, std::string_view name);
-Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::string_view namespace_, std::string_view name);
+Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::string_view namespace_,
+                      std::string_view name);
 
 }  // namespace kgen::testing
 

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Calls of the Observer, whose exceptions nobody is to notice. [D12]
-#ifndef KGEN_RUNTIME_CACHE_TELL_H_
-#define KGEN_RUNTIME_CACHE_TELL_H_
+#ifndef KGEN_RUNTIME_CORE_TELL_H_
+#define KGEN_RUNTIME_CORE_TELL_H_
 
 #include "kgen/core/observer.h"
 #include "kgen/core/shared.h"
 
-namespace kgen::cache {
+namespace kgen {
 
 // `say` is called with the observer, if there is one.
 template <typename Say>
@@ -19,6 +19,6 @@ void Tell(const Shared<Observer>& observer, Say say) noexcept {
   }
 }
 
-}  // namespace kgen::cache
+}  // namespace kgen
 
-#endif  // KGEN_RUNTIME_CACHE_TELL_H_
+#endif  // KGEN_RUNTIME_CORE_TELL_H_
