@@ -14,6 +14,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -58,8 +59,8 @@ class Stream final : public TcpStream {
   void Prepare() {
     error_code ignored;
     KeepFromChildren(socket_.native_handle());
-    socket_.set_option(tcp::no_delay(true), ignored);
-    socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+    std::ignore = socket_.set_option(tcp::no_delay(true), ignored);
+    std::ignore = socket_.set_option(asio::socket_base::keep_alive(true), ignored);
     const auto peer = socket_.remote_endpoint(ignored);
     if (!ignored) peer_ = From(peer);
   }
@@ -90,7 +91,7 @@ class Stream final : public TcpStream {
     user_ = nullptr;
     connected_ = nullptr;
     error_code ignored;
-    socket_.close(ignored);
+    std::ignore = socket_.close(ignored);
   }
 
  private:
@@ -156,11 +157,11 @@ class Listener final : public TcpListener {
 
   error_code Open(const tcp::endpoint& at) {
     error_code error;
-    acceptor_.open(at.protocol(), error);
+    std::ignore = acceptor_.open(at.protocol(), error);
     if (!error) KeepFromChildren(acceptor_.native_handle());
-    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) acceptor_.bind(at, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (!error) std::ignore = acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) std::ignore = acceptor_.bind(at, error);
+    if (!error) std::ignore = acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
     return error;
   }
@@ -182,7 +183,7 @@ class Listener final : public TcpListener {
   void Close() noexcept override {
     closed_ = true;
     error_code ignored;
-    acceptor_.close(ignored);
+    std::ignore = acceptor_.close(ignored);
   }
 
  private:

@@ -117,7 +117,7 @@ bool Pool::Dispatch(Queue& queue, bool long_lived) {
     if (room == sessions_.end()) return !HasSession(long_lived);
     Shared<HttpExchange> exchange = std::move(queue.front());
     queue.pop_front();
-    const Shared<Session> session = *room;
+    const Shared<Session> session(room->get());  // sending may end it
     session->Submit(std::move(exchange), parts_.target.tls ? "https" : "http", parts_.target.authority);
   }
   return false;
@@ -208,7 +208,8 @@ void Pool::Observe(bool up, const Error* error) {
   if (!parts_.observer) return;
   try {
     parts_.observer->OnConnectionChanged({.host = name_, .up = up, .error = error});
-  } catch (...) {  // as its header promises
+  } catch (...) {
+    return;  // swallowed, as its header promises
   }
 }
 

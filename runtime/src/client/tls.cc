@@ -168,8 +168,8 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
 }
 
 int EngineIndex() {
-  static const int kIndex = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
-  return kIndex;
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
 }
 
 constexpr unsigned char kAlpnH2[] = {2, 'h', '2'};

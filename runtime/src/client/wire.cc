@@ -2,6 +2,7 @@
 #include "client/wire.h"
 
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace kgen::net {
@@ -18,7 +19,7 @@ void Wire::Start(User* user, std::optional<TlsEngine> tls) {
   stream_->Attach(this);
   if (tls_) {
     // The client speaks first.
-    (void)tls_->Handshake();
+    std::ignore = tls_->Handshake();
     SendOutput();
   }
 }
@@ -27,7 +28,7 @@ void Wire::Write(std::string_view plain) {
   if (user_ == nullptr || plain.empty()) return;
   if (!tls_) return Send(std::string(plain));
   // A failure here shows again, with its reason, when reading.
-  (void)tls_->Write(plain);
+  std::ignore = tls_->Write(plain);
   SendOutput();
 }
 

@@ -21,7 +21,8 @@ TEST(EventLoop, RunsEverythingOnOneThreadEvenWhileItStops) {
   std::function<void(int)> chain = [&](int left) {
     threads.insert(std::this_thread::get_id());
     EXPECT_TRUE(loop->InLoop());
-    if (left > 0) EXPECT_TRUE(loop->Post([&chain, left] { chain(left - 1); }));
+    if (left == 0) return;
+    EXPECT_TRUE(loop->Post([&chain, left] { chain(left - 1); }));
   };
   EXPECT_TRUE(loop->Post([&] { chain(20000); }));
   loop->Stop();
