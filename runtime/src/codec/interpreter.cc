@@ -4,6 +4,7 @@
 #include "codec/interpreter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -13,8 +14,6 @@
 namespace kgen::codec {
 
 namespace {
-
-constexpr std::size_t kInlineText = 15;  // what a String holds without a block
 
 std::size_t MinOf(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
@@ -90,20 +89,29 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   if (!reader_.Enter()) return Broken();
   const KeptMark mark = kept_;
   if (reader_.Peek() != '}') {
+    std::string_view name;
+    if (!reader_.Key(name)) return Broken();
     for (;;) {
-      std::string_view name;
-      if (!reader_.Key(name)) return Broken();
       const Field* field = FindField(table, name, reader_.end());
-      const Outcome outcome =
-          field != nullptr ? Member(detail::MemberOf(object, *field), *field, mark) : Unknown(name, table, place);
+      Outcome outcome;
+      if (field != nullptr) {
+        void* member = detail::MemberOf(object, *field);
+        outcome = Member(member, *field, mark);
+        if (outcome == Outcome::kMisfit) [[unlikely]]
+          outcome = KeepMisfit(member, *field);
+      } else {
+        outcome = Unknown(name, table, place);
+      }
       if (outcome != Outcome::kOk) [[unlikely]] {
         DropKept(mark);
         return outcome;
       }
+      if (reader_.QuickKey(name)) continue;
       const char c = reader_.Peek();
       if (c == '}') break;
       if (c != ',') return Broken("expected ',' or '}'");
       reader_.Skip();
+      if (!reader_.Key(name)) return Broken();
     }
   }
   reader_.Skip();
@@ -114,37 +122,20 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
 }
 
 // Into a member that may hold something already: of two members of one name the last one counts. [COD-11]
+//
+// Each case ends in a call that returns, so that nothing needs to be kept across it: this is passed once per member.
 inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
-  const bool unique = (field.flags & kUnique) != 0;
   switch (field.kind) {
-    case ValueKind::kBool: {
-      bool value = false;
-      const Outcome outcome = Bool(value, c);
-      if (outcome == Outcome::kOk) *static_cast<Optional<bool>*>(member) = value;
-      return outcome;
-    }
-    case ValueKind::kInt32: {
-      using Limits = std::numeric_limits<std::int32_t>;
-      std::int64_t value = 0;
-      const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
-      if (outcome == Outcome::kOk) *static_cast<Optional<std::int32_t>*>(member) = static_cast<std::int32_t>(value);
-      return outcome;
-    }
-    case ValueKind::kInt64: {
-      using Limits = std::numeric_limits<std::int64_t>;
-      std::int64_t value = 0;
-      const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
-      if (outcome == Outcome::kOk) *static_cast<Optional<std::int64_t>*>(member) = value;
-      return outcome;
-    }
-    case ValueKind::kDouble: {
-      double value = 0;
-      const Outcome outcome = Double(value, c);
-      if (outcome == Outcome::kOk) *static_cast<Optional<double>*>(member) = value;
-      return outcome;
-    }
+    case ValueKind::kBool:
+      return BoolMember(*static_cast<Optional<bool>*>(member), c);
+    case ValueKind::kInt32:
+      return Int32Member(*static_cast<Optional<std::int32_t>*>(member), c);
+    case ValueKind::kInt64:
+      return Int64Member(*static_cast<Optional<std::int64_t>*>(member), c);
+    case ValueKind::kDouble:
+      return DoubleMember(*static_cast<Optional<double>*>(member), c);
     case ValueKind::kString:
-      return Text(*static_cast<String*>(member), unique, c);
+      return Text(*static_cast<String*>(member), (field.flags & kUnique) != 0, c);
     case ValueKind::kTime:
       return TimeText(detail_TimeAccess::Word(*static_cast<Time*>(member)), detail::TimePrecision::kSeconds, c);
     case ValueKind::kMicroTime:
@@ -167,19 +158,26 @@ inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field,
     case ValueKind::kMap:
       return Block(member, field, c);
   }
-  return Refuse("unknown kind of value in the table", reader_.OffsetOf(reader_.position()));
+  return BadTable();
 }
 
 Interpreter::Outcome Interpreter::Member(void* member, const Field& field, const KeptMark& mark) {
   field_ = &field;
+  const char c = reader_.PeekQuickly();
+  if (c == '\0' || options_.strict || kept_.known != mark.known) [[unlikely]] {
+    return CarefulMember(member, field, mark);
+  }
+  if (c == 'n') return Null(member, field);
+  return Value(member, field, c);
+}
+
+// With white space before the value, duplicates to find, or something kept that this member may replace.
+Interpreter::Outcome Interpreter::CarefulMember(void* member, const Field& field, const KeptMark& mark) {
   if (options_.strict && CheckDuplicate(field, mark) != Outcome::kOk) return Outcome::kError;
   if (kept_.known != mark.known) Forget(field, mark);
   const char c = reader_.Peek();
   if (c == 'n') return Null(member, field);
-  const Outcome outcome = Value(member, field, c);
-  if (outcome == Outcome::kMisfit) [[unlikely]]
-    return KeepMisfit(member, field);
-  return outcome;
+  return Value(member, field, c);
 }
 
 Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
@@ -255,7 +253,9 @@ Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c
   } else if (c != '{') {
     return Misfit("an object");
   }
-  if (*static_cast<void**>(member) != nullptr) detail::ResetMember(member, field);
+  std::uintptr_t held;  // a box, a list or a map is one pointer
+  std::memcpy(&held, member, sizeof held);
+  if (held != 0) detail::ResetMember(member, field);
   if (MayShare(field)) {
     if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
       return Memoised(member, field, *stats);
@@ -444,6 +444,10 @@ Interpreter::Outcome Interpreter::Broken(const char* message) {
   field_ = nullptr;
   reader_.Fail(message, reader_.position());
   return Broken();
+}
+
+Interpreter::Outcome Interpreter::BadTable() {
+  return Refuse("unknown kind of value in the table", reader_.OffsetOf(reader_.position()));
 }
 
 Interpreter::Outcome Interpreter::Refuse(std::string message, std::size_t offset) {

@@ -29,6 +29,8 @@
 
 namespace kgen::codec {
 
+inline constexpr std::size_t kInlineText = 15;  // what a String holds without a block
+
 // What is worth keeping between objects.
 struct Scratch {
   alignas(16) char first[8192];
@@ -77,6 +79,7 @@ class Interpreter {
   // ---- interpreter.cc: structs and their members. ----
   Outcome Struct(void* object, const TypeTable& table, Place place);
   Outcome Member(void* object, const Field& field, const KeptMark& mark);
+  Outcome CarefulMember(void* member, const Field& field, const KeptMark& mark);
   [[gnu::always_inline]] inline Outcome Value(void* member, const Field& field, char c);
   Outcome Null(void* member, const Field& field);
   Outcome Unknown(std::string_view name, const TypeTable& table, Place place);
@@ -104,6 +107,10 @@ class Interpreter {
   Outcome KeepElement(void* element, const ValueType& type);
 
   // ---- interpreter_scalars.cc: values without members. At the first byte, which is `c`. ----
+  Outcome BoolMember(Optional<bool>& member, char c);
+  Outcome Int32Member(Optional<std::int32_t>& member, char c);
+  Outcome Int64Member(Optional<std::int64_t>& member, char c);
+  Outcome DoubleMember(Optional<double>& member, char c);
   Outcome Bool(bool& value, char c);
   Outcome Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c);
   Outcome Double(double& value, char c);
@@ -117,14 +124,14 @@ class Interpreter {
   Outcome RawMember(Json& value, const Field& field, char c);
   // A String from text in the input.
   void SetText(String& text, std::string_view value, bool unique) {
-    constexpr std::size_t kInline = 15;
     if (text.has_value()) text.reset();
-    if (value.size() <= kInline) {
-      detail_StringAccess::SetInline(text, value.data(), value.size());
+    if (value.size() <= kInlineText) {
+      SetShortText(text, value);
     } else {
       SetLongText(text, value, unique);
     }
   }
+  void SetShortText(String& text, std::string_view value) const noexcept;
   void SetLongText(String& text, std::string_view value, bool unique);
   bool MayShare(const Field& field) const noexcept {
     return shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 &&
@@ -137,6 +144,7 @@ class Interpreter {
   Outcome Broken();                      // the reader has failed
   Outcome Broken(const char* message);   // it should have, here
   Outcome Refuse(std::string message, std::size_t offset);
+  Outcome BadTable();
   std::string Path(std::string_view last = {}) const;
   Error MakeError(const void* object, const TypeTable& table) const;
 

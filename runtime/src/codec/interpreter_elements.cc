@@ -141,7 +141,7 @@ Interpreter::Outcome Interpreter::Element(void* element, const ValueType& type, 
     case ValueKind::kMap:
       return c == '{' ? Map(detail::MapOf(element), *type.element) : Misfit("an object");
   }
-  return Refuse("unknown kind of element in the table", reader_.OffsetOf(reader_.position()));
+  return BadTable();
 }
 
 Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& type, Place place, char c) {

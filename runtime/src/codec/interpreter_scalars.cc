@@ -1,7 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Values without members.
+#include <bit>
 #include <chrono>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "codec/interpreter.h"
@@ -31,36 +34,66 @@ bool IsBase64(std::string_view text) noexcept {
   return size % 4 == 0 && padding <= 2;
 }
 
+std::uint64_t Load(const char* p) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+
+// Eight characters minus those of a form such as "0000-00-"; true if where the form has a zero there is a digit, and
+// otherwise the same character. `word` then has the digits' values, one in a byte.
+bool MatchDigits(std::uint64_t& word, std::uint64_t form) noexcept {
+  word ^= form;
+  return ((word | (word + 0x0606060606060606u)) & 0xF0F0F0F0F0F0F0F0u) == 0;
+}
+
+// Of two digits side by side, the first one at byte `i`.
+unsigned Two(std::uint64_t digits, int i) noexcept {
+  const auto pair = static_cast<unsigned>(digits >> (8 * i));
+  return (pair & 15) * 10 + (pair >> 8 & 15);
+}
+
 // "2026-11-21T08:33:00Z" and nothing else, as seconds since the epoch; false for any other form, which is the business
 // of TimeWord::Parse. Nearly all times of the API are such, and a pod has a dozen.
 bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
-  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
-  if (text.size() != kForm.size()) return false;
-  const char* p = text.data();
-  unsigned wrong = 0;
-  const auto two = [&](std::size_t i) {
-    const unsigned tens = static_cast<unsigned char>(p[i]) - unsigned{'0'};
-    const unsigned ones = static_cast<unsigned char>(p[i + 1]) - unsigned{'0'};
-    wrong |= static_cast<unsigned>(tens > 9) | static_cast<unsigned>(ones > 9);
-    return tens * 10 + ones;
-  };
-  const unsigned year = two(0) * 100 + two(2);
-  const unsigned month = two(5);
-  const unsigned day = two(8);
-  const unsigned hour = two(11);
-  const unsigned minute = two(14);
-  const unsigned second = two(17);
-  for (const std::size_t i : {4, 7, 10, 13, 16, 19}) wrong |= static_cast<unsigned>(p[i] != kForm[i]);
-  if (wrong != 0 || hour > 23 || minute > 59 || second > 59) return false;
-  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)), std::chrono::month(month),
-                                         std::chrono::day(day)};
-  if (!date.ok()) return false;
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  if (text.size() != 20 || std::endian::native != std::endian::little) return false;
+  std::uint64_t date = Load(text.data());       // 2026-11-
+  std::uint64_t time = Load(text.data() + 8);   // 21T08:33
+  std::uint64_t rest = Load(text.data() + 12);  // 8:33:00Z
+  if (!MatchDigits(date, Load("0000-00-")) || !MatchDigits(time, Load("00T00:00")) ||
+      !MatchDigits(rest, Load("0:00:00Z"))) {
+    return false;
+  }
+  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(Two(date, 0) * 100 + Two(date, 2))),
+                                        std::chrono::month(Two(date, 5)), std::chrono::day(Two(time, 0))};
+  const unsigned hour = Two(time, 3);
+  const unsigned minute = Two(time, 6);
+  const unsigned second = Two(rest, 5);
+  if (!day.ok() || hour > 23 || minute > 59 || second > 59) return false;
+  const std::int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
   seconds = days * 86400 + static_cast<std::int64_t>((hour * 60 + minute) * 60 + second);
   return true;
 }
 
 }  // namespace
+
+// At most 15 bytes. Where 16 can be read they are cut to size at once, without a call.
+void Interpreter::SetShortText(String& text, std::string_view value) const noexcept {
+#ifdef KGEN_CODEC_SSE2
+  static constexpr char kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  // Only inside the input: the text may also lie in scratch, or be a literal.
+  const auto at = reinterpret_cast<std::uintptr_t>(value.data()) - reinterpret_cast<std::uintptr_t>(json_.data());
+  if (json_.size() >= 16 && at <= json_.size() - 16) {
+    char bytes[16];
+    const __m128i mask = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kMask + 16 - value.size()));
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(value.data()));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm_and_si128(v, mask));
+    bytes[15] = static_cast<char>(value.size() + 1);
+    return detail_StringAccess::SetBytes(text, bytes);
+  }
+#endif
+  detail_StringAccess::SetInline(text, value.data(), value.size());
+}
 
 // Longer text of a String. The pool keeps each once; unique text (uid, resourceVersion) would only fill it.
 void Interpreter::SetLongText(String& text, std::string_view value, bool unique) {
@@ -75,6 +108,36 @@ Json Interpreter::RawText(std::string_view raw) {
   String text;
   SetText(text, raw, false);
   return Json(std::move(text));
+}
+
+Interpreter::Outcome Interpreter::BoolMember(Optional<bool>& member, char c) {
+  bool value = false;
+  const Outcome outcome = Bool(value, c);
+  if (outcome == Outcome::kOk) member = value;
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::Int32Member(Optional<std::int32_t>& member, char c) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  std::int64_t value = 0;
+  const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
+  if (outcome == Outcome::kOk) member = static_cast<std::int32_t>(value);
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::Int64Member(Optional<std::int64_t>& member, char c) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  std::int64_t value = 0;
+  const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
+  if (outcome == Outcome::kOk) member = value;
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::DoubleMember(Optional<double>& member, char c) {
+  double value = 0;
+  const Outcome outcome = Double(value, c);
+  if (outcome == Outcome::kOk) member = value;
+  return outcome;
 }
 
 Interpreter::Outcome Interpreter::Bool(bool& value, char c) {

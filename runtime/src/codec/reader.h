@@ -58,6 +58,8 @@ class Reader {
     if (p_ != end_ && static_cast<unsigned char>(*p_) > ' ') return *p_;
     return PeekSlow();
   }
+  // The same without looking further: '\0' also for white space.
+  char PeekQuickly() const noexcept { return p_ != end_ && static_cast<unsigned char>(*p_) > ' ' ? *p_ : '\0'; }
   void Skip() noexcept { ++p_; }  // the byte just peeked
   bool Take(char c) noexcept {
     if (Peek() != c) return false;
@@ -81,6 +83,18 @@ class Reader {
     if (!String(key)) return false;
     if (Peek() != ':') return Fail("expected ':' after the member name", p_);
     ++p_;
+    return true;
+  }
+  // Behind a member's value: the next one's name, if it follows as `,"name":` without white space or escapes. Otherwise
+  // false, and nothing was consumed.
+  bool QuickKey(std::string_view& key) noexcept {
+    if (end_ - p_ < 2 || p_[0] != ',' || p_[1] != '"') return false;
+    const char* start = p_ + 2;
+    const char* stop = FindStop(start, end_);
+    if (end_ - stop < 2 || stop[0] != '"' || stop[1] != ':' || members_ >= max_members_) return false;
+    ++members_;
+    key = {start, static_cast<std::size_t>(stop - start)};
+    p_ = stop + 2;
     return true;
   }
   // The text of a string, unescaped. At its quote.

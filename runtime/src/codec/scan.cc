@@ -5,7 +5,7 @@
 
 #ifdef KGEN_CODEC_SSE2
 #include <immintrin.h>
-#define KGEN_CODEC_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define KGEN_CODEC_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
 #endif
 // Into the function that is compiled for a processor, so that it is compiled for that processor.
 #define KGEN_CODEC_INLINE __attribute__((always_inline)) inline
@@ -61,6 +61,12 @@ struct Portable {
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
     return bits * 0x0101010101010101u >> 56;
   }
+
+  // Bit i: whether an odd number of bits is set up to it.
+  static KGEN_CODEC_INLINE std::uint64_t PrefixXor(std::uint64_t bits) noexcept {
+    for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+    return bits;
+  }
 };
 
 #ifdef KGEN_CODEC_SSE2
@@ -86,6 +92,11 @@ struct Avx2 {
   }
   KGEN_CODEC_AVX2 static inline std::size_t Count(std::uint64_t bits) noexcept {
     return static_cast<std::size_t>(_mm_popcnt_u64(bits));
+  }
+  KGEN_CODEC_AVX2 static inline std::uint64_t PrefixXor(std::uint64_t bits) noexcept {
+    // A product without carries, with all ones.
+    const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(bits)), _mm_set1_epi8(-1), 0);
+    return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
   }
 };
 #endif
@@ -114,7 +125,7 @@ struct NestingBlocks {
                                        std::size_t size) noexcept {
     Marks marks = Processor::Classify(bytes);
     if ((marks.backslashes | s.escaped_) != 0) marks.quotes &= ~Escaped(s, marks.backslashes, size);
-    const std::uint64_t strings = PrefixXor(marks.quotes) ^ s.in_string_;
+    const std::uint64_t strings = Processor::PrefixXor(marks.quotes) ^ s.in_string_;
     s.in_string_ = std::uint64_t{0} - ((strings >> (size - 1)) & 1);
     marks.opens &= ~strings;
     marks.closes &= ~strings;
@@ -161,12 +172,6 @@ struct NestingBlocks {
     }
     return escaped;
   }
-
-  // Bit i: whether an odd number of bits is set up to it.
-  static KGEN_CODEC_INLINE std::uint64_t PrefixXor(std::uint64_t bits) noexcept {
-    for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
-    return bits;
-  }
 };
 
 NestingScanner::State NestingScanner::ScanPortably(const char*& p, const char* end) noexcept {
@@ -184,7 +189,7 @@ KGEN_CODEC_AVX2 NestingScanner::State ScanWithAvx2(NestingScanner& scanner, cons
 
 NestingScanner::State NestingScanner::Scan(const char*& p, const char* end) noexcept {
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
-                               __builtin_cpu_supports("bmi") != 0;
+                               __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("pclmul") != 0;
   return has_avx2 ? ScanWithAvx2(*this, p, end) : ScanPortably(p, end);
 }
 #else
