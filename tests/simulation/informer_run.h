@@ -1,0 +1,37 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// One random program against one informer: writes, faults of server and network, handlers that come and go, and an
+// oracle that knows every state that the server ever had.
+//
+// The oracle:
+//   O1  A snapshot of the store with version v holds exactly what the server held at v. At any moment.
+//   O2  Indexes of a snapshot agree with its objects.
+//   O3  A handler's events fold into a state without a contradiction: nothing is added twice, updated from another
+//   version than the last
+//       one told, or told after the handler was removed; versions of an object only grow.
+//   O4  The store holds a change before a handler hears of it.
+//   O5  When WaitForCacheSync succeeds the store is a state of the server, and so is the view of each handler waited
+//   for. O6  At rest the cache equals the server by resource version and canonical JSON, and each handler's view equals
+//   the cache. O7  After the stop no body, timer, task, watch, request or block is left.
+#ifndef KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
+#define KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kgen/testing/simulation.h"
+
+namespace kgen::simulation {
+
+struct RunResult {
+  std::string failure;  // "" : passed
+  testing::Trace trace;
+  std::string log;  // what the program did, a line each
+};
+
+// Runs the program of that seed. With a replay the choices come from there, and beyond its end the first one is taken.
+RunResult RunInformer(std::uint64_t seed, const testing::Trace& replay = {});
+
+}  // namespace kgen::simulation
+
+#endif  // KGEN_TESTS_SIMULATION_INFORMER_RUN_H_

@@ -1,0 +1,146 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// kgen_simulate --seeds N [--seed S]     runs N seeds, beginning with S; the first one that fails ends it, shrunk
+// kgen_simulate --seed S --replay TRACE  runs one trace again, and says what happens
+// kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "cache/deliberate_bugs.h"
+#include "tests/simulation/informer_run.h"
+
+namespace kgen::simulation {
+namespace {
+
+using testing::Trace;
+
+struct Arguments {
+  std::uint64_t seeds = 1, seed = 0;
+  int bug = 0;
+  bool replay = false;
+  bool good = true;
+  Trace trace;
+};
+
+Trace ParseTrace(std::string_view text) {
+  Trace trace;
+  while (!text.empty()) {
+    std::uint32_t choice = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), choice);
+    trace.push_back(choice);
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return trace;
+}
+
+Arguments Parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    const auto number = [&](auto& into) {
+      arguments.good &=
+          std::from_chars(value.data(), value.data() + value.size(), into).ptr == value.data() + value.size();
+    };
+    if (value.empty()) {
+      arguments.good = false;
+    } else if (name == "--seeds") {
+      number(arguments.seeds);
+    } else if (name == "--seed") {
+      number(arguments.seed);
+    } else if (name == "--find-bug") {
+      number(arguments.bug);
+    } else if (name == "--replay") {
+      arguments.replay = true;
+      arguments.trace = ParseTrace(value);
+    } else {
+      arguments.good = false;
+    }
+  }
+  return arguments;
+}
+
+std::string ToText(const Trace& trace) {
+  std::string text;
+  for (const std::uint32_t choice : trace) text += (text.empty() ? "" : ",") + std::to_string(choice);
+  return text;
+}
+
+// Fewer and smaller choices that still fail, whatever the failure is: cut off ends, then turn choices into the first
+// one.
+Trace Shrink(std::uint64_t seed, Trace trace) {
+  const auto fails = [&](const Trace& candidate) { return !RunInformer(seed, candidate).failure.empty(); };
+  int budget = 400;
+  for (std::size_t cut = trace.size() / 2; cut > 0 && budget > 0; --budget) {
+    Trace shorter(trace.begin(), trace.end() - static_cast<std::ptrdiff_t>(std::min(cut, trace.size())));
+    if (shorter.size() < trace.size() && !shorter.empty() && fails(shorter)) {
+      trace = std::move(shorter);
+    } else {
+      cut /= 2;
+    }
+  }
+  for (std::size_t size = trace.size() / 2; size > 0 && budget > 0; size /= 2) {
+    for (std::size_t at = 0; at < trace.size() && budget > 0; at += size, --budget) {
+      Trace calmer = trace;
+      std::fill(calmer.begin() + static_cast<std::ptrdiff_t>(at),
+                calmer.begin() + static_cast<std::ptrdiff_t>(std::min(at + size, calmer.size())), 0);
+      if (calmer != trace && fails(calmer)) trace = std::move(calmer);
+    }
+  }
+  return trace;
+}
+
+int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& result) {
+  std::cout << "seed " << seed << " fails: " << result.failure << "\n";
+  const Trace shrunk = Shrink(seed, result.trace);
+  const RunResult again = RunInformer(seed, shrunk);
+  std::cout << "\nshrunk from " << result.trace.size() << " to " << shrunk.size() << " choices:\n"
+            << again.log << again.failure << "\n\nagain: kgen_simulate --seed " << seed << " --replay "
+            << ToText(shrunk) << "\n"
+            << "(" << arguments.seeds << " seeds from " << arguments.seed << " were asked for)\n";
+  return 1;
+}
+
+int Main(int argc, char** argv) {
+  const Arguments arguments = Parse(argc, argv);
+  if (!arguments.good) {
+    std::cerr << "usage: kgen_simulate [--seeds N] [--seed S] [--replay TRACE] [--find-bug B]\n";
+    return 2;
+  }
+#if defined(KGEN_DELIBERATE_BUG)
+  cache::InjectBug(static_cast<cache::Bug>(arguments.bug));
+#else
+  if (arguments.bug != 0) {
+    std::cerr << "no deliberate bugs are built in here; use kgen_simulate_bugs\n";
+    return 2;
+  }
+#endif
+  if (arguments.replay) {
+    const RunResult result = RunInformer(arguments.seed, arguments.trace);
+    std::cout << result.log << (result.failure.empty() ? "passed" : result.failure) << "\n";
+    return result.failure.empty() ? 0 : 1;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t choices = 0;
+  for (std::uint64_t seed = arguments.seed; seed < arguments.seed + arguments.seeds; ++seed) {
+    const RunResult result = RunInformer(seed);
+    choices += result.trace.size();
+    if (result.failure.empty()) continue;
+    if (arguments.bug == 0) return Report(arguments, seed, result);
+    std::cout << "bug " << arguments.bug << " found by seed " << seed << ": " << result.failure << "\n";
+    return 0;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::cout << arguments.seeds << " seeds, " << choices << " choices, " << seconds << " s: ";
+  std::cout << (arguments.bug == 0 ? "no fault found" : "the bug was NOT found") << "\n";
+  return arguments.bug == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace kgen::simulation
+
+int main(int argc, char** argv) { return kgen::simulation::Main(argc, argv); }
