@@ -116,9 +116,14 @@ struct Listener {
   }
 };
 
+struct Ended {
+  int& count;
+  ~Ended() { --count; }
+};
+
 class InformerRun {
  public:
-  InformerRun(std::uint64_t seed, const testing::Trace& replay) : cluster_(Options(seed, replay)), seed_(seed) {
+  InformerRun(std::uint64_t seed, const testing::Trace& replay) : cluster_(Options(seed, replay)) {
     const KindInfo& kind = *Sample::kTable.kind;
     cluster_.AddResource({.group = std::string(kind.group),
                           .version = std::string(kind.version),
@@ -136,7 +141,7 @@ class InformerRun {
       Step();
       CheckStore();
     }
-    if (verdict_.text().empty()) Rest();
+    if (verdict_.text().empty() && Choose(4) != 0) Rest();  // else it is stopped in the middle of everything
     Stop();
     RunResult result;
     result.failure = verdict_.text();
@@ -366,7 +371,9 @@ class InformerRun {
     for (const auto& listener : listeners_) {
       if (!listener->removed && listener->remove_after < 0) waited.push_back(listener.get());
     }
+    ++waits_;
     connection_->executor().Blocking("main of a controller", [this, waited] {
+      const Ended ended{waits_};
       SyncOptions options{.patient = true};
       for (Listener* listener : waited) options.handlers.push_back(&*listener->registration);
       const auto synced = detail::WaitForSync(stop_.get_token(), {core_}, options);
@@ -497,12 +504,17 @@ class InformerRun {
 
   void Stop() {
     Log("stop");
-    const bool early = Choose(2) == 0;
+    const bool early = waits_ == 0 && Choose(2) == 0;  // who waits for a handler uses its registration
     if (early) listeners_.clear();
     Choose(2) == 0 ? (void)stop_.request_stop() : core_->Stop();
-    stop_.request_stop();
     if (Choose(2) == 0) {
       if (auto joined = core_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
+    }
+    stop_.request_stop();
+    if (waits_ > 0) Check(cluster_.simulation().RunUntilIdle());
+    if (waits_ > 0) {
+      verdict_.Fail("O7", "a stop did not end a wait for the sync: " + cluster_.simulation().WhoWaits());
+      return;
     }
     listeners_.clear();
     core_ = {};
@@ -521,12 +533,12 @@ class InformerRun {
   }
 
   Cluster cluster_;
-  const std::uint64_t seed_;
   Verdict verdict_;
   std::string log_;
   std::map<std::uint64_t, Contents> states_;             // by the version from which it held
   std::map<std::string, std::set<std::uint64_t>> good_;  // versions of each key that could be decoded
   int writes_ = 0;
+  int waits_ = 0;  // bodies that wait for the sync
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false;
   std::stop_source stop_;
