@@ -44,6 +44,7 @@ std::uint64_t Number(std::string_view text) {
 struct Held {
   std::uint64_t version = 0;
   bool corrupt = false;  // does not fit the kind: no informer can take it
+  std::string color{};
 };
 using Contents = std::map<std::string, Held>;
 using View = std::map<std::string, std::uint64_t>;  // versions by key
@@ -180,8 +181,15 @@ class InformerRun {
     options.page_size = Choose(3) == 0 ? 2 : 0;
     if (Choose(3) == 0) options.resync = 30s;
     if (Choose(3) == 0) options.apply_delay = 5s;  // so that a list can come while changes are queued
-    core_ = MakeShared<cache::InformerCore>(*connection_, cache::MakeListWatch(*connection_, *Sample::kTable.kind, ""),
-                                            Sample::kTable, options);
+    // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
+    if (Choose(4) == 0) namespace_ = kNamespaces[0];
+    if (Choose(4) == 0) color_ = kColors[0];
+    auto tweak = [color = color_](ListOptions& list) {
+      if (!color.empty()) list.label_selector = "color=" + color;
+    };
+    core_ = MakeShared<cache::InformerCore>(
+        *connection_, cache::MakeListWatch(*connection_, *Sample::kTable.kind, namespace_, std::move(tweak)),
+        Sample::kTable, options);
     if (Choose(2) == 0) AddIndex();
     if (Choose(2) == 0) AddListener();
     if (Choose(3) == 0) InjectFault();
@@ -245,15 +253,15 @@ class InformerRun {
   }
 
   void Write() {
-    const std::string namespace_ = kNamespaces[Choose(2)], name = "n" + std::to_string(Choose(3));
-    const std::string key = namespace_ + "/" + name;
+    const std::string in = kNamespaces[Choose(2)], name = "n" + std::to_string(Choose(3));
+    const std::string key = in + "/" + name;
     Contents next = states_.rbegin()->second;
     const bool there = next.contains(key);
     const std::uint32_t what = there ? Choose(6) : 0;
-    json object = {{"apiVersion", "test.kgen.dev/v1"},
-                   {"kind", "Sample"},
-                   {"metadata", {{"namespace", namespace_}, {"name", name}}}};
-    object["metadata"]["labels"]["color"] = kColors[Choose(3)];
+    json object = {
+        {"apiVersion", "test.kgen.dev/v1"}, {"kind", "Sample"}, {"metadata", {{"namespace", in}, {"name", name}}}};
+    const std::string color = kColors[Choose(3)];
+    object["metadata"]["labels"]["color"] = color;
     object["spec"]["replicas"] = ++writes_;
     if (!there) {
       Must(cluster_.Add(object.dump()));
@@ -263,22 +271,25 @@ class InformerRun {
       Must(cluster_.Update(object.dump()));
       Log("update " + key);
     } else if (what < 5) {
-      Must(cluster_.Delete("samples", namespace_, name));
+      Must(cluster_.Delete("samples", in, name));
       Log("delete " + key);
       next.erase(key);
     } else {
       // Deeper than the decoder goes: the informer must go on, and keep the last good state.
-      json bad = json::parse(Must(cluster_.Get("samples", namespace_, name)));
+      json bad = json::parse(Must(cluster_.Get("samples", in, name)));
       bad["spec"]["extra"] = json::parse(std::string(300, '[') + std::string(300, ']'));
       bad["metadata"]["resourceVersion"] = std::to_string(cluster_.resource_version() + 1);
-      Must(cluster_.Corrupt("samples", namespace_, name, bad.dump()));
+      Must(cluster_.Corrupt("samples", in, name, bad.dump()));
       Log("corrupt " + key);
       next[key].corrupt = true;
     }
     if (next.contains(key) || !there) {
       next[key].version = cluster_.resource_version();
       next[key].corrupt = there && what == 5;
-      if (!next[key].corrupt) good_[key].insert(next[key].version);
+      if (!next[key].corrupt) {
+        good_[key].insert(next[key].version);
+        next[key].color = color;
+      }
     }
     states_[cluster_.resource_version()] = std::move(next);
   }
@@ -395,13 +406,21 @@ class InformerRun {
   // Is this what the server held then? Of corrupt objects the last good state may be there, or none.
   bool Agrees(const View& view, const Contents& contents) const {
     for (const auto& [key, held] : contents) {
+      if (!InScope(key, held)) continue;
       const auto found = view.find(key);
       if (held.corrupt ? found != view.end() && !good_.at(key).contains(found->second)
                        : found == view.end() || found->second != held.version) {
         return false;
       }
     }
-    return std::all_of(view.begin(), view.end(), [&](const auto& each) { return contents.contains(each.first); });
+    return std::all_of(view.begin(), view.end(), [&](const auto& each) {
+      const auto held = contents.find(each.first);
+      return held != contents.end() && InScope(held->first, held->second);
+    });
+  }
+
+  bool InScope(const std::string& key, const Held& held) const {
+    return key.starts_with(namespace_) && (color_.empty() || held.color == color_);
   }
 
   static std::string Text(const View& view) {
@@ -541,6 +560,7 @@ class InformerRun {
   int waits_ = 0;  // bodies that wait for the sync
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false;
+  std::string namespace_, color_;  // what the informer looks at; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
   Shared<cache::InformerCore> core_;
