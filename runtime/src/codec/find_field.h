@@ -45,25 +45,42 @@ inline bool SameBytes(const char* a, const char* b, std::size_t size) noexcept {
 
 }  // namespace internal
 
-// `end`: up to where bytes behind the name may be read.
-inline const Field* FindField(const TypeTable& table, std::string_view name, const char* end) noexcept {
-  const std::size_t size = name.size();
-  if (table.hash_slots == nullptr || std::endian::native != std::endian::little || size == 0) return table.Find(name);
-  std::uint64_t key;
-  if (size >= 8) {
-    key = internal::Word(name.data()) ^ std::rotl(internal::Word(name.data() + size - 8), 23) ^ size;
-  } else if (end - name.data() >= 8) {
-    const std::uint64_t word = internal::Word(name.data()) & ((std::uint64_t{1} << (8 * size)) - 1);
-    key = word ^ std::rotl(word, 23) ^ size;
-  } else {
-    return table.Find(name);
+// The look-up in one table, with what all names need at hand.
+class FieldFinder {
+ public:
+  explicit FieldFinder(const TypeTable& table) noexcept
+      : table_(table),
+        slots_(std::endian::native == std::endian::little ? table.hash_slots : nullptr),
+        multiplier_(TypeTable::kHashMultiplier + 2 * std::uint64_t{table.hash_seed}),
+        shift_(64u - table.hash_bits) {}
+
+  // `end`: up to where bytes behind the name may be read.
+  [[gnu::always_inline]] const Field* Find(std::string_view name, const char* end) const noexcept {
+    const std::size_t size = name.size();
+    std::uint64_t key;
+    if (slots_ == nullptr) [[unlikely]]
+      return table_.Find(name);
+    if (size >= 8) {
+      key = internal::Word(name.data()) ^ std::rotl(internal::Word(name.data() + size - 8), 23) ^ size;
+    } else if (size != 0 && end - name.data() >= 8) [[likely]] {
+      const std::uint64_t word = internal::Word(name.data()) & ((std::uint64_t{1} << (8 * size)) - 1);
+      key = word ^ std::rotl(word, 23) ^ size;
+    } else {
+      return table_.Find(name);
+    }
+    const std::uint8_t slot = slots_[key * multiplier_ >> shift_];  // detail::NameSlot
+    if (slot == 0) return nullptr;
+    const Field& field = table_.field_data[slot - 1];
+    if (field.name_size != size || !internal::SameBytes(field.name, name.data(), size)) return nullptr;
+    return &field;
   }
-  const std::uint8_t slot = table.hash_slots[detail::NameSlot(key, table.hash_seed, table.hash_bits)];
-  if (slot == 0) return nullptr;
-  const Field& field = table.field_data[slot - 1];
-  if (field.name_size != size || !internal::SameBytes(field.name, name.data(), size)) return nullptr;
-  return &field;
-}
+
+ private:
+  const TypeTable& table_;
+  const std::uint8_t* slots_;
+  std::uint64_t multiplier_;
+  unsigned shift_;
+};
 
 }  // namespace kgen::codec
 

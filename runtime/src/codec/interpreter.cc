@@ -89,10 +89,11 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   if (!reader_.Enter()) return Broken();
   const KeptMark mark = kept_;
   if (reader_.Peek() != '}') {
+    const FieldFinder finder(table);
     std::string_view name;
-    if (!reader_.Key(name)) return Broken();
+    if (!reader_.QuickFirstKey(name) && !reader_.Key(name)) return Broken();
     for (;;) {
-      const Field* field = FindField(table, name, reader_.end());
+      const Field* field = finder.Find(name, reader_.end());
       Outcome outcome;
       if (field != nullptr) {
         void* member = detail::MemberOf(object, *field);

@@ -79,7 +79,7 @@ class Interpreter {
   // ---- interpreter.cc: structs and their members. ----
   Outcome Struct(void* object, const TypeTable& table, Place place);
   Outcome Member(void* object, const Field& field, const KeptMark& mark);
-  Outcome CarefulMember(void* member, const Field& field, const KeptMark& mark);
+  [[gnu::noinline]] Outcome CarefulMember(void* member, const Field& field, const KeptMark& mark);
   [[gnu::always_inline]] inline Outcome Value(void* member, const Field& field, char c);
   Outcome Null(void* member, const Field& field);
   Outcome Unknown(std::string_view name, const TypeTable& table, Place place);
@@ -115,6 +115,7 @@ class Interpreter {
   Outcome Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c);
   Outcome Double(double& value, char c);
   Outcome Text(String& text, bool unique, char c);
+  [[gnu::noinline]] Outcome LongText(String& text, bool unique, char c);
   Outcome TimeText(detail::TimeWord& word, detail::TimePrecision precision, char c);
   Outcome DurationText(Duration& value, char c);
   Outcome QuantityText(Quantity& value, char c);
@@ -126,12 +127,11 @@ class Interpreter {
   void SetText(String& text, std::string_view value, bool unique) {
     if (text.has_value()) text.reset();
     if (value.size() <= kInlineText) {
-      SetShortText(text, value);
+      detail_StringAccess::SetInline(text, value.data(), value.size());
     } else {
       SetLongText(text, value, unique);
     }
   }
-  void SetShortText(String& text, std::string_view value) const noexcept;
   void SetLongText(String& text, std::string_view value, bool unique);
   bool MayShare(const Field& field) const noexcept {
     return shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 &&

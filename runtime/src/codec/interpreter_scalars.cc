@@ -77,24 +77,6 @@ bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
 
 }  // namespace
 
-// At most 15 bytes. Where 16 can be read they are cut to size at once, without a call.
-void Interpreter::SetShortText(String& text, std::string_view value) const noexcept {
-#ifdef KGEN_CODEC_SSE2
-  static constexpr char kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-  // Only inside the input: the text may also lie in scratch, or be a literal.
-  const auto at = reinterpret_cast<std::uintptr_t>(value.data()) - reinterpret_cast<std::uintptr_t>(json_.data());
-  if (json_.size() >= 16 && at <= json_.size() - 16) {
-    char bytes[16];
-    const __m128i mask = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kMask + 16 - value.size()));
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(value.data()));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm_and_si128(v, mask));
-    bytes[15] = static_cast<char>(value.size() + 1);
-    return detail_StringAccess::SetBytes(text, bytes);
-  }
-#endif
-  detail_StringAccess::SetInline(text, value.data(), value.size());
-}
-
 // Longer text of a String. The pool keeps each once; unique text (uid, resourceVersion) would only fill it.
 void Interpreter::SetLongText(String& text, std::string_view value, bool unique) {
   if (shared_ != nullptr && shared_->share_strings && !unique) {
@@ -176,7 +158,31 @@ Interpreter::Outcome Interpreter::Double(double& value, char c) {
   return Misfit("a number that fits 64-bit floating point");
 }
 
+// Most text is short and plain: found, cut and stored in one go. Everything else is LongText's business; no call but
+// the last one, so that nothing has to be saved.
 Interpreter::Outcome Interpreter::Text(String& text, bool unique, char c) {
+#ifdef KGEN_CODEC_SSE2
+  static constexpr char kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  const char* start = reader_.position() + 1;
+  if (c == '"' && reader_.end() - start >= 16 && !text.has_value()) [[likely]] {
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(start));
+    const unsigned stops = StopsOf(v);
+    const int n = stops != 0 ? std::countr_zero(stops) : 15;
+    if (stops != 0 && start[n] == '"') {
+      alignas(16) char bytes[16];
+      const __m128i mask = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kMask + 16 - n));
+      _mm_store_si128(reinterpret_cast<__m128i*>(bytes), _mm_and_si128(v, mask));
+      bytes[15] = static_cast<char>(n + 1);
+      detail_StringAccess::SetBytes(text, bytes);
+      reader_.Rewind(start + n + 1);
+      return Outcome::kOk;
+    }
+  }
+#endif
+  return LongText(text, unique, c);
+}
+
+Interpreter::Outcome Interpreter::LongText(String& text, bool unique, char c) {
   if (c != '"') return Misfit("a string");
   std::string_view value;
   if (!reader_.String(value)) return Broken();

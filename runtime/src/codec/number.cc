@@ -63,6 +63,14 @@ Decimal Split(std::string_view number) noexcept {
 
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept {
   if (plain) {
+    constexpr std::size_t kSafe = 18;  // so many digits cannot overflow
+    const bool negative = number.front() == '-';
+    if (number.size() <= kSafe) {
+      std::int64_t sum = 0;
+      for (std::size_t i = negative ? 1 : 0; i < number.size(); ++i) sum = sum * 10 + (number[i] - '0');
+      value = negative ? -sum : sum;
+      return true;
+    }
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     return error == std::errc();
   }

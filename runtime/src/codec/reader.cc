@@ -279,37 +279,37 @@ bool Reader::SkipNested() {
   char close = '\0';  // of the innermost bracket
   for (char c = *p_;;) {
     if (c == '{' || c == '[') {
+      const char its_close = static_cast<char>(c + 2);
       if (!Enter()) return false;
-      const std::uint64_t bit = std::uint64_t{1} << depth_ % 64;
-      close = static_cast<char>(c + 2);
-      objects[depth_ / 64] = c == '{' ? objects[depth_ / 64] | bit : objects[depth_ / 64] & ~bit;
-      if (Peek() != close) {
+      if (Peek() == its_close) {
+        ++p_;
+        Leave();
+      } else {
+        close = its_close;
+        const std::uint64_t bit = std::uint64_t{1} << depth_ % 64;
+        objects[depth_ / 64] = c == '{' ? objects[depth_ / 64] | bit : objects[depth_ / 64] & ~bit;
         if (c == '{' && !SkipKey()) return false;
         c = Peek();
         continue;
       }
-    } else {
-      if (!(c == '"' ? SkipString() : SkipScalar(c))) return false;
+    } else if (!(c == '"' ? SkipString() : SkipScalar(c))) {
+      return false;
+    }
+    for (;;) {  // behind a value
+      if (depth_ == floor) return true;
+      std::string_view name;
+      if (close == '}' && QuickKey(name)) break;
       c = Peek();
       if (c == ',') {
         ++p_;
         if (close == '}' && !SkipKey()) return false;
-        c = Peek();
-        continue;
+        break;
       }
       if (c != close) return Fail(close == '}' ? "expected ',' or '}'" : "expected ',' or ']'", p_);
-    }
-    for (;;) {  // at a closing bracket
       ++p_;
       Leave();
-      if (depth_ == floor) return true;
       close = (objects[depth_ / 64] >> depth_ % 64 & 1) != 0 ? '}' : ']';
-      c = Peek();
-      if (c == ',') break;
-      if (c != close) return Fail(close == '}' ? "expected ',' or '}'" : "expected ',' or ']'", p_);
     }
-    ++p_;
-    if (close == '}' && !SkipKey()) return false;
     c = Peek();
   }
 }

@@ -88,15 +88,10 @@ class Reader {
   // Behind a member's value: the next one's name, if it follows as `,"name":` without white space or escapes. Otherwise
   // false, and nothing was consumed.
   bool QuickKey(std::string_view& key) noexcept {
-    if (end_ - p_ < 2 || p_[0] != ',' || p_[1] != '"') return false;
-    const char* start = p_ + 2;
-    const char* stop = FindStop(start, end_);
-    if (end_ - stop < 2 || stop[0] != '"' || stop[1] != ':' || members_ >= max_members_) return false;
-    ++members_;
-    key = {start, static_cast<std::size_t>(stop - start)};
-    p_ = stop + 2;
-    return true;
+    return end_ - p_ >= 2 && p_[0] == ',' && p_[1] == '"' && QuickName(p_ + 2, key);
   }
+  // The same of the first member, at its quote.
+  bool QuickFirstKey(std::string_view& key) noexcept { return p_ != end_ && *p_ == '"' && QuickName(p_ + 1, key); }
   // The text of a string, unescaped. At its quote.
   bool String(std::string_view& text) {
     const char* start = p_ + 1;
@@ -127,6 +122,14 @@ class Reader {
   std::size_t error_offset() const noexcept { return OffsetOf(error_at_); }
 
  private:
+  [[gnu::always_inline]] bool QuickName(const char* start, std::string_view& key) noexcept {
+    const char* stop = FindStop(start, end_);
+    if (end_ - stop < 2 || stop[0] != '"' || stop[1] != ':' || members_ >= max_members_) return false;
+    ++members_;
+    key = {start, static_cast<std::size_t>(stop - start)};
+    p_ = stop + 2;
+    return true;
+  }
   char PeekSlow() noexcept;
   bool StringSlow(const char* start, std::string_view& text);
   bool Unescape(const char*& p, std::string& out);

@@ -51,19 +51,23 @@ inline const char* FindSpecial(const char* p, const char* end, bool& high) noexc
   return p;
 }
 
-// The first byte of [p, end) that is not plain ASCII text: as FindSpecial, or a byte >= 0x80. Most strings end at it.
+#ifdef KGEN_CODEC_SSE2
+// Bit i: byte i ends plain ASCII text. It is a quote, a backslash, a control character or at least 0x80.
+inline unsigned StopsOf(__m128i v) noexcept {
+  // Signed comparison: bytes >= 0x80 are less than a space too.
+  const __m128i stops =
+      _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))),
+                   _mm_cmplt_epi8(v, _mm_set1_epi8(' ')));
+  return static_cast<unsigned>(_mm_movemask_epi8(stops));
+}
+#endif
+
+// The first byte of [p, end) that is not plain ASCII text. Most strings end at it.
 inline const char* FindStop(const char* p, const char* end) noexcept {
 #ifdef KGEN_CODEC_SSE2
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i backslash = _mm_set1_epi8('\\');
-  const __m128i space = _mm_set1_epi8(' ');
   for (; end - p >= 16; p += 16) {
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    // Signed comparison: bytes >= 0x80 are less than a space too.
-    const __m128i stops =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)), _mm_cmplt_epi8(v, space));
-    if (const auto found = static_cast<unsigned>(_mm_movemask_epi8(stops)); found != 0)
-      return p + std::countr_zero(found);
+    const unsigned stops = StopsOf(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    if (stops != 0) return p + std::countr_zero(stops);
   }
 #endif
   while (p != end && !IsSpecial(*p) && static_cast<unsigned char>(*p) < 0x80) ++p;
