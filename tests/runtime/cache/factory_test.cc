@@ -101,7 +101,7 @@ TEST_P(FactoryTest, SyncsAndFollowsTheServer) {
   ExpectAgreement(factory);
 }
 
-TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault) {
+TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault_SI_08) {
   for (int i = 0; i < 5; ++i) Add("default", "s" + std::to_string(i));
   Factory factory(cluster_.Connection(), {.streaming_list = GetParam() % 2 == 0});
   const Registration registration = Fold(factory);

@@ -28,7 +28,7 @@ std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resou
 // --------------------------------------------------------------------------------------------------- from list to
 // handler
 
-TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06) {
+TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06_Q_06_SI_07) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -49,7 +49,7 @@ TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate_CT_06) {
   EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "added new@7 watch"));
 }
 
-TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
+TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore_CT_11) {
   options_.apply_delay = 1s;  // so that all of this is one drain
   Heard heard;
   const Registration registration = Listen(heard);
@@ -92,7 +92,7 @@ TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt_I1_SI_06) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder_BM_04) {
+TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder_BM_02_BM_04_RF_04) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -115,7 +115,7 @@ TEST_P(InformerTest, TellsTheVersionOfTheStoreWithEachEvent) {
 
 // ------------------------------------------------------------------------------------------------------------ relists
 
-TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst_CT_08_KT_03) {
+TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst_CT_08_KT_03_SI_10_RS_09) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3"), ObjectJson("d", "4")});
@@ -254,7 +254,7 @@ TEST_P(InformerTest, TellsTheDeletionOfAnObjectWhoseFinalStateDoesNotDecode) {
 
 // ----------------------------------------------------------------------------------------------------- late handlers
 
-TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange_I2_SI_13) {
+TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange_I2_SI_05_SI_13) {
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   // Additions of handlers and changes race; whichever wins, nothing is missed and nothing comes twice.
   std::vector<Heard> heard(8);
@@ -302,6 +302,20 @@ TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial_HS_04) {
   Sync("5", {});
   Relist("9", {ObjectJson("a", "8")});
   EXPECT_THAT(heard, ElementsAre("added a@8 relist"));
+}
+
+TEST_P(InformerTest, RemovesAHandlerOnceAndForAllHoweverOftenItIsAsked_SI_14) {
+  Heard heard;
+  Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  registration.Remove();
+  registration.Remove();
+  Send(ModifiedJson("a", "6"));
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  Core()->Stop();
+  Run();
+  registration.Remove();
+  EXPECT_TRUE(registration.status().has_value());
 }
 
 TEST_P(InformerTest, LetsAHandlerAddAnotherHandler) {
@@ -354,6 +368,19 @@ TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker_I3_WL_03)
   Send(BookmarkJson("5", "true"));
   EXPECT_TRUE(Core()->HasSynced());
   EXPECT_EQ(Store(), "a@1");
+}
+
+TEST_P(InformerTest, GivesAHandlerThatComesBeforeTheSyncTheReplayAndTheRest_HS_02_HS_05) {
+  options_.apply_delay = 10s;
+  Start();
+  Answer(ListBody("5", {ObjectJson("a", "1")}));  // in the queue
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Run();
+  EXPECT_FALSE(registration.HasSynced());
+  Advance(10s);
+  EXPECT_TRUE(registration.HasSynced());
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
 }
 
 TEST_P(InformerTest, SyncsWithAnEmptyList_Q_15) {
@@ -581,7 +608,7 @@ TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
 
 // ------------------------------------------------------------------------------------------------------------ resyncs
 
-TEST_P(InformerTest, TellsResyncsOnlyToThoseWhoAreDue_RS_01_RS_04_RS_06_RS_08) {
+TEST_P(InformerTest, TellsResyncsOnlyToThoseWhoAreDue_CT_10_RS_01_RS_04_RS_06_RS_07_RS_08) {
   options_.resync = 12h;
   Heard every60, every5, never;
   const Registration a = Listen(every60, {.resync = 60s});
@@ -620,6 +647,21 @@ TEST_P(InformerTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod_RS_03_R
   Advance(20s);
   EXPECT_LE(late.size(), 1u + 2u);
   EXPECT_GE(late.size(), 1u + 1u);
+}
+
+TEST_P(InformerTest, TransformsNeitherResyncsNorWhatARelistFoundMissing_RS_10_TR_03) {
+  options_.resync = 10s;
+  int calls = 0;
+  ASSERT_TRUE(Informer().SetTransform([&](Sample&) { ++calls; }));
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(31s);
+  EXPECT_EQ(heard.size(), 1u + 3u);
+  EXPECT_EQ(calls, 1);
+  Relist("9", {});
+  EXPECT_THAT(heard.back(), "deleted a@1 relist unknown");
+  EXPECT_EQ(calls, 1);
 }
 
 TEST_P(InformerTest, UsesItsOwnPeriodForHandlersThatNameNone_RS_02) {

@@ -173,7 +173,7 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
 
 // ------------------------------------------------------------------------------------------------------------- lists
 
-TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList_RF_01_RF_03_RL_01_RL_10) {
+TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList_LW_04_RF_01_RF_03_RL_01_RL_10) {
   Start();
   EXPECT_FALSE(Last().watch);
   EXPECT_EQ(Last().options.resource_version, "0");
@@ -237,7 +237,7 @@ TEST_P(ReflectorTest, ListsInFullWhenAContinueTokenHasExpired_LW_08) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion_RL_04) {
+TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion_RL_02_RL_03_RL_04_RL_05_RL_08) {
   ListAndOpenWatch();
   EndWatch(Fail(StatusError(Code::kServer, 500, "InternalError")));  // before anything came
   WaitOut();
@@ -262,7 +262,7 @@ TEST_P(ReflectorTest, TakesAVersionThatIsAheadOfTheServerForUnusable_RL_04_ER_02
   EXPECT_EQ(source_->size(), 2u);
 }
 
-TEST_P(ReflectorTest, UsesAPageSizeThatWasAskedFor_RL_06) {
+TEST_P(ReflectorTest, UsesAPageSizeThatWasAskedFor_LW_05_RL_06) {
   options_.page_size = 7;
   Start();
   EXPECT_EQ(Last().options.limit.value_or(0), 7);
@@ -278,7 +278,7 @@ TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0_RL_07) {
   EXPECT_EQ(Last().options.limit.value_or(0), 500);
 }
 
-TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain_RF_01_RL_11_WE_03) {
+TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain_RF_01_RL_11_WE_02_WE_03) {
   Start();
   Refuse(StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden"));
   EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("1 failed to list samples"), HasSubstr("samples is forbidden"))));
@@ -462,7 +462,7 @@ TEST_P(ReflectorTest, EndsAWatchThatOutlivesItsTimeout) {
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("outlived its timeout")));
 }
 
-TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests_ER_03_WE_03) {
+TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests_ER_03_ER_12_WE_03) {
   Start();
   Answer(ListBody("5", {}));
   Refuse(RefusedError());
@@ -632,7 +632,7 @@ TEST_P(ReflectorTest, ListsWhereTheSourceDoesNotStream_LW_03) {
   EXPECT_FALSE(Last().watch);
 }
 
-TEST_P(ReflectorTest, PublishesAStreamedSnapshotOnlyAtItsMarker_WL_03_WL_04_WL_05_WL_12) {
+TEST_P(ReflectorTest, PublishesAStreamedSnapshotOnlyAtItsMarker_WL_03_WL_04_WL_05_WL_12_RW_12) {
   StartStreaming();
   Send(AddedJson("a", "3") + AddedJson("b", "9") + AddedJson("c", "4"));
   Send(ModifiedJson("a", "10") + DeletedJson("c", "11") + BookmarkJson("12") + BookmarkJson("13", "false"));
@@ -846,7 +846,7 @@ TEST_P(ReflectorTest, ReportsAFieldThatDoesNotFitAndKeepsTheObject) {
 
 // --------------------------------------------------------------------------------------------------------- transforms
 
-TEST_P(ReflectorTest, TransformsEveryReceivedObjectOnce_TR_01_TR_04) {
+TEST_P(ReflectorTest, TransformsEveryReceivedObjectOnce_TR_01_TR_04_WL_11) {
   int calls = 0;
   options_.transform = [&](AnyRef object) -> Result<AnyRef> {
     ++calls;

@@ -180,11 +180,11 @@ TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode_D6) {
   EXPECT_EQ(Core()->status().refused, 1u);
 }
 
-TEST_P(WaitForSyncTest, SaysWhoWaitsForWhomInsteadOfHanging) {
-  const Result<void> waited = detail::WaitForSync({}, {Core()}, {});  // never started, on the test's own thread
+TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatNobodyStarted) {
+  const Result<void> waited = detail::WaitForSync({}, {Core()}, {});
   ASSERT_FALSE(waited.has_value());
-  EXPECT_EQ(waited.error().code(), Code::kDeadlock);
-  EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: not started"));
+  EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: the informer has not been started"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WaitForSyncTest, ::testing::Range<std::uint64_t>(0, 16));

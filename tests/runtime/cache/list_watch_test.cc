@@ -1,0 +1,108 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/list_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/testing/simulation.h"
+#include "tests/support/fake_transport.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace kgen::testing;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr KindInfo kPods = {"", "v1", "Pod", "PodList", "pods", "pod", Scope::kNamespaced, nullptr};
+constexpr KindInfo kNodes = {"", "v1", "Node", "NodeList", "nodes", "node", Scope::kCluster, nullptr};
+
+struct Sink : StreamSink {
+  void OnOpen() override { heard.push_back("open"); }
+  void OnBytes(std::string_view bytes) override { heard.push_back(std::string(bytes)); }
+  void OnEnd(Result<void> end) override { heard.push_back(end ? "end" : end.error().ToString()); }
+  std::vector<std::string> heard;
+};
+
+class ListWatchTest : public ::testing::Test {
+ protected:
+  Shared<ListWatch> Make(const KindInfo& kind, std::string namespace_ = "", TweakListOptions tweak = {}) {
+    return MakeListWatch(connection_, kind, std::move(namespace_), std::move(tweak));
+  }
+  std::string PathOf(std::size_t i) { return transport_->request(i).path; }
+  void Run() { Must(simulation_.RunUntilIdle()); }
+
+  Simulation simulation_{1};
+  Shared<FakeTransport> transport_ = MakeShared<FakeTransport>();
+  Connection connection_ = Connection::Over({.transport = transport_, .executor = simulation_.executor()});
+  Shared<Strand> strand_ = simulation_.executor()->MakeStrand("test");
+  Shared<Sink> sink_ = MakeShared<Sink>();
+};
+
+TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand_LW_01) {
+  transport_->Reply({.body = "{}"});
+  transport_->Hold();
+  const auto source = Make(kPods, "default");
+  EXPECT_EQ(source->Describe(), "pods in default");
+  const auto list = source->List({.limit = 500, .resource_version = "0"}, strand_, sink_);
+  Run();
+  EXPECT_THAT(sink_->heard, ElementsAre("open", "{}", "end"));
+  EXPECT_THAT(PathOf(0), AllOf(StartsWith("/api/v1/namespaces/default/pods?"), HasSubstr("limit=500"),
+                               HasSubstr("resourceVersion=0"), Not(HasSubstr("watch"))));
+  const auto watch = source->Watch({.resource_version = "5", .allow_watch_bookmarks = true}, strand_, sink_);
+  Run();
+  EXPECT_THAT(PathOf(1), AllOf(HasSubstr("watch=true"), HasSubstr("allowWatchBookmarks=true")));
+  EXPECT_TRUE(transport_->request(1).long_lived);
+  watch->Cancel();
+  Run();
+  EXPECT_TRUE(transport_->at(1).cancelled());
+  EXPECT_THAT(sink_->heard.back(), HasSubstr("pods"));
+}
+
+TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike_LW_02_FA_12) {
+  transport_->Hold();
+  transport_->Hold();
+  const auto source = Make(kPods, "", [](ListOptions& options) {
+    options.label_selector = "app=web";
+    options.resource_version = "";
+  });
+  EXPECT_EQ(source->Describe(), "pods");
+  const auto list = source->List({.resource_version = "7"}, strand_, sink_);
+  const auto watch = source->Watch({.resource_version = "7"}, strand_, sink_);
+  Run();
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_THAT(PathOf(i), AllOf(HasSubstr("labelSelector=app%3Dweb"), Not(HasSubstr("resourceVersion"))));
+  }
+  EXPECT_THAT(PathOf(1), HasSubstr("watch=true"));
+}
+
+TEST_F(ListWatchTest, KnowsNoNamespaceOfAClusterScopedKind) {
+  transport_->Hold();
+  const auto source = Make(kNodes, "default");
+  EXPECT_EQ(source->Describe(), "nodes");
+  const auto list = source->List({}, strand_, sink_);
+  Run();
+  EXPECT_EQ(PathOf(0), "/api/v1/nodes");
+}
+
+TEST_F(ListWatchTest, TellsTheSinkOfARequestThatCannotBeMade) {
+  const auto bad = Make(kPods, "a/b")->List({}, strand_, sink_);
+  const auto thrown =
+      Make(kPods, "", [](ListOptions&) { throw std::runtime_error("bad tweak"); })->Watch({}, strand_, sink_);
+  EXPECT_TRUE(sink_->heard.empty());  // later, on the strand
+  Run();
+  EXPECT_EQ(transport_->size(), 0u);
+  EXPECT_THAT(sink_->heard, ElementsAre(HasSubstr("a/b"), HasSubstr("bad tweak")));
+  bad->Cancel();
+}
+
+}  // namespace
+}  // namespace kgen::cache
