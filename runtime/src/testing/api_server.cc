@@ -271,7 +271,7 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   if (call.verb == "watch") reply = Watch(call, fault);
   if (call.verb == "create" && call.name.empty()) reply = Create(call);
   if (call.verb == "update") reply = scale ? UpdateScale(call) : Update(call);
-  if (call.verb == "patch" && !scale) reply = Patch(call);
+  if (call.verb == "patch") reply = scale ? PatchScale(call) : Patch(call);
   if (call.verb == "delete" && call.subresource.empty()) reply = Delete(call);
   if (call.verb == "deletecollection") reply = DeleteCollection(call);
   return reply ? *std::move(reply) : ErrorReply(reply.error());

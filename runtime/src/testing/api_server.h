@@ -176,6 +176,7 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> Update(const ApiCall& call);
   ApiResult<Reply> Patch(const ApiCall& call);
   ApiResult<json> PatchValue(const ApiCall& call, const json& before) const;
+  ApiResult<Reply> PatchScale(ApiCall call);
   ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before);
   ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next);
   ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;

@@ -206,7 +206,7 @@ class InProcessTransport final : public Transport {
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
     auto exchange = MakeShared<InProcessExchange>(door_, this, std::move(request), std::move(sink));
-    door_->Add(exchange.get());
+    if (!door_->Add(exchange.get())) return exchange;  // nothing runs any more that could call the sink
     bool closed;
     {
       const std::lock_guard lock(mutex_);
@@ -237,9 +237,11 @@ InProcessDoor::InProcessDoor(Shared<ApiServer> server, Shared<Executor> executor
 
 Shared<Transport> InProcessDoor::MakeTransport() { return MakeShared<InProcessTransport>(Shared<InProcessDoor>(this)); }
 
-void InProcessDoor::Add(InProcessExchange* exchange) {
+bool InProcessDoor::Add(InProcessExchange* exchange) {
   const std::lock_guard lock(mutex_);
+  if (abandoned_) return false;
   open_.push_back(Shared<InProcessExchange>(exchange));
+  return true;
 }
 
 void InProcessDoor::Remove(InProcessExchange* exchange) {
@@ -261,6 +263,10 @@ void InProcessDoor::Cut() {
 }
 
 void InProcessDoor::Abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
   for (const auto& exchange : All()) exchange->Abandon();
 }
 

@@ -37,7 +37,7 @@ class InProcessDoor final : public SharedObject {
  private:
   friend class InProcessExchange;
   friend class InProcessTransport;
-  void Add(InProcessExchange* exchange);
+  bool Add(InProcessExchange* exchange);  // false after Abandon()
   void Remove(InProcessExchange* exchange);
   std::vector<Shared<InProcessExchange>> All() const;
 
@@ -47,6 +47,7 @@ class InProcessDoor final : public SharedObject {
   const Nanos latency_;
   mutable std::mutex mutex_;
   std::vector<Shared<InProcessExchange>> open_;  // guarded by mutex_; in the order of starting
+  bool abandoned_ = false;                       // guarded by mutex_
 };
 
 }  // namespace kgen::testing

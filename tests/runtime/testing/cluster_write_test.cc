@@ -182,6 +182,8 @@ TEST_F(ClusterTest, ScalesADeployment) {
   scale["spec"]["replicas"] = 3;
   EXPECT_EQ(Put(path + "/web/scale", scale)["spec"]["replicas"], 3);
   EXPECT_EQ(Get(path + "/web")["spec"]["replicas"], 3);
+  Send("PATCH", path + "/web/scale", "", {{"spec", {{"replicas", 5}}}}, "application/merge-patch+json");
+  EXPECT_EQ(Get(path + "/web")["spec"]["replicas"], 5);
 }
 
 TEST_F(ClusterTest, RemembersTheWritesOfClients) {
