@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "generator/commands/command.h"
+#include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
 #include "generator/emit/emitter.h"
 #include "generator/emit/output.h"
-#include "generator/model/fixups.h"
-#include "generator/model/resolve.h"
-#include "generator/parse/document.h"
 #include "generator/parse/source.h"
 
 namespace kgen::generator::commands {
@@ -179,9 +177,7 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   for (const parse::Source& source : sources) {
     if (source.name != "<stdin>") inputs.push_back(std::filesystem::absolute(source.name).lexically_normal().native());
   }
-  model::Draft draft = parse::ParseSources(std::move(sources), diagnostics);
-  model::ApplyFixups(draft, diagnostics);
-  const model::Api api = model::Resolve(std::move(draft), diagnostics);
+  const model::Api api = LoadApi(std::move(sources), diagnostics);
   const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));
   if (code != kFine) return code;

@@ -26,7 +26,7 @@ const model::Schema& Innermost(const model::Schema& schema) {
   return *inner;
 }
 
-void Add(std::string sentence, std::string& out) {
+void Add(const std::string& sentence, std::string& out) {
   if (sentence.empty()) return;
   out += (out.empty() ? "" : " ") + sentence + ".";
 }

@@ -160,11 +160,11 @@ std::string_view SymbolWord(char c) {
 // UTF-8 one by one. [GEN NAM-24]
 std::string ForeignWord(std::string_view& text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t size = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : byte(0) >= 0xC0 ? 2 : 1;
-  const std::size_t length = std::min(size, text.size());
+  const std::size_t wanted = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : byte(0) >= 0xC0 ? 2 : 1;
+  const std::size_t size = wanted <= text.size() ? wanted : 1;
   std::uint32_t value = size == 1 ? byte(0) : byte(0) & (0x7Fu >> size);
-  for (std::size_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3Fu);
-  text.remove_prefix(length);
+  for (std::size_t i = 1; i < size; ++i) value = value << 6 | (byte(i) & 0x3Fu);
+  text.remove_prefix(size);
   std::string word = "u";
   const char* digits = "0123456789abcdef";
   for (int shift = value > 0xFFFF ? 20 : 12; shift >= 0; shift -= 4) word += digits[value >> shift & 0xF];
@@ -370,8 +370,10 @@ std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::
   std::map<std::string, GroupName, std::less<>> result;
   std::vector<std::string> ordered;
   std::map<std::string, std::string> short_of;
+  ordered.reserve(labels.size());
   for (const auto& [group, count] : labels) ordered.push_back(group);
   std::vector<std::string> shorts;
+  shorts.reserve(ordered.size());
   for (const std::string& group : ordered) shorts.push_back(ShortName(group, labels[group]));
   // What is still the same ("a-b.c" and "a.b-c" as a whole) gets numbers.
   const std::vector<std::string> spaces = DistinctIdentifiers(shorts, NamespaceIdentifier, {});

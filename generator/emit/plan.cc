@@ -67,6 +67,7 @@ class Planner {
     NameVersions();
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
+    plan_.manifests.reserve(api_.manifests.size());
     for (const model::Manifest& manifest : api_.manifests) plan_.manifests.push_back({manifest.name, manifest.json});
     return std::move(plan_);
   }
@@ -161,6 +162,7 @@ class Planner {
     Source& source = sources_[index];
     const PlannedVersion& version = plan_.versions[index];
     std::vector<std::string> names;
+    names.reserve(source.types.size());
     for (TypeId id : source.types) names.push_back(api_.types[id].name);
     std::vector<TypeId> listed;
     for (const model::ApiKind* kind : source.kinds) {

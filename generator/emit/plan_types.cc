@@ -237,6 +237,7 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
     return out;
   }
   std::vector<std::string> wire_names;
+  wire_names.reserve(fields.size());
   for (const model::Field* field : fields) wire_names.push_back(field->name);
   const std::vector<std::string> identifiers =
       DistinctIdentifiers(wire_names, MemberIdentifier, {scope.name, "kTable", "unknown_fields"});
@@ -299,6 +300,7 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   out.comment = CommentLines({"Known values of " + InComment(field.name) + "; a newer server may send others."},
                              scope.width() - 2);
   std::vector<std::string> values;
+  values.reserve(schema.enum_values.size());
   for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
   std::sort(values.begin(), values.end());
   const std::vector<std::string> identifiers = DistinctIdentifiers(values, ConstantIdentifier, {"kTable"});

@@ -28,6 +28,7 @@ NameSlots FindNameSlots(const std::vector<std::string>& wire_names) {
   NameSlots result;
   if (wire_names.empty() || wire_names.size() > 254) return result;  // a slot is one byte
   std::vector<std::uint64_t> keys;
+  keys.reserve(wire_names.size());
   for (const std::string& name : wire_names) keys.push_back(detail::NameKey(name));
   std::vector<std::uint64_t> sorted = keys;
   std::sort(sorted.begin(), sorted.end());

@@ -36,7 +36,9 @@ std::vector<std::string> LintTemplate(std::string_view text, const std::set<std:
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
     const auto line =
         std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-    const auto fault = [&](const std::string& what) { faults.push_back("line " + line + ": " + what); };
+    const auto fault = [&](const std::string& what) {
+      faults.push_back(std::string("line ").append(line).append(": ").append(what));
+    };
     const std::size_t end = text.find("}}", at);
     if (end == std::string_view::npos) {
       fault("a tag without end");

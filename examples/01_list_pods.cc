@@ -1,0 +1,36 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// 01: a list, page by page. Prints the pods of a namespace that carry a label, with node and phase.
+//
+//   list_pods [NAMESPACE [SELECTOR]]        default, no selector
+#include <k8s/clientset.h>
+#include <k8s/core/v1/types.h>
+
+#include <iostream>
+#include <string>
+
+int main(int argc, char** argv) {
+  const std::string name_space = argc > 1 ? argv[1] : "default";
+  const std::string selector = argc > 2 ? argv[2] : "";
+
+  // $KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in.
+  const auto config = kgen::rest::LoadConfig();
+  if (!config) {
+    std::cerr << config.error() << '\n';  // one line that says what was tried, and what was wrong with it
+    return 1;
+  }
+  // Opens nothing yet; Must() throws the error of a Result, for those who like that in main().
+  const auto clientset = kgen::Must(k8s::Clientset::New(*config));
+
+  for (const auto& page : clientset.CoreV1().Pods(name_space).Pages({.label_selector = selector, .limit = 500})) {
+    if (!page) {  // each page is a Result: the third may fail where two were fine
+      std::cerr << page.error() << '\n';
+      return page.error().code() == kgen::Code::kForbidden ? 2 : 1;
+    }
+    for (const k8s::core::v1::Pod& pod : *page) {  // a list is a range of its items
+      // No check for null: through what is absent one sees something empty.
+      std::cout << pod.metadata.name << '\t' << pod.spec->nodeName.value_or("-") << '\t'
+                << pod.status->phase.value_or("Unknown") << '\n';
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// 04: indexes. Which pods run on a node, which use an image; both answered from one snapshot of the cache.
+#include <k8s/clientset.h>
+#include <k8s/core/v1/types.h>
+#include <k8s/informers.h>
+
+#include <iostream>
+#include <string_view>
+
+using k8s::core::v1::Pod;
+
+int main() {
+  const auto clientset = kgen::Must(k8s::Clientset::New(kgen::Must(kgen::rest::LoadConfig())));
+  const std::stop_token stop = kgen::StopOnSignals();
+  k8s::SharedInformerFactory factory(clientset);
+  const auto pods = factory.Core().V1().Pods().Informer();
+
+  // By the path of a field, or by a function that names as many values as it likes. Either may come later, too.
+  kgen::Must(pods.AddIndex("node", kgen::FieldPath("spec.nodeName")));
+  kgen::Must(pods.AddIndex("image", [](const Pod& pod, kgen::IndexSink& sink) {
+    for (const auto& container : pod.spec->containers) sink.Add(container.image);
+  }));
+  factory.Start(stop);
+  kgen::Must(factory.WaitForCacheSync(stop));
+
+  // What a view answers agrees with itself, however long it is kept, while the informer goes on beside it.
+  const auto view = pods.Indexer().Snapshot();
+  for (std::string_view index : {"node", "image"}) {
+    for (std::string_view value : view.IndexValues(index)) {
+      std::cout << index << ' ' << value << ':';
+      for (const Pod& pod : view.ByIndex(index, value)) std::cout << ' ' << pod.metadata.name;
+      std::cout << '\n';
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// `kgen generate` as users run it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "generator/commands/command.h"
+#include "tests/support/paths.h"
+
+namespace kgen::generator::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+using Tree = std::map<std::string, std::string>;
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+Result Invoke(std::vector<std::string> arguments, const std::string& input = {}) {
+  arguments.insert(arguments.begin(), "generate");
+  std::istringstream in(input);
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunKgen(arguments, {in, out, err});
+  return {code, out.str(), err.str()};
+}
+
+Tree ReadTree(const fs::path& root) {
+  Tree files;
+  if (!fs::exists(root)) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.is_regular_file()) {
+      files[entry.path().lexically_relative(root).native()] = test_support::ReadFile(entry.path().native());
+    }
+  }
+  return files;
+}
+
+// All files of a folder of the corpus, by name.
+std::vector<std::string> Corpus(const std::string& folder) {
+  std::vector<std::string> files;
+  const auto root = test_support::SharedPath(folder);
+  if (!root) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(*root)) {
+    if (entry.is_regular_file()) files.push_back(entry.path().native());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class Generate : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "kgen-generate-XXXXXX").native();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    out_ = (folder_ / "out").native();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  const std::string orders_ = test_support::SourcePath("examples/crds/orders.yaml");
+  const std::string hostile_ = test_support::SourcePath("tests/golden/hostile.yaml");
+  fs::path folder_;
+  std::string out_;
+};
+
+TEST_F(Generate, ShowsItsOptionsWithExamples) {
+  const Result result = Invoke({"--help"});
+  EXPECT_EQ(result.code, kFine);
+  EXPECT_THAT(result.out, HasSubstr("Examples:"));
+  EXPECT_THAT(result.out, HasSubstr("--namespace"));
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST_F(Generate, TellsWhatACommandLineLacks_ERR_06) {
+  EXPECT_EQ(Invoke({orders_}).code, kBadUsage);
+  EXPECT_EQ(Invoke({"--out", out_}).code, kBadUsage);
+  for (const char* bad : {"Acme", "kgen", "kgen::x", "std", "a__b", "class", "a:b", "../x", "", "a::", "_a"}) {
+    const Result result = Invoke({"--out", out_, "--namespace", bad, orders_});
+    EXPECT_EQ(result.code, kBadUsage) << bad;
+    EXPECT_THAT(result.err, HasSubstr("--namespace")) << bad;
+  }
+  EXPECT_EQ(Invoke({"--out", out_, "--shards", "0", orders_}).code, kBadUsage);
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(Generate, GivesTheSameBytesInEveryOrder_OUT_01_OUT_02) {
+  ASSERT_EQ(Invoke({"--out", out_ + "1", "--namespace", "both", orders_, hostile_}).code, kFine);
+  ASSERT_EQ(Invoke({"--out", out_ + "2", "--namespace", "both", hostile_, orders_}).code, kFine);
+  EXPECT_THAT(ReadTree(out_ + "1"), SizeIs(::testing::Gt(10u)));
+  EXPECT_EQ(ReadTree(out_ + "1"), ReadTree(out_ + "2"));
+}
+
+TEST_F(Generate, WritesNothingWhenAnythingIsWrong_ERR_05) {
+  std::ofstream(folder_ / "bad.yaml") << "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
+  const Result result = Invoke({"--out", out_, orders_, (folder_ / "bad.yaml").native()});
+  EXPECT_EQ(result.code, kBadInput);
+  EXPECT_THAT(result.err, HasSubstr("bad.yaml:"));
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(Generate, WritesTheSourcesThatCMakeExpects) {
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme::inner", "--shards", "3", orders_}).code, kFine);
+  const Tree tree = ReadTree(out_);
+  for (const char* path : {"acme/inner/inner.cc", "acme/inner/inner_1.cc", "acme/inner/inner_2.cc",
+                           "acme/inner/clientset.h", "acme/inner/shop/v1/types.h"}) {
+    EXPECT_TRUE(tree.contains(path)) << path;
+  }
+}
+
+TEST_F(Generate, WritesADepfileWithAbsolutePaths) {
+  fs::create_directories(folder_ / "in put");
+  fs::copy(orders_, folder_ / "in put" / "o$.yaml");
+  const std::string depfile = (folder_ / "d").native();
+  ASSERT_EQ(
+      Invoke({"--out", out_, "--depfile", depfile, "--depfile-target", "/x/stamp", (folder_ / "in put").native()}).code,
+      kFine);
+  EXPECT_EQ(test_support::ReadFile(depfile), "/x/stamp: \\\n  " + folder_.native() + "/in\\ put/o$$.yaml\n");
+}
+
+TEST_F(Generate, ChecksWithoutWriting_OUT_17) {
+  const std::vector<std::string> check = {"--check", "--out", out_, orders_};
+  EXPECT_EQ(Invoke(check).code, kBadInput);
+  EXPECT_FALSE(fs::exists(out_));
+  ASSERT_EQ(Invoke({"--out", out_, orders_}).code, kFine);
+  EXPECT_EQ(Invoke(check).code, kFine);
+  std::ofstream(fs::path(out_) / "api/scheme.h") << "// Code generated by kgen. DO NOT EDIT.\n";
+  EXPECT_NE(Invoke(check).code, kFine);
+}
+
+TEST_F(Generate, PutsTheHeaderOnTopOfEachFile_OUT_20) {
+  std::ofstream(folder_ / "header") << "Copyright */ Me\\\n";
+  ASSERT_EQ(Invoke({"--out", out_, "--header", (folder_ / "header").native(), orders_}).code, kFine);
+  Tree tree = ReadTree(out_);
+  std::erase_if(tree, [](const auto& file) { return file.first.starts_with(".kgen"); });
+  for (const auto& [path, text] : tree) {
+    EXPECT_TRUE(text.starts_with("// Copyright */ Me\\ .\n// Code generated by kgen. DO NOT EDIT.\n")) << path;
+  }
+}
+
+TEST_F(Generate, NeverShowsTheMachineInItsOutput_OUT_01) {
+  ASSERT_EQ(Invoke({"--out", out_, orders_, hostile_}).code, kFine);
+  for (const auto& [path, text] : ReadTree(out_)) {
+    EXPECT_THAT(text, Not(HasSubstr(folder_.native()))) << path;
+    EXPECT_THAT(text, Not(HasSubstr(test_support::SourcePath("")))) << path;
+    EXPECT_EQ(text.find('\r'), std::string::npos) << path;
+    EXPECT_EQ(text.find(" \n"), std::string::npos) << path;
+    for (unsigned char c : text) {
+      if (c < 0x20 && c != '\n') ADD_FAILURE() << path << " holds a control character";
+    }
+  }
+}
+
+TEST_F(Generate, NamesFilesForEveryFileSystem_OUT_08) {
+  ASSERT_EQ(Invoke({"--out", out_, orders_, hostile_}).code, kFine);
+  for (const auto& [path, text] : ReadTree(out_)) {
+    EXPECT_TRUE(std::all_of(path.begin(), path.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '/' || c == '.' || c == '-';
+    })) << path;
+    EXPECT_LE(path.size(), 200u);
+  }
+}
+
+TEST_F(Generate, TakesEveryRealCrd_ACC_01) {
+  const std::vector<std::string> files = Corpus("corpus/crds");
+  if (files.empty()) GTEST_SKIP() << "the folder with real CRDs is not there";
+  for (const std::string& file : files) {
+    const Result result = Invoke({"--dry-run", "--out", out_, file});
+    EXPECT_EQ(result.code, kFine) << file << "\n" << result.err;
+  }
+}
+
+TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles_ACC_05_SEC_03) {
+  const std::vector<std::string> files = Corpus("corpus/invalid");
+  if (files.empty()) GTEST_SKIP() << "the folder with hostile CRDs is not there";
+  for (const std::string& file : files) {
+    const Result result = Invoke({"--out", out_, file});
+    EXPECT_THAT((std::vector<int>{kFine, kBadInput}), Contains(result.code)) << file << "\n" << result.err;
+    for (const auto& [path, text] : ReadTree(folder_)) {
+      EXPECT_TRUE(path.starts_with("out/")) << file << " made " << path;
+      // Whatever these files try to smuggle in may only stand in comments and literals.
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) {
+        const bool data = line.find("//") != std::string::npos || line.find('"') != std::string::npos;
+        if (data) continue;
+        EXPECT_THAT(line, Not(HasSubstr("java"))) << file << " " << path;
+      }
+    }
+    fs::remove_all(out_);
+  }
+}
+
+}  // namespace
+}  // namespace kgen::generator::commands

@@ -1,0 +1,165 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kgen::generator::emit {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> Members(const std::vector<std::string>& names) {
+  return DistinctIdentifiers(names, MemberIdentifier, {});
+}
+
+TEST(MemberIdentifier, KeepsWhateverIsLegal_NAM_11) {
+  for (const char* name : {"clusterIP", "podIPs", "CIDR", "a1", "snake_case", "_id"})
+    EXPECT_EQ(MemberIdentifier(name), name);
+}
+
+TEST(MemberIdentifier, GivesKeywordsAndMacrosATrailingUnderscore_NAM_06_NAM_07) {
+  EXPECT_EQ(MemberIdentifier("namespace"), "namespace_");
+  EXPECT_EQ(MemberIdentifier("continue"), "continue_");
+  EXPECT_EQ(MemberIdentifier("and_eq"), "and_eq_");
+  EXPECT_EQ(MemberIdentifier("co_await"), "co_await_");
+  EXPECT_EQ(MemberIdentifier("linux"), "linux_");
+  EXPECT_EQ(MemberIdentifier("stdin"), "stdin_");
+  EXPECT_EQ(MemberIdentifier("major"), "major_");
+}
+
+TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords_NAM_03_NAM_04) {
+  EXPECT_EQ(MemberIdentifier("foo-bar"), "foo_bar");
+  EXPECT_EQ(MemberIdentifier("one.dot/two"), "one_dot_two");
+  EXPECT_EQ(MemberIdentifier("-Xms"), "Xms");
+  EXPECT_EQ(MemberIdentifier("$ref"), "ref");
+  EXPECT_EQ(MemberIdentifier("2xx"), "n2xx");
+  EXPECT_EQ(MemberIdentifier(""), "empty");
+  EXPECT_EQ(MemberIdentifier("-"), "dash");
+  EXPECT_EQ(MemberIdentifier("_"), "underscore");
+}
+
+TEST(MemberIdentifier, NeverIsReserved_NAM_05) {
+  EXPECT_EQ(MemberIdentifier("a__b"), "a_b");
+  EXPECT_EQ(MemberIdentifier("__init__"), "init");
+  EXPECT_EQ(MemberIdentifier("_Upper"), "Upper");
+  EXPECT_EQ(MemberIdentifier("default_"), "default_");
+}
+
+TEST(MemberIdentifier, SpellsForeignLettersByTheirCodePoint_NAM_24) {
+  EXPECT_EQ(MemberIdentifier("caf\xC3\xA9"), "caf_u00e9");
+  EXPECT_EQ(MemberIdentifier("\xF0\x9F\x98\x80"), "u01f600");
+  EXPECT_EQ(MemberIdentifier("\xFF"), "u00ff");
+}
+
+TEST(DistinctIdentifiers, GiveTheNameToTheOneThatIsSpelledLikeIt_NAM_09) {
+  EXPECT_THAT(Members({"foo-bar", "foo.bar", "foo_bar", "fooBar"}),
+              ElementsAre("foo_bar_2", "foo_bar_3", "foo_bar", "fooBar"));
+}
+
+TEST(DistinctIdentifiers, DoNotDependOnOrder_NAM_01) {
+  EXPECT_THAT(Members({"foo.bar", "foo-bar"}), ElementsAre("foo_bar_2", "foo_bar"));
+  EXPECT_THAT(Members({"foo-bar", "foo.bar"}), ElementsAre("foo_bar", "foo_bar_2"));
+}
+
+TEST(DistinctIdentifiers, StayClearOfNamesThatLookLikeTheirSuffixes_NAM_09) {
+  EXPECT_THAT(Members({"a-b", "a.b", "a_b_2"}), ElementsAre("a_b", "a_b_3", "a_b_2"));
+}
+
+TEST(DistinctIdentifiers, AvoidWhatIsTaken_NAM_08) {
+  EXPECT_THAT(DistinctIdentifiers({"Port", "port"}, MemberIdentifier, {"Port"}), ElementsAre("Port_", "port"));
+  EXPECT_THAT(DistinctIdentifiers({"kTable", "kTable_"}, MemberIdentifier, {"kTable"}),
+              UnorderedElementsAre("kTable_2_", "kTable_"));
+}
+
+TEST(TypeIdentifier, BeginsWordsWithACapitalAndLeavesAcronyms_NAM_19) {
+  EXPECT_EQ(TypeIdentifier("spec"), "Spec");
+  EXPECT_EQ(TypeIdentifier("natOutgoing"), "NatOutgoing");
+  EXPECT_EQ(TypeIdentifier("nat-outgoing"), "NatOutgoing");
+  EXPECT_EQ(TypeIdentifier("HTTPRoute"), "HTTPRoute");
+  EXPECT_EQ(TypeIdentifier("2xx"), "N2xx");
+  EXPECT_EQ(TypeIdentifier("i"), "I_");
+  EXPECT_EQ(TypeIdentifier("widget"), "Widget");
+}
+
+TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers_ENUM_03) {
+  EXPECT_EQ(ConstantIdentifier(""), "kEmpty");
+  EXPECT_EQ(ConstantIdentifier("-"), "kDash");
+  EXPECT_EQ(ConstantIdentifier("!="), "kNotEqual");
+  EXPECT_EQ(ConstantIdentifier("=~"), "kEqualTilde");
+  EXPECT_EQ(ConstantIdentifier("301"), "kValue301");
+  EXPECT_EQ(ConstantIdentifier("-5"), "kValueMinus5");
+  EXPECT_EQ(ConstantIdentifier("scram-sha-512"), "kScramSha512");
+  EXPECT_EQ(ConstantIdentifier("OpenMetricsText1.0.0"), "kOpenMetricsText1_0_0");
+  EXPECT_EQ(ConstantIdentifier("HKEY\\Software"), "kHKEYSoftware");
+  EXPECT_EQ(ConstantIdentifier("default"), "kDefault");
+}
+
+TEST(ConstantIdentifiers, OfValuesThatDifferInCaseOrSeparatorsAreDistinct_ENUM_04) {
+  EXPECT_THAT(DistinctIdentifiers({"Replace", "replace"}, ConstantIdentifier, {}),
+              ElementsAre("kReplace", "kReplace_2"));
+  EXPECT_THAT(DistinctIdentifiers({"a_b", "a-b", "aB"}, ConstantIdentifier, {}), ElementsAre("kAB_3", "kAB", "kAB_2"));
+}
+
+TEST(NamespaceIdentifier, EscapesKeywordsMacrosAndDevices_NAM_22_GRP_05_OUT_08) {
+  EXPECT_EQ(NamespaceIdentifier("cert-manager"), "cert_manager");
+  EXPECT_EQ(NamespaceIdentifier("default"), "default_");
+  EXPECT_EQ(NamespaceIdentifier("linux"), "linux_");
+  EXPECT_EQ(NamespaceIdentifier("con"), "con_");
+  EXPECT_EQ(NamespaceIdentifier("com1"), "com1_");
+  EXPECT_EQ(NamespaceIdentifier("3scale"), "n3scale");
+  EXPECT_EQ(NamespaceIdentifier("v1-2-3"), "v1_2_3");
+}
+
+TEST(VersionAccessor, IsTheVersionWithACapital_MV_05) {
+  EXPECT_EQ(VersionAccessor("v1"), "V1");
+  EXPECT_EQ(VersionAccessor("v1alpha1"), "V1alpha1");
+  EXPECT_EQ(VersionAccessor("v1-2-3"), "V1_2_3");
+}
+
+TEST(ResourceAccessor, IsThePluralCasedAfterTheKind) {
+  EXPECT_EQ(ResourceAccessor("networkpolicies", "NetworkPolicy"), "NetworkPolicies");
+  EXPECT_EQ(ResourceAccessor("endpoints", "Endpoints"), "Endpoints");
+  EXPECT_EQ(ResourceAccessor("customresourcedefinitions", "CustomResourceDefinition"), "CustomResourceDefinitions");
+  EXPECT_EQ(ResourceAccessor("userinfoes", "UserInfo"), "UserInfoes");
+  EXPECT_EQ(ResourceAccessor("people", "Person"), "People");
+  EXPECT_EQ(ResourceAccessor("widgets", "widget"), "Widgets");
+}
+
+std::string Space(const std::vector<std::string>& groups, const std::string& group) {
+  return NameGroups(groups).find(group)->second.name_space;
+}
+
+TEST(NameGroups, TakeTheFirstLabel_GRP_01_GRP_03) {
+  EXPECT_EQ(Space({"shop.example.com"}, "shop.example.com"), "shop");
+  EXPECT_EQ(Space({"cert-manager.io"}, "cert-manager.io"), "cert_manager");
+  EXPECT_EQ(NameGroups({"cert-manager.io"}).begin()->second.accessor, "CertManager");
+  EXPECT_EQ(Space({""}, ""), "core");
+  EXPECT_EQ(Space({"rbac.authorization.k8s.io"}, "rbac.authorization.k8s.io"), "rbac");
+}
+
+TEST(NameGroups, LeaveBuiltInGroupsTheirNameInEveryRun_GRP_02) {
+  EXPECT_EQ(Space({"core.strimzi.io"}, "core.strimzi.io"), "core_strimzi");
+  EXPECT_EQ(Space({"networking.internal.knative.dev"}, "networking.internal.knative.dev"), "networking_internal");
+  EXPECT_EQ(Space({"networking.internal.knative.dev", "networking.k8s.io"}, "networking.k8s.io"), "networking");
+}
+
+TEST(NameGroups, TakeMoreLabelsWhereTheFirstIsShared_GRP_02) {
+  const std::vector<std::string> groups = {"gateway.networking.k8s.io", "gateway.networking.x-k8s.io",
+                                           "gateway.envoyproxy.io"};
+  EXPECT_EQ(Space(groups, "gateway.networking.k8s.io"), "gateway_networking_k8s");
+  EXPECT_EQ(Space(groups, "gateway.networking.x-k8s.io"), "gateway_networking_x_k8s");
+  EXPECT_EQ(Space(groups, "gateway.envoyproxy.io"), "gateway_envoyproxy");
+}
+
+TEST(NameGroups, NeverGiveTwoGroupsOneNamespace_GRP_04) {
+  const auto names = NameGroups({"a-b.c", "a.b-c", "a.b.c", "a-b-c"});
+  std::set<std::string> spaces;
+  for (const auto& [group, name] : names) spaces.insert(name.name_space);
+  EXPECT_EQ(spaces.size(), 4u);
+}
+
+}  // namespace
+}  // namespace kgen::generator::emit

@@ -1,0 +1,84 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kgen::generator::emit {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(StringLiteral, EscapesQuotesBackslashesAndControls_SEC_02) {
+  EXPECT_EQ(StringLiteral("a\"b\\c\n\x01"), R"("a\"b\\c\n\001")");
+}
+
+TEST(StringLiteral, LetsNoEscapeSwallowADigit_SEC_02) {
+  EXPECT_EQ(StringLiteral("\x01"
+                          "7"),
+            R"("\0017")");
+}
+
+TEST(StringLiteral, BreaksTrigraphs_SEC_02) {
+  EXPECT_EQ(StringLiteral("?"
+                          "?/"),
+            "\"?\\?/\"");
+}
+
+TEST(StringLiteral, WritesForeignBytesInOctal_SEC_02) {
+  EXPECT_EQ(StringLiteral("\xC3\xA9\xE2\x80\xAE"), R"("\303\251\342\200\256")");
+}
+
+TEST(StringLiteral, KeepsAWholeNul_SEC_02) { EXPECT_EQ(StringLiteral(std::string_view("a\0b", 3)), R"("a\000b")"); }
+
+TEST(StringLiteralLines, JoinToTheSameText) {
+  EXPECT_THAT(StringLiteralLines("abcdefghijkl", 11), ElementsAre("\"abcdef\"", "\"ghijkl\""));
+}
+
+TEST(CommentLines, DoNotEndInABackslash_DOC_02) {
+  EXPECT_THAT(CommentLines({"path C:\\", "dir \\  "}, 80), ElementsAre("// path C:\\ .", "// dir \\ ."));
+}
+
+TEST(CommentLines, HoldNoTrigraph_DOC_03) {
+  EXPECT_THAT(CommentLines({"what?"
+                            "?/"},
+                           80),
+              ElementsAre("// what? ?/"));
+}
+
+TEST(CommentLines, BreakAtEveryKindOfLineEnd_DOC_04) {
+  EXPECT_THAT(CommentLines({"a\rb\vc\fd\xE2\x80\xA8"
+                            "e\xC2\x85"
+                            "f"},
+                           80),
+              ElementsAre("// a", "// b", "// c", "// d", "// e", "// f"));
+}
+
+TEST(CommentLines, DropControlAndBidirectionalCharacters_DOC_04) {
+  EXPECT_THAT(CommentLines({std::string("a\0b\x7F", 4) + "\xE2\x80\xAE\xE2\x81\xA6!"}, 80), ElementsAre("// ab!"));
+}
+
+TEST(CommentLines, KeepForeignLetters_DOC_05) {
+  EXPECT_THAT(CommentLines({"5 \xC2\xB5s"}, 80), ElementsAre("// 5 \xC2\xB5s"));
+}
+
+TEST(CommentLines, AreHarmlessWhateverClosesABlockComment_DOC_01) {
+  EXPECT_THAT(CommentLines({"*/ int x; /*"}, 80), ElementsAre("// */ int x; /*"));
+}
+
+TEST(CommentLines, DisarmMarkersOfOtherTools_DOC_09) {
+  EXPECT_THAT(CommentLines({"NOLINT clang-format off"}, 80), ElementsAre("// NO LINT clang format off"));
+}
+
+TEST(CommentLines, WrapOnSpacesAndKeepIndentation_DOC_07) {
+  EXPECT_THAT(CommentLines({"aaa bbb ccc", "  - ddd eee"}, 12),
+              ElementsAre("// aaa bbb", "// ccc", "//   - ddd", "//   eee"));
+}
+
+TEST(CommentLines, OfNothingAreNone_DOC_08) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
+
+TEST(InComment, IsOneLine) { EXPECT_EQ(InComment("a\nb"), "`a b`"); }
+
+}  // namespace
+}  // namespace kgen::generator::emit
