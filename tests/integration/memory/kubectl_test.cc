@@ -105,6 +105,10 @@ TEST_F(KubectlTest, CreatesGetsReplacesAndDeletesAPod) {
   EXPECT_EQ(pod["spec"]["containers"][0]["image"], "example/main:1");
   EXPECT_THAT(Kubectl("get pods -o yaml"), AllOf(HasSubstr("kind: List"), HasSubstr("name: web")));
   EXPECT_EQ(Kubectl("get pods -l app=db -o name"), "");
+  EXPECT_THAT(Kubectl("get pods"), AllOf(HasSubstr("NAME"), HasSubstr("web")));
+  EXPECT_EQ(Kubectl("label pod web color=red"), "pod/web labeled\n");
+  EXPECT_EQ(Kubectl("get pods -l color=red -o name"), "pod/web\n");
+  EXPECT_EQ(Kubectl("apply --server-side -f pod.yaml"), "pod/web serverside-applied\n");
 
   Write("pod.yaml", std::string(kPod).replace(std::string(kPod).find("main:1"), 6, "main:2"));
   EXPECT_EQ(Kubectl("replace -f pod.yaml"), "pod/web replaced\n");
