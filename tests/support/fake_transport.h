@@ -75,6 +75,13 @@ class FakeTransport final : public Transport {
   // Only remembered: the connections that a test makes one after the other share this transport.
   void Close() noexcept override { closed_ = true; }
 
+  // Ends what is still under way, and forgets it: an exchange holds whoever made it, who holds the transport.
+  void EndAll() {
+    for (const Shared<FakeExchange>& exchange : std::exchange(exchanges_, {})) {
+      exchange->End(Fail(Code::kCancelled, "the test is over"));
+    }
+  }
+
   std::size_t size() const noexcept { return exchanges_.size(); }
   FakeExchange& at(std::size_t i) { return *exchanges_.at(i); }
   FakeExchange& last() { return *exchanges_.back(); }

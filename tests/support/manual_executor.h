@@ -44,6 +44,10 @@ class ManualClock final : public Clock {
     }
     now_ = std::max(now_, when);
   }
+  // Destroys the tasks of all timers, unrun.
+  void Clear() {
+    for (const auto& [when, timer] : std::exchange(timers_, {})) timer->Cancel();
+  }
   std::size_t armed() {
     DropCancelled();
     return timers_.size();
@@ -52,7 +56,7 @@ class ManualClock final : public Clock {
  private:
   struct State final : Timer::State {
     explicit State(Task t) : task(std::move(t)) {}
-    void Cancel() noexcept override { task = nullptr; }
+    void Cancel() noexcept override { const Task dropped = std::exchange(task, nullptr); }
     Task task;
   };
   void DropCancelled() {
@@ -95,6 +99,7 @@ class ManualExecutor final : public Executor {
   void Shutdown() {
     shut_down_ = true;
     while (!tasks_.empty()) tasks_.pop_front();
+    clock_->Clear();
   }
   std::size_t blocking() const noexcept { return blocking_; }  // bodies so far
   const Shared<ManualClock>& manual_clock() const noexcept { return clock_; }

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "client/pause.h"
 #include "client/text.h"
 #include "kgen/core/executor.h"
-#include "kgen/core/waiter.h"
 
 namespace kgen::crd {
 namespace {
@@ -196,14 +196,14 @@ Result<void> Install(const Connection& connection, std::vector<Installation>& cr
   for (Installation& crd : crds) {
     if (Result<void> put = crd.Put(); !put) return put;
   }
-  const Shared<Waiter> waiter = connection.executor().MakeWaiter("custom resource definitions to be served");
   for (Installation& crd : crds) {
     for (Nanos pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
       Result<bool> served = crd.Served();
       if (!served) return Fail(served.error());
       if (*served) break;
-      const Result<void> waited = waiter->Wait(limit.token(), connection.clock().Now() + pause);
-      if (!waited && waited.error().code() != Code::kTimeout) return waited;
+      const Result<void> waited =
+          client::Pause(connection.executor(), crd.name() + " to be served", pause, limit.token());
+      if (!waited) return waited;
     }
   }
   return {};

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kgen/core/waiter.h"
+#include "client/pause.h"
 
 namespace kgen::detail {
 namespace {
@@ -30,16 +30,13 @@ Result<void> WaitBackoff(const Backoff& backoff, int attempt) {
   if (executor.InPostedTask()) {
     return Fail(Code::kInvalidArgument, "waiting before another attempt blocks, on a thread that runs posted work");
   }
-  const Shared<Clock> clock = executor.clock();
-  const TimePoint now = clock->Now();
+  const TimePoint now = executor.clock()->Now();
   const double cap = std::chrono::duration<double>(backoff.cap).count();
   double seconds = std::chrono::duration<double>(backoff.base).count() * std::pow(backoff.factor, attempt - 1);
   seconds *= 1 + backoff.jitter * Random(now);
   seconds = std::clamp(seconds, 0.0, std::max(cap, 0.0));
   const Nanos delay(static_cast<Nanos::rep>(std::min(seconds, 1e8) * 1e9));
-  const Result<void> waited = executor.MakeWaiter("the next attempt")->Wait({}, now + delay);
-  if (waited || waited.error().code() == Code::kTimeout) return {};
-  return waited;
+  return client::Pause(executor, "the next attempt", delay);
 }
 
 }  // namespace kgen::detail

@@ -31,6 +31,12 @@ class ClientTest : public ::testing::Test {
  protected:
   using Settings = client::ConnectionCore::Settings;
 
+  // Whatever a test has left under way holds the connection, and that the executor.
+  ~ClientTest() override {
+    transport_->EndAll();
+    executor_->Shutdown();
+  }
+
   Connection MakeConnection(Settings settings) {
     return client::ConnectionCore::Handle({transport_, executor_, observer_}, std::move(settings));
   }

@@ -1,0 +1,26 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for a while, as part of something that is under way: back-off, polling.
+#ifndef KGEN_SRC_CLIENT_PAUSE_H_
+#define KGEN_SRC_CLIENT_PAUSE_H_
+
+#include <stop_token>
+#include <string_view>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::client {
+
+// Blocks. The end is a progress timer, not the deadline of a Waiter: a simulation that runs until it is idle has to go
+// on. [D10] Errors: kCancelled  `stop` was requested
+inline Result<void> Pause(Executor& executor, std::string_view what, Nanos delay, std::stop_token stop = {}) {
+  const Shared<Waiter> waiter = executor.MakeWaiter(what);
+  const Timer timer = executor.clock()->After(delay, TimerKind::kProgress, [waiter] { waiter->Notify(); });
+  return waiter->Wait(std::move(stop));
+}
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_PAUSE_H_
