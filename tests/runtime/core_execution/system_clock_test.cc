@@ -47,10 +47,14 @@ TEST_F(SystemClockTest, FiresATimerOfThePastAtOnceButOnItsOwnThread) {
 TEST_F(SystemClockTest, FiresInTheOrderOfTimeWhateverTheOrderOfSetting) {
   std::vector<int> order;
   std::vector<Timer> timers;
-  const TimePoint now = clock_->Now();
-  for (const int i : {3, 1, 2, 0})
-    timers.push_back(clock_->At(now + 2ms + i * 1us, TimerKind::kProgress, [&, i] { order.push_back(i); }));
-  timers.push_back(clock_->At(now + 3ms, TimerKind::kProgress, [&] { sleeper_->Wake(); }));
+  // Set on the clock's own thread, so that none can fire before all are set.
+  const Timer setter = clock_->At(TimePoint(), TimerKind::kProgress, [&] {
+    const TimePoint now = clock_->Now();
+    for (const int i : {3, 1, 2, 0}) {
+      timers.push_back(clock_->At(now + i * 1us, TimerKind::kProgress, [&, i] { order.push_back(i); }));
+    }
+    timers.push_back(clock_->At(now + 4us, TimerKind::kProgress, [&] { sleeper_->Wake(); }));
+  });
   AwaitWake();
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
 }
