@@ -37,6 +37,14 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
+// Tables hold names that stand in JSON as they are: an encoder writes them without looking. Others, and empty and
+// endless ones, are nothing that a controller wants as a member; UnknownFields keeps and escapes them. [GEN SEC-01]
+bool IsTableName(std::string_view wire_name) {
+  const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
+  return !wire_name.empty() && wire_name.size() <= kLongestName &&
+         std::none_of(wire_name.begin(), wire_name.end(), escaped);
+}
+
 // Differs in every object: not worth a place in the string pool.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
   return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
@@ -176,8 +184,11 @@ std::vector<const model::Field*> StructPlanner::Members(const model::Schema& sch
   std::vector<const model::Field*> members;
   for (const model::Field& field : schema.fields) {
     if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
-    // No decoder looks up an empty or endless name; such a member stays among the unknown fields.
-    if (field.name.empty() || field.name.size() > kLongestName) continue;
+    if (!IsTableName(field.name)) {
+      diagnostics_.Note("no-member", field.origin,
+                        "no member is made for " + Quote(field.name) + "; it stays among the unknown fields");
+      continue;
+    }
     members.push_back(&field);
   }
   std::sort(members.begin(), members.end(), [&](const model::Field* a, const model::Field* b) {

@@ -333,16 +333,12 @@ struct Client {
     ::kgen::Optional<NatOutgoing> nat_outgoing = ::kgen::kAbsent;
     // `natOutgoing`: object.
     ::kgen::Optional<NatOutgoing_2> natOutgoing = ::kgen::kAbsent;
-    // `new line`: string.
-    ::kgen::String new_line{};
     // `not`: any JSON.
     ::kgen::Json not_{};
     // `operator`: boolean.
     ::kgen::Optional<bool> operator_{};
     // `port`: object.
     ::kgen::Optional<Port_2> port = ::kgen::kAbsent;
-    // `quo"te\`: string.
-    ::kgen::String quo_te{};
     // `spec`: object.
     ::kgen::Optional<Spec_2> spec = ::kgen::kAbsent;
     // `std`: string.
