@@ -210,10 +210,11 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
 Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo& kind, Place place) {
   const bool is_kind = name == "kind";
   std::string_view found;
-  if (reader_.Peek() == 'n') return reader_.Literal("null") ? Outcome::kOk : Broken();
+  const char c = reader_.Peek();
+  if (c == 'n') return reader_.Literal("null") ? Outcome::kOk : Broken();
   const char* start = reader_.position();
   const std::size_t offset = reader_.OffsetOf(start);
-  if (*start == '"') {
+  if (c == '"') {
     if (!reader_.String(found)) return Broken();
     if (found.empty() || (is_kind ? found == kind.kind : IsApiVersion(found, kind))) return Outcome::kOk;
     reader_.Rewind(start);
@@ -337,7 +338,10 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   Outcome outcome;
   if (field.kind == ValueKind::kJson) {
     path_ = step.up;
-    return Raw(*static_cast<Json*>(member));
+    std::string_view raw;
+    if (!reader_.SkipValue(raw)) return Broken();
+    *static_cast<Json*>(member) = Json(raw);  // not of the pool: what pool and memo both held neither would ever sweep
+    return Outcome::kOk;
   }
   if (field.kind == ValueKind::kBox) {
     detail::BoxBlock* box = detail::NewBox(*field.table(), false);

@@ -82,6 +82,21 @@ TEST_F(SharingTest, SweepForgetsWhatNobodyUses) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
+TEST_F(SharingTest, RawJsonIsSharedAndSweptLikeOtherSubtrees) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::int64_t before = LiveBlocks();
+  const std::string json = R"({"spec":{"anything":{"f:metadata":{"f:labels":{}}}}})";
+  auto first = Must(decoder.Decode(json)).As<Widget>();
+  auto second = Must(decoder.Decode(json)).As<Widget>();
+  EXPECT_EQ(first->spec->anything.text(), R"({"f:metadata":{"f:labels":{}}})");
+  EXPECT_EQ(first->spec->anything.text().data(), second->spec->anything.text().data());
+  first = nullptr;
+  second = nullptr;
+  decoder.Sweep();
+  EXPECT_EQ(decoder.stats().subtrees, 0u);
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
 TEST_F(SharingTest, SharesNothingThatTheTableCallsUniqueOrUnrepeated) {
   ObjectDecoder decoder(Widget::kTable);
   const std::string json =
