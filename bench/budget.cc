@@ -1,0 +1,98 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "bench/budget.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include "bench/process.h"
+
+namespace kgen::bench {
+namespace {
+
+constexpr std::string_view kChildFlag = "--child";
+
+std::vector<std::string> ChildCommand(const std::string& name, const std::vector<std::string>& arguments) {
+  std::error_code error;
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe", error).string(),
+                                   std::string(kChildFlag), name};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// "name value" on each line.
+Figures ParseFigures(const std::string& output) {
+  Figures figures;
+  std::istringstream lines(output);
+  std::string name;
+  double value = 0;
+  while (lines >> name >> value) figures[name] = value;
+  return figures;
+}
+
+bool Wanted(const std::string& name, int argc, char** argv) {
+  if (argc < 2) return true;
+  for (int i = 1; i < argc; ++i) {
+    if (name.find(argv[i]) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int Budget::Main(int argc, char** argv) const {
+  if (argc >= 3 && argv[1] == kChildFlag) return RunChild(argv[2], {argv + 3, argv + argc});
+  bool good = true;
+  for (const Row& row : rows_) {
+    if (Wanted(row.name, argc, argv)) good = RunRow(row) && good;
+  }
+  return good ? 0 : 1;
+}
+
+int Budget::RunChild(std::string_view name, const std::vector<std::string>& arguments) const {
+  for (const Child& child : children_) {
+    if (child.name != name) continue;
+    const Result<Figures> figures = child.run(arguments);
+    if (!figures) {
+      std::fprintf(stderr, "%s\n", figures.error().ToString().c_str());
+      return 1;
+    }
+    for (const auto& [figure, value] : *figures) std::printf("%s %.17g\n", figure.c_str(), value);
+    return 0;
+  }
+  std::fprintf(stderr, "no child of that name\n");
+  return 2;
+}
+
+bool Budget::RunRow(const Row& row) const {
+  const Result<double> value = row.measure();
+  if (!value) {
+    std::printf("%-34s %12s %12.6g %-18s SHORT (%s)\n", row.name.c_str(), "-", row.bar, row.unit.c_str(),
+                value.error().ToString().c_str());
+  } else {
+    const bool good = *value <= row.bar;
+    std::printf("%-34s %12.6g %12.6g %-18s %s\n", row.name.c_str(), *value, row.bar, row.unit.c_str(),
+                good ? "ok" : "SHORT");
+  }
+  std::fflush(stdout);
+  return value && *value <= row.bar;
+}
+
+Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments) {
+  Result<Finished> finished = RunWell(ChildCommand(name, arguments));
+  if (!finished) return Fail(std::move(finished).error());
+  return ParseFigures(finished->output);
+}
+
+Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"};
+  for (std::string& word : ChildCommand(name, arguments)) command.push_back(std::move(word));
+  Result<Finished> finished = RunWell(command);
+  if (!finished) return Fail(std::move(finished).error());
+  constexpr std::string_view kTotal = "Collected : ";
+  const std::size_t at = finished->output.find(kTotal);
+  if (at == std::string::npos) return Fail(Code::kInternal, "callgrind printed no total");
+  return std::stod(finished->output.substr(at + kTotal.size()));
+}
+
+}  // namespace kgen::bench

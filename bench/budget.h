@@ -1,0 +1,67 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The budgets: a row is a name, a bar and a function that measures. `./dev bench budget` runs the rows one after the
+// other and prints a line for each:
+//
+//   name value bar unit ok          or ... SHORT; a row that could not be measured is SHORT, and says why
+//
+// Lower is better in every row. Instructions and memory come from a child process each, so that one measurement does
+// not see what another left behind: the program starts itself as `kgen_budget --child NAME ARGUMENTS...`.
+#ifndef KGEN_BENCH_BUDGET_H_
+#define KGEN_BENCH_BUDGET_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kgen/core/result.h"
+
+namespace kgen::bench {
+
+using Figures = std::map<std::string, double>;
+
+struct Row {
+  std::string name;
+  double bar;  // the largest value that is good
+  std::string unit;
+  std::function<Result<double>()> measure;
+};
+
+// Measures in a process of its own; what it returns arrives in the parent. An Error ends the child with exit code 1.
+struct Child {
+  std::string name;
+  std::function<Result<Figures>(const std::vector<std::string>& arguments)> run;
+};
+
+// Thread safety: one thread.
+class Budget {
+ public:
+  void Add(Row row) { rows_.push_back(std::move(row)); }
+  void Add(Child child) { children_.push_back(std::move(child)); }
+
+  // main(). Arguments: parts of names of the rows to run; none: all. Exit code 1 if one is short.
+  int Main(int argc, char** argv) const;
+
+ private:
+  int RunChild(std::string_view name, const std::vector<std::string>& arguments) const;
+  bool RunRow(const Row& row) const;
+
+  std::vector<Row> rows_;
+  std::vector<Child> children_;
+};
+
+// Runs a Child and gives its figures.
+Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments);
+// The same under callgrind: how many instructions the whole process took, on all its threads.
+Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments);
+
+// The rows of each part.
+void AddCodecRows(Budget& budget);
+void AddFirstSyncRows(Budget& budget);
+void AddBuildRows(Budget& budget);
+
+}  // namespace kgen::bench
+
+#endif  // KGEN_BENCH_BUDGET_H_

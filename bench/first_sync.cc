@@ -1,0 +1,216 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The first sync of reference pods, and a relist after it: transport, codec and informer over prepared bytes. One
+// handler is registered, as in any program.
+#include <malloc.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/heap.h"
+#include "bench/process.h"
+#include "bench/reference_pods.h"
+#include "bench/scripted_transport.h"
+#include "k8s/core/v1/types.h"
+#include "k8s/informers.h"
+#include "kgen/client/connection.h"
+
+namespace kgen::bench {
+namespace {
+
+using k8s::core::v1::Pod;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kPods = 10'000;
+constexpr std::size_t kFewPods = 1'000;  // the two sizes whose difference is the cost of a pod
+constexpr std::size_t kMorePods = 3'000;
+
+// ------------------------------------------------------------------------------------------------------------------
+// prepared bytes
+
+std::string AsArray(const std::vector<std::string>& pods) {
+  std::string text = "[";
+  for (const std::string& pod : pods) {
+    if (text.size() > 1) text += ',';
+    text += pod;
+  }
+  return text + "]";
+}
+
+// As a streaming list sends them: kind and apiVersion stand in each object.
+std::string AsEvents(const std::vector<std::string>& pods) {
+  std::string text;
+  for (const std::string& pod : pods) {
+    text += R"({"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1",)" + pod.substr(1) + "}\n";
+  }
+  return text;
+}
+
+// The pod in a later state: another version, another second in its status.
+std::string Changed(std::string pod) {
+  constexpr std::string_view kVersion = R"("resourceVersion":")";
+  constexpr std::string_view kTime = R"("startTime":"2024-01-01T00:00:0)";
+  pod.insert(pod.find(kVersion) + kVersion.size(), "9");
+  char& second = pod.at(pod.find(kTime.substr(0, 13)) + kTime.size());
+  second = second == '9' ? '0' : static_cast<char>(second + 1);
+  return pod;
+}
+
+std::string WithEveryTenthChanged(std::vector<std::string> pods) {
+  for (std::size_t i = 0; i < pods.size(); i += 10) pods[i] = Changed(std::move(pods[i]));
+  return AsArray(pods);
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+// in the child
+
+// A running informer of pods over a ScriptedTransport. Never destroyed: taking it down is no part of any figure.
+struct PodInformer {
+  Shared<Executor> executor = MakeThreadPool({.threads = 2});
+  Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
+  std::unique_ptr<k8s::SharedInformerFactory> factory;
+  Registration registration;
+  std::size_t heard = 0;  // by the handler
+
+  void Start(bool streaming) {
+    const Connection connection = Connection::Over({.transport = transport, .executor = executor});
+    FactoryOptions options;
+    options.streaming_list = streaming;
+    factory = std::make_unique<k8s::SharedInformerFactory>(connection, std::move(options));
+    registration = Pods().AddEventHandler({
+        .on_add = [this](const Added<Pod>&) { ++heard; },
+        .on_update = [this](const Updated<Pod>&) { ++heard; },
+        .on_delete = [this](const Deleted<Pod>&) { ++heard; },
+    });
+    factory->Start();
+  }
+
+  SharedInformer<Pod> Pods() const { return factory->Core().V1().Pods().Informer(); }
+
+  Result<void> WaitForSync() const { return factory->WaitForCacheSync({}, {.handlers = {&registration}}); }
+
+  // Until the store shows that version, the handler has heard everything and the next watch is open.
+  Result<void> WaitForVersion(std::string_view version, int watches) const {
+    const Shared<Waiter> waiter = executor->MakeWaiter("relist");
+    const TimePoint give_up = executor->clock()->Now() + 2min;
+    while (Pods().Indexer().Snapshot().version() != version || registration.Backlog() != 0 ||
+           transport->watches() < watches) {
+      if (executor->clock()->Now() > give_up) return Fail(Code::kTimeout, "the relist did not come");
+      (void)waiter->Wait({}, executor->clock()->Now() + 5ms);
+    }
+    (void)waiter->Wait({}, executor->clock()->Now() + 100ms);  // and the last task has gone
+    return {};
+  }
+
+  // The server has forgotten the version of the watch: a new list is needed.
+  Result<void> Relist(std::string version, std::string_view items) {
+    const int watches = transport->watches();
+    transport->SetList("Pod", version, items);
+    transport->Send(
+        R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}})"
+        "\n");
+    return WaitForVersion(version, watches + 1);
+  }
+};
+
+// Arguments: a file of items, or of events for a streaming list, and which.
+Result<Figures> SyncOnce(const std::vector<std::string>& arguments) {
+  const bool streaming = arguments.at(1) == "stream";
+  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
+  if (!items) return Fail(std::move(items).error());
+  auto* informer = new PodInformer();
+  informer->transport->SetList("Pod", "7000000", items->text(), items->text());
+  informer->Start(streaming);
+  if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
+  const std::size_t size = informer->Pods().Indexer().Snapshot().size();
+  if (informer->heard != size) return Fail(Code::kInternal, "the handler did not hear of every pod");
+  return Figures{{"pods", static_cast<double>(size)}};
+}
+
+double InUse() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+// Arguments: the items, and the same with every tenth changed.
+Result<Figures> Relists(const std::vector<std::string>& arguments) {
+  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
+  Result<MappedItems> changed = MappedItems::Open(arguments.at(1));
+  if (!items || !changed) return Fail(Code::kNotFound, "no prepared lists");
+  auto* informer = new PodInformer();
+  informer->transport->SetList("Pod", "7000000", items->text());
+  const double in_use = InUse();
+  Heap::StartCounting();
+  informer->Start(false);
+  if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
+  if (Result<void> quiet = informer->WaitForVersion("7000000", 1); !quiet) return Fail(std::move(quiet).error());
+
+  Figures figures;
+  figures["first_peak"] = static_cast<double>(Heap::Peak());
+  figures["steady"] = static_cast<double>(Heap::Live());
+  figures["mallinfo"] = InUse() - in_use;
+  figures["pods"] = static_cast<double>(informer->Pods().Indexer().Snapshot().size());
+  for (const auto& [name, version, text] :
+       {std::tuple{"unchanged", "7000001", items->text()}, std::tuple{"changed", "7000002", changed->text()}}) {
+    const std::int64_t before = Heap::Live();
+    Heap::ResetPeak();
+    if (Result<void> done = informer->Relist(version, text); !done) return Fail(std::move(done).error());
+    figures[std::string(name) + "_ratio"] = static_cast<double>(Heap::Peak()) / static_cast<double>(before);
+    figures[std::string(name) + "_after"] = static_cast<double>(Heap::Live());
+  }
+  return figures;
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+// in the parent
+
+Result<double> InstructionsPerPod(bool streaming) {
+  const TemporaryFolder folder;
+  double instructions[2] = {};
+  for (const std::size_t count : {kFewPods, kMorePods}) {
+    const std::vector<std::string> pods = ReferencePods(count);
+    const std::string path = folder.Write("pods", streaming ? AsEvents(pods) : AsArray(pods));
+    Result<double> total = InstructionsOfChild("first_sync", {path, streaming ? "stream" : "list"});
+    if (!total) return total;
+    instructions[count == kMorePods] = *total;
+  }
+  return (instructions[1] - instructions[0]) / static_cast<double>(kMorePods - kFewPods);
+}
+
+// Measured once, for all rows.
+const Result<Figures>& RelistFigures() {
+  static const Result<Figures> figures = [] {
+    const TemporaryFolder folder;
+    const std::vector<std::string> pods = ReferencePods(kPods);
+    return RunChild("relists",
+                    {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
+  }();
+  return figures;
+}
+
+Result<double> RelistFigure(const std::string& name, double divided_by) {
+  const Result<Figures>& figures = RelistFigures();
+  if (!figures) return Fail(figures.error());
+  const auto found = figures->find(name);
+  if (found == figures->end()) return Fail(Code::kInternal, "no figure " + name);
+  return found->second / divided_by;
+}
+
+}  // namespace
+
+void AddFirstSyncRows(Budget& budget) {
+  budget.Add(Child{"first_sync", SyncOnce});
+  budget.Add(Child{"relists", Relists});
+  budget.Add(Row{"first_sync_instructions", 140'000, "instructions/pod", [] { return InstructionsPerPod(false); }});
+  budget.Add(
+      Row{"first_sync_heap", 7'000, "bytes/pod", [] { return RelistFigure("steady", static_cast<double>(kPods)); }});
+  budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistFigure("unchanged_ratio", 1); }});
+  budget.Add(
+      Row{"relist_peak_tenth_changed", 1.2, "times steady heap", [] { return RelistFigure("changed_ratio", 1); }});
+}
+
+}  // namespace kgen::bench
