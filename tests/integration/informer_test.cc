@@ -7,6 +7,7 @@
 #include <acme/clientset.h>
 #include <acme/informers.h>
 #include <acme/shop/v1/types.h>
+#include <k8s/apiextensions/v1/types.h>
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/informers.h>
