@@ -60,6 +60,13 @@ Interpreter::Interpreter(std::string_view json, const DecodeOptions& options, Sh
       shared_(shared),
       arena_(scratch.arena) {}
 
+Interpreter::~Interpreter() {
+  if (!has_recent_) return;
+  for (detail::TextBlock* text : recent_) {
+    if (text != nullptr && detail::DropRef(text)) detail::DestroyText(text);
+  }
+}
+
 Result<void> Interpreter::Run(void* object, const TypeTable& table) {
   top_ = &table;
   if (table.metadata_offset != TypeTable::kNoMetadata) {

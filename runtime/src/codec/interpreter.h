@@ -42,6 +42,9 @@ class Interpreter {
  public:
   // `shared` may be null. Everything must outlive the interpreter.
   Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch);
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+  ~Interpreter();
 
   // `object` is a default struct of that table, and is left so on error.
   Result<void> Run(void* object, const TypeTable& table);
@@ -115,6 +118,7 @@ class Interpreter {
   Outcome Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c);
   Outcome Double(double& value, char c);
   Outcome Text(String& text, bool unique, char c);
+  detail::TextBlock* RecentText(std::string_view value);
   [[gnu::noinline]] Outcome LongText(String& text, bool unique, char c);
   Outcome TimeText(detail::TimeWord& word, detail::TimePrecision precision, char c);
   Outcome DurationText(Duration& value, char c);
@@ -174,8 +178,13 @@ class Interpreter {
   std::vector<Kept> unknown_;       // of all open structs
   std::vector<Kept> known_;         // misfits and nulls of all open structs
   std::vector<const Field*> seen_;  // strict only
-  KeptMark kept_{0, 0, 0};          // their sizes, at hand: they are asked for with each member
-  std::string error_;               // complete, with path and offset
+  // Without a pool: the last long texts of this object, one reference each. An object repeats itself (images, paths,
+  // names of its volumes), and text that cannot change may be shared.
+  static constexpr std::size_t kRecent = 64;
+  detail::TextBlock* recent_[kRecent] = {};
+  bool has_recent_ = false;
+  KeptMark kept_{0, 0, 0};  // their sizes, at hand: they are asked for with each member
+  std::string error_;       // complete, with path and offset
 };
 
 }  // namespace kgen::codec

@@ -82,8 +82,23 @@ void Interpreter::SetLongText(String& text, std::string_view value, bool unique)
   if (shared_ != nullptr && shared_->share_strings && !unique) {
     detail_StringAccess::AdoptBlock(text, shared_->strings.Intern(value));
   } else {
-    detail_StringAccess::AdoptBlock(text, detail::NewText(value));
+    detail_StringAccess::AdoptBlock(text, unique ? detail::NewText(value) : RecentText(value));
   }
+}
+
+// A block with that text: one that this object holds already, if it is among the last ones, or a new one.
+detail::TextBlock* Interpreter::RecentText(std::string_view value) {
+  constexpr int kShift = 64 - std::countr_zero(kRecent);
+  const std::uint64_t end = Load(value.data() + value.size() - sizeof(std::uint64_t));  // longer than 15 bytes
+  detail::TextBlock*& recent = recent_[(end ^ value.size()) * TypeTable::kHashMultiplier >> kShift];
+  if (recent == nullptr || recent->view() != value) {
+    detail::TextBlock* text = detail::NewText(value);
+    if (recent != nullptr && detail::DropRef(recent)) detail::DestroyText(recent);
+    recent = text;
+    has_recent_ = true;
+  }
+  detail::AddRef(recent);
+  return recent;
 }
 
 Json Interpreter::RawText(std::string_view raw) {
@@ -139,6 +154,10 @@ Interpreter::Outcome Interpreter::Bool(bool& value, char c) {
 Interpreter::Outcome Interpreter::Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c) {
   if (!StartsNumber(c)) return Misfit("an integer");
   const char* start = reader_.position();
+  if (reader_.QuickInteger(value)) {
+    if (value >= min && value <= max) return Outcome::kOk;
+    reader_.Rewind(start);
+  }
   std::string_view number;
   bool plain;
   if (!reader_.Number(number, plain)) return Broken();

@@ -101,6 +101,22 @@ class Reader {
     p_ = stop + 1;
     return true;
   }
+  // A number of some digits that ends at a comma or a bracket, as most do. Otherwise false, and nothing was consumed.
+  bool QuickInteger(std::int64_t& value) noexcept {
+    const char* p = p_;
+    const bool negative = p != end_ && *p == '-';
+    if (negative) ++p;
+    const char* first = p;
+    std::uint64_t sum = 0;
+    for (; p != end_ && *p >= '0' && *p <= '9' && p - first < 19; ++p)
+      sum = sum * 10 + static_cast<std::uint64_t>(*p - '0');
+    constexpr std::ptrdiff_t kSafe = 18;  // so many digits cannot overflow
+    const bool spelled = p != first && p - first <= kSafe && (*first != '0' || p - first == 1);
+    if (!spelled || p == end_ || (*p != ',' && *p != '}' && *p != ']')) return false;
+    value = negative ? -static_cast<std::int64_t>(sum) : static_cast<std::int64_t>(sum);
+    p_ = p;
+    return true;
+  }
   // A number as it is spelled. At its first byte. `plain`: no fraction and no exponent.
   bool Number(std::string_view& text, bool& plain) noexcept;
   // true, false or null. At its first byte.
