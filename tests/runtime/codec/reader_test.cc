@@ -136,21 +136,24 @@ TEST(NestingScanner, FindsTheEndOfAValueHoweverItIsCut) {
       R"({"a\\":"}]\"","b":[[],{"c":"\\\\"},"[{"],"d":{"0123456789012345678901234567890123456789\"":"\\"},"e":[1,2]})";
   ASSERT_EQ(Check(value), "");
   const std::string text = value + "}]}\"tail";
-  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-    const Exact first(text.substr(0, cut));
-    const Exact second(text.substr(cut));
-    NestingScanner scanner(0, 64);
-    std::string_view part = first;
-    const char* p = part.data();
-    std::size_t consumed = 0;
-    if (scanner.Scan(p, part.data() + part.size()) != NestingScanner::State::kDone) {
-      EXPECT_EQ(p, part.data() + part.size());
-      consumed = cut;
-      part = second;
-      p = part.data();
-      EXPECT_EQ(scanner.Scan(p, part.data() + part.size()), NestingScanner::State::kDone) << cut;
+  // With the instructions of this processor, and without.
+  for (const auto scan : {&NestingScanner::Scan, &NestingScanner::ScanPortably}) {
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+      const Exact first(text.substr(0, cut));
+      const Exact second(text.substr(cut));
+      NestingScanner scanner(0, 64);
+      std::string_view part = first;
+      const char* p = part.data();
+      std::size_t consumed = 0;
+      if ((scanner.*scan)(p, part.data() + part.size()) != NestingScanner::State::kDone) {
+        EXPECT_EQ(p, part.data() + part.size());
+        consumed = cut;
+        part = second;
+        p = part.data();
+        EXPECT_EQ((scanner.*scan)(p, part.data() + part.size()), NestingScanner::State::kDone) << cut;
+      }
+      EXPECT_EQ(consumed + static_cast<std::size_t>(p - part.data()), value.size()) << cut;
     }
-    EXPECT_EQ(consumed + static_cast<std::size_t>(p - part.data()), value.size()) << cut;
   }
 }
 

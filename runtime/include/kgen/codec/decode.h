@@ -14,6 +14,11 @@
 //   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
 //   namespace does
 //     not decode, its apiVersion or kind is another one's, or a limit is passed.
+//   * An element of a list or map of structs that is null or no object stays in its place: a default struct with the
+//   raw text
+//     as an unknown field without a name (an unset String), written back as that text unless something is assigned in
+//     it. Null elements of text and of the well-known types read as unset and go back as null; a null among bare
+//     numbers makes the whole list or map a misfit.
 //   * Duplicate members: the last one wins. Non-nullable null: absent.
 //   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A lone
 //     surrogate escape decodes to U+FFFD, as Go does.
@@ -47,7 +52,7 @@ struct DecodeOptions {
   bool drop_managed_fields = false;
   // Where misfits are reported. Not owned; may be null.
   std::vector<Misfit>* misfits = nullptr;
-  // Limits of one object.
+  // Limits of one object. Bytes count up to 4 GiB and depth up to 1024, whatever is asked for.
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 256;
   std::size_t max_fields = 1'000'000;
@@ -60,7 +65,7 @@ Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& 
 
 }  // namespace detail
 
-// Decodes one object, sharing nothing.
+// Decodes one object, sharing nothing with any other.
 //
 // Errors: kDecode, with "line:column"-free byte offset and field path in the message.
 // Thread safety: pure. Does not block.
