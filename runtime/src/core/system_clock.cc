@@ -26,7 +26,9 @@ class TimerQueue : public SharedObject {
     {
       const std::lock_guard lock(mutex_);
       key = {when, next_++};
-      first = tasks_.emplace(key, std::move(task)).first == tasks_.begin();
+      // Two statements: the compiler may look for the beginning before it adds.
+      const auto added = tasks_.emplace(key, std::move(task)).first;
+      first = added == tasks_.begin();
       if (!thread_ && !closed_) thread_ = Thread::Start([self] { self->Run(); });
     }
     if (first) sleeper_->Wake();
