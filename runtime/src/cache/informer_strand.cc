@@ -65,6 +65,7 @@ void InformerCore::Impl::StartOnStrand() {
   hooks.on_queued = [this] { ScheduleDrain(); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
+  hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
   reflector_ = std::make_unique<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
                                            std::move(hooks));
   reflector_->Start();

@@ -117,6 +117,7 @@ class Reflector::Impl final : public SharedObject {
   void OnListEnd(Result<void> end);
   Result<meta::v1::ListMeta> FinishPage(Result<void> end);
   void ListFailed(const Error& error);
+  AnyRef OrStored(const ObjectKey& key, AnyRef object) const;
   void ListDone();
   void OnListDeadline();
 

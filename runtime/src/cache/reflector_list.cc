@@ -5,6 +5,7 @@
 
 #include "cache/reflector_impl.h"
 #include "core/tell.h"
+#include "kgen/core/value.h"
 
 namespace kgen::cache {
 namespace {
@@ -60,9 +61,20 @@ Result<void> Reflector::Impl::OnListItem(std::string_view item) {
   if (received.key.name.empty()) {
     list_.incomplete = true;
   } else {
-    list_.items.push_back({std::move(received.key), std::move(received.object)});
+    AnyRef object = OrStored(received.key, std::move(received.object));
+    list_.items.push_back({std::move(received.key), std::move(object)});
   }
   return {};
+}
+
+// The stored object instead of an equal one, which goes at once: else two copies of everything would be in memory until
+// the list has been applied. The version alone does not say that an object is the same, since servers change what they
+// send without a new one: defaults and conversions come with a new CRD or a new release.
+AnyRef Reflector::Impl::OrStored(const ObjectKey& key, AnyRef object) const {
+  if (!object || !hooks_.stored) return object;
+  AnyRef stored = hooks_.stored(key);
+  if (!stored || stored.metadata()->resourceVersion != object.metadata()->resourceVersion) return object;
+  return detail::EqualStruct(stored.object(), object.object(), table_) ? stored : object;
 }
 
 void Reflector::Impl::OnListBytes(std::string_view bytes) {

@@ -37,6 +37,7 @@ void Reflector::Impl::Collect(std::string_view type, Received received) {
     snapshot_.places.erase(place);
     return;
   }
+  received.object = OrStored(received.key, std::move(received.object));
   if (is_new) {
     snapshot_.items.push_back({std::move(received.key), std::move(received.object)});
     return;

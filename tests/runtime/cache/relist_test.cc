@@ -1,0 +1,69 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a relist does with objects that the store has already.
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace kgen::testing;
+
+class RelistTest : public InformerFixture {
+ protected:
+  Ref<const Sample> Get(std::string_view name) { return Core()->store()->Look("ns", name).As<Sample>(); }
+  static std::string Replicas(std::string_view name, std::string_view version, int replicas) {
+    return ObjectJson(name, version, R"("spec":{"replicas":)" + std::to_string(replicas) + "}");
+  }
+};
+
+TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListSaysTheSame) {
+  Sync("5", {Replicas("a", "1", 1), Replicas("b", "2", 1), Replicas("c", "3", 1)});
+  const Ref<const Sample> a = Get("a"), b = Get("b"), c = Get("c");
+  Relist("9", {Replicas("a", "1", 1), Replicas("b", "7", 2)});
+  EXPECT_EQ(Store(), "a@1 b@7");
+  EXPECT_EQ(Get("a"), a);
+  EXPECT_NE(Get("b"), b);
+  EXPECT_EQ(Get("b")->spec->replicas, 2);
+}
+
+TEST_P(RelistTest, TakesWhatTheServerSendsNowThoughTheVersionIsTheSame) {
+  Sync("5", {Replicas("a", "1", 1)});
+  Relist("9", {Replicas("a", "1", 2)});
+  EXPECT_EQ(Get("a")->spec->replicas, 2);
+}
+
+TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
+  source_->streaming = options_.streaming_list = true;
+  Start();
+  Open();
+  Send(EventJson("ADDED", Replicas("a", "1", 1)) + EventJson("ADDED", Replicas("b", "2", 1)) +
+       BookmarkJson("5", "true"));
+  const Ref<const Sample> a = Get("a"), b = Get("b");
+  ASSERT_TRUE(a && b);
+  Send(EventJson("ERROR", StatusJson(410, "Expired")));
+  WaitOut();
+  Open();
+  Send(EventJson("ADDED", Replicas("a", "1", 1)) + EventJson("ADDED", Replicas("b", "2", 9)) +
+       BookmarkJson("9", "true"));
+  EXPECT_EQ(Get("a"), a);
+  EXPECT_EQ(Get("b")->spec->replicas, 9);
+}
+
+TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared_TR) {
+  int transformed = 0;
+  Must(Informer().SetTransform([&](Sample& sample) {
+    ++transformed;
+    sample.metadata.labels = {};
+  }));
+  const std::string item = R"({"metadata":{"namespace":"ns","name":"a","resourceVersion":"1","labels":{"x":"y"}}})";
+  Sync("5", {item});
+  const Ref<const Sample> a = Get("a");
+  Relist("9", {item});
+  EXPECT_EQ(transformed, 2);
+  EXPECT_EQ(Get("a"), a);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RelistTest, ::testing::Range<std::uint64_t>(0, 4));
+
+}  // namespace
+}  // namespace kgen::cache
