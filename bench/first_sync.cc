@@ -96,14 +96,24 @@ struct PodInformer {
   // Until the store shows that version, the handler has heard everything and the next watch is open.
   Result<void> WaitForVersion(std::string_view version, int watches) const {
     const Shared<Waiter> waiter = executor->MakeWaiter("relist");
-    const TimePoint give_up = executor->clock()->Now() + 2min;
+    const TimePoint give_up = executor->clock()->Now() + 20s;
     while (Pods().Indexer().Snapshot().version() != version || registration.Backlog() != 0 ||
            transport->watches() < watches) {
-      if (executor->clock()->Now() > give_up) return Fail(Code::kTimeout, "the relist did not come");
+      if (executor->clock()->Now() > give_up)
+        return Fail(Code::kTimeout, "the relist did not come; the informer is " + State());
       (void)waiter->Wait({}, executor->clock()->Now() + 5ms);
     }
     (void)waiter->Wait({}, executor->clock()->Now() + 100ms);  // and the last task has gone
     return {};
+  }
+
+  std::string State() const {
+    const cache::InformerStatus now = Pods().status();
+    std::string text(now.state);
+    text += " at " + now.resource_version + " after " + std::to_string(now.lists) + " lists and " +
+            std::to_string(now.watches) +
+            " watches; waiting for the handler: " + std::to_string(registration.Backlog());
+    return now.has_error ? text + "; " + now.last_error.ToString() : text;
   }
 
   // The server has forgotten the version of the watch: a new list is needed.
