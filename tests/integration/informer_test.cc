@@ -166,7 +166,7 @@ class InformerTest : public ::testing::Test {
 
 TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndARestartOfTheServer) {
   InParallel(1000, [&](int i) {
-    Must(Orders().Create(NewOrder("order-" + std::to_string(i), i)));
+    Must(Orders().Create(NewOrder("order-" + std::to_string(i), i + 1)));
     Must(Pods().Create(NewPod("pod-" + std::to_string(i))));
   });
 
@@ -195,14 +195,14 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
     const std::string name = "order-" + std::to_string(random() % 1200);
     switch (random() % 4) {
       case 0:
-        (void)Persistently([&] { return Orders().Create(NewOrder(name, i)); });  // AlreadyExists is fine
+        (void)Persistently([&] { return Orders().Create(NewOrder(name, i + 1)); });  // AlreadyExists is fine
         break;
       case 1:
         (void)Persistently([&] { return Orders().Delete(name); });  // so is NotFound
         break;
       default:
         (void)Persistently(
-            [&] { return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i) + "}}")); });
+            [&] { return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i + 1) + "}}")); });
     }
   });
   killer.join();
