@@ -201,8 +201,9 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
         (void)Persistently([&] { return Orders().Delete(name); });  // so is NotFound
         break;
       default:
-        (void)Persistently(
-            [&] { return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i + 1) + "}}")); });
+        (void)Persistently([&] {
+          return Orders().Patch(name, MergePatch("{\"spec\":{\"quantity\":" + std::to_string(i + 1) + "}}"));
+        });
     }
   });
   killer.join();

@@ -74,8 +74,8 @@ class Reflector : public SharedObject {
     // A list failed, or a watch could not be opened. Before the wait. [INF WE-02, WE-03]
     std::function<void(const Error&, int failures)> on_failed;
     std::function<void()> on_status;  // state, failures or last error changed
-    // What the cache holds under that key, or null. An object of a list that is equal to it is left out for it: a relist
-    // then costs no second copy of what has not changed. Absent: every object is a new one.
+    // What the cache holds under that key, or null. An object of a list that is equal to it is left out for it: a
+    // relist then costs no second copy of what has not changed. Absent: every object is a new one.
     std::function<AnyRef(const ObjectKey&)> stored{};
   };
 
