@@ -36,7 +36,9 @@ build() {
 }
 
 # has_target TREE TARGET: after configure.
-has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep -q "^$2: phony\|^bin/$2: "; }
+# grep reads to the end: with -q it would close the pipe at the first match, and the signal that ninja then gets would
+# count as a failure.
+has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
 
 # The generator for trees that are configured without it (sanitizers): built in the dev tree.
 host_tool_arguments() {
