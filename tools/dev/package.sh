@@ -44,7 +44,7 @@ package_subdirectory() {
   package_build "$package_root/subdirectory" tests/package -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
 }
 
-package_nothing_to_do() { ninja -C "$package_root/installed" -n | grep -q 'no work to do'; }
+package_nothing_to_do() { ninja -C "$package_root/installed" -n | grep 'no work to do' >/dev/null; }
 
 # A touched input runs the generator once; its output has not changed, so nothing is compiled.
 package_touched() {

@@ -38,7 +38,7 @@ verb_fuzz() {
     return
   fi
   [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET SECONDS"
-  fuzz_targets | grep -qx "$target" || missing "fuzz target $target" "see ./dev fuzz"
+  fuzz_targets | grep -x "$target" >/dev/null || missing "fuzz target $target" "see ./dev fuzz"
   need_setup
   host=$(host_tool_arguments)
   configure address ${host:+"$host"}
