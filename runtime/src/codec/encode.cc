@@ -139,13 +139,8 @@ class Encoder {
     out_.Char('{');
     const std::size_t size = detail::MapSize(map);
     for (std::size_t i = 0; i < size; ++i) {
-      const void* entry;
-      if (map->order == nullptr) {  // as it was decoded: nothing was looked at, all of it counts
-        entry = map->packed() + i * detail::EntrySize(type);
-      } else {
-        if (!detail::MapEntryCounts(map, i, type)) continue;
-        entry = detail::MapEntryAt(map, i, type);
-      }
+      if (!detail::MapEntryCounts(map, i, type)) continue;
+      const void* entry = detail::MapEntryAt(map, i, type);
       if (out_.last() != '{') out_.Char(',');
       out_.Quoted(KeyOf(entry));
       out_.Char(':');

@@ -103,7 +103,7 @@ class Interpreter {
   Outcome List(detail::ListBlock*& list, const ValueType& type, const TypeTable* owner);
   Outcome Map(detail::MapBlock*& map, const ValueType& type);
   Outcome ListElements(Elements& elements, const ValueType& type, Place place, Step& step);
-  Outcome MapEntries(Elements& entries, const ValueType& type, Step& step);
+  Outcome MapEntries(Elements& entries, const ValueType& type, Step& step, bool& nulls);
   Outcome Element(void* element, const ValueType& type, Place place);
   Outcome StructElement(void* element, const ValueType& type, Place place, char c);
   Outcome NullElement(void* element, const ValueType& type);

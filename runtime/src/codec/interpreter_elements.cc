@@ -54,12 +54,14 @@ Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& t
   Elements entries(arena_, type, true);
   Step step{path_, {}, 0, Step::Kind::kKey};
   path_ = &step;
-  const Outcome outcome = MapEntries(entries, type, step);
+  bool nulls = false;
+  const Outcome outcome = MapEntries(entries, type, step, nulls);
   path_ = step.up;
   field_ = nullptr;
   if (outcome == Outcome::kOk) {
     const std::size_t count = entries.count();
     map = detail::NewPackedMapFrom(entries.Take(), count, type);
+    if (nulls) detail::KeepNulls(map, type);
     if (options_.strict && map->word != count) {
       return Refuse(Path() + ": duplicate key", reader_.OffsetOf(start.p));
     }
@@ -69,7 +71,7 @@ Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& t
   return outcome;
 }
 
-Interpreter::Outcome Interpreter::MapEntries(Elements& entries, const ValueType& type, Step& step) {
+Interpreter::Outcome Interpreter::MapEntries(Elements& entries, const ValueType& type, Step& step, bool& nulls) {
   if (!reader_.Enter()) return Broken();
   if (reader_.Peek() != '}') {
     for (;;) {
@@ -82,6 +84,7 @@ Interpreter::Outcome Interpreter::MapEntries(Elements& entries, const ValueType&
       void* entry = entries.Append();
       SetText(detail::KeyOf(entry), key, false);
       step.name = detail::KeyOf(entry);
+      nulls |= reader_.Peek() == 'n';
       const Outcome outcome = Element(detail::ValueOf(entry), type, Place::kPlain);
       if (outcome != Outcome::kOk) return outcome;
       const char c = reader_.Peek();

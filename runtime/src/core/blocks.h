@@ -96,6 +96,8 @@ MapBlock* SortPackedMap(MapBlock* map, const ValueType& type);
 // An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose
 // lifetime there ends.
 MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type);
+// Says of a decoded map that its unset values came as `null`, and go back so. Elsewhere an unset value is not written.
+void KeepNulls(MapBlock* map, const ValueType& type);
 
 inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
   return MapEntryAt(const_cast<MapBlock*>(map), i, type);

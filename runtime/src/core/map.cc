@@ -66,10 +66,10 @@ MapBlock* Sorted(void* entries, std::size_t count, const ValueType& type) {
 
 MapOrder* NewOrder(std::size_t capacity) {
   void* memory = Allocate(sizeof(MapOrder) + capacity * sizeof(std::uintptr_t));
-  return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false};
+  return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false, false};
 }
 
-// The order table with room for one more.
+// The order table, made when there is none, with room for one more.
 MapOrder& Ordered(MapBlock* map, const ValueType& type) {
   MapOrder* old = map->order;
   if (old != nullptr && old->size < old->capacity) return *old;
@@ -82,6 +82,7 @@ MapOrder& Ordered(MapBlock* map, const ValueType& type) {
   }
   order->size = static_cast<std::uint32_t>(size);
   order->looked_at = old != nullptr && old->looked_at;
+  order->nulls = old != nullptr && old->nulls;
   map->order = order;
   Free(old);
   return *order;
@@ -94,20 +95,17 @@ void* NewEntry(const String& key, const ValueType& type) {
   return entry;
 }
 
-// Any value in which nothing was ever set.
+// No text, no time, no list: there is nothing to write, whoever made the entry.
+bool IsUnset(const void* value, const ValueType& type) noexcept {
+  if (type.kind == ValueKind::kList) return ListOf(value) == nullptr;
+  if (type.kind == ValueKind::kMap) return MapOf(value) == nullptr;
+  return !ValueIsSet(value, type.kind);
+}
+
+// A value that could be written, and in which nothing was ever set.
 bool IsUntouched(const void* value, const ValueType& type) noexcept {
-  switch (type.kind) {
-    case ValueKind::kStruct:
-      return IsEmptyStruct(value, *type.table);
-    case ValueKind::kBox:
-      return !BoxHasValue(BoxOf(value), *type.table);
-    case ValueKind::kList:
-      return ListOf(value) == nullptr;
-    case ValueKind::kMap:
-      return !MapHasValue(MapOf(value), *type.element);
-    default:
-      return !ValueIsSet(value, type.kind);
-  }
+  if (type.kind == ValueKind::kStruct) return IsEmptyStruct(value, *type.table);
+  return type.kind == ValueKind::kMap && !MapHasValue(MapOf(value), *type.element);
 }
 
 }  // namespace
@@ -143,6 +141,8 @@ MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& ty
   return map;
 }
 
+void KeepNulls(MapBlock* map, const ValueType& type) { Ordered(map, type).nulls = true; }
+
 MapBlock* CopyMap(const MapBlock* map, const ValueType& type) {
   if (!MapHasValue(map, type)) return nullptr;
   const std::size_t size = MapSize(map);
@@ -156,6 +156,7 @@ MapBlock* CopyMap(const MapBlock* map, const ValueType& type) {
       ::new (to) String(KeyOf(from));
       ++copy->word;
     }
+    if (map->order != nullptr && map->order->nulls) KeepNulls(copy, type);
   } catch (...) {
     ReleaseMap(copy, type);
     throw;
@@ -260,9 +261,11 @@ void MapClear(MapBlock* map, const ValueType& type) noexcept {
 }
 
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
-  const void* value = ValueOf(MapEntryAt(map, i, type));
-  if (!ValueIsSet(value, type.kind)) return false;  // no text, no time: nothing to write, whoever made the entry
-  return map->order == nullptr || !map->order->marked(i) || !IsUntouched(value, type);
+  const void* entry = MapEntryAt(map, i, type);
+  const void* value = ValueOf(entry);
+  const MapOrder* order = map->order;
+  if (IsUnset(value, type)) return order != nullptr && order->nulls && IsPacked(map, entry, type);
+  return order == nullptr || !order->marked(i) || !IsUntouched(value, type);
 }
 
 bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept {

@@ -21,6 +21,7 @@ struct alignas(8) MapOrder {
   std::uint32_t size;
   std::uint32_t capacity;
   bool looked_at;  // the map itself was made by operator[], and nothing else was done to it
+  bool nulls;      // the map came with `null` as the value of an entry: unset packed values are written as such
 
   // Entry pointers; the low bit marks an entry that operator[] made.
   std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }

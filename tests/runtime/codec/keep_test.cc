@@ -137,6 +137,25 @@ TEST_F(KeepTest, ANullElementGoesBackAsNull) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[null,{"name":"b"}]})"));
 }
 
+TEST_F(KeepTest, ANullEntryOfAMapDiffersFromNoneAndOutlivesCopiesAndChanges) {
+  const std::string json = WithSpec(R"({"parts":[{"env":{"a":"1","k":null}}]})");
+  const auto widget = Must(Decode<Widget>(json));
+  EXPECT_NE(widget, Must(Decode<Widget>(WithSpec(R"({"parts":[{"env":{"a":"1"}}]})"))));
+  Widget copy = widget;
+  EXPECT_EQ(copy, widget);
+  EXPECT_EQ(Encode(copy), json);
+  EXPECT_EQ(copy.spec->parts[0].env["looked at"], "");
+  EXPECT_EQ(Encode(copy), json);
+  copy.spec->parts[0].env["k"] = "2";
+  EXPECT_EQ(Encode(copy), WithSpec(R"({"parts":[{"env":{"a":"1","k":"2"}}]})"));
+}
+
+TEST_F(KeepTest, ATextEntryOfADecodedMapThatWasResetIsNotWritten) {
+  auto widget = Must(Decode<Widget>(WithSpec(R"({"parts":[{"env":{"a":"1","b":"2"}}]})")));
+  widget.spec->parts[0].env["a"].reset();
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"env":{"b":"2"}}]})"));
+}
+
 TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   const std::string json = WithSpec(R"({"named":{"a":[1],"b":{}},"parts":[{"name":"a"},"odd",{"name":"c"}]})");
   auto widget = Must(Decode<Widget>(json));

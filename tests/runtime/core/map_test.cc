@@ -155,6 +155,32 @@ TEST_F(MapTest, CountsAScalarEntryAlwaysBecauseItHasNoUnsetState) {
   EXPECT_EQ(Map<std::int32_t>(weights).size(), 1u);
 }
 
+TEST_F(MapTest, LookingAtAScalarMakesNoEntryAndAssigningDoes) {
+  Map<std::int32_t> weights;
+  EXPECT_EQ(weights["a"], 0);
+  EXPECT_TRUE(weights.empty());
+  weights["a"] = 3;
+  weights["b"] = weights["a"];
+  weights["b"] += 2;
+  ++weights["c"];
+  EXPECT_EQ(weights["a"], 3);
+  EXPECT_EQ(weights["b"], 5);
+  EXPECT_EQ(weights["c"], 1);
+  EXPECT_EQ(weights.size(), 3u);
+  Map<bool> flags;
+  if (flags["on"]) ADD_FAILURE();
+  EXPECT_FALSE(flags.has_value());
+  flags["on"] = true;
+  EXPECT_TRUE(flags["on"]);
+}
+
+TEST_F(MapTest, DoesNotCountATextEntryThatWasReset) {
+  Map<String> labels = Packed({{"a", "1"}, {"b", "2"}});
+  labels["a"].reset();
+  EXPECT_EQ(labels, (Map<String>{{"b", "2"}}));
+  EXPECT_EQ(Map<String>(labels), (Map<String>{{"b", "2"}}));
+}
+
 TEST_F(MapTest, StaysAsAnEmptyMapWhenTheLastRealEntryIsErased) {
   Map<String> map;
   map["a"] = "1";

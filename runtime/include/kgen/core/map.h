@@ -10,9 +10,12 @@
 //
 // References are stable: a reference to a value stays valid until its key is erased or the map goes, so `labels["c"] =
 // labels["a"]` is right. Iterators are positions, unlike std::map's: an insertion or erasure in front of one makes it
-// stand at another entry, and the first insertion into an absent map invalidates it. An entry that a non-const map[key]
-// made and nobody assigned (unset text, absent list, or a struct in which nothing was set) counts as absent on the wire
-// and in comparisons; size() and iteration show it.
+// stand at another entry, and the first insertion into an absent map invalidates it.
+//
+// Looking is no change: an entry that a non-const map[key] made and in which nothing was set is not written and makes
+// no difference in comparisons, though size() and iteration show it. That holds for `map["a"] = {}` of structs too; a
+// present, empty struct is insert_or_assign("a", {}). For numbers and bool, map[key] is a Slot, which makes nothing
+// until it is assigned. An entry whose text was reset() is not written either.
 //
 // A decoded map is one packed, sorted block; the first insertion or erasure puts an order table beside it.
 //
@@ -132,6 +135,27 @@ class Map {
     T value;
   };
 
+  // What map[key] is for numbers and bool: reads as the value, zero when there is none; assigning makes the entry.
+  // Valid while the map is.
+  class Slot {
+   public:
+    Slot(const Slot&) = default;
+    operator T() const noexcept { return std::as_const(map_)[key_]; }  // NOLINT(google-explicit-constructor)
+    const Slot& operator=(T value) const { return map_.insert_or_assign(key_, value), *this; }
+    // NOLINTNEXTLINE(misc-unconventional-assign-operator): assigns what it stands for, so it is const as well
+    const Slot& operator=(const Slot& other) const { return *this = static_cast<T>(other); }
+    const Slot& operator+=(T by) const { return *this = static_cast<T>(*this + by); }
+    const Slot& operator-=(T by) const { return *this = static_cast<T>(*this - by); }
+    const Slot& operator++() const { return *this += T{1}; }
+    const Slot& operator--() const { return *this -= T{1}; }
+
+   private:
+    friend class Map;
+    Slot(Map& map, std::string_view key) : map_(map), key_(key) {}
+    Map& map_;
+    String key_;
+  };
+
   constexpr Map() noexcept = default;               // absent
   Map(std::initializer_list<Item> items) : Map() {  // of two items with one key the last holds
     for (const Item& item : items) insert_or_assign(item.key, item.value);
@@ -170,8 +194,15 @@ class Map {
     const MapEntry<T>* entry = Entry(key);
     return entry != nullptr ? entry->second : detail::kEmpty<T>.value;
   }
-  T& operator[](std::string_view key) {
+  T& operator[](std::string_view key)
+    requires(!std::is_arithmetic_v<T>)
+  {
     return static_cast<MapEntry<T>*>(detail::MapFindOrInsert(block_, String(key), kTypeOf<T>, true))->second;
+  }
+  Slot operator[](std::string_view key)
+    requires std::is_arithmetic_v<T>
+  {
+    return Slot(*this, key);
   }
   iterator find(std::string_view key) noexcept { return {block_, Index(key)}; }
   const_iterator find(std::string_view key) const noexcept { return {block_, Index(key)}; }
