@@ -11,6 +11,7 @@
 using k8s::core::v1::Pod;
 
 int main() {
+  std::cout << std::unitbuf;  // what happens is told when it happens, also to a file or a pipe
   auto config = kgen::Must(kgen::rest::LoadConfig());
   config.observer = kgen::StderrObserver();  // the library itself never prints; this tells of retries and refusals
   const auto clientset = kgen::Must(k8s::Clientset::New(config));
@@ -35,8 +36,9 @@ int main() {
   });
 
   factory.Start(stop);
-  // Ends when all is there, when `stop` fires, or when it cannot work: then the error says which informer, and why.
-  if (const auto synced = factory.WaitForCacheSync(stop); !synced) {
+  // Ends when all is there and the handlers have heard of it, when `stop` fires, or when it cannot work: then the error
+  // says which informer, and why.
+  if (const auto synced = factory.WaitForCacheSync(stop, {.handlers = {&registration}}); !synced) {
     std::cerr << synced.error() << '\n';
     return 1;
   }

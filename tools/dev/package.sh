@@ -44,6 +44,8 @@ package_subdirectory() {
   package_build "$package_root/subdirectory" tests/package -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
 }
 
+package_example_test() { ctest --test-dir "$package_root/installed" --no-tests=error >"$package_root/ctest.log" 2>&1; }
+
 package_nothing_to_do() { ninja -C "$package_root/installed" -n | grep 'no work to do' >/dev/null; }
 
 # A touched input runs the generator once; its output has not changed, so nothing is compiled.
@@ -65,6 +67,7 @@ verb_package() {
   configure dev
   build dev
   package_case "examples build against the installed package" package_installed
+  package_case "the examples' own test passes" package_example_test
   package_case "a second build has nothing to do" package_nothing_to_do
   package_case "a touched CRD is generated again, and nothing compiled" package_touched
   package_case "examples build with kgen as a subdirectory" package_subdirectory
