@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "kgen/codec/encode.h"
+#include "tests/integration/eventually.h"
 #include "tests/integration/judge.h"
 
 namespace kgen::integration {
@@ -35,17 +36,6 @@ using acme::shop::v1::Order;
 using acme::shop::v1::OrderSpec;
 using k8s::core::v1::Pod;
 using namespace std::chrono_literals;
-
-// Looks every 20 ms, for `limit` at most.
-bool Eventually(const std::function<bool()>& condition, std::chrono::seconds limit = 60s) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  auto pause = DefaultExecutor()->MakeWaiter("test");
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= end) return false;
-    (void)pause->Wait({}, DefaultExecutor()->clock()->Now() + 20ms);
-  }
-  return true;
-}
 
 // Until the call no longer fails for a reason that passes: the server is being restarted, or has just been.
 template <typename F>

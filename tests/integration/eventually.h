@@ -1,0 +1,28 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for what a real server will do at a time of its own.
+#ifndef KGEN_TESTS_INTEGRATION_EVENTUALLY_H_
+#define KGEN_TESTS_INTEGRATION_EVENTUALLY_H_
+
+#include <chrono>
+#include <functional>
+
+#include "kgen/core/executor.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::integration {
+
+// Looks every 20 ms, for `limit` at most. False: it has not come true.
+inline bool Eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  auto pause = DefaultExecutor()->MakeWaiter("test");
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    (void)pause->Wait({}, DefaultExecutor()->clock()->Now() + std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+}  // namespace kgen::integration
+
+#endif  // KGEN_TESTS_INTEGRATION_EVENTUALLY_H_
