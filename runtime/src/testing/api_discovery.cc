@@ -100,7 +100,7 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
       list.back()["name"] = info.plural + "/status";
       list.back()["verbs"] = Verbs(false);
     }
-    if (!resource->replicas_path.empty()) {
+    if (resource->scales.contains(std::string(version))) {
       list.push_back({{"name", info.plural + "/scale"},
                       {"singularName", ""},
                       {"namespaced", info.namespaced},

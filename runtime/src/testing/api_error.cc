@@ -73,6 +73,13 @@ ApiError MethodNotAllowed() {
           .details = json::object()};
 }
 
+ApiError InternalError(std::string_view why) {
+  return {.code = 500,
+          .reason = "InternalError",
+          .message = "Internal error occurred: " + std::string(why),
+          .details = {{"causes", {{{"message", why}}}}}};
+}
+
 ApiError UnsupportedMediaType(std::string_view why) {
   return {.code = 415, .reason = "UnsupportedMediaType", .message = std::string(why)};
 }

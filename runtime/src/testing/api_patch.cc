@@ -112,16 +112,6 @@ ApiResult<Reply> ApiServer::Patch(const ApiCall& call) {
   return JsonReply(200, Bytes(*stored, *call.resource, call.version));
 }
 
-ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
-  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
-  if (!before) return Refuse(NotFound(call.resource->info, call.name));
-  auto scale = PatchValue(call, ScaleOf(*call.resource, before));
-  if (!scale) return Refuse(scale.error());
-  call.body = scale->dump();
-  call.content_type = "application/json";
-  return UpdateScale(call);
-}
-
 ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
   const std::string manager(call.Query("fieldManager"));
   if (manager.empty()) {

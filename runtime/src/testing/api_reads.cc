@@ -128,7 +128,7 @@ ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
   if (auto version = ParseVersion(call.Query("resourceVersion")); !version) return Refuse(version.error());
   const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
   if (!object) return Refuse(NotFound(call.resource->info, call.name));
-  if (call.subresource == "scale") return JsonReply(200, ScaleOf(*call.resource, object).dump());
+  if (call.subresource == "scale") return GetScale(call, object);
   return JsonReply(200, Bytes(object, *call.resource, call.version));
 }
 

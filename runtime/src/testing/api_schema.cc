@@ -137,7 +137,7 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   }
   std::vector<std::string> served;
   std::map<std::string, json> schemas;
-  json scale;
+  std::map<std::string, ScalePaths> scales;
   for (const json& version : *versions) {
     const std::string name = TextAt(version, "name");
     if (version.value("storage", false)) info.version = name;
@@ -145,7 +145,11 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
     served.push_back(name);
     if (const json* schema = FindPath(version, "schema.openAPIV3Schema"); schema != nullptr) schemas[name] = *schema;
     if (FindPath(version, "subresources.status") != nullptr) info.has_status = true;
-    if (const json* found = FindPath(version, "subresources.scale"); found != nullptr) scale = *found;
+    const json* scale = FindPath(version, "subresources.scale");
+    if (scale != nullptr && !TextAt(*scale, "specReplicasPath").empty()) {
+      scales[name] = {PlainPath(*scale, "specReplicasPath"), PlainPath(*scale, "statusReplicasPath"),
+                      PlainPath(*scale, "labelSelectorPath")};
+    }
   }
   if (info.plural.empty() || info.kind.empty() || served.empty()) return;
   if (info.version.empty()) info.version = served.front();
@@ -159,9 +163,7 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   resource->custom = true;
   resource->versions = std::move(served);
   resource->schemas = std::move(schemas);
-  resource->replicas_path = PlainPath(scale, "specReplicasPath");
-  resource->status_replicas_path = PlainPath(scale, "statusReplicasPath");
-  resource->selector_path = PlainPath(scale, "labelSelectorPath");
+  resource->scales = std::move(scales);
 
   if (FindPath(crd->value, "status.conditions") != nullptr) return;
   json established = crd->value;

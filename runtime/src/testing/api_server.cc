@@ -145,18 +145,18 @@ void ApiServer::AddBuiltIns() {
   add("", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", false, true, {"pv"});
   add("", "v1", "pods", "pod", "Pod", true, true, {"po"});
   add("", "v1", "podtemplates", "podtemplate", "PodTemplate", true, false);
-  add("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", true, true, {"rc"});
   add("", "v1", "resourcequotas", "resourcequota", "ResourceQuota", true, true, {"quota"});
   add("", "v1", "secrets", "secret", "Secret", true, false);
   add("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", true, false, {"sa"});
   add("", "v1", "services", "service", "Service", true, true, {"svc"});
   add("apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", true, false);
   add("apps", "v1", "daemonsets", "daemonset", "DaemonSet", true, true, {"ds"});
-  for (Resource* scaled : {&add("apps", "v1", "deployments", "deployment", "Deployment", true, true, {"deploy"}),
-                           &add("apps", "v1", "replicasets", "replicaset", "ReplicaSet", true, true, {"rs"}),
-                           &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"})}) {
-    scaled->replicas_path = "spec.replicas";
-    scaled->status_replicas_path = "status.replicas";
+  for (Resource* scaled :
+       {&add("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", true, true, {"rc"}),
+        &add("apps", "v1", "deployments", "deployment", "Deployment", true, true, {"deploy"}),
+        &add("apps", "v1", "replicasets", "replicaset", "ReplicaSet", true, true, {"rs"}),
+        &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"})}) {
+    scaled->scales["v1"] = {"spec.replicas", "status.replicas", "spec.selector"};
   }
   add("coordination.k8s.io", "v1", "leases", "lease", "Lease", true, false);
   add("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition",
@@ -258,7 +258,7 @@ Reply ApiServer::Serve(ApiCall& call, const Fault* fault) {
 
 Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   const ResourceInfo& info = call.resource->info;
-  const bool scale = call.subresource == "scale" && !call.resource->replicas_path.empty();
+  const bool scale = call.subresource == "scale" && call.resource->scales.contains(call.version);
   const bool status = call.subresource == "status" && info.has_status;
   if (!call.subresource.empty() && !scale && !status) return ErrorReply(UnknownPath());
   if (info.namespaced && call.namespace_.empty() && call.verb != "list" && call.verb != "watch") {

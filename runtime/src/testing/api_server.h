@@ -8,6 +8,7 @@
 //   api_server.cc     requests: parsing, faults, dispatch
 //   api_reads.cc      get, list        api_watch.cc   watch
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
+//   api_scale.cc      the scale subresource
 //   api_schema.cc     CRDs and the check of objects against them
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
 #ifndef KGEN_SRC_TESTING_API_SERVER_H_
@@ -176,17 +177,21 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> Update(const ApiCall& call);
   ApiResult<Reply> Patch(const ApiCall& call);
   ApiResult<json> PatchValue(const ApiCall& call, const json& before) const;
-  ApiResult<Reply> PatchScale(ApiCall call);
   ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before);
   ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next);
   ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;
   ApiResult<Reply> Delete(const ApiCall& call);
   ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options);
   ApiResult<Reply> DeleteCollection(const ApiCall& call);
-  ApiResult<Reply> UpdateScale(const ApiCall& call);
-  json ScaleOf(const Resource& resource, const ObjectRef& object) const;
   void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace);
   std::string NewUid();
+
+  // api_scale.cc
+  ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) const;
+  ApiResult<Reply> UpdateScale(const ApiCall& call);
+  ApiResult<Reply> PatchScale(ApiCall call);
+  static ApiResult<std::int64_t> WishedReplicas(const ApiCall& call, const json& scale);
+  json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
   // api_schema.cc
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;

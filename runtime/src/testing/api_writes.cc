@@ -79,9 +79,10 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) const {
   const json& metadata = object["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is no JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
-  if (call.subresource == "scale") return object;
-  for (const auto& [key, expected] : {std::pair<const char*, std::string>("apiVersion", ApiVersionOf(call)),
-                                      std::pair<const char*, std::string>("kind", call.resource->info.kind)}) {
+  const bool scale = call.subresource == "scale";
+  for (const auto& [key, expected] :
+       {std::pair<const char*, std::string>("apiVersion", scale ? "autoscaling/v1" : ApiVersionOf(call)),
+        std::pair<const char*, std::string>("kind", scale ? "Scale" : call.resource->info.kind)}) {
     const std::string given = TextAt(object, key);
     if (given.empty()) {
       object[key] = expected;
@@ -248,46 +249,6 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   }
   // The last finalizer has gone, and with it the object.
   return DeleteObject(call, stored, {{"gracePeriodSeconds", 0}});
-}
-
-ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
-  auto scale = ParseObject(call);
-  if (!scale) return Refuse(scale.error());
-  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
-  if (!before) return Refuse(NotFound(call.resource->info, call.name));
-  const json* replicas = FindPath(*scale, "spec.replicas");
-  json next = before->value;
-  json* at = &next;
-  for (std::string_view path = call.resource->replicas_path; !path.empty();) {
-    const auto dot = path.find('.');
-    at = &(*at)[std::string(path.substr(0, dot))];
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-  }
-  *at = replicas != nullptr ? *replicas : json(0);
-  const std::string version = TextAt(*scale, "metadata.resourceVersion");
-  if (!version.empty()) next["metadata"]["resourceVersion"] = version;
-  ApiCall whole = call;
-  whole.subresource.clear();
-  auto stored = Replace(whole, before, std::move(next));
-  if (!stored) return Refuse(stored.error());
-  return JsonReply(200, ScaleOf(*call.resource, *stored).dump());
-}
-
-json ApiServer::ScaleOf(const Resource& resource, const ObjectRef& object) const {
-  json metadata = json::object();
-  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    const json* value = FindPath(object->value, std::string("metadata.") + key);
-    if (value != nullptr) metadata[key] = *value;
-  }
-  const auto number = [&](const std::string& path) {
-    const json* value = path.empty() ? nullptr : FindPath(object->value, path);
-    return value != nullptr ? *value : json(0);
-  };
-  json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}, {"metadata", std::move(metadata)}};
-  scale["spec"]["replicas"] = number(resource.replicas_path);
-  scale["status"]["replicas"] = number(resource.status_replicas_path);
-  if (!resource.selector_path.empty()) scale["status"]["selector"] = TextAt(object->value, resource.selector_path);
-  return scale;
 }
 
 // --- delete

@@ -41,14 +41,18 @@ struct StoreEvent {
   ObjectRef last;    // of a deletion: the object as it went, with the version of the deletion
 };
 
+// Where the scale subresource finds its numbers: dotted paths ("spec.replicas"), "" for none.
+struct ScalePaths {
+  std::string replicas, status_replicas, selector;
+};
+
 // A resource, in all of its versions: they share their objects.
 struct Resource {
   ResourceInfo info;                              // of the version that objects are stored in
   std::vector<std::string> versions;              // served
   std::map<std::string, nlohmann::json> schemas;  // by version; of CRDs
   bool custom = false;
-  std::string replicas_path, status_replicas_path,
-      selector_path;  // of the scale subresource: ".spec.replicas"; "" none
+  std::map<std::string, ScalePaths> scales;  // by version; of what has a scale subresource
   std::map<std::pair<std::string, std::string>, ObjectRef> objects;
   std::deque<StoreEvent> history;
   std::uint64_t compacted = 0;  // the newest version that is not in the history any more

@@ -172,20 +172,6 @@ TEST_F(ClusterTest, StoresNothingInADryRun) {
   EXPECT_THAT(cluster_.List("pods"), IsEmpty());
 }
 
-TEST_F(ClusterTest, ScalesADeployment) {
-  json deployment = json::parse(MinimalObject("apps/v1", "Deployment", "default", "web").json());
-  deployment["spec"]["replicas"] = 1;
-  const std::string path = "/apis/apps/v1/namespaces/default/deployments";
-  Post(path, deployment);
-  json scale = Get(path + "/web/scale");
-  EXPECT_EQ(scale["kind"], "Scale");
-  scale["spec"]["replicas"] = 3;
-  EXPECT_EQ(Put(path + "/web/scale", scale)["spec"]["replicas"], 3);
-  EXPECT_EQ(Get(path + "/web")["spec"]["replicas"], 3);
-  Send("PATCH", path + "/web/scale", "", {{"spec", {{"replicas", 5}}}}, "application/merge-patch+json");
-  EXPECT_EQ(Get(path + "/web")["spec"]["replicas"], 5);
-}
-
 TEST_F(ClusterTest, RemembersTheWritesOfClients) {
   Post(kPods, Pod("a"));
   Put(std::string(kPods) + "/a/status", Pod("a"));

@@ -1,0 +1,133 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The scale subresource: an autoscaling/v1 Scale made of a workload or of a custom resource, and written back into it.
+#include <cstdint>
+#include <limits>
+
+#include "kgen/codec/decode.h"
+#include "kgen/core/object_meta.h"
+#include "testing/api_server.h"
+
+namespace kgen::testing {
+namespace {
+
+using nlohmann::json;
+
+// The place of a dotted path, made where it is missing; null where something else is in the way.
+json* MakePath(json& object, std::string_view path) {
+  json* at = &object;
+  while (!path.empty()) {
+    const auto dot = path.find('.');
+    if (!at->is_object() && !at->is_null()) return nullptr;
+    at = &(*at)[std::string(path.substr(0, dot))];
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return at;
+}
+
+std::int64_t NumberAt(const json& object, std::string_view path) {
+  const json* value = path.empty() ? nullptr : FindPath(object, path);
+  return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+}
+
+// Custom resources keep it as text; workloads have a LabelSelector, and replication controllers plain labels.
+std::string SelectorAt(const json& object, std::string_view path) {
+  const json* value = path.empty() ? nullptr : FindPath(object, path);
+  if (value == nullptr || !value->is_object()) return path.empty() ? std::string() : TextAt(object, path);
+  const auto is_part = [&](const char* key) { return value->contains(key) && !value->at(key).is_string(); };
+  const bool whole = value->empty() || is_part("matchLabels") || is_part("matchExpressions");
+  const auto decoded = Decode<meta::v1::LabelSelector>((whole ? *value : json{{"matchLabels", *value}}).dump());
+  if (!decoded) return {};
+  const auto selector = Selector::From(&*decoded);
+  return selector ? selector->str() : std::string();
+}
+
+}  // namespace
+
+ApiResult<Reply> ApiServer::GetScale(const ApiCall& call, const ObjectRef& object) const {
+  const std::string& path = call.resource->scales.at(call.version).replicas;
+  if (call.resource->custom && FindPath(object->value, path) == nullptr) {
+    return Refuse(InternalError("the spec replicas field \"." + path + "\" does not exist"));
+  }
+  return JsonReply(200, ScaleOf(call, object).dump());
+}
+
+ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
+  auto scale = ParseObject(call);
+  if (!scale) return Refuse(scale.error());
+  const std::string name = TextAt(*scale, "metadata.name");
+  if (name != call.name) {
+    return Refuse(BadRequest(
+        name.empty()
+            ? "the name of the object (" + call.name + " based on URL) was undeterminable: name must be provided"
+            : "the name of the object (" + name + ") does not match the name on the URL (" + call.name + ")"));
+  }
+  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!before) return Refuse(NotFound(call.resource->info, call.name));
+  auto replicas = WishedReplicas(call, *scale);
+  if (!replicas) return Refuse(replicas.error());
+  json next = before->value;
+  json* place = next.is_object() ? MakePath(next, call.resource->scales.at(call.version).replicas) : nullptr;
+  if (place == nullptr) return Refuse(BadRequest("the stored object has no place for the number of replicas"));
+  *place = *replicas;
+  for (const char* key : {"resourceVersion", "uid"}) {
+    const std::string condition = TextAt(scale->at("metadata"), key);
+    if (!condition.empty()) next["metadata"][key] = condition;
+  }
+  ApiCall whole = call;
+  whole.subresource.clear();
+  auto stored = Replace(whole, before, std::move(next));
+  if (!stored) return Refuse(stored.error());
+  return JsonReply(200, ScaleOf(call, *stored).dump());
+}
+
+// spec.replicas of a Scale; none means 0.
+ApiResult<std::int64_t> ApiServer::WishedReplicas(const ApiCall& call, const json& scale) {
+  const json* value = FindPath(scale, "spec.replicas");
+  if (value == nullptr || value->is_null()) return 0;
+  const bool fits = value->is_number_integer() && *value <= std::numeric_limits<std::int32_t>::max() &&
+                    *value >= std::numeric_limits<std::int32_t>::min();
+  if (!fits) return Refuse(BadRequest("Scale cannot be handled as a Scale: spec.replicas is no int32"));
+  const auto replicas = value->get<std::int64_t>();
+  if (replicas >= 0) return replicas;
+  const std::string text = "Invalid value: " + std::to_string(replicas);
+  if (call.resource->custom) {
+    return Refuse(Invalid(call.resource->info, call.name,
+                          {{"FieldValueInvalid", "." + call.resource->scales.at(call.version).replicas,
+                            text + ": should be a non-negative integer"}}));
+  }
+  return Refuse(Invalid({.group = "autoscaling", .kind = "Scale"}, call.name,
+                        {{"FieldValueInvalid", "spec.replicas", text + ": must be greater than or equal to 0"}}));
+}
+
+ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
+  const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!before) return Refuse(NotFound(call.resource->info, call.name));
+  auto scale = PatchValue(call, ScaleOf(call, before));
+  if (!scale) return Refuse(scale.error());
+  call.body = scale->dump();
+  call.content_type = "application/json";
+  return UpdateScale(call);
+}
+
+// As a real server writes it: a wish of 0 and an empty selector are left out.
+json ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) const {
+  const ScalePaths& paths = call.resource->scales.at(call.version);
+  json metadata = json::object();
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    const json* value = FindPath(object->value, std::string("metadata.") + key);
+    if (value != nullptr) metadata[key] = *value;
+  }
+  json scale = {{"kind", "Scale"},
+                {"apiVersion", "autoscaling/v1"},
+                {"metadata", std::move(metadata)},
+                {"spec", json::object()},
+                {"status", {{"replicas", NumberAt(object->value, paths.status_replicas)}}}};
+  if (const std::int64_t wish = NumberAt(object->value, paths.replicas); wish != 0) scale["spec"]["replicas"] = wish;
+  if (std::string selector = SelectorAt(object->value, paths.selector); !selector.empty()) {
+    scale["status"]["selector"] = std::move(selector);
+  }
+  return scale;
+}
+
+}  // namespace kgen::testing
