@@ -41,16 +41,20 @@ struct VerbMethods {
   Verb verb;
   std::array<std::string_view, 3> methods;
   std::array<std::string_view, 2> status;  // with a status subresource that has the verb
+  std::array<std::string_view, 2> scale;   // with a scale subresource that has it
 };
 constexpr std::array<VerbMethods, 8> kVerbMethods = {{
-    {Verb::kCreate, {"Create", "CreateAsync"}, {}},
-    {Verb::kUpdate, {"Update", "UpdateAsync"}, {"UpdateStatus", "UpdateStatusAsync"}},
-    {Verb::kDelete, {"Delete", "DeleteAsync"}, {}},
-    {Verb::kDeleteCollection, {"DeleteCollection"}, {}},
-    {Verb::kGet, {"Get", "GetAsync"}, {}},
-    {Verb::kList, {"List", "ListAsync", "Pages"}, {}},
-    {Verb::kWatch, {"Watch"}, {}},
-    {Verb::kPatch, {"Patch", "PatchAsync", "Apply"}, {"PatchStatus"}},
+    {Verb::kCreate, {"Create", "CreateAsync"}, {}, {}},
+    {Verb::kUpdate,
+     {"Update", "UpdateAsync"},
+     {"UpdateStatus", "UpdateStatusAsync"},
+     {"UpdateScale", "UpdateScaleAsync"}},
+    {Verb::kDelete, {"Delete", "DeleteAsync"}, {}, {}},
+    {Verb::kDeleteCollection, {"DeleteCollection"}, {}, {}},
+    {Verb::kGet, {"Get", "GetAsync"}, {}, {"GetScale", "GetScaleAsync"}},
+    {Verb::kList, {"List", "ListAsync", "Pages"}, {}, {}},
+    {Verb::kWatch, {"Watch"}, {}, {}},
+    {Verb::kPatch, {"Patch", "PatchAsync", "Apply"}, {"PatchStatus"}, {}},
 }};
 
 class Planner {
@@ -309,16 +313,23 @@ class Planner {
     }
   }
 
-  static std::vector<std::string> Methods(const model::Resource& resource) {
-    std::vector<std::string> methods;
+  static void PlanMethods(const model::Resource& resource, PlannedResource& out) {
+    const auto add = [&](const auto& methods) {
+      for (std::string_view method : methods) {
+        if (!method.empty()) out.methods.emplace_back(method);
+      }
+    };
     const model::Subresource* status = resource.Find("status");
+    const model::Subresource* scale = resource.Find("scale");
+    // Old and aggregated APIs may have a scale of their own, which is not the runtime's. [GEN OP-02]
+    const bool scalable = scale != nullptr && scale->body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"};
     for (const VerbMethods& verb : kVerbMethods) {
-      if (resource.verbs.Has(verb.verb)) methods.insert(methods.end(), verb.methods.begin(), verb.methods.end());
-      if (status != nullptr && status->verbs.Has(verb.verb))
-        methods.insert(methods.end(), verb.status.begin(), verb.status.end());
+      if (resource.verbs.Has(verb.verb)) add(verb.methods);
+      if (status != nullptr && status->verbs.Has(verb.verb)) add(verb.status);
+      if (!scalable || !scale->verbs.Has(verb.verb) || verb.scale[0].empty()) continue;
+      add(verb.scale);
+      out.scalable = true;
     }
-    std::erase(methods, "");
-    return methods;
   }
 
   void PlanResources(const Source& source, PlannedVersion& version) {
@@ -355,7 +366,7 @@ class Planner {
       out.accessor_type = hidden ? names_[served[i]->type].qualified : out.type;
       out.namespaced = resource.scope == model::Scope::kNamespaced;
       out.has_informer = resource.HasLister();
-      out.methods = Methods(resource);
+      PlanMethods(resource, out);
       version.resources.push_back(std::move(out));
     }
     std::sort(version.resources.begin(), version.resources.end(),

@@ -77,6 +77,7 @@ struct PlannedResource {
   std::string accessor_type;  // `type`, qualified where the accessor would hide it
   bool namespaced = false;
   bool has_informer = false;
+  bool scalable = false;             // stands on ScalableResourceClient [GEN OP-13]
   std::vector<std::string> methods;  // in a fixed order [GEN CLI-06]
 };
 

@@ -164,8 +164,9 @@ ViewList Derived(const std::string& name, const std::string& base) {
 ViewValue ClientView(const PlannedResource& resource) {
   const std::string parameter = resource.namespaced ? "::std::string_view namespace_" : "";
   const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
+  const std::string base = resource.scalable ? "ScalableResourceClient" : "ResourceClient";
   std::vector<std::string> methods = resource.methods;
-  methods.insert(methods.end(), {"ResourceClient", "connection", "raw"});
+  methods.insert(methods.end(), {base, "connection", "raw"});
   std::sort(methods.begin(), methods.end(), [](const std::string& a, const std::string& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
                                         [](char x, char y) { return std::tolower(x) < std::tolower(y); });
@@ -174,7 +175,8 @@ ViewValue ClientView(const PlannedResource& resource) {
       {"title", resource.title},
       {"namespaced", resource.namespaced},
       {"class_lines", Derived(resource.client_class,
-                              "private ::kgen::ResourceClient<" + resource.type + ", " + resource.list_type + ">")},
+                              "private ::kgen::" + base + "<" + resource.type + ", " + resource.list_type + ">")},
+      {"base", base},
       {"methods", methods},
       {"accessor_lines", Function(resource.client_class + " " + resource.accessor + "(" + parameter + ") const",
                                   resource.client_class + "(connection_, " + argument + ")", 2)}};
@@ -247,13 +249,16 @@ ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
   ViewMap view = FileView(version.folder + "/client.h", version.name_space, header);
   ViewList resources;
   std::set<std::string> declared;
+  std::vector<std::string> includes = {"kgen/client/resource_client.h"};
   for (const PlannedResource& resource : version.resources) {
+    if (resource.scalable && includes.size() == 1) includes.emplace_back("kgen/client/scale_client.h");
     resources.push_back(ClientView(resource));
     declared.insert(resource.type);
     if (resource.list_type != "void") declared.insert(resource.list_type);
   }
   view.emplace_back("title", version.title);
   view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
+  view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("client_class", version.client_class);
   view.emplace_back("resources", std::move(resources));
   return view;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/client/scale_client.h"
 
 namespace k8s::apps::v1 {
 
@@ -77,84 +78,96 @@ class DaemonSetsClient : private ::kgen::ResourceClient<DaemonSet, DaemonSetList
 };
 
 // The verbs of deployments.apps.
-class DeploymentsClient : private ::kgen::ResourceClient<Deployment, DeploymentList> {
+class DeploymentsClient : private ::kgen::ScalableResourceClient<Deployment, DeploymentList> {
  public:
-  using ResourceClient::Apply;
-  using ResourceClient::connection;
-  using ResourceClient::Create;
-  using ResourceClient::CreateAsync;
-  using ResourceClient::Delete;
-  using ResourceClient::DeleteAsync;
-  using ResourceClient::DeleteCollection;
-  using ResourceClient::Get;
-  using ResourceClient::GetAsync;
-  using ResourceClient::List;
-  using ResourceClient::ListAsync;
-  using ResourceClient::Pages;
-  using ResourceClient::Patch;
-  using ResourceClient::PatchAsync;
-  using ResourceClient::PatchStatus;
-  using ResourceClient::raw;
-  using ResourceClient::ResourceClient;
-  using ResourceClient::Update;
-  using ResourceClient::UpdateAsync;
-  using ResourceClient::UpdateStatus;
-  using ResourceClient::UpdateStatusAsync;
-  using ResourceClient::Watch;
+  using ScalableResourceClient::Apply;
+  using ScalableResourceClient::connection;
+  using ScalableResourceClient::Create;
+  using ScalableResourceClient::CreateAsync;
+  using ScalableResourceClient::Delete;
+  using ScalableResourceClient::DeleteAsync;
+  using ScalableResourceClient::DeleteCollection;
+  using ScalableResourceClient::Get;
+  using ScalableResourceClient::GetAsync;
+  using ScalableResourceClient::GetScale;
+  using ScalableResourceClient::GetScaleAsync;
+  using ScalableResourceClient::List;
+  using ScalableResourceClient::ListAsync;
+  using ScalableResourceClient::Pages;
+  using ScalableResourceClient::Patch;
+  using ScalableResourceClient::PatchAsync;
+  using ScalableResourceClient::PatchStatus;
+  using ScalableResourceClient::raw;
+  using ScalableResourceClient::ScalableResourceClient;
+  using ScalableResourceClient::Update;
+  using ScalableResourceClient::UpdateAsync;
+  using ScalableResourceClient::UpdateScale;
+  using ScalableResourceClient::UpdateScaleAsync;
+  using ScalableResourceClient::UpdateStatus;
+  using ScalableResourceClient::UpdateStatusAsync;
+  using ScalableResourceClient::Watch;
 };
 
 // The verbs of replicasets.apps.
-class ReplicaSetsClient : private ::kgen::ResourceClient<ReplicaSet, ReplicaSetList> {
+class ReplicaSetsClient : private ::kgen::ScalableResourceClient<ReplicaSet, ReplicaSetList> {
  public:
-  using ResourceClient::Apply;
-  using ResourceClient::connection;
-  using ResourceClient::Create;
-  using ResourceClient::CreateAsync;
-  using ResourceClient::Delete;
-  using ResourceClient::DeleteAsync;
-  using ResourceClient::DeleteCollection;
-  using ResourceClient::Get;
-  using ResourceClient::GetAsync;
-  using ResourceClient::List;
-  using ResourceClient::ListAsync;
-  using ResourceClient::Pages;
-  using ResourceClient::Patch;
-  using ResourceClient::PatchAsync;
-  using ResourceClient::PatchStatus;
-  using ResourceClient::raw;
-  using ResourceClient::ResourceClient;
-  using ResourceClient::Update;
-  using ResourceClient::UpdateAsync;
-  using ResourceClient::UpdateStatus;
-  using ResourceClient::UpdateStatusAsync;
-  using ResourceClient::Watch;
+  using ScalableResourceClient::Apply;
+  using ScalableResourceClient::connection;
+  using ScalableResourceClient::Create;
+  using ScalableResourceClient::CreateAsync;
+  using ScalableResourceClient::Delete;
+  using ScalableResourceClient::DeleteAsync;
+  using ScalableResourceClient::DeleteCollection;
+  using ScalableResourceClient::Get;
+  using ScalableResourceClient::GetAsync;
+  using ScalableResourceClient::GetScale;
+  using ScalableResourceClient::GetScaleAsync;
+  using ScalableResourceClient::List;
+  using ScalableResourceClient::ListAsync;
+  using ScalableResourceClient::Pages;
+  using ScalableResourceClient::Patch;
+  using ScalableResourceClient::PatchAsync;
+  using ScalableResourceClient::PatchStatus;
+  using ScalableResourceClient::raw;
+  using ScalableResourceClient::ScalableResourceClient;
+  using ScalableResourceClient::Update;
+  using ScalableResourceClient::UpdateAsync;
+  using ScalableResourceClient::UpdateScale;
+  using ScalableResourceClient::UpdateScaleAsync;
+  using ScalableResourceClient::UpdateStatus;
+  using ScalableResourceClient::UpdateStatusAsync;
+  using ScalableResourceClient::Watch;
 };
 
 // The verbs of statefulsets.apps.
-class StatefulSetsClient : private ::kgen::ResourceClient<StatefulSet, StatefulSetList> {
+class StatefulSetsClient : private ::kgen::ScalableResourceClient<StatefulSet, StatefulSetList> {
  public:
-  using ResourceClient::Apply;
-  using ResourceClient::connection;
-  using ResourceClient::Create;
-  using ResourceClient::CreateAsync;
-  using ResourceClient::Delete;
-  using ResourceClient::DeleteAsync;
-  using ResourceClient::DeleteCollection;
-  using ResourceClient::Get;
-  using ResourceClient::GetAsync;
-  using ResourceClient::List;
-  using ResourceClient::ListAsync;
-  using ResourceClient::Pages;
-  using ResourceClient::Patch;
-  using ResourceClient::PatchAsync;
-  using ResourceClient::PatchStatus;
-  using ResourceClient::raw;
-  using ResourceClient::ResourceClient;
-  using ResourceClient::Update;
-  using ResourceClient::UpdateAsync;
-  using ResourceClient::UpdateStatus;
-  using ResourceClient::UpdateStatusAsync;
-  using ResourceClient::Watch;
+  using ScalableResourceClient::Apply;
+  using ScalableResourceClient::connection;
+  using ScalableResourceClient::Create;
+  using ScalableResourceClient::CreateAsync;
+  using ScalableResourceClient::Delete;
+  using ScalableResourceClient::DeleteAsync;
+  using ScalableResourceClient::DeleteCollection;
+  using ScalableResourceClient::Get;
+  using ScalableResourceClient::GetAsync;
+  using ScalableResourceClient::GetScale;
+  using ScalableResourceClient::GetScaleAsync;
+  using ScalableResourceClient::List;
+  using ScalableResourceClient::ListAsync;
+  using ScalableResourceClient::Pages;
+  using ScalableResourceClient::Patch;
+  using ScalableResourceClient::PatchAsync;
+  using ScalableResourceClient::PatchStatus;
+  using ScalableResourceClient::raw;
+  using ScalableResourceClient::ScalableResourceClient;
+  using ScalableResourceClient::Update;
+  using ScalableResourceClient::UpdateAsync;
+  using ScalableResourceClient::UpdateScale;
+  using ScalableResourceClient::UpdateScaleAsync;
+  using ScalableResourceClient::UpdateStatus;
+  using ScalableResourceClient::UpdateStatusAsync;
+  using ScalableResourceClient::Watch;
 };
 
 // The resources of apps/v1. A handle: copies share the connection.

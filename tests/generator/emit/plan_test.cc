@@ -1,0 +1,90 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What is planned for a resource: its methods, and what is said of its kind.
+#include "generator/emit/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/generator/load.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+using test::Load;
+using test::Loaded;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+// The version of the first document's only group.
+PlannedVersion PlanOf(Loaded loaded) {
+  EXPECT_EQ(loaded.Said(), "");
+  Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(plan.versions.size(), 1u);
+  return plan.versions.empty() ? PlannedVersion() : std::move(plan.versions[0]);
+}
+
+// An API document with the resource `widgets`, that can be read, and a subresource `scale` with these operations.
+std::string WidgetDocument(const std::string& operations) {
+  return R"(openapi: 3.0.0
+info: {title: t, version: '1'}
+components:
+  schemas:
+    io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: {type: object, properties: {name: {type: string}}}
+    io.k8s.api.apps.v1.Widget:
+      type: object
+      properties:
+        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}
+      x-kubernetes-group-version-kind: [{group: apps, version: v1, kind: Widget}]
+paths:
+  /apis/apps/v1/namespaces/{namespace}/widgets/{name}:
+    get: {x-kubernetes-action: get, x-kubernetes-group-version-kind: {group: apps, version: v1, kind: Widget}}
+  /apis/apps/v1/namespaces/{namespace}/widgets/{name}/scale:
+)" + operations;
+}
+
+std::string ScaleOperation(const std::string& method, const std::string& group, const std::string& version) {
+  return "    " + method + ": {x-kubernetes-action: " + method + ", x-kubernetes-group-version-kind: {group: " + group +
+         ", version: " + version + ", kind: Scale}}\n";
+}
+
+TEST(PlanOfScale, HasTheVerbsThatThePathHas_OP_13) {
+  const std::string get = ScaleOperation("get", "autoscaling", "v1"), put = ScaleOperation("put", "autoscaling", "v1");
+  const PlannedVersion both = PlanOf(Load({WidgetDocument(get + put)}));
+  EXPECT_TRUE(both.resources.at(0).scalable);
+  EXPECT_THAT(both.resources.at(0).methods,
+              ElementsAre("UpdateScale", "UpdateScaleAsync", "Get", "GetAsync", "GetScale", "GetScaleAsync"));
+  const PlannedVersion read = PlanOf(Load({WidgetDocument(get)}));
+  EXPECT_THAT(read.resources.at(0).methods, ElementsAre("Get", "GetAsync", "GetScale", "GetScaleAsync"));
+  const PlannedVersion patched = PlanOf(Load({WidgetDocument(ScaleOperation("patch", "autoscaling", "v1"))}));
+  EXPECT_FALSE(patched.resources.at(0).scalable);
+}
+
+TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly_OP_02) {
+  const PlannedVersion version = PlanOf(Load({WidgetDocument(ScaleOperation("get", "extensions", "v1beta1"))}));
+  EXPECT_FALSE(version.resources.at(0).scalable);
+  EXPECT_THAT(version.resources.at(0).methods, ElementsAre("Get", "GetAsync"));
+}
+
+// Orders in v1, which declares a scale, and in v2, which does not.
+TEST(PlanOfScale, GoesByTheVersion_CRD_20) {
+  std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
+  crd += "    subresources: {scale: {specReplicasPath: .spec.shards, statusReplicasPath: .status.shards}}\n";
+  crd += "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
+  Loaded loaded = Load({crd});
+  ASSERT_EQ(loaded.Said(), "");
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  ASSERT_EQ(plan.versions.size(), 2u);
+  EXPECT_EQ(plan.versions[0].version, "v2");
+  EXPECT_FALSE(plan.versions[0].resources.at(0).scalable);
+  EXPECT_THAT(plan.versions[0].resources.at(0).methods, Not(Contains("GetScale")));
+  EXPECT_TRUE(plan.versions[1].resources.at(0).scalable);
+  EXPECT_THAT(plan.versions[1].resources.at(0).methods, Contains("UpdateScale"));
+}
+
+}  // namespace
+}  // namespace kgen::generator::emit

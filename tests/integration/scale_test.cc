@@ -1,0 +1,95 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The scale subresource on a real kube-apiserver, through generated clients: of a workload and of a custom resource.
+#include <acme/clientset.h>
+#include <acme/shop/v1/types.h>
+#include <gtest/gtest.h>
+#include <k8s/apps/v1/types.h>
+#include <k8s/clientset.h>
+#include <k8s/core/v1/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "kgen/client/crd.h"
+#include "kgen/core/scale.h"
+#include "tests/integration/judge.h"
+
+namespace kgen::integration {
+namespace {
+
+using acme::shop::v1::Order;
+using acme::shop::v1::OrderSpec;
+using autoscaling::v1::Scale;
+using autoscaling::v1::ScaleSpec;
+using k8s::apps::v1::Deployment;
+using namespace std::chrono_literals;
+
+class ScaleTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()})))));
+    kubernetes_.emplace(*connection_);
+    shop_.emplace(*connection_);
+    namespace_ = "scale-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
+    Must(kubernetes_->CoreV1().Namespaces().Create({.metadata = {.name = namespace_}}));
+  }
+
+  std::optional<Connection> connection_;
+  std::optional<k8s::Clientset> kubernetes_;
+  std::optional<acme::Clientset> shop_;
+  std::string namespace_;
+};
+
+TEST_F(ScaleTest, OfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
+  const auto deployments = kubernetes_->AppsV1().Deployments(namespace_);
+  Deployment web{.metadata = {.name = "web"}};
+  web.spec->replicas = 1;
+  web.spec->selector->matchLabels = {{"b", "c"}, {"app", "web"}};
+  web.spec->selector->matchExpressions = {{.key = "tier", .operator_ = "In", .values = {"z", "a"}},
+                                          {.key = "x", .operator_ = "Exists"},
+                                          {.key = "l", .operator_ = "DoesNotExist"},
+                                          {.key = "m", .operator_ = "NotIn", .values = {"q"}}};
+  web.spec->template_->metadata->labels = {{"app", "web"}, {"b", "c"}, {"tier", "a"}, {"x", "1"}};
+  web.spec->template_->spec->containers = {{.name = "web", .image = "nginx"}};
+  Must(deployments.Create(web));
+
+  Scale scale = Must(deployments.GetScale("web"));
+  EXPECT_EQ(scale.metadata.name, "web");
+  EXPECT_EQ(scale.spec->replicas, 1);
+  EXPECT_EQ(scale.status->selector, "app=web,b=c,!l,m notin (q),tier in (a,z),x");
+  scale.spec->replicas = 3;
+  EXPECT_EQ(Must(deployments.UpdateScale("web", scale)).spec->replicas, 3);
+  EXPECT_EQ(Must(deployments.Get("web")).spec->replicas, 3);
+
+  scale.spec->replicas = 4;  // with the version from before the update
+  EXPECT_EQ(deployments.UpdateScale("web", scale).error().code(), Code::kConflict);
+  EXPECT_EQ(Must(deployments.UpdateScale("web", {.spec = ScaleSpec{.replicas = 0}})).spec->replicas.value_or(0), 0);
+  EXPECT_EQ(Must(deployments.Get("web")).spec->replicas, 0);
+  EXPECT_EQ(deployments.UpdateScale("web", {.spec = ScaleSpec{.replicas = -1}}).error().code(), Code::kInvalid);
+  EXPECT_EQ(deployments.GetScale("none").error().code(), Code::kNotFound);
+}
+
+TEST_F(ScaleTest, OfACustomResourceGoesByItsPaths_CRD_20) {
+  Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
+  const auto orders = shop_->ShopV1().Orders(namespace_);
+  Must(orders.Create({.metadata = {.name = "first"}, .spec = OrderSpec{.item = "teapot", .quantity = 2}}));
+  Order order = Must(orders.Get("first"));
+  order.status->availableReplicas = 1;
+  order.status->selector = "order=first";
+  Must(orders.UpdateStatus(order));
+
+  Scale scale = Must(orders.GetScale("first"));
+  EXPECT_EQ(scale.spec->replicas, 1) << "the default of spec.packers";
+  EXPECT_EQ(scale.status->replicas, 1);
+  EXPECT_EQ(scale.status->selector, "order=first");
+  scale.spec->replicas = 5;
+  EXPECT_EQ(Must(orders.UpdateScale("first", scale)).spec->replicas, 5);
+  EXPECT_EQ(Must(orders.Get("first")).spec->packers, 5);
+  EXPECT_EQ(orders.UpdateScale("first", scale).error().code(), Code::kConflict);
+}
+
+}  // namespace
+}  // namespace kgen::integration
