@@ -2,8 +2,11 @@
 #include "core/system_clock.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,6 +45,42 @@ TEST_F(SystemClockTest, FiresATimerOfThePastAtOnceButOnItsOwnThread) {
   });
   AwaitWake();
   EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+// The state that Linux knows of a thread of this process: 'S' while it sleeps.
+char StateOf(pid_t thread) {
+  std::string line;
+  std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/stat"), line);
+  const auto name_end = line.rfind(") ");
+  return name_end == std::string::npos ? '?' : line[name_end + 2];
+}
+
+// Asleep twice in a row, some time apart: not just waiting for a lock on its way there. Half a minute at most.
+bool FallsAsleep(pid_t thread, Clock& clock) {
+  const Shared<detail::Sleeper> pause = detail::MakeSleeper();
+  const TimePoint end = clock.Now() + 30s;
+  for (int seen = 0; seen < 2; seen = StateOf(thread) == 'S' ? seen + 1 : 0) {
+    if (clock.Now() >= end) return false;
+    pause->SleepUntil(clock.Now() + 1ms);
+  }
+  return true;
+}
+
+TEST_F(SystemClockTest, WakesForATimerThatIsDueBeforeTheOneItSleepsFor) {
+  const Timer far = clock_->After(1h, TimerKind::kProgress, [] {});
+  pid_t thread = 0;
+  const auto fires = [&] {
+    const Timer near = clock_->At(TimePoint(), TimerKind::kProgress, [&] {
+      thread = gettid();
+      sleeper_->Wake();
+    });
+    return sleeper_->SleepUntil(clock_->Now() + 30s);
+  };
+  ASSERT_TRUE(fires());  // the clock's thread runs
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(FallsAsleep(thread, *clock_));
+    ASSERT_TRUE(fires()) << "in round " << round;
+  }
 }
 
 TEST_F(SystemClockTest, FiresInTheOrderOfTimeWhateverTheOrderOfSetting) {
