@@ -116,11 +116,11 @@ std::vector<AnyRef> AnySnapshot::ByIndex(std::string_view index, std::string_vie
   return result;
 }
 
-std::vector<std::string_view> AnySnapshot::IndexValues(std::string_view index) const {
-  std::vector<std::string_view> result;
+std::vector<String> AnySnapshot::IndexValues(std::string_view index) const {
+  std::vector<String> result;
   if (const Index* found = state_ ? state_->FindIndex(index) : nullptr) {
     result.reserve(found->values.size());
-    found->values.ForEach([&](const ValueLeaf& leaf) { result.push_back(leaf.key()); });
+    found->values.ForEach([&](const ValueLeaf& leaf) { result.emplace_back(leaf.key()); });
     std::sort(result.begin(), result.end());
   }
   return result;
@@ -142,9 +142,7 @@ std::vector<ObjectKey> AnySnapshot::Keys() const {
 }
 
 std::size_t AnySnapshot::size() const noexcept { return state_ ? state_->objects.size() : 0; }
-std::string_view AnySnapshot::version() const noexcept {
-  return state_ ? std::string_view(state_->version) : std::string_view();
-}
+String AnySnapshot::version() const { return state_ ? String(state_->version) : String(""); }
 
 const State& AnySnapshot::state() const noexcept { return *state_; }
 

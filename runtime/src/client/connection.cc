@@ -27,7 +27,9 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Settings settings)
       default_namespace(std::move(settings.default_namespace)),
       timeout(settings.timeout),
       limiter(settings.qps, settings.burst),
-      token(std::move(settings.token), std::move(settings.token_file)) {}
+      token(std::move(settings.token), std::move(settings.token_file)) {
+  executor->ReportTo(observer);
+}
 
 Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }
 

@@ -139,6 +139,7 @@ Result<Connection> OpenNew(rest::Config config) {
 ConnectionCore::~ConnectionCore() {
   Connections().Remove(this);
   if (transport) transport->Close();
+  executor->StopReportingTo(*observer);
 }
 
 Result<Connection> ConnectionCore::Open(const rest::Config& config) {

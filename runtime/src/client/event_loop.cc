@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sleeper.h"
 #include "core/thread.h"
 
 namespace kgen::net {
@@ -269,6 +270,7 @@ class Loop final : public EventLoop {
 
   void Run() {
     current = this;
+    detail::OnPostedThread() = true;
     context_.run();
     {
       std::lock_guard lock(mutex_);

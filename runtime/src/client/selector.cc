@@ -175,8 +175,8 @@ Selector Selector::Nothing() {
 Result<Selector> Selector::Parse(std::string_view text) { return Parser(text).Parse(); }
 
 // [CLI SEL-7]
-Result<Selector> Selector::From(const meta::v1::LabelSelector* selector) {
-  if (selector == nullptr) return Nothing();
+Result<Selector> Selector::From(const Optional<meta::v1::LabelSelector>& selector) {
+  if (!selector.has_value()) return Nothing();
   Selector made;
   for (const auto& [key, value] : selector->matchLabels) {
     Result<Requirement> requirement = Make(key, Operator::kEquals, {value.str()});

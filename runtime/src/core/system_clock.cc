@@ -64,6 +64,7 @@ class TimerQueue : public SharedObject {
 
  private:
   void Run() {
+    OnPostedThread() = true;
     std::unique_lock lock(mutex_);
     while (!closed_) {
       const TimePoint next = tasks_.empty() ? Waiter::kNoDeadline : tasks_.begin()->first.first;

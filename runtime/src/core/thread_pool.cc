@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/sleeper.h"
+#include "core/tell.h"
 #include "core/thread.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -110,7 +111,15 @@ class PoolState final : public detail::WaitScope {
 
   void ReportTo(Shared<Observer> observer) {
     const std::lock_guard lock(mutex_);
-    std::swap(observer_, observer);
+    if (!closed_) observers_.push_back(std::move(observer));
+  }
+  void StopReportingTo(const Observer& observer) noexcept {
+    Shared<Observer> taken;  // goes without the lock
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(observers_, &observer, &Shared<Observer>::get);
+    if (found == observers_.end()) return;
+    taken = std::move(*found);
+    observers_.erase(found);
   }
   detail::PoolCensus census() const {
     const std::lock_guard lock(mutex_);
@@ -148,17 +157,13 @@ class PoolState final : public detail::WaitScope {
   std::vector<Sleeper*> waiting_;  // in Waiter::Wait
   std::vector<std::unique_ptr<Worker>>
       left_behind_;  // of Close() on a thread of ours: these run on, and still use theirs
-  Shared<Observer> observer_;
+  std::vector<Shared<Observer>> observers_;
   bool limit_reported_ = false;
   bool closed_ = false;
 };
 
-// The pool that a thread belongs to, for a handle that is dropped there, and for InPostedTask().
-struct CurrentThread {
-  const PoolState* pool = nullptr;
-  bool posted = false;
-};
-thread_local constinit CurrentThread current;
+// The pool that a thread belongs to, for a handle that is dropped there.
+thread_local constinit const PoolState* current_pool = nullptr;
 
 void PoolState::Add(const Shared<PoolState>& self, bool blocking, Job job) {
   Job dropped;  // destroyed without the lock
@@ -192,16 +197,20 @@ void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
 
 // The observer is user code: it is told by a posted task, without our lock.
 void PoolState::ReportLimit(const Shared<PoolState>& self) {
-  if (limit_reported_ || !observer_) return;
+  if (limit_reported_ || observers_.empty()) return;
   limit_reported_ = true;
   Job job;
-  job.task = [observer = observer_] { observer->OnLimiterWaited({.what = "executor threads"}); };
+  job.task = [observers = observers_] {
+    for (const Shared<Observer>& observer : observers) {
+      Tell(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
+    }
+  };
   posted_.ready.push_back(std::move(job));
   WakeOrStart(self, posted_);
 }
 
 void PoolState::Work(Lane& lane, Worker* worker) {
-  current = {this, !lane.blocking};
+  current_pool = this;
   detail::OnPostedThread() = !lane.blocking;
   std::unique_lock lock(mutex_);
   while (!closed_) {
@@ -265,14 +274,14 @@ void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
 // Tasks must not throw; if one does, that is told and ends nothing. What the task holds goes before the next one runs.
 void PoolState::RunTask(Task& task, std::string_view name) noexcept {
   const auto report = [&](std::string_view what) noexcept {
-    try {
+    for (std::size_t i = 0;; ++i) {
       Shared<Observer> observer;
       {
         const std::lock_guard lock(mutex_);
-        observer = observer_;
+        if (i >= observers_.size()) return;
+        observer = observers_[i];
       }
-      if (observer) observer->OnHandlerFailed({.informer = name, .what = what});
-    } catch (...) {  // NOLINT(bugprone-empty-catch): an observer's exception is swallowed, as its header says
+      Tell(observer, [&](Observer& o) { o.OnHandlerFailed({.informer = name, .what = what}); });
     }
   };
   try {
@@ -288,9 +297,11 @@ void PoolState::RunTask(Task& task, std::string_view name) noexcept {
 void PoolState::Close() noexcept {
   std::vector<std::unique_ptr<Worker>> workers;
   std::deque<Job> dropped;
+  std::vector<Shared<Observer>> observers;  // they may hold waiters, which hold this
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    observers.swap(observers_);
     for (Lane* lane : {&posted_, &blocking_}) {
       std::move(lane->ready.begin(), lane->ready.end(), std::back_inserter(dropped));
       lane->ready.clear();
@@ -305,7 +316,7 @@ void PoolState::Close() noexcept {
   }
   dropped.clear();
   // From one of our own threads nobody is waited for: the others may be waiting for what this one does next.
-  const bool own = current.pool == this;
+  const bool own = current_pool == this;
   for (auto& worker : workers) {
     if (own) {
       worker->thread.Release();
@@ -337,8 +348,9 @@ class ThreadPool final : public Executor {
     return detail::MakeThreadWaiter(std::string(what), state_);
   }
   Shared<Clock> clock() noexcept override { return SystemClock(); }
-  bool InPostedTask() const noexcept override { return current.pool == state_.get() && current.posted; }
+  bool InPostedTask() const noexcept override { return detail::OnPostedThread(); }
   void ReportTo(Shared<Observer> observer) override { state_->ReportTo(std::move(observer)); }
+  void StopReportingTo(const Observer& observer) noexcept override { state_->StopReportingTo(observer); }
 
   detail::PoolCensus census() const { return state_->census(); }
 

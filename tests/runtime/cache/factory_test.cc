@@ -224,7 +224,7 @@ TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer_FA_01) {
   static_cast<void>(factory.Samples().Informer());
   factory.Start();
   Must(factory.WaitForCacheSync());
-  EXPECT_EQ(factory.Samples().Lister().Samples("default").Get("a")->metadata.labels["seen"], "yes");
+  EXPECT_EQ(factory.Samples().Lister().Samples("default").Get("a").get()->metadata.labels["seen"], "yes");
 }
 
 TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore_FA_06_FA_07) {

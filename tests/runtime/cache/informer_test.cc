@@ -581,7 +581,7 @@ TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject_TR_01_SI_19) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1", R"("spec":{"nodeName":"n1"})"), ObjectJson("b", "2")});
-  EXPECT_FALSE(Informer().Indexer().Snapshot().Get({"ns", "a"})->spec.has_value());
+  EXPECT_FALSE(Informer().Indexer().Snapshot().Get({"ns", "a"}).get()->spec.has_value());
   EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
   EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("no transform")));
   EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);

@@ -82,6 +82,9 @@ TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike_LW_02_FA_12) {
     EXPECT_THAT(PathOf(i), AllOf(HasSubstr("labelSelector=app%3Dweb"), Not(HasSubstr("resourceVersion"))));
   }
   EXPECT_THAT(PathOf(1), HasSubstr("watch=true"));
+  list->Cancel();
+  watch->Cancel();
+  Run();
 }
 
 TEST_F(ListWatchTest, KnowsNoNamespaceOfAClusterScopedKind) {
@@ -91,6 +94,8 @@ TEST_F(ListWatchTest, KnowsNoNamespaceOfAClusterScopedKind) {
   const auto list = source->List({}, strand_, sink_);
   Run();
   EXPECT_EQ(PathOf(0), "/api/v1/nodes");
+  list->Cancel();
+  Run();
 }
 
 TEST_F(ListWatchTest, TellsTheSinkOfARequestThatCannotBeMade) {

@@ -23,13 +23,13 @@ TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListSaysTheSame) {
   EXPECT_EQ(Store(), "a@1 b@7");
   EXPECT_EQ(Get("a"), a);
   EXPECT_NE(Get("b"), b);
-  EXPECT_EQ(Get("b")->spec->replicas, 2);
+  EXPECT_EQ(Get("b").get()->spec->replicas, 2);
 }
 
 TEST_P(RelistTest, TakesWhatTheServerSendsNowThoughTheVersionIsTheSame) {
   Sync("5", {Replicas("a", "1", 1)});
   Relist("9", {Replicas("a", "1", 2)});
-  EXPECT_EQ(Get("a")->spec->replicas, 2);
+  EXPECT_EQ(Get("a").get()->spec->replicas, 2);
 }
 
 TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
@@ -46,7 +46,7 @@ TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
   Send(EventJson("ADDED", Replicas("a", "1", 1)) + EventJson("ADDED", Replicas("b", "2", 9)) +
        BookmarkJson("9", "true"));
   EXPECT_EQ(Get("a"), a);
-  EXPECT_EQ(Get("b")->spec->replicas, 9);
+  EXPECT_EQ(Get("b").get()->spec->replicas, 9);
 }
 
 TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared_TR) {

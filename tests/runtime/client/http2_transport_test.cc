@@ -421,6 +421,27 @@ TEST_F(Http2Transport, TellsThatANameCannotBeResolved) {
   EXPECT_THAT(end.error().message(), StartsWith("cannot connect to two..dots:1: the name cannot be resolved: "));
 }
 
+// Asks, on the thread of the I/O, whether a blocking call would be refused there.
+struct AskingSink final : ResponseSink {
+  void OnHead(HttpHead) override { refused = DefaultExecutor()->InPostedTask(); }
+  void OnBytes(std::string) override {}
+  void OnEnd(Result<void>) override {
+    signal.Change([this] { ended = true; });
+  }
+  bool refused = false;
+  bool ended = false;
+  Signal signal;
+};
+
+TEST_F(Http2Transport, RefusesBlockingCallsOnTheThreadOfTheConnection_D9) {
+  Serve();
+  Connect();
+  const auto sink = MakeShared<AskingSink>();
+  const auto exchange = transport_->Start({.method = "GET", .path = "/ok"}, sink);
+  ASSERT_TRUE(sink->signal.WaitFor([&] { return sink->ended; }));
+  EXPECT_TRUE(sink->refused);
+}
+
 TEST_F(Http2Transport, GivesUpAServerThatNeverAnswersTheHandshake) {
   for (const bool tls : {true, false}) {
     Serve({.tls = tls});

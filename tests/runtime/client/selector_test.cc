@@ -105,9 +105,14 @@ TEST(Selector, EverythingAndNothingAreTwoThingsThatPrintAlike_SEL_8) {
 }
 
 TEST(Selector, SelectsNothingForAnAbsentLabelSelectorAndEverythingForAnEmptyOne_SEL_7) {
-  EXPECT_TRUE(Must(Selector::From(nullptr)).is_nothing());
-  const meta::v1::LabelSelector empty;
-  EXPECT_TRUE(Must(Selector::From(&empty)).is_everything());
+  struct Spec {
+    Optional<meta::v1::LabelSelector> selector = kAbsent;
+  } spec;
+  EXPECT_TRUE(Must(Selector::From(spec.selector)).is_nothing());
+  EXPECT_TRUE(spec.selector->matchLabels.empty()) << "looked at";
+  EXPECT_TRUE(Must(Selector::From(spec.selector)).is_nothing());
+  spec.selector = {};
+  EXPECT_TRUE(Must(Selector::From(spec.selector)).is_everything());
 }
 
 TEST(Selector, TakesMatchLabelsAndMatchExpressions_SEL_7) {
@@ -117,14 +122,14 @@ TEST(Selector, TakesMatchLabelsAndMatchExpressions_SEL_7) {
                            {.key = "x", .operator_ = "NotIn", .values = {"y"}},
                            {.key = "has", .operator_ = "Exists"},
                            {.key = "not", .operator_ = "DoesNotExist"}};
-  EXPECT_EQ(Must(Selector::From(&from)).str(), "app=web,has,!not,tier in (a,b),x notin (y)");
+  EXPECT_EQ(Must(Selector::From(from)).str(), "app=web,has,!not,tier in (a,b),x notin (y)");
 }
 
 TEST(Selector, RefusesALabelSelectorThatMakesNoSense_SEL_6) {
   const auto from = [](meta::v1::LabelSelectorRequirement requirement) {
     meta::v1::LabelSelector selector;
     selector.matchExpressions = {std::move(requirement)};
-    return Selector::From(&selector);
+    return Selector::From(selector);
   };
   EXPECT_THAT(from({.key = "a", .operator_ = "Gt", .values = {"1"}}).error().message(),
               HasSubstr("\"Gt\" is no operator"));

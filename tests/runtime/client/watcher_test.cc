@@ -94,7 +94,7 @@ TEST_F(WatcherTest, GoesOnAfterAnEventThatCannotBeRead_D6) {
   transport_->last().Bytes(EventJson("ADDED", "good"));
   EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
   EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
-  EXPECT_EQ(Must(watcher.Next()).object->metadata.name, "good");
+  EXPECT_EQ(Must(watcher.Next()).object.get()->metadata.name, "good");
 }
 
 TEST_F(WatcherTest, EndsWithTheFaultOfTheStreamAndCancelsIt) {

@@ -76,7 +76,7 @@ TEST_F(DecodeTest, MissesNothingWhenRequiredMembersAreMissing_COD_05) { EXPECT_E
 
 TEST_F(DecodeTest, TakesIntegersInAnySpelling_COD_09) {
   const auto replicas = [](std::string_view number) {
-    return Must(Decode<Widget>(WithSpec("{\"replicas\":" + std::string(number) + "}"))).spec->replicas;
+    return (*Must(Decode<Widget>(WithSpec("{\"replicas\":" + std::string(number) + "}"))).spec).replicas;
   };
   EXPECT_EQ(replicas("1.0"), 1);
   EXPECT_EQ(replicas("1e3"), 1000);
@@ -91,7 +91,7 @@ TEST_F(DecodeTest, TakesIntegersInAnySpelling_COD_09) {
     EXPECT_EQ(Back("{\"replicas\":" + std::string(bad) + "}"), "{\"replicas\":" + std::string(bad) + "}");
   }
   const auto large = [](std::string_view number) {
-    return Must(Decode<Widget>(WithSpec("{\"large\":" + std::string(number) + "}"))).spec->large;
+    return (*Must(Decode<Widget>(WithSpec("{\"large\":" + std::string(number) + "}"))).spec).large;
   };
   EXPECT_EQ(large("-9223372036854775808"), INT64_MIN);
   EXPECT_EQ(large("9223372036854775807.0"), INT64_MAX);
@@ -134,7 +134,7 @@ TEST_F(DecodeTest, RefusesAnotherKindNamingBoth_COD_12) {
 TEST_F(DecodeTest, LooksAtKeysByTheirUnescapedBytesAndTheirCase_COD_15) {
   EXPECT_EQ(Back(R"({"\u006eame":"x","\u0072eplicas":3})"), R"({"name":"x","replicas":3})");
   EXPECT_EQ(Back(R"({"Name":"x"})"), R"({"Name":"x"})");
-  EXPECT_FALSE(Must(Decode<Widget>(WithSpec(R"({"Name":"x"})"))).spec->name.has_value());
+  EXPECT_FALSE((*Must(Decode<Widget>(WithSpec(R"({"Name":"x"})"))).spec).name.has_value());
 }
 
 TEST_F(DecodeTest, RefusesWhatIsNoObject) {

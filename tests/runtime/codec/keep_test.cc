@@ -159,7 +159,7 @@ TEST_F(KeepTest, ATextEntryOfADecodedMapThatWasResetIsNotWritten) {
 TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   const std::string json = WithSpec(R"({"named":{"a":[1],"b":{}},"parts":[{"name":"a"},"odd",{"name":"c"}]})");
   auto widget = Must(Decode<Widget>(json));
-  EXPECT_EQ(widget.spec->parts[1], Must(Decode<Widget>(json)).spec->parts[1]);
+  EXPECT_EQ(widget.spec->parts[1], (*Must(Decode<Widget>(json)).spec).parts[1]);
   EXPECT_FALSE(widget.spec->parts[1] == Part{});
   EXPECT_EQ(Encode(widget), json);
   const auto misfits = MisfitsOf(json);

@@ -2,9 +2,11 @@
 #include "kgen/core/list.h"
 
 #include <algorithm>
+#include <concepts>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,13 @@ using sample::kLong;
 using sample::Node;
 using sample::Port;
 using ListTest = sample::CoreTest;
+
+// Nothing is cut in silence.
+static_assert(std::constructible_from<List<std::int64_t>, std::vector<std::int32_t>>);
+static_assert(!std::constructible_from<List<std::int32_t>, std::vector<std::int64_t>>);
+static_assert(!std::constructible_from<List<std::int32_t>, std::vector<double>>);
+static_assert(!std::constructible_from<List<bool>, std::vector<const char*>>);
+static_assert(std::constructible_from<List<String>, std::vector<std::string_view>>);
 
 TEST_F(ListTest, IsAbsentWhenMadeAndIteratesAsEmpty_D5) {
   const List<Port> list;

@@ -99,6 +99,9 @@ TEST_F(QuantityTest, IsZeroAndNotValidForWhatIsNoQuantity) {
     EXPECT_EQ(q.text(), text);
   }
   EXPECT_FALSE(Quantity().valid());
+  EXPECT_NE(Quantity("abc"), Quantity("0"));
+  EXPECT_NE(Quantity("abc"), Quantity("xyz"));
+  EXPECT_EQ(Quantity("abc"), Quantity("abc"));
   EXPECT_EQ(Quantity().Value(), 0);
 }
 

@@ -26,6 +26,13 @@ using UnstructuredTest = sample::CoreTest;
 using MemoryTest = sample::CoreTest;
 using SharedTest = sample::CoreTest;
 
+// `for (auto& c : lister.Get("a")->spec->containers)` would dangle with older compilers. [D21]
+template <typename T>
+concept HasArrowOnTemporaries = requires(T value) { static_cast<T&&>(value).operator->(); };
+static_assert(HasArrowOnTemporaries<Ref<const Sample>> == detail::kArrowOnTemporaries);
+static_assert(HasArrowOnTemporaries<Optional<sample::Spec>> == detail::kArrowOnTemporaries);
+static_assert(HasArrowOnTemporaries<Ref<const Sample>&> && HasArrowOnTemporaries<Optional<sample::Spec>&>);
+
 TEST_F(RefTest, IsEightBytesAndNullWhenMade) {
   EXPECT_EQ(sizeof(Ref<const Sample>), 8u);
   const Ref<const Sample> ref;
@@ -50,7 +57,7 @@ TEST_F(RefTest, GivesTheTypeBackOnlyToItsOwnType_D8) {
   EXPECT_EQ(&any.table(), &Sample::kTable);
   EXPECT_TRUE(any.As<Sample>());
   EXPECT_FALSE(any.As<Node>());
-  EXPECT_EQ(any.As<Sample>()->metadata.name, "full");
+  EXPECT_EQ(any.As<Sample>().get()->metadata.name, "full");
 }
 
 TEST_F(RefTest, ReadsAsTheObjectInALoop) {

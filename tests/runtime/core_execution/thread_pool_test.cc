@@ -175,6 +175,22 @@ TEST_F(ThreadPoolTest, RefusesToBlockInAPostedTask) {
   EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
 }
 
+TEST_F(ThreadPoolTest, RefusesToBlockOnTheClocksThread_D9) {
+  const auto waiter = pool_->MakeWaiter("a wait in the wrong place");
+  const auto done = pool_->MakeWaiter("done");
+  Result<void> result;
+  bool in_posted = false;
+  const Timer timer = pool_->clock()->After(Nanos(0), TimerKind::kProgress, [&] {
+    in_posted = pool_->InPostedTask();
+    result = waiter->Wait({}, Soon());
+    done->Notify();
+  });
+  ASSERT_TRUE(done->Wait({}, Soon()));
+  EXPECT_TRUE(in_posted);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
+}
+
 TEST_F(ThreadPoolTest, TellsOfATaskThatThrowsAndGoesOn) {
   const auto observer = MakeShared<LimitCounter>();
   observer->reported = pool_->MakeWaiter("the report");
@@ -186,6 +202,22 @@ TEST_F(ThreadPoolTest, TellsOfATaskThatThrowsAndGoesOn) {
   const auto done = pool_->MakeWaiter("done");
   pool_->Post(strand, [&] { done->Notify(); });
   EXPECT_TRUE(done->Wait({}, Soon()));
+}
+
+TEST_F(ThreadPoolTest, TellsEveryObserverThatHasNotBeenTakenBack) {
+  const auto first = MakeShared<LimitCounter>();
+  const auto second = MakeShared<LimitCounter>();
+  const auto gone = MakeShared<LimitCounter>();
+  for (const auto& each : {gone, first, second}) {
+    each->reported = pool_->MakeWaiter("the report");
+    pool_->ReportTo(each);
+  }
+  pool_->StopReportingTo(*gone);
+  pool_->StopReportingTo(*gone);  // not there any more: nothing happens
+  pool_->Post(pool_->MakeStrand("bad luck"), [] { throw std::runtime_error("oops"); });
+  EXPECT_TRUE(first->reported->Wait({}, Soon()));
+  EXPECT_TRUE(second->reported->Wait({}, Soon()));
+  EXPECT_EQ(gone->failed, "");
 }
 
 TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand_D11) {

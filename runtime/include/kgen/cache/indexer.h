@@ -25,6 +25,7 @@
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
+#include "kgen/core/string.h"
 
 namespace kgen {
 
@@ -53,13 +54,12 @@ class AnySnapshot {
   std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
   // Nothing for an index that does not exist: ask HasIndex() where that matters.
   std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
-  // Sorted; views are valid while this snapshot or a copy lives.
-  std::vector<std::string_view> IndexValues(std::string_view index) const;
+  std::vector<String> IndexValues(std::string_view index) const;  // sorted
   bool HasIndex(std::string_view index) const noexcept;
   std::vector<ObjectKey> Keys() const;
   std::size_t size() const noexcept;
   // Everything up to this resource version is in here; "" before the first list. [INF ST-11, BM-04]
-  std::string_view version() const noexcept;
+  String version() const;
   // The object under `key` could not be decoded in a newer state; what Get() gives is the last good one. [D6]
   bool IsStale(const ObjectKey& key) const noexcept;
 
@@ -134,11 +134,11 @@ class Snapshot {
   std::vector<Ref<const T>> ByIndex(std::string_view index, std::string_view value) const {
     return Typed(any_.ByIndex(index, value));
   }
-  std::vector<std::string_view> IndexValues(std::string_view index) const { return any_.IndexValues(index); }
+  std::vector<String> IndexValues(std::string_view index) const { return any_.IndexValues(index); }
   bool HasIndex(std::string_view index) const noexcept { return any_.HasIndex(index); }
   std::vector<ObjectKey> Keys() const { return any_.Keys(); }
   std::size_t size() const noexcept { return any_.size(); }
-  std::string_view version() const noexcept { return any_.version(); }
+  String version() const { return any_.version(); }
   bool IsStale(const ObjectKey& key) const noexcept { return any_.IsStale(key); }
   const cache::AnySnapshot& any() const noexcept { return any_; }
 

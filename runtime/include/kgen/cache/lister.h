@@ -2,8 +2,8 @@
 //
 // Lister<T>: reads from an informer's store. Each call is a snapshot and one look. [D14; INF LS]
 //
-//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      // null when it is not there: absent is an
-//   answer for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
+//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      null when it is not there
+//   for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
 //
 // Generated listers add the method named after the resource (Pods(namespace)). Works before the sync and after the
 // stop: it just reads.

@@ -30,8 +30,9 @@ namespace kgen::cache {
 //   L1  Calls of the functions never overlap, and come in the order of Deliver().
 //   L2  After Remove() from another thread has returned no call is running or will start.
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
-//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays. [INF
-//   HS-01, HS-03] L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
+//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays.
+//       [INF HS-01, HS-03]
+//   L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
 class Listener : public SharedObject {
  public:
   Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
@@ -51,8 +52,7 @@ class Listener : public SharedObject {
   const std::string& name() const noexcept;
 
   bool HasSynced() const noexcept;
-  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed. At once if it already
-  // is.
+  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed.
   void NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept;

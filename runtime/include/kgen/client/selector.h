@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kgen/core/map.h"
+#include "kgen/core/optional.h"
 #include "kgen/core/result.h"
 #include "kgen/core/string.h"
 
@@ -28,9 +29,9 @@ class Selector {
 
   // The text form of the API. Errors: kInvalidArgument with the position and what was expected.
   static Result<Selector> Parse(std::string_view text);
-  // Of a field like spec.selector: absent (null) selects nothing, empty everything. Errors: kInvalidArgument for an
+  // Of a field like spec.selector: absent selects nothing, empty everything. Errors: kInvalidArgument for an
   // operator that is not known or values that do not fit it.
-  static Result<Selector> From(const meta::v1::LabelSelector* selector);
+  static Result<Selector> From(const Optional<meta::v1::LabelSelector>& selector);
 
   bool Matches(const Map<String>& labels) const noexcept;
   bool is_everything() const noexcept { return !nothing_ && requirements_.empty(); }

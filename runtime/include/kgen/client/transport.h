@@ -49,8 +49,8 @@ class ResponseSink : public SharedObject {
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
   // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved; the message
-  // begins
-  //                       with "cannot connect" if there was no connection at all (no second attempt of a GET at once)
+  //                       begins with "cannot connect" if there was no connection at all (no second attempt of a GET
+  //                       at once)
   //         kTls          certificate or handshake
   //         kCancelled    Cancel() was called, or the transport was closed
   virtual void OnEnd(Result<void> end) = 0;

@@ -47,12 +47,13 @@ class Executor : public SharedObject {
   virtual void BlockingOn(const Shared<Strand>& strand, Task body) = 0;
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
-  // True on a thread that runs posted (not Blocking) work of this executor: a blocking call there is a fault, and is
-  // refused with kInvalidArgument instead of stopping the pipeline.
+  // True on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's I/O: a
+  // blocking call there is a fault, and is refused with kInvalidArgument instead of stopping the pipeline.
   virtual bool InPostedTask() const noexcept = 0;
-  // Who is told of the executor's own troubles: threads at their limit, a task that threw. The last one given is; null:
-  // nobody.
+  // Who is told of the executor's own troubles: threads at their limit, a task that threw. Every connection enters its
+  // observer and takes it back at its end. One that was entered twice is told twice.
   virtual void ReportTo(Shared<Observer> /*observer*/) {}
+  virtual void StopReportingTo(const Observer& /*observer*/) noexcept {}
 };
 
 // A pool of threads over the machine's clock.

@@ -49,6 +49,10 @@ bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) no
 ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& type);
 [[noreturn]] void ThrowOutOfRange(std::size_t index, std::size_t size);
 
+// What may become an element without a word: what converts to T by itself and, for numbers, loses nothing.
+template <typename U, typename T>
+concept ElementLike = std::convertible_to<U, T> && (!std::is_arithmetic_v<T> || requires(U u) { T{u}; });
+
 }  // namespace detail
 
 template <typename T>
@@ -68,7 +72,7 @@ class List {
   template <typename Range>
     requires(!std::same_as<std::remove_cvref_t<Range>, List> &&
              requires(const Range& r) {
-               T(*r.begin());
+               { *r.begin() } -> detail::ElementLike<T>;
                r.end();
              })
   explicit List(const Range& range) : List(range.begin(), range.end()) {
@@ -76,7 +80,7 @@ class List {
   }
   template <typename Iterator, typename Sentinel>
     requires requires(Iterator it) {
-      T(*it);
+      { *it } -> detail::ElementLike<T>;
       ++it;
     }
   List(Iterator first, Sentinel last) : List() {  // delegates, so that what is there goes if an element throws
@@ -107,29 +111,31 @@ class List {
   void reserve(std::size_t n) { block_ = detail::ReserveList(block_, n, kTypeOf<T>); }
 
   T* data() noexcept { return block_ != nullptr ? static_cast<T*>(block_->elements()) : nullptr; }
-  const T* data() const noexcept {
+  const T* data() const noexcept KGEN_LIFETIMEBOUND {
     return block_ != nullptr ? static_cast<const T*>(static_cast<const detail::ListBlock*>(block_)->elements())
                              : nullptr;
   }
   T* begin() noexcept { return data(); }
   T* end() noexcept { return data() + size(); }
-  const T* begin() const noexcept { return data(); }
+  const T* begin() const noexcept KGEN_LIFETIMEBOUND { return data(); }
   const T* end() const noexcept { return data() + size(); }
   const T* cbegin() const noexcept { return begin(); }
   const T* cend() const noexcept { return end(); }
 
-  const T& operator[](std::size_t i) const noexcept { return i < size() ? data()[i] : detail::kEmpty<T>.value; }
+  const T& operator[](std::size_t i) const noexcept KGEN_LIFETIMEBOUND {
+    return i < size() ? data()[i] : detail::kEmpty<T>.value;
+  }
   T& operator[](std::size_t i) { return at(i); }
   T& at(std::size_t i) {
     if (i >= size()) detail::ThrowOutOfRange(i, size());
     return data()[i];
   }
-  const T& at(std::size_t i) const {
+  const T& at(std::size_t i) const KGEN_LIFETIMEBOUND {
     if (i >= size()) detail::ThrowOutOfRange(i, size());
     return data()[i];
   }
-  const T& front() const noexcept { return (*this)[0]; }
-  const T& back() const noexcept { return (*this)[size() - 1]; }
+  const T& front() const noexcept KGEN_LIFETIMEBOUND { return (*this)[0]; }
+  const T& back() const noexcept KGEN_LIFETIMEBOUND { return (*this)[size() - 1]; }
   T& front() { return at(0); }
   T& back() { return at(size() - 1); }
 

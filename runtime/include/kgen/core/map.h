@@ -190,7 +190,7 @@ class Map {
   const_iterator begin() const noexcept { return {block_, 0}; }
   const_iterator end() const noexcept { return {block_, size()}; }
 
-  const T& operator[](std::string_view key) const noexcept {
+  const T& operator[](std::string_view key) const noexcept KGEN_LIFETIMEBOUND {
     const MapEntry<T>* entry = Entry(key);
     return entry != nullptr ? entry->second : detail::kEmpty<T>.value;
   }

@@ -11,6 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 
+// What comes back points into the object it was called on: Clang warns where that is a temporary whose end is near.
+#if defined(__clang__)
+#define KGEN_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define KGEN_LIFETIMEBOUND
+#endif
+
 namespace kgen {
 
 // Blocks that are allocated and not yet freed, in the whole process. Any thread; never blocks. Exact when no other
@@ -18,6 +25,14 @@ namespace kgen {
 std::int64_t LiveBlocks() noexcept;
 
 namespace detail {
+
+// Compilers before P2718 (GCC 14 and older) end the temporaries of `for (auto& c : Get().spec->containers)` before the
+// loop begins. There `->` on a temporary Ref or Optional does not compile: give the object a name first.
+#if defined(__cpp_range_based_for) && __cpp_range_based_for >= 202211L
+inline constexpr bool kArrowOnTemporaries = true;
+#else
+inline constexpr bool kArrowOnTemporaries = false;
+#endif
 
 // Memory for one block, aligned for any vocabulary type. Throws std::bad_alloc, as every container does.
 void* Allocate(std::size_t bytes);

@@ -15,8 +15,8 @@
 
 namespace kgen {
 
-// Namespace and name of an object; the namespace is empty for cluster-scoped ones. The key of every store. UIDs are no
-// part of it.
+// Namespace and name of an object; the namespace is empty for cluster-scoped ones: `{"default", "web-0"}`, `{.name =
+// "node-1"}` (and not {"node-1"}, which would be a namespace). The key of every store. UIDs are no part of it.
 struct ObjectKey {
   String namespace_{};
   String name{};

@@ -153,14 +153,19 @@ class Optional<T> {
   }
 
   // Const access never creates: it reads the empty struct when absent.
-  const T& operator*() const noexcept { return box_ != nullptr ? Object() : detail::kEmpty<T>.value; }
-  const T* operator->() const noexcept { return &**this; }
+  const T& operator*() const noexcept KGEN_LIFETIMEBOUND {
+    return box_ != nullptr ? Object() : detail::kEmpty<T>.value;
+  }
+  const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return &**this; }
+  const T* operator->() const&&
+    requires(!detail::kArrowOnTemporaries)
+  = delete;
   // Non-const access creates on demand; what stays empty counts as absent.
-  T& operator*() {
+  T& operator*() KGEN_LIFETIMEBOUND {
     if (box_ == nullptr) box_ = detail::NewBox(T::kTable, true);
     return Object();
   }
-  T* operator->() { return &**this; }
+  T* operator->() & KGEN_LIFETIMEBOUND { return &**this; }
 
   friend bool operator==(const Optional& a, const Optional& b) noexcept {
     return detail::EqualBox(a.box_, b.box_, T::kTable);

@@ -42,9 +42,10 @@ class Quantity {
   double AsDouble() const noexcept;  // the nearest one
   std::string_view text() const noexcept { return text_; }
 
-  // By amount. Invalid and unset ones count as zero in <=>; == also asks for equal presence.
+  // By amount. In <=> invalid and unset ones count as zero. == also asks for equal presence, and compares invalid ones
+  // as text.
   friend bool operator==(const Quantity& a, const Quantity& b) noexcept {
-    return a.has_value() == b.has_value() && (a <=> b) == 0;
+    return a.has_value() == b.has_value() && (a <=> b) == 0 && (a.text_ == b.text_ || (a.valid() && b.valid()));
   }
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept { return Compare(a, b); }
 

@@ -105,13 +105,16 @@ class Ref<const T> {
   constexpr Ref(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const noexcept { return static_cast<bool>(any_); }
-  const T& operator*() const noexcept { return *get(); }
-  const T* operator->() const noexcept { return get(); }
-  const T* get() const noexcept { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
+  const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return *get(); }
+  const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return get(); }
+  const T* operator->() const&&
+    requires(!detail::kArrowOnTemporaries)
+  = delete;
+  const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
   // Not of a temporary: the reference would outlive what keeps the object alive. Keep the Ref, or copy: `Pod mine =
   // *ref`.
-  operator const T&() const& noexcept { return *get(); }  // NOLINT(google-explicit-constructor)
+  operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }  // NOLINT(google-explicit-constructor)
   operator const T&() const&& = delete;
 
   const AnyRef& any() const noexcept { return any_; }

@@ -38,8 +38,10 @@ namespace detail {
 
 // Shared immutable text: the header's word is the length, the bytes follow, no terminating NUL.
 struct TextBlock : BlockHeader {
-  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + sizeof(BlockHeader); }
-  std::string_view view() const noexcept { return {data(), word}; }
+  const char* data() const noexcept KGEN_LIFETIMEBOUND {
+    return reinterpret_cast<const char*>(this) + sizeof(BlockHeader);
+  }
+  std::string_view view() const noexcept KGEN_LIFETIMEBOUND { return {data(), word}; }
 };
 
 TextBlock* NewText(std::string_view text);    // one reference, owned by the caller
@@ -99,7 +101,9 @@ class String {
   bool has_value() const noexcept { return tag() != 0; }
   void reset() noexcept { String().swap(*this); }
   // The text, or `fallback` when unset. The view lives as long as this String and `fallback` do.
-  std::string_view value_or(std::string_view fallback) const noexcept { return has_value() ? view() : fallback; }
+  std::string_view value_or(std::string_view fallback) const noexcept KGEN_LIFETIMEBOUND {
+    return has_value() ? view() : fallback;
+  }
 
   // Reading. Unset reads as empty.
   std::string_view view() const noexcept {
@@ -108,8 +112,10 @@ class String {
     return {bytes_, t == 0 ? std::size_t{0} : std::size_t{t} - 1};
   }
   std::string str() const { return std::string(view()); }
-  operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
-  operator std::string() const { return str(); }                 // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept KGEN_LIFETIMEBOUND {
+    return view();
+  }  // NOLINT(google-explicit-constructor)
+  operator std::string() const { return str(); }  // NOLINT(google-explicit-constructor)
 
   std::size_t size() const noexcept { return view().size(); }
   std::size_t length() const noexcept { return size(); }
@@ -128,8 +134,8 @@ class String {
   std::size_t find(char c, std::size_t from = 0) const noexcept { return view().find(c, from); }
   std::size_t rfind(std::string_view text, std::size_t from = npos) const noexcept { return view().rfind(text, from); }
   std::size_t rfind(char c, std::size_t from = npos) const noexcept { return view().rfind(c, from); }
-  // Never throws: a start past the end gives empty text.
-  std::string_view substr(std::size_t from, std::size_t count = npos) const noexcept {
+  // A view, as long as this String. Never throws: a start past the end gives empty text.
+  std::string_view substr(std::size_t from, std::size_t count = npos) const noexcept KGEN_LIFETIMEBOUND {
     return from >= size() ? std::string_view() : view().substr(from, count);
   }
   int compare(std::string_view text) const noexcept { return view().compare(text); }

@@ -6,9 +6,8 @@
 // instance per type. [D2] Users call SemanticEqual and Hash; the rest is for the vocabulary types.
 //
 // Equality is equality on the wire: two structs are equal when they encode to the same JSON value. So unset text
-// differs from
-// "", an absent list from an empty one; a struct that was only looked at (D5) equals an absent one; unknown fields
-// count.
+// differs from "", an absent list from an empty one; a struct that was only looked at (D5) equals an absent one;
+// unknown fields count.
 //
 // Thread safety: pure functions; const arguments may be shared. None blocks. Recursion ends at the depth limit of the
 // decoder (256) for decoded values; a user's own deeper value is walked with an explicit stack only by Destroy.
