@@ -3,9 +3,11 @@
 // The scale subresource: an autoscaling/v1 Scale made of a workload or of a custom resource, and written back into it.
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
+#include "kgen/core/optional.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -36,9 +38,9 @@ std::string SelectorAt(const json& object, std::string_view path) {
   if (value == nullptr || !value->is_object()) return path.empty() ? std::string() : TextAt(object, path);
   const auto is_part = [&](const char* key) { return value->contains(key) && !value->at(key).is_string(); };
   const bool whole = value->empty() || is_part("matchLabels") || is_part("matchExpressions");
-  const auto decoded = Decode<meta::v1::LabelSelector>((whole ? *value : json{{"matchLabels", *value}}).dump());
+  auto decoded = Decode<meta::v1::LabelSelector>((whole ? *value : json{{"matchLabels", *value}}).dump());
   if (!decoded) return {};
-  const auto selector = Selector::From(&*decoded);
+  const auto selector = Selector::From(Optional<meta::v1::LabelSelector>(*std::move(decoded)));
   return selector ? selector->str() : std::string();
 }
 
