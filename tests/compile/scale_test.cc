@@ -85,8 +85,10 @@ TEST(ScaleOfADeployment, ChangesItsReplicas_OP_13) {
   EXPECT_EQ(scale.spec->replicas, 1);
   EXPECT_EQ(scale.status->selector, "app=web");
   scale.spec->replicas = 3;
-  EXPECT_EQ(Must(deployments.UpdateScale("web", scale)).spec->replicas, 3);
-  EXPECT_EQ(Must(deployments.Get("web")).spec->replicas, 3);
+  const Scale scaled = Must(deployments.UpdateScale("web", scale));
+  EXPECT_EQ(scaled.spec->replicas, 3);
+  web = Must(deployments.Get("web"));
+  EXPECT_EQ(web.spec->replicas, 3);
 
   scale.spec->replicas = 4;  // with the version from before the update
   EXPECT_EQ(deployments.UpdateScale("web", scale).error().code(), Code::kConflict);
@@ -116,8 +118,9 @@ TEST(ScaleOfACustomResource, GoesByItsPaths_CRD_20) {
   EXPECT_EQ(scale.spec->replicas, 5);
   EXPECT_EQ(scale.status->replicas, 1);
   EXPECT_EQ(scale.status->selector, "order=first");
-  EXPECT_EQ(Must(orders.Get("first")).spec->packers, 5);
-  EXPECT_EQ(Must(orders.Get("first")).spec->item, "teapot");
+  order = Must(orders.Get("first"));
+  EXPECT_EQ(order.spec->packers, 5);
+  EXPECT_EQ(order.spec->item, "teapot");
 }
 
 }  // namespace

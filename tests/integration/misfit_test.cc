@@ -150,7 +150,7 @@ TEST_F(MisfitTest, OneObjectThatDoesNotFitTheSchemaDoesNotStopTheInformer) {
   Must(Change("good", Deep()));
   Must(Orders().Create({.metadata = {.name = "later"}, .spec = OrderSpec{.item = "spoon", .quantity = 2}}));
   ASSERT_TRUE(Eventually([&] { return static_cast<bool>(lister.Get("later")); }));
-  EXPECT_EQ(lister.Get("good")->spec->item, "teapot");
+  EXPECT_EQ(lister.Get("good").get()->spec->item, "teapot");
   EXPECT_TRUE(informer.Indexer().Snapshot().IsStale({namespace_, "good"}));
   EXPECT_EQ(informer.status().refused, 2u);
 
@@ -158,7 +158,7 @@ TEST_F(MisfitTest, OneObjectThatDoesNotFitTheSchemaDoesNotStopTheInformer) {
   for (const char* name : {"good", "deep"}) {
     Must(Change(name, R"({"extensions":null,"item":"bucket"})"));
   }
-  ASSERT_TRUE(Eventually([&] { return lister.Get("deep") && lister.Get("good")->spec->item == "bucket"; }));
+  ASSERT_TRUE(Eventually([&] { return lister.Get("deep") && lister.Get("good").get()->spec->item == "bucket"; }));
   EXPECT_FALSE(informer.Indexer().Snapshot().IsStale({namespace_, "good"}));
   Must(factory.WaitForCacheSync({}, {.complete = true, .give_up_after = 60s}));
 }
@@ -184,8 +184,8 @@ TEST_F(MisfitTest, AnUpdateLeavesWhatDoesNotFitInPlaceUnlessItIsAssigned) {
   Must(Orders().Update(mine));
   expected["quantity"] = 12;
   EXPECT_EQ(Stored("odd"), expected);
-  ASSERT_TRUE(Eventually([&] { return lister.Get("odd")->spec->quantity == 12; }));
-  EXPECT_FALSE(lister.Get("odd")->spec->unknown_fields.contains("quantity"));
+  ASSERT_TRUE(Eventually([&] { return lister.Get("odd").get()->spec->quantity == 12; }));
+  EXPECT_FALSE(lister.Get("odd").get()->spec->unknown_fields.contains("quantity"));
 }
 
 }  // namespace

@@ -61,13 +61,17 @@ TEST_F(ScaleTest, OfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
   EXPECT_EQ(scale.spec->replicas, 1);
   EXPECT_EQ(scale.status->selector, "app=web,b=c,!l,m notin (q),tier in (a,z),x");
   scale.spec->replicas = 3;
-  EXPECT_EQ(Must(deployments.UpdateScale("web", scale)).spec->replicas, 3);
-  EXPECT_EQ(Must(deployments.Get("web")).spec->replicas, 3);
+  const Scale three = Must(deployments.UpdateScale("web", scale));
+  EXPECT_EQ(three.spec->replicas, 3);
+  web = Must(deployments.Get("web"));
+  EXPECT_EQ(web.spec->replicas, 3);
 
   scale.spec->replicas = 4;  // with the version from before the update
   EXPECT_EQ(deployments.UpdateScale("web", scale).error().code(), Code::kConflict);
-  EXPECT_EQ(Must(deployments.UpdateScale("web", {.spec = ScaleSpec{.replicas = 0}})).spec->replicas.value_or(0), 0);
-  EXPECT_EQ(Must(deployments.Get("web")).spec->replicas, 0);
+  const Scale none = Must(deployments.UpdateScale("web", {.spec = ScaleSpec{.replicas = 0}}));
+  EXPECT_EQ(*none.spec->replicas, 0);
+  web = Must(deployments.Get("web"));
+  EXPECT_EQ(web.spec->replicas, 0);
   EXPECT_EQ(deployments.UpdateScale("web", {.spec = ScaleSpec{.replicas = -1}}).error().code(), Code::kInvalid);
   EXPECT_EQ(deployments.GetScale("none").error().code(), Code::kNotFound);
 }
@@ -86,8 +90,10 @@ TEST_F(ScaleTest, OfACustomResourceGoesByItsPaths_CRD_20) {
   EXPECT_EQ(scale.status->replicas, 1);
   EXPECT_EQ(scale.status->selector, "order=first");
   scale.spec->replicas = 5;
-  EXPECT_EQ(Must(orders.UpdateScale("first", scale)).spec->replicas, 5);
-  EXPECT_EQ(Must(orders.Get("first")).spec->packers, 5);
+  const Scale five = Must(orders.UpdateScale("first", scale));
+  EXPECT_EQ(five.spec->replicas, 5);
+  order = Must(orders.Get("first"));
+  EXPECT_EQ(order.spec->packers, 5);
   EXPECT_EQ(orders.UpdateScale("first", scale).error().code(), Code::kConflict);
 }
 

@@ -49,7 +49,8 @@ TEST_F(ScaleClientTest, PutsAScaleAndGivesTheServersAnswer_OP_13) {
   transport_->Reply({.body = kScale});
   Scale scale = Must(Widgets().GetScale("web"));
   scale.spec->replicas = 3;
-  EXPECT_EQ(*Must(Widgets().UpdateScale("web", scale, {.dry_run = true, .field_manager = "me"})).spec->replicas, 0);
+  const Scale answer = Must(Widgets().UpdateScale("web", scale, {.dry_run = true, .field_manager = "me"}));
+  EXPECT_EQ(*answer.spec->replicas, 0);
   EXPECT_EQ(transport_->request(1).method, "PUT");
   EXPECT_EQ(transport_->request(1).path, std::string(kPath) + "?dryRun=All&fieldManager=me");
   EXPECT_EQ(HeaderOf(transport_->request(1), "content-type"), "application/json");
