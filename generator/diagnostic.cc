@@ -171,8 +171,10 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
   return out;
 }
 
-std::string Quote(std::string_view text, std::size_t limit) {
-  std::string out = "\"";
+std::string Quote(std::string_view text, std::size_t limit) { return '"' + Visible(text, limit) + '"'; }
+
+std::string Visible(std::string_view text, std::size_t limit) {
+  std::string out;
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size(); ++count) {
     if (count == limit) {
@@ -183,7 +185,7 @@ std::string Quote(std::string_view text, std::size_t limit) {
     AppendVisible(text, at, length, out);
     at += length;
   }
-  return out += '"';
+  return out;
 }
 
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names) {

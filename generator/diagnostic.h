@@ -9,8 +9,8 @@
 //       at spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.quantity.enum[2]
 //       hint: write the number without quotes, or make the field a string
 //
-// Text taken from input must pass through Quote() before it becomes part of a message. Not thread safe: one run, one
-// thread. [GEN ERR-01..ERR-07, ERR-14, ERR-15]
+// Text taken from input must pass through Quote() or Visible() before it becomes part of a message. Not thread safe:
+// one run, one thread. [GEN ERR-01..ERR-07, ERR-14, ERR-15]
 #ifndef KGEN_GENERATOR_DIAGNOSTIC_H_
 #define KGEN_GENERATOR_DIAGNOSTIC_H_
 
@@ -92,6 +92,9 @@ class Diagnostics {
 // `text` in double quotes, fit for a terminal: control characters, bidirectional marks and broken UTF-8 made visible
 // as \xNN or \u{N}, quotes and backslashes escaped, cut to `limit` code points with "..." [GEN ERR-14].
 std::string Quote(std::string_view text, std::size_t limit = 60);
+
+// The same without the quotes around it.
+std::string Visible(std::string_view text, std::size_t limit = 60);
 
 // The element of `names` that is nearest to `name` and near enough to be meant, or empty: for "did you mean" hints.
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names);

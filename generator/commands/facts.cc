@@ -45,13 +45,14 @@ std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostic
     return std::nullopt;
   }
   const auto documents = stream->documents();
-  if (documents.size() != 1 || !documents[0].is_map() || documents[0].Find("openapi") == nullptr) {
+  const parse::Context context{diagnostics, file, 0};
+  const DocumentPath path;
+  if (documents.size() != 1 || !documents[0].is_map() ||
+      !parse::MapReader(context, documents[0], path).Has("openapi")) {
     diagnostics.Error("no-openapi", Origin{file, 0, 0, 0}, "this is not an OpenAPI v3 document", {},
                       "only API documents have facts; CRDs are read as they are");
     return std::nullopt;
   }
-  const parse::Context context{diagnostics, file, 0};
-  const DocumentPath path;
   const parse::MapReader document(context, documents[0], path);
   const std::size_t errors = diagnostics.error_count();
   model::Draft draft;  // only to find faults: facts are as good as what they were made of

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "generator/diagnostic.h"
 #include "generator/model/names.h"
 
 namespace kgen::generator::model {
@@ -107,7 +108,7 @@ const NamedType& Api::Target(TypeId id) const {
 }
 
 std::string Describe(const GroupVersionKind& gvk) {
-  return (gvk.group.empty() ? std::string() : gvk.group + "/") + gvk.version + " " + gvk.kind;
+  return Visible((gvk.group.empty() ? std::string() : gvk.group + "/") + gvk.version + " " + gvk.kind, 200);
 }
 
 }  // namespace kgen::generator::model

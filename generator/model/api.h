@@ -211,7 +211,7 @@ struct Api {
   const NamedType& Target(TypeId id) const;
 };
 
-// "shop.example.com/v1 Order", "v1 Pod": for messages.
+// "shop.example.com/v1 Order", "v1 Pod": for messages, so nothing in it is invisible.
 std::string Describe(const GroupVersionKind& gvk);
 
 // Types of the runtime's kgen::meta::v1 that a Ref may name.

@@ -118,5 +118,11 @@ TEST_F(Kgen, RefusesFactsOfACrd) {
   EXPECT_THAT(result.err, HasSubstr("<stdin>: error: this is not an OpenAPI v3 document [no-openapi]"));
 }
 
+TEST_F(Kgen, RefusesFactsOfADocumentThatDoesNotSayItsVersion) {
+  const Result result = Invoke({"facts", "-"}, "openapi: null\npaths: {}\n");
+  EXPECT_EQ(result.code, kBadInput);
+  EXPECT_THAT(result.err, HasSubstr("[no-openapi]"));
+}
+
 }  // namespace
 }  // namespace kgen::generator::commands

@@ -353,5 +353,14 @@ com.example.shop.v1.OrderList:
   EXPECT_EQ(loaded.api.types[kind->list_type].item, kind->type);
 }
 
+TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout_ERR_14) {
+  const Loaded loaded = Load({Document("", R"(
+/apis/apps/v1/namespaces/{namespace}/as:
+  get: {x-kubernetes-action: list, x-kubernetes-group-version-kind: {group: apps, version: v1, kind: A}}
+  post: {x-kubernetes-action: post, x-kubernetes-group-version-kind: {group: apps, version: "v1\e[31m", kind: A}}
+)")});
+  EXPECT_THAT(loaded.Said(), HasSubstr("is about apps/v1\\x1b[31m A, other operations of it about apps/v1 A"));
+}
+
 }  // namespace
 }  // namespace kgen::generator
