@@ -276,8 +276,13 @@ class CrdParser {
     const MapReader& selectable = source("selectableFields");
     if (const yaml::Node* fields = selectable.List("selectableFields"); fields != nullptr) {
       const DocumentPath path = selectable.path().Key("selectableFields");
+      std::size_t index = 0;
       for (const yaml::Node& field : fields->items()) {
-        const DocumentPath field_path = path.Index(version.selectable_fields.size());
+        const DocumentPath field_path = path.Index(index++);
+        if (!field.is_map()) {
+          ReportKind(context_, field, "a map", field_path);
+          continue;
+        }
         const MapReader reader(context_, field, field_path);
         if (std::optional<std::string> json_path = reader.RequiredString("jsonPath")) {
           version.selectable_fields.push_back(std::move(*json_path));
@@ -330,8 +335,9 @@ class CrdParser {
     const yaml::Node* list = map.List("additionalPrinterColumns");
     if (list == nullptr) return;
     const DocumentPath path = map.path().Key("additionalPrinterColumns");
+    std::size_t index = 0;
     for (const yaml::Node& node : list->items()) {
-      const DocumentPath column_path = path.Index(version.printer_columns.size());
+      const DocumentPath column_path = path.Index(index++);
       if (!node.is_map()) {
         ReportKind(context_, node, "a map", column_path);
         continue;

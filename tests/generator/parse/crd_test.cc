@@ -246,6 +246,40 @@ TEST(Crd, ReadsV1beta1WithItsDefaults_V1B_01_V1B_03) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("spec")->schema), "json object");
 }
 
+TEST(Crd, GivesTheSettingsOfV1beta1ToAllVersions_V1B_02) {
+  const Loaded loaded =
+      Load({"apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: "
+            "orders.shop.example.com}\n"
+            "spec:\n  group: shop.example.com\n  names: {kind: Order, plural: orders}\n"
+            "  subresources: {scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}\n"
+            "  additionalPrinterColumns: [{name: A, type: string, JSONPath: .spec.a}]\n"
+            "  selectableFields: [{jsonPath: .spec.a}]\n"
+            "  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]\n"});
+  EXPECT_FALSE(loaded.diagnostics.has_errors());
+  for (const char* version : {"v1", "v2"}) {
+    const model::Resource& resource = *Order(loaded, version)->resource;
+    EXPECT_NE(resource.Find("scale"), nullptr) << version;
+    ASSERT_TRUE(resource.scale.has_value()) << version;
+    EXPECT_EQ(resource.scale->spec_replicas, ".spec.n") << version;
+    ASSERT_EQ(resource.printer_columns.size(), 1u) << version;
+    EXPECT_EQ(resource.printer_columns[0].json_path, ".spec.a") << version;
+    EXPECT_THAT(resource.selectable_fields, ::testing::ElementsAre(".spec.a")) << version;
+  }
+}
+
+TEST(Crd, CountsColumnsAndFieldsAsTheyStand_ERR_02) {
+  const Loaded loaded = Load({kCrd + "  - name: v2\n    served: true\n    storage: false\n"
+                                     "    additionalPrinterColumns: [a, {name: 1}]\n    selectableFields: [b, {}]\n"});
+  EXPECT_EQ(loaded.Said(),
+            "input.yaml:20:32 error wrong-kind: expected a map, found a string \"a\" | "
+            "spec.versions[1].additionalPrinterColumns[0]\n"
+            "input.yaml:20:42 error wrong-kind: expected a string, found an integer \"1\" | "
+            "spec.versions[1].additionalPrinterColumns[1].name\n"
+            "input.yaml:21:24 error wrong-kind: expected a map, found a string \"b\" | "
+            "spec.versions[1].selectableFields[0]\n"
+            "input.yaml:21:27 error missing-key: \"jsonPath\" is missing | spec.versions[1].selectableFields[1]\n");
+}
+
 TEST(Crd, PrefersTheVersionsOwnSettingsInV1beta1_MV_08) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: "
