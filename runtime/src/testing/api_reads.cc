@@ -13,9 +13,13 @@ namespace {
 using nlohmann::json;
 
 // Fields that can be selected by, beside metadata.name and metadata.namespace, and what an absent one counts as.
-bool IsSelectable(const Resource& resource, std::string_view field) {
+bool IsSelectable(const Resource& resource, std::string_view version, std::string_view field) {
   if (field == "metadata.name") return true;
   if (field == "metadata.namespace") return resource.info.namespaced;
+  if (const auto declared = resource.selectable_fields.find(std::string(version));
+      declared != resource.selectable_fields.end()) {
+    return std::find(declared->second.begin(), declared->second.end(), field) != declared->second.end();
+  }
   if (!resource.info.group.empty()) return false;
   const std::string& plural = resource.info.plural;
   if (plural == "pods") {
@@ -56,7 +60,8 @@ json ReadToken(std::string_view token) {
 
 }  // namespace
 
-ApiResult<FieldSelector> FieldSelector::Parse(std::string_view text, const Resource& resource) {
+ApiResult<FieldSelector> FieldSelector::Parse(std::string_view text, const Resource& resource,
+                                              std::string_view version) {
   FieldSelector selector;
   while (!text.empty()) {
     const auto comma = text.find(',');
@@ -73,7 +78,7 @@ ApiResult<FieldSelector> FieldSelector::Parse(std::string_view text, const Resou
     requirement.path = part.substr(0, requirement.equal ? equal : equal - 1);
     const bool twice = equal + 1 < part.size() && part[equal + 1] == '=' && requirement.equal;
     requirement.value = part.substr(equal + (twice ? 2 : 1));
-    if (!IsSelectable(resource, requirement.path)) {
+    if (!IsSelectable(resource, version, requirement.path)) {
       return Refuse(BadRequest("field label not supported: " + requirement.path));
     }
     selector.requirements_.push_back(std::move(requirement));
@@ -106,7 +111,7 @@ ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
   auto labels = Selector::Parse(call.Query("labelSelector"));
   if (!labels) return Refuse(BadRequest("unable to parse requirement: " + labels.error().message()));
   scope.labels = *std::move(labels);
-  auto fields = FieldSelector::Parse(call.Query("fieldSelector"), *call.resource);
+  auto fields = FieldSelector::Parse(call.Query("fieldSelector"), *call.resource, call.version);
   if (!fields) return Refuse(fields.error());
   scope.fields = *std::move(fields);
   return scope;

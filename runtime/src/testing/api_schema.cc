@@ -90,10 +90,28 @@ class Checker {
 };
 
 // ".spec.replicas" -> "spec.replicas"
-std::string PlainPath(const json& crd_scale, const char* key) {
-  std::string path = TextAt(crd_scale, key);
+std::string PlainPath(const json& object, const char* key) {
+  std::string path = TextAt(object, key);
   if (path.starts_with('.')) path.erase(0, 1);
   return path;
+}
+
+// What a definition says of one of its versions.
+void ReadVersion(const json& version, Resource& out) {
+  const std::string name = TextAt(version, "name");
+  if (version.value("storage", false)) out.info.version = name;
+  if (!version.value("served", false)) return;
+  out.versions.push_back(name);
+  if (const json* schema = FindPath(version, "schema.openAPIV3Schema"); schema != nullptr) out.schemas[name] = *schema;
+  if (FindPath(version, "subresources.status") != nullptr) out.info.has_status = true;
+  const json* scale = FindPath(version, "subresources.scale");
+  if (scale != nullptr && !TextAt(*scale, "specReplicasPath").empty()) {
+    out.scales[name] = {PlainPath(*scale, "specReplicasPath"), PlainPath(*scale, "statusReplicasPath"),
+                        PlainPath(*scale, "labelSelectorPath")};
+  }
+  if (const json* fields = FindPath(version, "selectableFields"); fields != nullptr) {
+    for (const json& field : *fields) out.selectable_fields[name].push_back(PlainPath(field, "jsonPath"));
+  }
 }
 
 json Condition(const char* type, const char* reason, const std::string& now) {
@@ -120,7 +138,8 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   const json& spec = crd->value["spec"];
   const json* versions = FindPath(crd->value, "spec.versions");
   if (!spec.is_object() || versions == nullptr || !versions->is_array()) return;
-  ResourceInfo info;
+  Resource described;
+  ResourceInfo& info = described.info;
   info.group = TextAt(spec, "group");
   info.plural = TextAt(spec, "names.plural");
   info.kind = TextAt(spec, "names.kind");
@@ -135,24 +154,9 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   if (const json* names = FindPath(spec, "names.shortNames"); names != nullptr && names->is_array()) {
     for (const json& name : *names) info.short_names.push_back(name.is_string() ? name.get<std::string>() : "");
   }
-  std::vector<std::string> served;
-  std::map<std::string, json> schemas;
-  std::map<std::string, ScalePaths> scales;
-  for (const json& version : *versions) {
-    const std::string name = TextAt(version, "name");
-    if (version.value("storage", false)) info.version = name;
-    if (!version.value("served", false)) continue;
-    served.push_back(name);
-    if (const json* schema = FindPath(version, "schema.openAPIV3Schema"); schema != nullptr) schemas[name] = *schema;
-    if (FindPath(version, "subresources.status") != nullptr) info.has_status = true;
-    const json* scale = FindPath(version, "subresources.scale");
-    if (scale != nullptr && !TextAt(*scale, "specReplicasPath").empty()) {
-      scales[name] = {PlainPath(*scale, "specReplicasPath"), PlainPath(*scale, "statusReplicasPath"),
-                      PlainPath(*scale, "labelSelectorPath")};
-    }
-  }
-  if (info.plural.empty() || info.kind.empty() || served.empty()) return;
-  if (info.version.empty()) info.version = served.front();
+  for (const json& version : *versions) ReadVersion(version, described);
+  if (info.plural.empty() || info.kind.empty() || described.versions.empty()) return;
+  if (info.version.empty()) info.version = described.versions.front();
   const std::string accepted_version = info.version;
   Resource* resource = store_.Find(info.group, info.plural);
   if (resource == nullptr) {
@@ -161,9 +165,10 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   }
   resource->info = std::move(info);
   resource->custom = true;
-  resource->versions = std::move(served);
-  resource->schemas = std::move(schemas);
-  resource->scales = std::move(scales);
+  resource->versions = std::move(described.versions);
+  resource->schemas = std::move(described.schemas);
+  resource->scales = std::move(described.scales);
+  resource->selectable_fields = std::move(described.selectable_fields);
 
   if (FindPath(crd->value, "status.conditions") != nullptr) return;
   json established = crd->value;

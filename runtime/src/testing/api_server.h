@@ -53,8 +53,8 @@ struct ApiCall {
 // "metadata.name=a,status.phase!=Running".
 class FieldSelector {
  public:
-  // Refuses a field that the resource does not support.
-  static ApiResult<FieldSelector> Parse(std::string_view text, const Resource& resource);
+  // Refuses a field that the resource does not support in this version.
+  static ApiResult<FieldSelector> Parse(std::string_view text, const Resource& resource, std::string_view version);
   bool Matches(const StoredObject& object) const;
   bool is_everything() const noexcept { return requirements_.empty(); }
 

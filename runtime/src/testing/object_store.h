@@ -48,9 +48,10 @@ struct ScalePaths {
 
 // A resource, in all of its versions: they share their objects.
 struct Resource {
-  ResourceInfo info;                              // of the version that objects are stored in
-  std::vector<std::string> versions;              // served
-  std::map<std::string, nlohmann::json> schemas;  // by version; of CRDs
+  ResourceInfo info;                                                  // of the version that objects are stored in
+  std::vector<std::string> versions;                                  // served
+  std::map<std::string, nlohmann::json> schemas;                      // by version; of CRDs
+  std::map<std::string, std::vector<std::string>> selectable_fields;  // by version; of CRDs, as dotted paths
   bool custom = false;
   std::map<std::string, ScalePaths> scales;  // by version; of what has a scale subresource
   std::map<std::pair<std::string, std::string>, ObjectRef> objects;

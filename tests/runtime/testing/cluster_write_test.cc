@@ -197,7 +197,7 @@ json Crd() {
         "schema": {"openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": {"spec": {"type": "object",
           "required": ["item"], "properties": {"item": {"type": "string", "enum": ["tea", "coffee"]}, "count": {"type": "integer"},
           "when": {"x-kubernetes-int-or-string": true}, "notes": {"type": "array", "items": {"type": "string"}}}}}}}},
-        {"name": "v2", "served": true, "storage": false, "schema": {"openAPIV3Schema": {"type": "object"}}}]}})");
+        {"name": "v2", "served": true, "storage": false, "selectableFields": [{"jsonPath": ".spec.item"}], "schema": {"openAPIV3Schema": {"type": "object"}}}]}})");
 }
 json Order(const json& spec) {
   return {{"apiVersion", "shop.example/v1"}, {"kind", "Order"}, {"metadata", {{"name", "first"}}}, {"spec", spec}};
@@ -238,6 +238,19 @@ TEST_F(ClusterTest, DemandsAVersionForTheUpdateOfACustomResource) {
   order["metadata"].erase("resourceVersion");
   Put(std::string(kOrders) + "/first", order);
   EXPECT_EQ(last_code_, Code::kInvalid);
+}
+
+TEST_F(ClusterTest, SelectsByTheFieldsThatAVersionDeclares) {
+  Post(kCrds, Crd());
+  Post(kOrders, Order({{"item", "tea"}}));
+  const std::string v2 = "/apis/shop.example/v2/namespaces/default/orders";
+  EXPECT_EQ(Get(v2, "fieldSelector=spec.item%3Dtea")["items"].size(), 1u);
+  EXPECT_EQ(Get(v2, "fieldSelector=spec.item%21%3Dtea")["items"].size(), 0u);
+  EXPECT_EQ(Get(v2, "fieldSelector=metadata.name%3Dfirst")["items"].size(), 1u);
+  Get(v2, "fieldSelector=spec.count%3D1");
+  EXPECT_THAT(last_error_, HasSubstr("field label not supported: spec.count"));
+  Get(kOrders, "fieldSelector=spec.item%3Dtea");
+  EXPECT_THAT(last_error_, HasSubstr("field label not supported: spec.item"));
 }
 
 TEST_F(ClusterTest, TakesTheObjectsAlongWhenADefinitionGoes) {
