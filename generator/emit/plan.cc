@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "generator/emit/names.h"
+#include "generator/emit/plan_metadata.h"
 #include "generator/emit/plan_types.h"
 #include "generator/emit/text.h"
 
@@ -285,6 +286,7 @@ class Planner {
       PlannedStruct* type = FindStruct(version, names_[kind->type].name);
       if (type == nullptr) continue;
       type->kind_symbol = "k" + type->name + "Kind";
+      if (kind->resource) PlanMetadata(*kind->resource, *type);
       std::string singular = kind->gvk.kind;
       std::transform(singular.begin(), singular.end(), singular.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });

@@ -32,7 +32,8 @@ struct PlannedField {
   Comment comment;
 };
 
-// The known values of an open enum: a nested struct of constants. [GEN ENUM-01]
+// A nested struct of constants: the known values of an open enum, or what a CRD says of a kind. [GEN ENUM-01, CRD-20,
+// CRD-23]
 struct PlannedEnum {
   struct Constant {
     std::string identifier;
@@ -44,6 +45,11 @@ struct PlannedEnum {
   Comment comment;
 };
 
+// A kgen::PrinterColumn. Literals are complete.
+struct PlannedColumn {
+  std::string name, type, format, json_path, priority, description;
+};
+
 struct PlannedStruct {
   std::string name;        // "Spec"
   std::string path;        // inside the version's namespace: "Order::Spec"
@@ -52,9 +58,10 @@ struct PlannedStruct {
   std::vector<PlannedStruct> nested;
   std::vector<PlannedEnum> enums;
   std::vector<PlannedField> fields;
-  std::string metadata;     // the member that is its ObjectMeta or ListMeta; empty: none
-  std::string item;         // of a list: the type of its elements
-  std::string kind_symbol;  // the KindInfo of its table: "kOrderKind"; empty: none
+  std::vector<PlannedColumn> columns;  // of a kind from a CRD
+  std::string metadata;                // the member that is its ObjectMeta or ListMeta; empty: none
+  std::string item;                    // of a list: the type of its elements
+  std::string kind_symbol;             // the KindInfo of its table: "kOrderKind"; empty: none
 };
 
 // One KindInfo. Literals are complete.

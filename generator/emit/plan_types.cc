@@ -8,6 +8,7 @@
 
 #include "generator/emit/describe.h"
 #include "generator/emit/names.h"
+#include "generator/emit/plan_metadata.h"
 #include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
@@ -167,6 +168,13 @@ struct StructPlanner::Scope {
   std::map<std::string, std::string, std::less<>> enums;    // wire name -> struct of constants
 
   std::size_t width() const { return kColumns - 2 * depth; }
+
+  // What the struct has without the input's asking.
+  std::set<std::string, std::less<>> OwnNames() const {
+    std::set<std::string, std::less<>> names = {name, "kTable", "unknown_fields"};
+    if (role == Role::kKind) names.insert(kMetadataNames.begin(), kMetadataNames.end());
+    return names;
+  }
 };
 
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema) {
@@ -250,8 +258,7 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   std::vector<std::string> wire_names;
   wire_names.reserve(fields.size());
   for (const model::Field* field : fields) wire_names.push_back(field->name);
-  const std::vector<std::string> identifiers =
-      DistinctIdentifiers(wire_names, MemberIdentifier, {scope.name, "kTable", "unknown_fields"});
+  const std::vector<std::string> identifiers = DistinctIdentifiers(wire_names, MemberIdentifier, scope.OwnNames());
   for (std::size_t i = 0; i < fields.size(); ++i) scope.members[wire_names[i]] = identifiers[i];
   scope.hidden.insert(identifiers.begin(), identifiers.end());
   PlanNested(fields, scope, out);
@@ -271,7 +278,7 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
     if (inner.kind == Kind::kObject) objects.push_back(field->name);
     if (!inner.enum_values.empty()) enums.push_back(field->name);
   }
-  std::set<std::string, std::less<>> taken = {scope.name, "kTable", "unknown_fields"};
+  std::set<std::string, std::less<>> taken = scope.OwnNames();
   for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
   const std::vector<std::string> object_names = DistinctIdentifiers(objects, TypeIdentifier, taken);
   const std::vector<std::string> enum_names = DistinctIdentifiers(
@@ -281,7 +288,8 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
   for (std::size_t i = 0; i < enums.size(); ++i) scope.enums[enums[i]] = enum_names[i];
   scope.hidden.insert(object_names.begin(), object_names.end());
   scope.hidden.insert(enum_names.begin(), enum_names.end());
-  scope.hidden.insert(scope.name);
+  const std::set<std::string, std::less<>> own = scope.OwnNames();
+  scope.hidden.insert(own.begin(), own.end());
   for (const model::Field* field : fields) {
     const model::Schema& inner = Innermost(api_, *field->schema);
     if (inner.kind == Kind::kObject) {
@@ -316,7 +324,7 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   std::sort(values.begin(), values.end());
   const std::vector<std::string> identifiers = DistinctIdentifiers(values, ConstantIdentifier, {"kTable"});
   for (std::size_t i = 0; i < values.size(); ++i) {
-    std::string literal = text ? StringLiteral(values[i]) : values[i];
+    std::string literal = text ? StringViewLiteral(values[i]) : values[i];
     if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // no literal of its own [GEN VAL-06]
     out.constants.push_back({identifiers[i], std::move(literal)});
   }

@@ -162,6 +162,12 @@ std::string StringLiteral(std::string_view text) {
   return out + "\"";
 }
 
+std::string StringViewLiteral(std::string_view text) {
+  std::string literal = StringLiteral(text);
+  const bool plain = text.size() < 10'000 && text.find('\0') == std::string_view::npos;
+  return plain ? literal : "{" + literal + ", " + std::to_string(text.size()) + "}";
+}
+
 std::vector<std::string> StringLiteralLines(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   std::string line = "\"";

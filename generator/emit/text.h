@@ -18,7 +18,11 @@ namespace kgen::generator::emit {
 // per byte, which cannot run into a digit that follows. No trigraph can arise.
 std::string StringLiteral(std::string_view text);
 
-// The same cut into literals of at most `width` columns each, to stand below each other: the compiler joins them.
+// The same as the initializer of a string_view: with its length where it holds a NUL, at which a literal alone would
+// end, or is so long that a compiler may refuse to count it in a constant expression.
+std::string StringViewLiteral(std::string_view text);
+
+// StringLiteral cut into literals of at most `width` columns each, to stand below each other: the compiler joins them.
 std::vector<std::string> StringLiteralLines(std::string_view text, std::size_t width);
 
 // Lines of text as `//` comment lines, wrapped at `width` columns (the slashes included). Cannot end in a backslash,

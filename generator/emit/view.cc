@@ -80,6 +80,7 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
                  {"nested", std::move(nested)},
                  {"enums", std::move(enums)},
                  {"fields", std::move(fields)},
+                 {"has_columns", !planned.columns.empty()},
                  {"equality", Equality(planned.name, indent)},
                  {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)}};
 }
@@ -117,6 +118,11 @@ void TableViews(const PlannedStruct& planned, std::set<std::string>& symbols, Vi
                    ", offsetof(" + planned.path + ", " + field.identifier +
                    "), ::kgen::ValueKind::" + field.value_kind + ", " + field.flags + ", 0, " + field.detail + "}");
   }
+  ViewList columns;
+  for (const PlannedColumn& column : planned.columns) {
+    columns.push_back("{" + column.name + ", " + column.type + ", " + column.format + ", " + column.json_path + ", " +
+                      column.priority + ", " + column.description + "}");
+  }
   const NameSlots slots = FindNameSlots(wire_names);
   const bool hashed = !slots.slots.empty();
   out.push_back(
@@ -127,6 +133,8 @@ void TableViews(const PlannedStruct& planned, std::set<std::string>& symbols, Vi
               {"field_count", std::to_string(planned.fields.size())},
               {"field_data", planned.fields.empty() ? "nullptr" : symbol + "Fields"},
               {"rows", std::move(rows)},
+              {"has_columns", !columns.empty()},
+              {"columns", std::move(columns)},
               {"has_slots", hashed},
               {"slot_lines", SlotLines(slots.slots)},
               {"slot_data", hashed ? symbol + "Slots" : "nullptr"},
@@ -235,6 +243,9 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHea
   std::vector<std::string> includes = version.includes;
   includes.insert(includes.end(),
                   {"kgen/core/object_meta.h", "kgen/core/ref.h", "kgen/core/type_table.h", "kgen/core/value.h"});
+  if (std::any_of(version.structs.begin(), version.structs.end(), [](const auto& s) { return !s.columns.empty(); })) {
+    includes.emplace_back("kgen/core/printer_column.h");
+  }
   view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
   view.emplace_back("has_declared", !version.declared.empty());

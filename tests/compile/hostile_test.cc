@@ -16,6 +16,8 @@
 #include <hostile/default_/v1_2_3/types.h>
 #include <hostile/informers.h>
 #include <hostile/start/auto_/types.h>
+#include <hostile/start/v1alpha1/types.h>
+#include <hostile/start/v1alpha2/types.h>
 
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
@@ -79,6 +81,60 @@ TEST(HostileKinds, CompileUnderTheirOwnNames_CRD_29) {
   EXPECT_EQ(kgen::Encode(lower_case), R"({"apiVersion":"default.example.com/v1","kind":"string"})");
   EXPECT_EQ(lister.metadata.name, values.metadata.name);
   EXPECT_EQ(event.metadata.name, start.metadata.name);
+}
+
+TEST(HostileColumns, ReadAsTheCrdHasThem_CRD_21_SEC_02) {
+  const auto columns = hostile::default_::v1::ScalePaths::kPrinterColumns;
+  ASSERT_EQ(columns.size(), 4u);
+  EXPECT_EQ(columns[0].json_path, R"(.status.conditions[?(@.type == "Ready")].status)");
+  EXPECT_EQ(columns[1].json_path, R"(.metadata.labels.io\.kubernetes\.pod\.namespace)");
+  EXPECT_EQ(columns[2].json_path, ".spec.list[*]");
+  EXPECT_EQ(columns[2].format, "int64");
+  EXPECT_EQ(columns[2].priority, 2147483647);
+  EXPECT_EQ(columns[3].name, std::string_view("\"); */ ?\?/ \\ \303\251\0!", 17));
+  EXPECT_EQ(columns[3].json_path, ".status.conditions[?(@.message == \"*/\\\\\n\\\"7\")].lastTransitionTime");
+  EXPECT_EQ(columns[3].priority, -1);
+  EXPECT_EQ(columns[3].description, "Closes */ a comment, ends in a backslash \\");
+}
+
+TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn_NAM_08) {
+  using hostile::default_::v1::ScalePaths;
+  EXPECT_EQ(ScalePaths::ScalePaths_::kSpecReplicas, ".spec.shards");
+  EXPECT_EQ(ScalePaths::ScalePaths_::kLabelSelector, "");
+  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor, "spec.Color");
+  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_2, "spec.color");
+  ScalePaths object;
+  object.ScalePaths_->a = "1";
+  object.SelectableFields_ = "2";
+  object.kPrinterColumns_ = "3";
+  object.spec->kPrinterColumns = "4";
+  EXPECT_EQ(kgen::Encode(object),
+            R"({"apiVersion":"default.example.com/v1","kind":"ScalePaths","spec":{"kPrinterColumns":"4"},)"
+            R"("ScalePaths":{"a":"1"},"SelectableFields":"2","kPrinterColumns":"3"})");
+}
+
+TEST(V1beta1, GivesEachVersionWhatStandsAboveThem_V1B_02) {
+  using Old = hostile::start::v1alpha1::Oldie;
+  using New = hostile::start::v1alpha2::Oldie;
+  EXPECT_EQ(Old::ScalePaths::kLabelSelector, ".spec.selector");
+  EXPECT_EQ(New::ScalePaths::kLabelSelector, ".spec.selector");
+  EXPECT_EQ(New::SelectableFields::kSpecSize, "spec.size");
+  ASSERT_EQ(Old::kPrinterColumns.size(), 1u);
+  EXPECT_EQ(Old::kPrinterColumns[0].json_path, ".spec.size");
+  ASSERT_EQ(New::kPrinterColumns.size(), 1u);
+  EXPECT_EQ(New::kPrinterColumns[0].name, "Own") << "its own win [MV-08]";
+}
+
+template <typename T>
+concept HasMetadata = requires {
+  T::kPrinterColumns;
+  typename T::ScalePaths;
+  typename T::SelectableFields;
+};
+
+TEST(Metadata, IsThereOnlyWhereItIsDeclared) {
+  EXPECT_TRUE(HasMetadata<hostile::start::v1alpha1::Oldie>);
+  EXPECT_FALSE(HasMetadata<hostile::start::auto_::Start>);
 }
 
 template <typename T>

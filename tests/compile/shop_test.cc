@@ -9,8 +9,10 @@
 #include <string>
 #include <type_traits>
 
+#include "kgen/client/crd.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
+#include "kgen/testing/cluster.h"
 
 namespace {
 
@@ -76,6 +78,34 @@ TEST(OrderList, IsARangeOfItsItems_WK_17) {
 TEST(Manifests, AreTheCustomResourceDefinitionsOfTheInput) {
   ASSERT_EQ(acme::Manifests().size(), 1u);
   EXPECT_NE(acme::Manifests()[0].find(R"("name":"orders.shop.example.com")"), std::string_view::npos);
+}
+
+TEST(Order, SaysWhereItsScaleStands_CRD_20) {
+  static_assert(Order::ScalePaths::kSpecReplicas == ".spec.packers");
+  EXPECT_EQ(Order::ScalePaths::kStatusReplicas, ".status.availableReplicas");
+  EXPECT_EQ(Order::ScalePaths::kLabelSelector, ".status.selector");
+}
+
+TEST(Order, SaysWhatKubectlShows_CRD_21) {
+  std::string shown;
+  for (const kgen::PrinterColumn& column : Order::kPrinterColumns) {
+    shown.append(column.name).append(" ").append(column.type).append(" ").append(column.json_path).append("\n");
+  }
+  EXPECT_EQ(shown, "Item string .spec.item\nQuantity integer .spec.quantity\nAge date .metadata.creationTimestamp\n");
+}
+
+TEST(Order, IsSelectedByItsSelectableFields_CRD_23) {
+  kgen::testing::Cluster cluster;
+  const acme::Clientset clientset(cluster.Connection());
+  kgen::Must(kgen::crd::Install(clientset, acme::Manifests()));
+  const auto orders = clientset.ShopV1().Orders("default");
+  for (const char* item : {"teapot", "cup"}) {
+    kgen::Must(orders.Create({.metadata = {.name = item}, .spec = OrderSpec{.item = item, .quantity = 1}}));
+  }
+  const std::string teapots = std::string(Order::SelectableFields::kSpecItem) + "=teapot";
+  const OrderList found = kgen::Must(orders.List({.field_selector = teapots}));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].metadata.name, "teapot");
 }
 
 template <typename T>

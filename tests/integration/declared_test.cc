@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The scale subresource on a real kube-apiserver, through generated clients: of a workload and of a custom resource.
+// What API documents and CRDs declare beside schemas, through generated clients on a real kube-apiserver: the scale
+// subresource of a workload and of a custom resource, and fields that can be selected by.
 #include <acme/clientset.h>
 #include <acme/shop/v1/types.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "kgen/client/crd.h"
@@ -26,14 +28,14 @@ using autoscaling::v1::ScaleSpec;
 using k8s::apps::v1::Deployment;
 using namespace std::chrono_literals;
 
-class ScaleTest : public ::testing::Test {
+class DeclaredTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
     connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()})))));
     kubernetes_.emplace(*connection_);
     shop_.emplace(*connection_);
-    namespace_ = "scale-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
+    namespace_ = "declared-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
     Must(kubernetes_->CoreV1().Namespaces().Create({.metadata = {.name = namespace_}}));
   }
 
@@ -43,7 +45,7 @@ class ScaleTest : public ::testing::Test {
   std::string namespace_;
 };
 
-TEST_F(ScaleTest, OfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
+TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
   const auto deployments = kubernetes_->AppsV1().Deployments(namespace_);
   Deployment web{.metadata = {.name = "web"}};
   web.spec->replicas = 1;
@@ -76,7 +78,7 @@ TEST_F(ScaleTest, OfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
   EXPECT_EQ(deployments.GetScale("none").error().code(), Code::kNotFound);
 }
 
-TEST_F(ScaleTest, OfACustomResourceGoesByItsPaths_CRD_20) {
+TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths_CRD_20) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   const auto orders = shop_->ShopV1().Orders(namespace_);
   Must(orders.Create({.metadata = {.name = "first"}, .spec = OrderSpec{.item = "teapot", .quantity = 2}}));
@@ -95,6 +97,35 @@ TEST_F(ScaleTest, OfACustomResourceGoesByItsPaths_CRD_20) {
   order = Must(orders.Get("first"));
   EXPECT_EQ(order.spec->packers, 5);
   EXPECT_EQ(orders.UpdateScale("first", scale).error().code(), Code::kConflict);
+}
+
+TEST_F(DeclaredTest, SelectableFieldsAreWhatTheServerSelectsBy_CRD_23) {
+  Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
+  const auto orders = shop_->ShopV1().Orders(namespace_);
+  for (const char* item : {"teapot", "cup"}) {
+    Must(orders.Create({.metadata = {.name = item}, .spec = OrderSpec{.item = item, .quantity = 1}}));
+  }
+  const std::string teapots = std::string(Order::SelectableFields::kSpecItem) + "=teapot";
+  const acme::shop::v1::OrderList found = Must(orders.List({.field_selector = teapots}));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].metadata.name, "teapot");
+  EXPECT_EQ(orders.List({.field_selector = "spec.quantity=1"}).error().code(), Code::kInvalid);
+}
+
+TEST_F(DeclaredTest, PrinterColumnsAreWhatKubectlShows_CRD_21) {
+  Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
+  Must(shop_->ShopV1()
+           .Orders(namespace_)
+           .Create({.metadata = {.name = "first"}, .spec = OrderSpec{.item = "teapot", .quantity = 1}}));
+  std::string heading = "NAME";
+  for (const PrinterColumn& column : Order::kPrinterColumns) heading.append(" ").append(column.name);
+  for (char& c : heading) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  std::istringstream shown(Judge::Kubectl("get orders -n " + namespace_));
+  std::string line, seen;
+  std::getline(shown, line);
+  std::istringstream words(line);
+  for (std::string word; words >> word;) seen += (seen.empty() ? "" : " ") + word;
+  EXPECT_EQ(seen, heading);
 }
 
 }  // namespace

@@ -86,5 +86,42 @@ TEST(PlanOfScale, GoesByTheVersion_CRD_20) {
   EXPECT_THAT(plan.versions[1].resources.at(0).methods, Contains("UpdateScale"));
 }
 
+// What a v1 CRD says of its only version after the schema, from column 4 on.
+PlannedStruct OrderWith(const std::string& metadata) {
+  PlannedVersion version = PlanOf(Load({test::OrderCrd("spec: {type: object}") + metadata}));
+  return version.structs.empty() ? PlannedStruct() : std::move(version.structs[0]);
+}
+
+TEST(PlanOfMetadata, IsEmptyWhereNothingIsSaid) {
+  const PlannedStruct order = OrderWith("");
+  EXPECT_TRUE(order.enums.empty());
+  EXPECT_TRUE(order.columns.empty());
+}
+
+TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds_CRD_20_SEC_01) {
+  const PlannedStruct order = OrderWith(
+      "    subresources: {scale: {specReplicasPath: \"\\\"; int x; */\", statusReplicasPath: \"a\\nb\\\\\"}}\n"
+      "    selectableFields: [{jsonPath: \"\\\"*/\\n\"}]\n");
+  ASSERT_EQ(order.enums.size(), 2u);
+  EXPECT_EQ(order.enums[0].name, "ScalePaths");
+  EXPECT_EQ(order.enums[0].constants[0].value, R"("\"; int x; */")");
+  EXPECT_EQ(order.enums[0].constants[1].value, R"("a\nb\\")");
+  EXPECT_EQ(order.enums[0].constants[2].value, R"("")");
+  ASSERT_EQ(order.enums[1].constants.size(), 1u);
+  EXPECT_EQ(order.enums[1].constants[0].value, R"("\"*/\n")");
+  EXPECT_THAT(order.enums[1].constants[0].identifier, ::testing::MatchesRegex("k[A-Za-z]+"));
+}
+
+TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo_CRD_23) {
+  const PlannedStruct order =
+      OrderWith("    selectableFields: [{jsonPath: .spec.z}, {jsonPath: .spec.a.b}, {jsonPath: .spec.z}]\n");
+  ASSERT_EQ(order.enums.size(), 1u);
+  EXPECT_EQ(order.enums[0].name, "SelectableFields");
+  ASSERT_EQ(order.enums[0].constants.size(), 2u);
+  EXPECT_EQ(order.enums[0].constants[0].identifier, "kSpecAB");
+  EXPECT_EQ(order.enums[0].constants[0].value, "\"spec.a.b\"");
+  EXPECT_EQ(order.enums[0].constants[1].identifier, "kSpecZ");
+}
+
 }  // namespace
 }  // namespace kgen::generator::emit

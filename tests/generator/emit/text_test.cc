@@ -32,6 +32,13 @@ TEST(StringLiteral, WritesForeignBytesInOctal_SEC_02) {
 
 TEST(StringLiteral, KeepsAWholeNul_SEC_02) { EXPECT_EQ(StringLiteral(std::string_view("a\0b", 3)), R"("a\000b")"); }
 
+TEST(StringViewLiteral, CarriesItsLengthWhereALiteralAloneWouldNotDo_SEC_02) {
+  EXPECT_EQ(StringViewLiteral("a\"b"), R"("a\"b")");
+  EXPECT_EQ(StringViewLiteral(std::string_view("a\0b", 3)), R"({"a\000b", 3})");
+  const std::string text(20'000, 'x');
+  EXPECT_EQ(StringViewLiteral(text), "{\"" + text + "\", 20000}");
+}
+
 TEST(StringLiteralLines, JoinToTheSameText) {
   EXPECT_THAT(StringLiteralLines("abcdefghijkl", 11), ElementsAre("\"abcdef\"", "\"ghijkl\""));
 }

@@ -9,10 +9,10 @@
 //   cluster.CutWatches();
 //   cluster.RunUntilIdle();
 //
-// It keeps objects with resource versions, watch history, conflicts, finalizers, status subresources, label and field
-// selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, schema checks. Two doors:
-// Connection() is an in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in
-// real time, good enough for kubectl.
+// It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
+// and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, schema checks
+// and selectable fields. Two doors: Connection() is an in-process transport in the simulation's virtual time; Serve()
+// is HTTP/2 over TLS on loopback in real time, good enough for kubectl.
 //
 // It is not a Kubernetes: no admission, no garbage collector, no controllers, no conversion. The judge is a real
 // kube-apiserver.

@@ -125,6 +125,11 @@ constexpr ::kgen::Field kOrderFields[] = {
     {"spec", 4, offsetof(Order, spec), ::kgen::ValueKind::kBox, ::kgen::kRequired, 0, &Order::Spec::kTable},
     {"status", 6, offsetof(Order, status), ::kgen::ValueKind::kBox, ::kgen::kNoMemo, 0, &Order::Status::kTable},
 };
+constexpr ::kgen::PrinterColumn kOrderColumns[] = {
+    {"Item", "string", "", ".spec.item", 0, ""},
+    {"Quantity", "integer", "", ".spec.quantity", 0, ""},
+    {"Age", "date", "", ".metadata.creationTimestamp", 0, ""},
+};
 constexpr ::std::uint8_t kOrderSlots[] = {
     0, 0, 0, 0, 1, 3, 0, 2,
 };
@@ -275,6 +280,7 @@ constinit const ::kgen::TypeTable Order::kTable = {
     .empty = &::kgen::detail::kEmpty<Order>.value,
     .construct = &::kgen::detail::ConstructMany<Order>,
     .relocate = &::kgen::detail::RelocateMany<Order>};
+constinit const ::kgen::PrinterColumns Order::kPrinterColumns = kOrderColumns;
 
 constinit const ::kgen::TypeTable OrderList::kTable = {
     .version = 1,

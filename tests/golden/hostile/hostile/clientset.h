@@ -11,6 +11,8 @@
 #include "hostile/core_strimzi/v1beta1/client.h"
 #include "hostile/default_/v1/client.h"
 #include "hostile/start/auto_/client.h"
+#include "hostile/start/v1alpha1/client.h"
+#include "hostile/start/v1alpha2/client.h"
 #include "kgen/client/config.h"
 #include "kgen/client/crd.h"
 #include "kgen/client/retry.h"
@@ -38,6 +40,10 @@ class Clientset {
   core_strimzi::v1beta1::Client CoreStrimziV1beta1() const { return core_strimzi::v1beta1::Client(connection_); }
   // default.example.com/v1.
   default_::v1::Client_ DefaultV1() const { return default_::v1::Client_(connection_); }
+  // start.example.com/v1alpha2.
+  start::v1alpha2::Client Start_V1alpha2() const { return start::v1alpha2::Client(connection_); }
+  // start.example.com/v1alpha1.
+  start::v1alpha1::Client Start_V1alpha1() const { return start::v1alpha1::Client(connection_); }
   // start.example.com/auto.
   start::auto_::Client Start_Auto() const { return start::auto_::Client(connection_); }
 

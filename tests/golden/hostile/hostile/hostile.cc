@@ -16,6 +16,8 @@
 #include "hostile/core_strimzi/v1beta1/types.h"
 #include "hostile/default_/v1/types.h"
 #include "hostile/default_/v1_2_3/types.h"
+#include "hostile/start/v1alpha2/types.h"
+#include "hostile/start/v1alpha1/types.h"
 #include "hostile/start/auto_/types.h"
 
 namespace hostile::core_strimzi::v1beta1 {
@@ -649,13 +651,16 @@ constinit const ::kgen::TypeTable Client::kTable = {
 namespace hostile {
 namespace {
 
-constexpr ::std::array<const ::kgen::TypeTable*, 7> kKinds = {
+constexpr ::std::array<const ::kgen::TypeTable*, 10> kKinds = {
     &::hostile::core_strimzi::v1beta1::Event::kTable,
     &::hostile::default_::v1::Client::kTable,
     &::hostile::default_::v1::Lister::kTable,
+    &::hostile::default_::v1::ScalePaths::kTable,
     &::hostile::default_::v1::Values::kTable,
     &::hostile::default_::v1::String::kTable,
     &::hostile::default_::v1_2_3::Client::kTable,
+    &::hostile::start::v1alpha2::Oldie::kTable,
+    &::hostile::start::v1alpha1::Oldie::kTable,
     &::hostile::start::auto_::Start::kTable,
 };
 
@@ -724,6 +729,25 @@ constexpr ::std::string_view kManifests[] = {
      ":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\""
      ":\"object\",\"properties\":{\"List\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}}}}]}}",
      461},
+    // scalepaths.default.example.com
+    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sca"
+     "lepaths.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":"
+     "{\"kind\":\"ScalePaths\",\"listKind\":\"ScalePathsList\",\"plural\":\"scalepaths\"},\"versions\":[{\"name\":\""
+     "v1\",\"served\":true,\"storage\":true,\"subresources\":{\"scale\":{\"specReplicasPath\":\".spec.shards\",\"sta"
+     "tusReplicasPath\":\".status.shards\"}},\"additionalPrinterColumns\":[{\"name\":\"Ready\",\"type\":\"string\",\""
+     "jsonPath\":\".status.conditions[?(@.type == \\\"Ready\\\")].status\"},{\"name\":\"Namespace\",\"type\":\"strin"
+     "g\",\"jsonPath\":\".metadata.labels.io\\\\.kubernetes\\\\.pod\\\\.namespace\"},{\"name\":\"All\",\"type\":\"in"
+     "teger\",\"format\":\"int64\",\"priority\":2147483647,\"jsonPath\":\".spec.list[*]\"},{\"name\":\"\\\"); */ ?\?"
+     "/ \\\\ \303\251\\u0000!\",\"type\":\"date\",\"priority\":-1,\"description\":\"Closes */ a comment, ends in a b"
+     "ackslash \\\\\",\"jsonPath\":\".status.conditions[?(@.message == \\\"*/\\\\\\\\\\n\\\\\\\"7\\\")].lastTransiti"
+     "onTime\"}],\"selectableFields\":[{\"jsonPath\":\".spec.color\"},{\"jsonPath\":\".spec.Color\"},{\"jsonPath\":\""
+     ".spec.foo_bar\"}],\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"ScalePaths\":{\"type\""
+     ":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}},\"SelectableFields\":{\"type\":\"string\"},\"kPrinte"
+     "rColumns\":{\"type\":\"string\"},\"spec\":{\"type\":\"object\",\"properties\":{\"shards\":{\"type\":\"integer\""
+     ",\"format\":\"int32\"},\"color\":{\"type\":\"string\"},\"Color\":{\"type\":\"string\"},\"foo_bar\":{\"type\":\""
+     "string\"},\"ScalePaths\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}},\"kPrinterColumns\""
+     ":{\"type\":\"string\"}}}}}}}]}}",
+     1532},
     // starts.start.example.com
     {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sta"
      "rts.start.example.com\"},\"spec\":{\"group\":\"start.example.com\",\"scope\":\"Cluster\",\"names\":{\"kind\":\""

@@ -13,6 +13,8 @@
 #include "kgen/core/value_type.h"
 #include "hostile/default_/v1/types.h"
 #include "hostile/default_/v1_2_3/types.h"
+#include "hostile/start/v1alpha2/types.h"
+#include "hostile/start/v1alpha1/types.h"
 #include "hostile/start/auto_/types.h"
 
 namespace hostile::default_::v1 {
@@ -47,6 +49,26 @@ constexpr ::kgen::KindInfo kListerKind = {
     .singular = "lister",
     .scope = ::kgen::Scope::kNamespaced,
     .list = &ListerList::kTable};
+
+constexpr ::kgen::KindInfo kScalePathsListKind = {
+    .group = "default.example.com",
+    .version = "v1",
+    .kind = "ScalePathsList",
+    .list_kind = "",
+    .resource = "scalepaths",
+    .singular = "scalepaths",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = nullptr};
+
+constexpr ::kgen::KindInfo kScalePathsKind = {
+    .group = "default.example.com",
+    .version = "v1",
+    .kind = "ScalePaths",
+    .list_kind = "ScalePathsList",
+    .resource = "scalepaths",
+    .singular = "scalepaths",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = &ScalePathsList::kTable};
 
 constexpr ::kgen::KindInfo kValuesListKind = {
     .group = "default.example.com",
@@ -120,6 +142,62 @@ constexpr ::kgen::Field kListerListFields[] = {
     {"items", 5, offsetof(ListerList, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<Lister>},
 };
 constexpr ::std::uint8_t kListerListSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(::std::is_standard_layout_v<ScalePaths::Spec::ScalePaths_> && ::std::is_aggregate_v<ScalePaths::Spec::ScalePaths_>);
+constexpr ::kgen::Field kScalePaths_Spec_ScalePaths_Fields[] = {
+    {"b", 1, offsetof(ScalePaths::Spec::ScalePaths_, b), ::kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kScalePaths_Spec_ScalePaths_Slots[] = {
+    0, 1,
+};
+
+static_assert(::std::is_standard_layout_v<ScalePaths::Spec> && ::std::is_aggregate_v<ScalePaths::Spec>);
+constexpr ::kgen::Field kScalePaths_SpecFields[] = {
+    {"Color", 5, offsetof(ScalePaths::Spec, Color), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"ScalePaths", 10, offsetof(ScalePaths::Spec, ScalePaths), ::kgen::ValueKind::kBox, 0, 0, &ScalePaths::Spec::ScalePaths_::kTable},
+    {"color", 5, offsetof(ScalePaths::Spec, color), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"foo_bar", 7, offsetof(ScalePaths::Spec, foo_bar), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kPrinterColumns", 15, offsetof(ScalePaths::Spec, kPrinterColumns), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"shards", 6, offsetof(ScalePaths::Spec, shards), ::kgen::ValueKind::kInt32, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kScalePaths_SpecSlots[] = {
+    0, 0, 0, 5, 4, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 6,
+};
+
+static_assert(::std::is_standard_layout_v<ScalePaths::ScalePaths_2_> && ::std::is_aggregate_v<ScalePaths::ScalePaths_2_>);
+constexpr ::kgen::Field kScalePaths_ScalePaths_2_Fields[] = {
+    {"a", 1, offsetof(ScalePaths::ScalePaths_2_, a), ::kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kScalePaths_ScalePaths_2_Slots[] = {
+    0, 1,
+};
+
+static_assert(::std::is_standard_layout_v<ScalePaths> && ::std::is_aggregate_v<ScalePaths>);
+constexpr ::kgen::Field kScalePathsFields[] = {
+    {"metadata", 8, offsetof(ScalePaths, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ObjectMeta::kTable},
+    {"spec", 4, offsetof(ScalePaths, spec), ::kgen::ValueKind::kBox, 0, 0, &ScalePaths::Spec::kTable},
+    {"ScalePaths", 10, offsetof(ScalePaths, ScalePaths_), ::kgen::ValueKind::kBox, 0, 0, &ScalePaths::ScalePaths_2_::kTable},
+    {"SelectableFields", 16, offsetof(ScalePaths, SelectableFields_), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kPrinterColumns", 15, offsetof(ScalePaths, kPrinterColumns_), ::kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr ::kgen::PrinterColumn kScalePathsColumns[] = {
+    {"Ready", "string", "", ".status.conditions[?(@.type == \"Ready\")].status", 0, ""},
+    {"Namespace", "string", "", ".metadata.labels.io\\.kubernetes\\.pod\\.namespace", 0, ""},
+    {"All", "integer", "int64", ".spec.list[*]", 2147483647, ""},
+    {{"\"); */ ?\?/ \\ \303\251\000!", 17}, "date", "", ".status.conditions[?(@.message == \"*/\\\\\n\\\"7\")].lastTransitionTime", -1, "Closes */ a comment, ends in a backslash \\"},
+};
+constexpr ::std::uint8_t kScalePathsSlots[] = {
+    0, 3, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 5, 0, 0, 2,
+};
+
+static_assert(::std::is_standard_layout_v<ScalePathsList> && ::std::is_aggregate_v<ScalePathsList>);
+constexpr ::kgen::Field kScalePathsListFields[] = {
+    {"metadata", 8, offsetof(ScalePathsList, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ListMeta::kTable},
+    {"items", 5, offsetof(ScalePathsList, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<ScalePaths>},
+};
+constexpr ::std::uint8_t kScalePathsListSlots[] = {
     0, 0, 1, 2,
 };
 
@@ -229,6 +307,92 @@ constinit const ::kgen::TypeTable ListerList::kTable = {
     .empty = &::kgen::detail::kEmpty<ListerList>.value,
     .construct = &::kgen::detail::ConstructMany<ListerList>,
     .relocate = &::kgen::detail::RelocateMany<ListerList>};
+
+constinit const ::kgen::TypeTable ScalePaths::Spec::ScalePaths_::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePaths::Spec::ScalePaths_),
+    .name = "hostile.default_.v1.ScalePaths.Spec.ScalePaths_",
+    .field_data = kScalePaths_Spec_ScalePaths_Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(ScalePaths::Spec::ScalePaths_, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kScalePaths_Spec_ScalePaths_Slots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<ScalePaths::Spec::ScalePaths_>.value,
+    .construct = &::kgen::detail::ConstructMany<ScalePaths::Spec::ScalePaths_>,
+    .relocate = &::kgen::detail::RelocateMany<ScalePaths::Spec::ScalePaths_>};
+
+constinit const ::kgen::TypeTable ScalePaths::Spec::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePaths::Spec),
+    .name = "hostile.default_.v1.ScalePaths.Spec",
+    .field_data = kScalePaths_SpecFields,
+    .field_count = 6,
+    .unknown_offset = offsetof(ScalePaths::Spec, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 4,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kScalePaths_SpecSlots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<ScalePaths::Spec>.value,
+    .construct = &::kgen::detail::ConstructMany<ScalePaths::Spec>,
+    .relocate = &::kgen::detail::RelocateMany<ScalePaths::Spec>};
+
+constinit const ::kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePaths::ScalePaths_2_),
+    .name = "hostile.default_.v1.ScalePaths.ScalePaths_2_",
+    .field_data = kScalePaths_ScalePaths_2_Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(ScalePaths::ScalePaths_2_, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kScalePaths_ScalePaths_2_Slots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<ScalePaths::ScalePaths_2_>.value,
+    .construct = &::kgen::detail::ConstructMany<ScalePaths::ScalePaths_2_>,
+    .relocate = &::kgen::detail::RelocateMany<ScalePaths::ScalePaths_2_>};
+
+constinit const ::kgen::TypeTable ScalePaths::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePaths),
+    .name = "hostile.default_.v1.ScalePaths",
+    .field_data = kScalePathsFields,
+    .field_count = 5,
+    .unknown_offset = offsetof(ScalePaths, unknown_fields),
+    .metadata_offset = offsetof(ScalePaths, metadata),
+    .hash_bits = 4,
+    .reserved = 0,
+    .hash_seed = 1,
+    .hash_slots = kScalePathsSlots,
+    .kind = &kScalePathsKind,
+    .empty = &::kgen::detail::kEmpty<ScalePaths>.value,
+    .construct = &::kgen::detail::ConstructMany<ScalePaths>,
+    .relocate = &::kgen::detail::RelocateMany<ScalePaths>};
+constinit const ::kgen::PrinterColumns ScalePaths::kPrinterColumns = kScalePathsColumns;
+
+constinit const ::kgen::TypeTable ScalePathsList::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePathsList),
+    .name = "hostile.default_.v1.ScalePathsList",
+    .field_data = kScalePathsListFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(ScalePathsList, unknown_fields),
+    .metadata_offset = offsetof(ScalePathsList, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kScalePathsListSlots,
+    .kind = &kScalePathsListKind,
+    .empty = &::kgen::detail::kEmpty<ScalePathsList>.value,
+    .construct = &::kgen::detail::ConstructMany<ScalePathsList>,
+    .relocate = &::kgen::detail::RelocateMany<ScalePathsList>};
 
 constinit const ::kgen::TypeTable Values::kTable = {
     .version = 1,
@@ -377,6 +541,222 @@ constinit const ::kgen::TypeTable ClientList::kTable = {
     .relocate = &::kgen::detail::RelocateMany<ClientList>};
 
 }  // namespace hostile::default_::v1_2_3
+
+namespace hostile::start::v1alpha2 {
+namespace {
+
+constexpr ::kgen::KindInfo kOldieListKind = {
+    .group = "start.example.com",
+    .version = "v1alpha2",
+    .kind = "OldieList",
+    .list_kind = "",
+    .resource = "oldies",
+    .singular = "oldie",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = nullptr};
+
+constexpr ::kgen::KindInfo kOldieKind = {
+    .group = "start.example.com",
+    .version = "v1alpha2",
+    .kind = "Oldie",
+    .list_kind = "OldieList",
+    .resource = "oldies",
+    .singular = "oldie",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = &OldieList::kTable};
+
+static_assert(::std::is_standard_layout_v<Oldie::Spec> && ::std::is_aggregate_v<Oldie::Spec>);
+constexpr ::kgen::Field kOldie_SpecFields[] = {
+    {"size", 4, offsetof(Oldie::Spec, size), ::kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kOldie_SpecSlots[] = {
+    0, 1,
+};
+
+static_assert(::std::is_standard_layout_v<Oldie> && ::std::is_aggregate_v<Oldie>);
+constexpr ::kgen::Field kOldieFields[] = {
+    {"metadata", 8, offsetof(Oldie, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ObjectMeta::kTable},
+    {"spec", 4, offsetof(Oldie, spec), ::kgen::ValueKind::kBox, 0, 0, &Oldie::Spec::kTable},
+};
+constexpr ::kgen::PrinterColumn kOldieColumns[] = {
+    {"Own", "string", "", ".spec.own", 0, ""},
+};
+constexpr ::std::uint8_t kOldieSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(::std::is_standard_layout_v<OldieList> && ::std::is_aggregate_v<OldieList>);
+constexpr ::kgen::Field kOldieListFields[] = {
+    {"metadata", 8, offsetof(OldieList, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ListMeta::kTable},
+    {"items", 5, offsetof(OldieList, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<Oldie>},
+};
+constexpr ::std::uint8_t kOldieListSlots[] = {
+    0, 0, 1, 2,
+};
+
+}  // namespace
+
+constinit const ::kgen::TypeTable Oldie::Spec::kTable = {
+    .version = 1,
+    .size = sizeof(Oldie::Spec),
+    .name = "hostile.start.v1alpha2.Oldie.Spec",
+    .field_data = kOldie_SpecFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Oldie::Spec, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldie_SpecSlots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<Oldie::Spec>.value,
+    .construct = &::kgen::detail::ConstructMany<Oldie::Spec>,
+    .relocate = &::kgen::detail::RelocateMany<Oldie::Spec>};
+
+constinit const ::kgen::TypeTable Oldie::kTable = {
+    .version = 1,
+    .size = sizeof(Oldie),
+    .name = "hostile.start.v1alpha2.Oldie",
+    .field_data = kOldieFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Oldie, unknown_fields),
+    .metadata_offset = offsetof(Oldie, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldieSlots,
+    .kind = &kOldieKind,
+    .empty = &::kgen::detail::kEmpty<Oldie>.value,
+    .construct = &::kgen::detail::ConstructMany<Oldie>,
+    .relocate = &::kgen::detail::RelocateMany<Oldie>};
+constinit const ::kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
+
+constinit const ::kgen::TypeTable OldieList::kTable = {
+    .version = 1,
+    .size = sizeof(OldieList),
+    .name = "hostile.start.v1alpha2.OldieList",
+    .field_data = kOldieListFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(OldieList, unknown_fields),
+    .metadata_offset = offsetof(OldieList, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldieListSlots,
+    .kind = &kOldieListKind,
+    .empty = &::kgen::detail::kEmpty<OldieList>.value,
+    .construct = &::kgen::detail::ConstructMany<OldieList>,
+    .relocate = &::kgen::detail::RelocateMany<OldieList>};
+
+}  // namespace hostile::start::v1alpha2
+
+namespace hostile::start::v1alpha1 {
+namespace {
+
+constexpr ::kgen::KindInfo kOldieListKind = {
+    .group = "start.example.com",
+    .version = "v1alpha1",
+    .kind = "OldieList",
+    .list_kind = "",
+    .resource = "oldies",
+    .singular = "oldie",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = nullptr};
+
+constexpr ::kgen::KindInfo kOldieKind = {
+    .group = "start.example.com",
+    .version = "v1alpha1",
+    .kind = "Oldie",
+    .list_kind = "OldieList",
+    .resource = "oldies",
+    .singular = "oldie",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = &OldieList::kTable};
+
+static_assert(::std::is_standard_layout_v<Oldie::Spec> && ::std::is_aggregate_v<Oldie::Spec>);
+constexpr ::kgen::Field kOldie_SpecFields[] = {
+    {"size", 4, offsetof(Oldie::Spec, size), ::kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kOldie_SpecSlots[] = {
+    0, 1,
+};
+
+static_assert(::std::is_standard_layout_v<Oldie> && ::std::is_aggregate_v<Oldie>);
+constexpr ::kgen::Field kOldieFields[] = {
+    {"metadata", 8, offsetof(Oldie, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ObjectMeta::kTable},
+    {"spec", 4, offsetof(Oldie, spec), ::kgen::ValueKind::kBox, 0, 0, &Oldie::Spec::kTable},
+};
+constexpr ::kgen::PrinterColumn kOldieColumns[] = {
+    {"Size", "integer", "", ".spec.size", 0, ""},
+};
+constexpr ::std::uint8_t kOldieSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(::std::is_standard_layout_v<OldieList> && ::std::is_aggregate_v<OldieList>);
+constexpr ::kgen::Field kOldieListFields[] = {
+    {"metadata", 8, offsetof(OldieList, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ListMeta::kTable},
+    {"items", 5, offsetof(OldieList, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<Oldie>},
+};
+constexpr ::std::uint8_t kOldieListSlots[] = {
+    0, 0, 1, 2,
+};
+
+}  // namespace
+
+constinit const ::kgen::TypeTable Oldie::Spec::kTable = {
+    .version = 1,
+    .size = sizeof(Oldie::Spec),
+    .name = "hostile.start.v1alpha1.Oldie.Spec",
+    .field_data = kOldie_SpecFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Oldie::Spec, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldie_SpecSlots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<Oldie::Spec>.value,
+    .construct = &::kgen::detail::ConstructMany<Oldie::Spec>,
+    .relocate = &::kgen::detail::RelocateMany<Oldie::Spec>};
+
+constinit const ::kgen::TypeTable Oldie::kTable = {
+    .version = 1,
+    .size = sizeof(Oldie),
+    .name = "hostile.start.v1alpha1.Oldie",
+    .field_data = kOldieFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Oldie, unknown_fields),
+    .metadata_offset = offsetof(Oldie, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldieSlots,
+    .kind = &kOldieKind,
+    .empty = &::kgen::detail::kEmpty<Oldie>.value,
+    .construct = &::kgen::detail::ConstructMany<Oldie>,
+    .relocate = &::kgen::detail::RelocateMany<Oldie>};
+constinit const ::kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
+
+constinit const ::kgen::TypeTable OldieList::kTable = {
+    .version = 1,
+    .size = sizeof(OldieList),
+    .name = "hostile.start.v1alpha1.OldieList",
+    .field_data = kOldieListFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(OldieList, unknown_fields),
+    .metadata_offset = offsetof(OldieList, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kOldieListSlots,
+    .kind = &kOldieListKind,
+    .empty = &::kgen::detail::kEmpty<OldieList>.value,
+    .construct = &::kgen::detail::ConstructMany<OldieList>,
+    .relocate = &::kgen::detail::RelocateMany<OldieList>};
+
+}  // namespace hostile::start::v1alpha1
 
 namespace hostile::start::auto_ {
 namespace {

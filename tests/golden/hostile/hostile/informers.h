@@ -11,6 +11,8 @@
 #include "hostile/core_strimzi/v1beta1/informers.h"
 #include "hostile/default_/v1/informers.h"
 #include "hostile/start/auto_/informers.h"
+#include "hostile/start/v1alpha1/informers.h"
+#include "hostile/start/v1alpha2/informers.h"
 #include "kgen/cache/factory.h"
 
 namespace hostile::core_strimzi {
@@ -52,6 +54,10 @@ class GroupInformers {
  public:
   explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
 
+  // start.example.com/v1alpha2.
+  v1alpha2::Informers V1alpha2() const { return v1alpha2::Informers(factory_); }
+  // start.example.com/v1alpha1.
+  v1alpha1::Informers V1alpha1() const { return v1alpha1::Informers(factory_); }
   // start.example.com/auto.
   auto_::Informers Auto() const { return auto_::Informers(factory_); }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kgen/core/object_meta.h"
+#include "kgen/core/printer_column.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
@@ -187,6 +188,18 @@ struct Order {
     }
   };
 
+  // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
+  struct ScalePaths {
+    static constexpr ::std::string_view kSpecReplicas = ".spec.packers";
+    static constexpr ::std::string_view kStatusReplicas = ".status.availableReplicas";
+    static constexpr ::std::string_view kLabelSelector = ".status.selector";
+  };
+
+  // What a field selector may name, beside metadata.name and metadata.namespace.
+  struct SelectableFields {
+    static constexpr ::std::string_view kSpecItem = "spec.item";
+  };
+
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
   // What the customer wants.
@@ -197,6 +210,8 @@ struct Order {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
+  // What `kubectl get` shows.
+  static const ::kgen::PrinterColumns kPrinterColumns;
   friend bool operator==(const Order& a, const Order& b) noexcept {
     return ::kgen::detail::EqualStruct(&a, &b, kTable);
   }

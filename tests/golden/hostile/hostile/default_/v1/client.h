@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/client/scale_client.h"
 
 namespace hostile::default_::v1 {
 
@@ -17,6 +18,8 @@ struct Client;
 struct ClientList;
 struct Lister;
 struct ListerList;
+struct ScalePaths;
+struct ScalePathsList;
 struct String;
 struct StringList;
 struct Values;
@@ -97,6 +100,34 @@ class ListersClient : private ::kgen::ResourceClient<Lister, ListerList> {
   using ResourceClient::Watch;
 };
 
+// The verbs of scalepaths.default.example.com.
+class ScalePathsClient : private ::kgen::ScalableResourceClient<ScalePaths, ScalePathsList> {
+ public:
+  using ScalableResourceClient::Apply;
+  using ScalableResourceClient::connection;
+  using ScalableResourceClient::Create;
+  using ScalableResourceClient::CreateAsync;
+  using ScalableResourceClient::Delete;
+  using ScalableResourceClient::DeleteAsync;
+  using ScalableResourceClient::DeleteCollection;
+  using ScalableResourceClient::Get;
+  using ScalableResourceClient::GetAsync;
+  using ScalableResourceClient::GetScale;
+  using ScalableResourceClient::GetScaleAsync;
+  using ScalableResourceClient::List;
+  using ScalableResourceClient::ListAsync;
+  using ScalableResourceClient::Pages;
+  using ScalableResourceClient::Patch;
+  using ScalableResourceClient::PatchAsync;
+  using ScalableResourceClient::raw;
+  using ScalableResourceClient::ScalableResourceClient;
+  using ScalableResourceClient::Update;
+  using ScalableResourceClient::UpdateAsync;
+  using ScalableResourceClient::UpdateScale;
+  using ScalableResourceClient::UpdateScaleAsync;
+  using ScalableResourceClient::Watch;
+};
+
 // The verbs of values.default.example.com.
 class ValuesClient : private ::kgen::ResourceClient<Values, ValuesList> {
  public:
@@ -134,6 +165,8 @@ class Client_ {
   }
   // listers.default.example.com in one namespace; "" lists and watches all of them.
   ListersClient Listers(::std::string_view namespace_) const { return ListersClient(connection_, namespace_); }
+  // scalepaths.default.example.com in one namespace; "" lists and watches all of them.
+  ScalePathsClient ScalePaths(::std::string_view namespace_) const { return ScalePathsClient(connection_, namespace_); }
   // values.default.example.com, of the whole cluster.
   ValuesClient Values() const { return ValuesClient(connection_, ""); }
 

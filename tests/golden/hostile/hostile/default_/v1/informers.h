@@ -15,6 +15,7 @@ namespace hostile::default_::v1 {
 
 struct Client;
 struct Lister;
+struct ScalePaths;
 struct String;
 struct Values;
 
@@ -53,6 +54,19 @@ class ListerLister : public ::kgen::Lister<Lister> {
 // Informer and lister of listers.default.example.com.
 using ListerInformer = ::kgen::InformerAccessor<Lister, ListerLister>;
 
+// Reads scalepaths.default.example.com from an informer's store.
+class ScalePathsLister : public ::kgen::Lister<ScalePaths> {
+ public:
+  using Lister::Lister;
+  // Those of one namespace.
+  ::kgen::NamespaceLister<::hostile::default_::v1::ScalePaths> ScalePaths(::std::string_view namespace_) const {
+    return In(namespace_);
+  }
+};
+
+// Informer and lister of scalepaths.default.example.com.
+using ScalePathsInformer = ::kgen::InformerAccessor<ScalePaths, ScalePathsLister>;
+
 // Reads values.default.example.com from an informer's store.
 class ValuesLister : public ::kgen::ClusterLister<Values> {
  public:
@@ -73,6 +87,8 @@ class Informers {
   StringInformer Informers_2_() const { return StringInformer(factory_); }
   // listers.default.example.com.
   ListerInformer Listers() const { return ListerInformer(factory_); }
+  // scalepaths.default.example.com.
+  ScalePathsInformer ScalePaths() const { return ScalePathsInformer(factory_); }
   // values.default.example.com.
   ValuesInformer Values() const { return ValuesInformer(factory_); }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kgen/core/object_meta.h"
+#include "kgen/core/printer_column.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
@@ -474,6 +475,111 @@ struct ListerList {
   }
 };
 
+// `ScalePaths` of default.example.com/v1.
+struct ScalePaths {
+  // What `spec` holds.
+  struct Spec {
+    // What `ScalePaths` holds.
+    struct ScalePaths_ {
+      // `b`: string.
+      ::kgen::String b{};
+      ::kgen::UnknownFields unknown_fields{};
+
+      static const ::kgen::TypeTable kTable;
+      friend bool operator==(const ScalePaths_& a, const ScalePaths_& b) noexcept {
+        return ::kgen::detail::EqualStruct(&a, &b, kTable);
+      }
+    };
+
+    // `Color`: string.
+    ::kgen::String Color{};
+    // `ScalePaths`: object.
+    ::kgen::Optional<ScalePaths_> ScalePaths = ::kgen::kAbsent;
+    // `color`: string.
+    ::kgen::String color{};
+    // `foo_bar`: string.
+    ::kgen::String foo_bar{};
+    // `kPrinterColumns`: string.
+    ::kgen::String kPrinterColumns{};
+    // `shards`: integer of 32 bits.
+    ::kgen::Optional<::std::int32_t> shards{};
+    ::kgen::UnknownFields unknown_fields{};
+
+    static const ::kgen::TypeTable kTable;
+    friend bool operator==(const Spec& a, const Spec& b) noexcept {
+      return ::kgen::detail::EqualStruct(&a, &b, kTable);
+    }
+  };
+
+  // What `ScalePaths` holds.
+  struct ScalePaths_2_ {
+    // `a`: string.
+    ::kgen::String a{};
+    ::kgen::UnknownFields unknown_fields{};
+
+    static const ::kgen::TypeTable kTable;
+    friend bool operator==(const ScalePaths_2_& a, const ScalePaths_2_& b) noexcept {
+      return ::kgen::detail::EqualStruct(&a, &b, kTable);
+    }
+  };
+
+  // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
+  struct ScalePaths_ {
+    static constexpr ::std::string_view kSpecReplicas = ".spec.shards";
+    static constexpr ::std::string_view kStatusReplicas = ".status.shards";
+    static constexpr ::std::string_view kLabelSelector = "";
+  };
+
+  // What a field selector may name, beside metadata.name and metadata.namespace.
+  struct SelectableFields {
+    static constexpr ::std::string_view kSpecColor = "spec.Color";
+    static constexpr ::std::string_view kSpecColor_2 = "spec.color";
+    static constexpr ::std::string_view kSpecFooBar = "spec.foo_bar";
+  };
+
+  // Name, namespace, labels and the rest that every object has.
+  ::kgen::meta::v1::ObjectMeta metadata{};
+  // `spec`: object.
+  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
+  // `ScalePaths`: object.
+  ::kgen::Optional<ScalePaths_2_> ScalePaths_ = ::kgen::kAbsent;
+  // `SelectableFields`: string.
+  ::kgen::String SelectableFields_{};
+  // `kPrinterColumns`: string.
+  ::kgen::String kPrinterColumns_{};
+  ::kgen::UnknownFields unknown_fields{};
+
+  static const ::kgen::TypeTable kTable;
+  // What `kubectl get` shows.
+  static const ::kgen::PrinterColumns kPrinterColumns;
+  friend bool operator==(const ScalePaths& a, const ScalePaths& b) noexcept {
+    return ::kgen::detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
+// Objects of type `ScalePaths`, as a server lists them. A range of its items.
+struct ScalePathsList {
+  // The version that the list is of, and where the next page starts.
+  ::kgen::meta::v1::ListMeta metadata{};
+  // The objects.
+  ::kgen::List<ScalePaths> items{};
+  ::kgen::UnknownFields unknown_fields{};
+
+  const ScalePaths* begin() const noexcept { return items.begin(); }
+  const ScalePaths* end() const noexcept { return items.end(); }
+  ScalePaths* begin() noexcept { return items.begin(); }
+  ScalePaths* end() noexcept { return items.end(); }
+  ::std::size_t size() const noexcept { return items.size(); }
+  bool empty() const noexcept { return items.empty(); }
+  const ScalePaths& operator[](::std::size_t i) const noexcept { return items[i]; }
+  ScalePaths& operator[](::std::size_t i) { return items[i]; }
+
+  static const ::kgen::TypeTable kTable;
+  friend bool operator==(const ScalePathsList& a, const ScalePathsList& b) noexcept {
+    return ::kgen::detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
 // `Values` of default.example.com/v1.
 struct Values {
   // Name, namespace, labels and the rest that every object has.
@@ -556,6 +662,10 @@ using ClientSpec = Client::Spec;
 using ClientStatus = Client::Status;
 // The `Spec` of `Lister`.
 using ListerSpec = Lister::Spec;
+// The `Spec` of `ScalePaths`.
+using ScalePathsSpec = ScalePaths::Spec;
+// The `ScalePaths_2_` of `ScalePaths`.
+using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
 
 }  // namespace hostile::default_::v1
 
