@@ -65,6 +65,19 @@ void RequireText(std::string_view text) {
   Require(good, "no text literal", text);
 }
 
+// The initializer of a string_view: a literal, or one with its length, in braces.
+void RequireView(std::string_view text) {
+  if (text.starts_with('{')) {
+    const std::size_t comma = text.rfind(", ");
+    Require(comma != std::string_view::npos && text.ends_with('}') && comma + 3 < text.size(), "no sized literal",
+            text);
+    const std::string_view size = text.substr(comma + 2, text.size() - comma - 3);
+    Require(std::ranges::all_of(size, [](char c) { return c >= '0' && c <= '9'; }), "no size", text);
+    text = text.substr(1, comma - 1);
+  }
+  RequireText(text);
+}
+
 void RequireComment(const emit::Comment& comment) {
   for (const std::string& line : comment) {
     Require(line.starts_with("//") && line.back() != '\\' && line.find_first_of("\n\r\f\v") == std::string::npos,
@@ -96,11 +109,17 @@ void Check(const emit::PlannedStruct& type) {
     for (const auto& constant : values.constants) {
       RequireIdentifier(constant.identifier);
       if (values.type.ends_with("string_view")) {
-        RequireText(constant.value);
+        RequireView(constant.value);
       } else {
         Require(IsMadeOf(constant.value, "-:() "), "no number", constant.value);
       }
     }
+  }
+  for (const emit::PlannedColumn& column : type.columns) {
+    for (const auto* text : {&column.name, &column.type, &column.format, &column.json_path, &column.description}) {
+      RequireView(*text);
+    }
+    Require(IsMadeOf(column.priority, "-"), "no number", column.priority);
   }
   for (const emit::PlannedStruct& nested : type.nested) Check(nested);
 }
