@@ -74,6 +74,14 @@ TEST_F(RangesTest, PodsOfASnapshotByIndex) {
   EXPECT_EQ(seen_, kApp);
 }
 
+TEST_F(RangesTest, ValuesOfAnIndexOfASnapshot) {
+  for (const auto& value : pods_.Informer().Indexer().Snapshot().IndexValues("node")) {
+    Forget();
+    seen_ += value;
+  }
+  EXPECT_EQ(seen_, kNode);
+}
+
 TEST_F(RangesTest, PodsAndKeysOfASnapshot) {
   for (const auto& key : pods_.Informer().Indexer().Snapshot().Keys()) {
     for (const Pod& pod : pods_.Informer().Indexer().Snapshot().List()) {
