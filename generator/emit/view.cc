@@ -51,16 +51,6 @@ ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& const
   return {start, "    " + constant.value + ";"};
 }
 
-// operator== in one line, two or three, as it fits.
-ViewList Equality(const std::string& name, std::size_t indent) {
-  const std::string head = "friend bool operator==(const " + name + "& a,";
-  const std::string tail = " const " + name + "& b) noexcept {";
-  const std::string body = "return ::kgen::detail::EqualStruct(&a, &b, kTable);";
-  if (indent + head.size() + tail.size() + body.size() + 3 <= kColumns) return {head + tail + " " + body + " }"};
-  if (indent + head.size() + tail.size() <= kColumns) return {head + tail, "  " + body, "}"};
-  return {head, std::string(22, ' ') + tail, "  " + body, "}"};
-}
-
 ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
   const std::size_t indent = 2 * depth + 2;
   ViewList nested, enums, fields;
@@ -81,7 +71,6 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
                  {"enums", std::move(enums)},
                  {"fields", std::move(fields)},
                  {"has_columns", !planned.columns.empty()},
-                 {"equality", Equality(planned.name, indent)},
                  {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)}};
 }
 

@@ -106,12 +106,16 @@ class FactoryState : public SharedObject {
   bool shut_down_ = false;      // guarded by mutex_
 };
 
+SharedInformerFactory::SharedInformerFactory(const Connection& connection) : SharedInformerFactory(connection, {}) {}
 SharedInformerFactory::SharedInformerFactory(const Connection& connection, FactoryOptions options)
     : state_(MakeShared<FactoryState>(connection, std::move(options))) {}
 SharedInformerFactory::~SharedInformerFactory() { Shutdown(); }
 
 void SharedInformerFactory::Start(std::stop_token stop) { state_->Start(stop); }
 
+Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop) const {
+  return WaitForCacheSync(std::move(stop), SyncOptions{});
+}
 Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const {
   return detail::WaitForSync(state_->executor(), std::move(stop), state_->Started(), options);
 }

@@ -5,11 +5,20 @@
 
 namespace kgen {
 
-Json Json::From(const nlohmann::json& value) {
+template <typename Value>
+Json Json::From(const Value& value) {
   // Text that is not UTF-8 becomes U+FFFD: what a server could not read would be worse.
-  return Json(std::string_view(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  return Json(std::string_view(value.dump(-1, ' ', false, Value::error_handler_t::replace)));
 }
 
-nlohmann::json Json::Parse() const { return nlohmann::json::parse(text(), /*cb=*/nullptr, /*allow_exceptions=*/false); }
+template <typename Value>
+Value Json::Parse() const {
+  return Value::parse(text(), /*cb=*/nullptr, /*allow_exceptions=*/false);
+}
+
+template Json Json::From(const nlohmann::json&);
+template Json Json::From(const nlohmann::ordered_json&);
+template nlohmann::json Json::Parse() const;
+template nlohmann::ordered_json Json::Parse() const;
 
 }  // namespace kgen

@@ -15,7 +15,7 @@ nlohmann::json ToJson(const void* object, const TypeTable& table);
 
 // A Json that the user made of something else is shown as null: a discarded value inside another one has no meaning.
 nlohmann::json ToJson(const Json& json) {
-  nlohmann::json value = json.Parse();
+  nlohmann::json value = json.Parse<nlohmann::json>();
   return value.is_discarded() ? nlohmann::json() : value;
 }
 

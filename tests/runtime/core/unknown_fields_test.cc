@@ -151,16 +151,18 @@ TEST_F(JsonTest, KeepsUnsetAndNullApart) {
 }
 
 TEST_F(JsonTest, ParsesOnDemandAndNeverThrows) {
-  EXPECT_EQ(Json(R"({"a":[1]})").Parse()["a"][0], 1);
-  EXPECT_TRUE(Json().Parse().is_discarded());
-  EXPECT_TRUE(Json("{").Parse().is_discarded());
-  EXPECT_TRUE(Json("1 2").Parse().is_discarded());
+  EXPECT_EQ(Json(R"({"a":[1]})").Parse<nlohmann::json>()["a"][0], 1);
+  EXPECT_TRUE(Json().Parse<nlohmann::json>().is_discarded());
+  EXPECT_TRUE(Json("{").Parse<nlohmann::json>().is_discarded());
+  EXPECT_TRUE(Json("1 2").Parse<nlohmann::json>().is_discarded());
 }
 
 TEST_F(JsonTest, IsMadeFromAValueEvenFromOneThatIsNotUtf8) {
-  EXPECT_EQ(Json::From({{"a", 1}}).text(), R"({"a":1})");
-  EXPECT_EQ(Json::From(nullptr).text(), "null");
-  EXPECT_EQ(Json::From("\xFF").text(), "\"\xEF\xBF\xBD\"");
+  EXPECT_EQ(Json::From(nlohmann::json{{"a", 1}}).text(), R"({"a":1})");
+  EXPECT_EQ(Json::From(nlohmann::ordered_json{{"b", 1}, {"a", 2}}).text(), R"({"b":1,"a":2})");
+  EXPECT_EQ(Json(R"({"b":1,"a":2})").Parse<nlohmann::ordered_json>().begin().key(), "b");
+  EXPECT_EQ(Json::From(nlohmann::json(nullptr)).text(), "null");
+  EXPECT_EQ(Json::From(nlohmann::json("\xFF")).text(), "\"\xEF\xBF\xBD\"");
 }
 
 }  // namespace

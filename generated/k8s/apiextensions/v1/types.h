@@ -42,9 +42,6 @@ struct CustomResourceColumnDefinition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceColumnDefinition& a, const CustomResourceColumnDefinition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServiceReference` of apiextensions.k8s.io/v1.
@@ -60,9 +57,6 @@ struct ServiceReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceReference& a, const ServiceReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `WebhookClientConfig` of apiextensions.k8s.io/v1.
@@ -76,9 +70,6 @@ struct WebhookClientConfig {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const WebhookClientConfig& a, const WebhookClientConfig& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `WebhookConversion` of apiextensions.k8s.io/v1.
@@ -90,9 +81,6 @@ struct WebhookConversion {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const WebhookConversion& a, const WebhookConversion& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceConversion` of apiextensions.k8s.io/v1.
@@ -104,9 +92,6 @@ struct CustomResourceConversion {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceConversion& a, const CustomResourceConversion& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinitionNames` of apiextensions.k8s.io/v1.
@@ -126,9 +111,6 @@ struct CustomResourceDefinitionNames {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionNames& a, const CustomResourceDefinitionNames& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ExternalDocumentation` of apiextensions.k8s.io/v1.
@@ -140,9 +122,6 @@ struct ExternalDocumentation {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ExternalDocumentation& a, const ExternalDocumentation& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ValidationRule` of apiextensions.k8s.io/v1.
@@ -171,9 +150,6 @@ struct ValidationRule {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ValidationRule& a, const ValidationRule& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `JSONSchemaProps` of apiextensions.k8s.io/v1.
@@ -269,9 +245,6 @@ struct JSONSchemaProps {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const JSONSchemaProps& a, const JSONSchemaProps& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceValidation` of apiextensions.k8s.io/v1.
@@ -281,9 +254,6 @@ struct CustomResourceValidation {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceValidation& a, const CustomResourceValidation& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SelectableField` of apiextensions.k8s.io/v1.
@@ -293,9 +263,6 @@ struct SelectableField {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SelectableField& a, const SelectableField& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceSubresourceScale` of apiextensions.k8s.io/v1.
@@ -309,9 +276,6 @@ struct CustomResourceSubresourceScale {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceSubresourceScale& a, const CustomResourceSubresourceScale& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceSubresourceStatus` of apiextensions.k8s.io/v1.
@@ -319,9 +283,6 @@ struct CustomResourceSubresourceStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceSubresourceStatus& a, const CustomResourceSubresourceStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceSubresources` of apiextensions.k8s.io/v1.
@@ -333,9 +294,6 @@ struct CustomResourceSubresources {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceSubresources& a, const CustomResourceSubresources& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinitionVersion` of apiextensions.k8s.io/v1.
@@ -361,9 +319,6 @@ struct CustomResourceDefinitionVersion {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionVersion& a, const CustomResourceDefinitionVersion& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinitionSpec` of apiextensions.k8s.io/v1.
@@ -383,9 +338,6 @@ struct CustomResourceDefinitionSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionSpec& a, const CustomResourceDefinitionSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinitionCondition` of apiextensions.k8s.io/v1.
@@ -405,10 +357,6 @@ struct CustomResourceDefinitionCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionCondition& a,
-                         const CustomResourceDefinitionCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinitionStatus` of apiextensions.k8s.io/v1.
@@ -424,9 +372,6 @@ struct CustomResourceDefinitionStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionStatus& a, const CustomResourceDefinitionStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CustomResourceDefinition` of apiextensions.k8s.io/v1.
@@ -440,9 +385,6 @@ struct CustomResourceDefinition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinition& a, const CustomResourceDefinition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `CustomResourceDefinition`, as a server lists them. A range of its items.
@@ -463,10 +405,13 @@ struct CustomResourceDefinitionList {
   CustomResourceDefinition& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CustomResourceDefinitionList& a, const CustomResourceDefinitionList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace k8s::apiextensions::v1
 

@@ -37,9 +37,6 @@ struct ControllerRevision {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ControllerRevision& a, const ControllerRevision& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ControllerRevision`, as a server lists them. A range of its items.
@@ -60,9 +57,6 @@ struct ControllerRevisionList {
   ControllerRevision& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ControllerRevisionList& a, const ControllerRevisionList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `RollingUpdateDaemonSet` of apps/v1.
@@ -74,9 +68,6 @@ struct RollingUpdateDaemonSet {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const RollingUpdateDaemonSet& a, const RollingUpdateDaemonSet& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonSetUpdateStrategy` of apps/v1.
@@ -94,9 +85,6 @@ struct DaemonSetUpdateStrategy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSetUpdateStrategy& a, const DaemonSetUpdateStrategy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonSetSpec` of apps/v1.
@@ -114,9 +102,6 @@ struct DaemonSetSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSetSpec& a, const DaemonSetSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonSetCondition` of apps/v1.
@@ -134,9 +119,6 @@ struct DaemonSetCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSetCondition& a, const DaemonSetCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonSetStatus` of apps/v1.
@@ -164,9 +146,6 @@ struct DaemonSetStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSetStatus& a, const DaemonSetStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonSet` of apps/v1.
@@ -180,9 +159,6 @@ struct DaemonSet {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSet& a, const DaemonSet& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `DaemonSet`, as a server lists them. A range of its items.
@@ -203,9 +179,6 @@ struct DaemonSetList {
   DaemonSet& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonSetList& a, const DaemonSetList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `RollingUpdateDeployment` of apps/v1.
@@ -217,9 +190,6 @@ struct RollingUpdateDeployment {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const RollingUpdateDeployment& a, const RollingUpdateDeployment& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DeploymentStrategy` of apps/v1.
@@ -237,9 +207,6 @@ struct DeploymentStrategy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DeploymentStrategy& a, const DeploymentStrategy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DeploymentSpec` of apps/v1.
@@ -263,9 +230,6 @@ struct DeploymentSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DeploymentSpec& a, const DeploymentSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DeploymentCondition` of apps/v1.
@@ -285,9 +249,6 @@ struct DeploymentCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DeploymentCondition& a, const DeploymentCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DeploymentStatus` of apps/v1.
@@ -313,9 +274,6 @@ struct DeploymentStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DeploymentStatus& a, const DeploymentStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Deployment` of apps/v1.
@@ -329,9 +287,6 @@ struct Deployment {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Deployment& a, const Deployment& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Deployment`, as a server lists them. A range of its items.
@@ -352,9 +307,6 @@ struct DeploymentList {
   Deployment& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DeploymentList& a, const DeploymentList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicaSetSpec` of apps/v1.
@@ -370,9 +322,6 @@ struct ReplicaSetSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicaSetSpec& a, const ReplicaSetSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicaSetCondition` of apps/v1.
@@ -390,9 +339,6 @@ struct ReplicaSetCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicaSetCondition& a, const ReplicaSetCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicaSetStatus` of apps/v1.
@@ -414,9 +360,6 @@ struct ReplicaSetStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicaSetStatus& a, const ReplicaSetStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicaSet` of apps/v1.
@@ -430,9 +373,6 @@ struct ReplicaSet {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicaSet& a, const ReplicaSet& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ReplicaSet`, as a server lists them. A range of its items.
@@ -453,9 +393,6 @@ struct ReplicaSetList {
   ReplicaSet& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicaSetList& a, const ReplicaSetList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `RollingUpdateStatefulSetStrategy` of apps/v1.
@@ -467,10 +404,6 @@ struct RollingUpdateStatefulSetStrategy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const RollingUpdateStatefulSetStrategy& a,
-                         const RollingUpdateStatefulSetStrategy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetOrdinals` of apps/v1.
@@ -480,9 +413,6 @@ struct StatefulSetOrdinals {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetOrdinals& a, const StatefulSetOrdinals& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetPersistentVolumeClaimRetentionPolicy` of apps/v1.
@@ -494,10 +424,6 @@ struct StatefulSetPersistentVolumeClaimRetentionPolicy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetPersistentVolumeClaimRetentionPolicy& a,
-                         const StatefulSetPersistentVolumeClaimRetentionPolicy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetUpdateStrategy` of apps/v1.
@@ -515,9 +441,6 @@ struct StatefulSetUpdateStrategy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetUpdateStrategy& a, const StatefulSetUpdateStrategy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetSpec` of apps/v1.
@@ -554,9 +477,6 @@ struct StatefulSetSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetSpec& a, const StatefulSetSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetCondition` of apps/v1.
@@ -574,9 +494,6 @@ struct StatefulSetCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetCondition& a, const StatefulSetCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSetStatus` of apps/v1.
@@ -604,9 +521,6 @@ struct StatefulSetStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetStatus& a, const StatefulSetStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StatefulSet` of apps/v1.
@@ -620,9 +534,6 @@ struct StatefulSet {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSet& a, const StatefulSet& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `StatefulSet`, as a server lists them. A range of its items.
@@ -643,10 +554,13 @@ struct StatefulSetList {
   StatefulSet& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StatefulSetList& a, const StatefulSetList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace k8s::apps::v1
 

@@ -38,10 +38,6 @@ struct AWSElasticBlockStoreVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AWSElasticBlockStoreVolumeSource& a,
-                         const AWSElasticBlockStoreVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSelectorRequirement` of v1.
@@ -65,9 +61,6 @@ struct NodeSelectorRequirement {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSelectorRequirement& a, const NodeSelectorRequirement& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSelectorTerm` of v1.
@@ -79,9 +72,6 @@ struct NodeSelectorTerm {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSelectorTerm& a, const NodeSelectorTerm& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PreferredSchedulingTerm` of v1.
@@ -93,9 +83,6 @@ struct PreferredSchedulingTerm {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PreferredSchedulingTerm& a, const PreferredSchedulingTerm& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSelector` of v1.
@@ -105,9 +92,6 @@ struct NodeSelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSelector& a, const NodeSelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeAffinity` of v1.
@@ -119,9 +103,6 @@ struct NodeAffinity {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeAffinity& a, const NodeAffinity& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodAffinityTerm` of v1.
@@ -141,9 +122,6 @@ struct PodAffinityTerm {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodAffinityTerm& a, const PodAffinityTerm& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `WeightedPodAffinityTerm` of v1.
@@ -155,9 +133,6 @@ struct WeightedPodAffinityTerm {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const WeightedPodAffinityTerm& a, const WeightedPodAffinityTerm& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodAffinity` of v1.
@@ -169,9 +144,6 @@ struct PodAffinity {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodAffinity& a, const PodAffinity& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodAntiAffinity` of v1.
@@ -183,9 +155,6 @@ struct PodAntiAffinity {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodAntiAffinity& a, const PodAntiAffinity& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Affinity` of v1.
@@ -199,9 +168,6 @@ struct Affinity {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Affinity& a, const Affinity& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `AppArmorProfile` of v1.
@@ -220,9 +186,6 @@ struct AppArmorProfile {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AppArmorProfile& a, const AppArmorProfile& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `AttachedVolume` of v1.
@@ -234,9 +197,6 @@ struct AttachedVolume {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AttachedVolume& a, const AttachedVolume& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `AzureDiskVolumeSource` of v1.
@@ -270,9 +230,6 @@ struct AzureDiskVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AzureDiskVolumeSource& a, const AzureDiskVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `AzureFilePersistentVolumeSource` of v1.
@@ -288,9 +245,6 @@ struct AzureFilePersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AzureFilePersistentVolumeSource& a, const AzureFilePersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `AzureFileVolumeSource` of v1.
@@ -304,9 +258,6 @@ struct AzureFileVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const AzureFileVolumeSource& a, const AzureFileVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ObjectReference` of v1.
@@ -328,9 +279,6 @@ struct ObjectReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ObjectReference& a, const ObjectReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Binding` of v1.
@@ -342,9 +290,6 @@ struct Binding {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Binding& a, const Binding& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecretReference` of v1.
@@ -356,9 +301,6 @@ struct SecretReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretReference& a, const SecretReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CSIPersistentVolumeSource` of v1.
@@ -386,9 +328,6 @@ struct CSIPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CSIPersistentVolumeSource& a, const CSIPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LocalObjectReference` of v1.
@@ -398,9 +337,6 @@ struct LocalObjectReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LocalObjectReference& a, const LocalObjectReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CSIVolumeSource` of v1.
@@ -418,9 +354,6 @@ struct CSIVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CSIVolumeSource& a, const CSIVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Capabilities` of v1.
@@ -432,9 +365,6 @@ struct Capabilities {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Capabilities& a, const Capabilities& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CephFSPersistentVolumeSource` of v1.
@@ -454,9 +384,6 @@ struct CephFSPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CephFSPersistentVolumeSource& a, const CephFSPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CephFSVolumeSource` of v1.
@@ -476,9 +403,6 @@ struct CephFSVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CephFSVolumeSource& a, const CephFSVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CinderPersistentVolumeSource` of v1.
@@ -494,9 +418,6 @@ struct CinderPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CinderPersistentVolumeSource& a, const CinderPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `CinderVolumeSource` of v1.
@@ -512,9 +433,6 @@ struct CinderVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const CinderVolumeSource& a, const CinderVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ClientIPConfig` of v1.
@@ -524,9 +442,6 @@ struct ClientIPConfig {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ClientIPConfig& a, const ClientIPConfig& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ClusterTrustBundleProjection` of v1.
@@ -544,9 +459,6 @@ struct ClusterTrustBundleProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ClusterTrustBundleProjection& a, const ClusterTrustBundleProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ComponentCondition` of v1.
@@ -562,9 +474,6 @@ struct ComponentCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ComponentCondition& a, const ComponentCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ComponentStatus` of v1.
@@ -576,9 +485,6 @@ struct ComponentStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ComponentStatus& a, const ComponentStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ComponentStatus`, as a server lists them. A range of its items.
@@ -599,9 +505,6 @@ struct ComponentStatusList {
   ComponentStatus& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ComponentStatusList& a, const ComponentStatusList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMap` of v1.
@@ -617,9 +520,6 @@ struct ConfigMap {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMap& a, const ConfigMap& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMapEnvSource` of v1.
@@ -631,9 +531,6 @@ struct ConfigMapEnvSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapEnvSource& a, const ConfigMapEnvSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMapKeySelector` of v1.
@@ -647,9 +544,6 @@ struct ConfigMapKeySelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapKeySelector& a, const ConfigMapKeySelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ConfigMap`, as a server lists them. A range of its items.
@@ -670,9 +564,6 @@ struct ConfigMapList {
   ConfigMap& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapList& a, const ConfigMapList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMapNodeConfigSource` of v1.
@@ -690,9 +581,6 @@ struct ConfigMapNodeConfigSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapNodeConfigSource& a, const ConfigMapNodeConfigSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `KeyToPath` of v1.
@@ -706,9 +594,6 @@ struct KeyToPath {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const KeyToPath& a, const KeyToPath& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMapProjection` of v1.
@@ -722,9 +607,6 @@ struct ConfigMapProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapProjection& a, const ConfigMapProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ConfigMapVolumeSource` of v1.
@@ -740,9 +622,6 @@ struct ConfigMapVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ConfigMapVolumeSource& a, const ConfigMapVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ObjectFieldSelector` of v1.
@@ -754,9 +633,6 @@ struct ObjectFieldSelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ObjectFieldSelector& a, const ObjectFieldSelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `FileKeySelector` of v1.
@@ -772,9 +648,6 @@ struct FileKeySelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const FileKeySelector& a, const FileKeySelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceFieldSelector` of v1.
@@ -788,9 +661,6 @@ struct ResourceFieldSelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceFieldSelector& a, const ResourceFieldSelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecretKeySelector` of v1.
@@ -804,9 +674,6 @@ struct SecretKeySelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretKeySelector& a, const SecretKeySelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EnvVarSource` of v1.
@@ -824,9 +691,6 @@ struct EnvVarSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EnvVarSource& a, const EnvVarSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EnvVar` of v1.
@@ -840,9 +704,6 @@ struct EnvVar {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EnvVar& a, const EnvVar& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecretEnvSource` of v1.
@@ -854,9 +715,6 @@ struct SecretEnvSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretEnvSource& a, const SecretEnvSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EnvFromSource` of v1.
@@ -870,9 +728,6 @@ struct EnvFromSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EnvFromSource& a, const EnvFromSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ExecAction` of v1.
@@ -882,9 +737,6 @@ struct ExecAction {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ExecAction& a, const ExecAction& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `HTTPHeader` of v1.
@@ -896,9 +748,6 @@ struct HTTPHeader {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const HTTPHeader& a, const HTTPHeader& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `HTTPGetAction` of v1.
@@ -922,9 +771,6 @@ struct HTTPGetAction {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const HTTPGetAction& a, const HTTPGetAction& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SleepAction` of v1.
@@ -934,9 +780,6 @@ struct SleepAction {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SleepAction& a, const SleepAction& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `TCPSocketAction` of v1.
@@ -948,9 +791,6 @@ struct TCPSocketAction {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const TCPSocketAction& a, const TCPSocketAction& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LifecycleHandler` of v1.
@@ -966,9 +806,6 @@ struct LifecycleHandler {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LifecycleHandler& a, const LifecycleHandler& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Lifecycle` of v1.
@@ -1052,9 +889,6 @@ struct Lifecycle {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Lifecycle& a, const Lifecycle& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `GRPCAction` of v1.
@@ -1066,9 +900,6 @@ struct GRPCAction {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const GRPCAction& a, const GRPCAction& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Probe` of v1.
@@ -1096,9 +927,6 @@ struct Probe {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Probe& a, const Probe& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerPort` of v1.
@@ -1123,9 +951,6 @@ struct ContainerPort {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerPort& a, const ContainerPort& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerResizePolicy` of v1.
@@ -1137,9 +962,6 @@ struct ContainerResizePolicy {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerResizePolicy& a, const ContainerResizePolicy& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceClaim` of v1.
@@ -1151,9 +973,6 @@ struct ResourceClaim {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceClaim& a, const ResourceClaim& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceRequirements` of v1.
@@ -1167,9 +986,6 @@ struct ResourceRequirements {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceRequirements& a, const ResourceRequirements& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerRestartRuleOnExitCodes` of v1.
@@ -1181,9 +997,6 @@ struct ContainerRestartRuleOnExitCodes {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerRestartRuleOnExitCodes& a, const ContainerRestartRuleOnExitCodes& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerRestartRule` of v1.
@@ -1195,9 +1008,6 @@ struct ContainerRestartRule {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerRestartRule& a, const ContainerRestartRule& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SELinuxOptions` of v1.
@@ -1213,9 +1023,6 @@ struct SELinuxOptions {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SELinuxOptions& a, const SELinuxOptions& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SeccompProfile` of v1.
@@ -1234,9 +1041,6 @@ struct SeccompProfile {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SeccompProfile& a, const SeccompProfile& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `WindowsSecurityContextOptions` of v1.
@@ -1252,9 +1056,6 @@ struct WindowsSecurityContextOptions {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const WindowsSecurityContextOptions& a, const WindowsSecurityContextOptions& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecurityContext` of v1.
@@ -1292,9 +1093,6 @@ struct SecurityContext {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecurityContext& a, const SecurityContext& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeDevice` of v1.
@@ -1306,9 +1104,6 @@ struct VolumeDevice {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeDevice& a, const VolumeDevice& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeMount` of v1.
@@ -1337,9 +1132,6 @@ struct VolumeMount {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeMount& a, const VolumeMount& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Container` of v1.
@@ -1410,9 +1202,6 @@ struct Container {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Container& a, const Container& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerExtendedResourceRequest` of v1.
@@ -1426,10 +1215,6 @@ struct ContainerExtendedResourceRequest {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerExtendedResourceRequest& a,
-                         const ContainerExtendedResourceRequest& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerImage` of v1.
@@ -1441,9 +1226,6 @@ struct ContainerImage {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerImage& a, const ContainerImage& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerStateRunning` of v1.
@@ -1453,9 +1235,6 @@ struct ContainerStateRunning {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerStateRunning& a, const ContainerStateRunning& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerStateTerminated` of v1.
@@ -1477,9 +1256,6 @@ struct ContainerStateTerminated {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerStateTerminated& a, const ContainerStateTerminated& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerStateWaiting` of v1.
@@ -1491,9 +1267,6 @@ struct ContainerStateWaiting {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerStateWaiting& a, const ContainerStateWaiting& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerState` of v1.
@@ -1507,9 +1280,6 @@ struct ContainerState {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerState& a, const ContainerState& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceHealth` of v1.
@@ -1523,9 +1293,6 @@ struct ResourceHealth {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceHealth& a, const ResourceHealth& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceStatus` of v1.
@@ -1537,9 +1304,6 @@ struct ResourceStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceStatus& a, const ResourceStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LinuxContainerUser` of v1.
@@ -1553,9 +1317,6 @@ struct LinuxContainerUser {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LinuxContainerUser& a, const LinuxContainerUser& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerUser` of v1.
@@ -1565,9 +1326,6 @@ struct ContainerUser {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerUser& a, const ContainerUser& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ImageVolumeStatus` of v1.
@@ -1577,9 +1335,6 @@ struct ImageVolumeStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ImageVolumeStatus& a, const ImageVolumeStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeStatus` of v1.
@@ -1589,9 +1344,6 @@ struct VolumeStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeStatus& a, const VolumeStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeMountStatus` of v1.
@@ -1609,9 +1361,6 @@ struct VolumeMountStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeMountStatus& a, const VolumeMountStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ContainerStatus` of v1.
@@ -1719,9 +1468,6 @@ struct ContainerStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ContainerStatus& a, const ContainerStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DaemonEndpoint` of v1.
@@ -1731,9 +1477,6 @@ struct DaemonEndpoint {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DaemonEndpoint& a, const DaemonEndpoint& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DownwardAPIVolumeFile` of v1.
@@ -1749,9 +1492,6 @@ struct DownwardAPIVolumeFile {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DownwardAPIVolumeFile& a, const DownwardAPIVolumeFile& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DownwardAPIProjection` of v1.
@@ -1761,9 +1501,6 @@ struct DownwardAPIProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DownwardAPIProjection& a, const DownwardAPIProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `DownwardAPIVolumeSource` of v1.
@@ -1775,9 +1512,6 @@ struct DownwardAPIVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const DownwardAPIVolumeSource& a, const DownwardAPIVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EmptyDirVolumeSource` of v1.
@@ -1789,9 +1523,6 @@ struct EmptyDirVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EmptyDirVolumeSource& a, const EmptyDirVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EndpointAddress` of v1.
@@ -1807,9 +1538,6 @@ struct EndpointAddress {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EndpointAddress& a, const EndpointAddress& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EndpointPort` of v1.
@@ -1832,9 +1560,6 @@ struct EndpointPort {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EndpointPort& a, const EndpointPort& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EndpointSubset` of v1.
@@ -1848,9 +1573,6 @@ struct EndpointSubset {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EndpointSubset& a, const EndpointSubset& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Endpoints` of v1.
@@ -1862,9 +1584,6 @@ struct Endpoints {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Endpoints& a, const Endpoints& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Endpoints`, as a server lists them. A range of its items.
@@ -1885,9 +1604,6 @@ struct EndpointsList {
   Endpoints& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EndpointsList& a, const EndpointsList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EphemeralContainer` of v1.
@@ -1960,9 +1676,6 @@ struct EphemeralContainer {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EphemeralContainer& a, const EphemeralContainer& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `TypedLocalObjectReference` of v1.
@@ -1976,9 +1689,6 @@ struct TypedLocalObjectReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const TypedLocalObjectReference& a, const TypedLocalObjectReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `TypedObjectReference` of v1.
@@ -1994,9 +1704,6 @@ struct TypedObjectReference {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const TypedObjectReference& a, const TypedObjectReference& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeResourceRequirements` of v1.
@@ -2008,9 +1715,6 @@ struct VolumeResourceRequirements {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeResourceRequirements& a, const VolumeResourceRequirements& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaimSpec` of v1.
@@ -2050,9 +1754,6 @@ struct PersistentVolumeClaimSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimSpec& a, const PersistentVolumeClaimSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaimTemplate` of v1.
@@ -2064,9 +1765,6 @@ struct PersistentVolumeClaimTemplate {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimTemplate& a, const PersistentVolumeClaimTemplate& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EphemeralVolumeSource` of v1.
@@ -2076,9 +1774,6 @@ struct EphemeralVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EphemeralVolumeSource& a, const EphemeralVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EventSeries` of v1.
@@ -2090,9 +1785,6 @@ struct EventSeries {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EventSeries& a, const EventSeries& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `EventSource` of v1.
@@ -2104,9 +1796,6 @@ struct EventSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EventSource& a, const EventSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Event` of v1.
@@ -2144,9 +1833,6 @@ struct Event {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Event& a, const Event& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Event`, as a server lists them. A range of its items.
@@ -2167,9 +1853,6 @@ struct EventList {
   Event& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EventList& a, const EventList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `FCVolumeSource` of v1.
@@ -2187,9 +1870,6 @@ struct FCVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const FCVolumeSource& a, const FCVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `FlexPersistentVolumeSource` of v1.
@@ -2207,9 +1887,6 @@ struct FlexPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const FlexPersistentVolumeSource& a, const FlexPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `FlexVolumeSource` of v1.
@@ -2227,9 +1904,6 @@ struct FlexVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const FlexVolumeSource& a, const FlexVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `FlockerVolumeSource` of v1.
@@ -2241,9 +1915,6 @@ struct FlockerVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const FlockerVolumeSource& a, const FlockerVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `GCEPersistentDiskVolumeSource` of v1.
@@ -2259,9 +1930,6 @@ struct GCEPersistentDiskVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const GCEPersistentDiskVolumeSource& a, const GCEPersistentDiskVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `GitRepoVolumeSource` of v1.
@@ -2275,9 +1943,6 @@ struct GitRepoVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const GitRepoVolumeSource& a, const GitRepoVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `GlusterfsPersistentVolumeSource` of v1.
@@ -2293,9 +1958,6 @@ struct GlusterfsPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const GlusterfsPersistentVolumeSource& a, const GlusterfsPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `GlusterfsVolumeSource` of v1.
@@ -2309,9 +1971,6 @@ struct GlusterfsVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const GlusterfsVolumeSource& a, const GlusterfsVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `HostAlias` of v1.
@@ -2323,9 +1982,6 @@ struct HostAlias {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const HostAlias& a, const HostAlias& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `HostIP` of v1.
@@ -2335,9 +1991,6 @@ struct HostIP {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const HostIP& a, const HostIP& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `HostPathVolumeSource` of v1.
@@ -2362,9 +2015,6 @@ struct HostPathVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const HostPathVolumeSource& a, const HostPathVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ISCSIPersistentVolumeSource` of v1.
@@ -2394,9 +2044,6 @@ struct ISCSIPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ISCSIPersistentVolumeSource& a, const ISCSIPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ISCSIVolumeSource` of v1.
@@ -2426,9 +2073,6 @@ struct ISCSIVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ISCSIVolumeSource& a, const ISCSIVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ImageVolumeSource` of v1.
@@ -2447,9 +2091,6 @@ struct ImageVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ImageVolumeSource& a, const ImageVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LimitRangeItem` of v1.
@@ -2469,9 +2110,6 @@ struct LimitRangeItem {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LimitRangeItem& a, const LimitRangeItem& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LimitRangeSpec` of v1.
@@ -2481,9 +2119,6 @@ struct LimitRangeSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LimitRangeSpec& a, const LimitRangeSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LimitRange` of v1.
@@ -2495,9 +2130,6 @@ struct LimitRange {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LimitRange& a, const LimitRange& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `LimitRange`, as a server lists them. A range of its items.
@@ -2518,9 +2150,6 @@ struct LimitRangeList {
   LimitRange& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LimitRangeList& a, const LimitRangeList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PortStatus` of v1.
@@ -2541,9 +2170,6 @@ struct PortStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PortStatus& a, const PortStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LoadBalancerIngress` of v1.
@@ -2559,9 +2185,6 @@ struct LoadBalancerIngress {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LoadBalancerIngress& a, const LoadBalancerIngress& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LoadBalancerStatus` of v1.
@@ -2571,9 +2194,6 @@ struct LoadBalancerStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LoadBalancerStatus& a, const LoadBalancerStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `LocalVolumeSource` of v1.
@@ -2585,9 +2205,6 @@ struct LocalVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const LocalVolumeSource& a, const LocalVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ModifyVolumeStatus` of v1.
@@ -2606,9 +2223,6 @@ struct ModifyVolumeStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ModifyVolumeStatus& a, const ModifyVolumeStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NFSVolumeSource` of v1.
@@ -2622,9 +2236,6 @@ struct NFSVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NFSVolumeSource& a, const NFSVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NamespaceSpec` of v1.
@@ -2634,9 +2245,6 @@ struct NamespaceSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NamespaceSpec& a, const NamespaceSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NamespaceCondition` of v1.
@@ -2654,9 +2262,6 @@ struct NamespaceCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NamespaceCondition& a, const NamespaceCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NamespaceStatus` of v1.
@@ -2674,9 +2279,6 @@ struct NamespaceStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NamespaceStatus& a, const NamespaceStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Namespace` of v1.
@@ -2690,9 +2292,6 @@ struct Namespace {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Namespace& a, const Namespace& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Namespace`, as a server lists them. A range of its items.
@@ -2713,9 +2312,6 @@ struct NamespaceList {
   Namespace& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NamespaceList& a, const NamespaceList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeConfigSource` of v1.
@@ -2725,9 +2321,6 @@ struct NodeConfigSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeConfigSource& a, const NodeConfigSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Taint` of v1.
@@ -2750,9 +2343,6 @@ struct Taint {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Taint& a, const Taint& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSpec` of v1.
@@ -2774,9 +2364,6 @@ struct NodeSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSpec& a, const NodeSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeAddress` of v1.
@@ -2788,9 +2375,6 @@ struct NodeAddress {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeAddress& a, const NodeAddress& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeCondition` of v1.
@@ -2810,9 +2394,6 @@ struct NodeCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeCondition& a, const NodeCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeConfigStatus` of v1.
@@ -2828,9 +2409,6 @@ struct NodeConfigStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeConfigStatus& a, const NodeConfigStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeDaemonEndpoints` of v1.
@@ -2840,9 +2418,6 @@ struct NodeDaemonEndpoints {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeDaemonEndpoints& a, const NodeDaemonEndpoints& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeFeatures` of v1.
@@ -2852,9 +2427,6 @@ struct NodeFeatures {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeFeatures& a, const NodeFeatures& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSwapStatus` of v1.
@@ -2864,9 +2436,6 @@ struct NodeSwapStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSwapStatus& a, const NodeSwapStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeSystemInfo` of v1.
@@ -2896,9 +2465,6 @@ struct NodeSystemInfo {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeSystemInfo& a, const NodeSystemInfo& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeRuntimeHandlerFeatures` of v1.
@@ -2910,9 +2476,6 @@ struct NodeRuntimeHandlerFeatures {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeRuntimeHandlerFeatures& a, const NodeRuntimeHandlerFeatures& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeRuntimeHandler` of v1.
@@ -2924,9 +2487,6 @@ struct NodeRuntimeHandler {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeRuntimeHandler& a, const NodeRuntimeHandler& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `NodeStatus` of v1.
@@ -2969,9 +2529,6 @@ struct NodeStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeStatus& a, const NodeStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Node` of v1.
@@ -2985,7 +2542,6 @@ struct Node {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Node& a, const Node& b) noexcept { return ::kgen::detail::EqualStruct(&a, &b, kTable); }
 };
 
 // `NodeAllocatableResourceClaimStatus` of v1.
@@ -2999,10 +2555,6 @@ struct NodeAllocatableResourceClaimStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeAllocatableResourceClaimStatus& a,
-                         const NodeAllocatableResourceClaimStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Node`, as a server lists them. A range of its items.
@@ -3023,9 +2575,6 @@ struct NodeList {
   Node& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const NodeList& a, const NodeList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeNodeAffinity` of v1.
@@ -3035,9 +2584,6 @@ struct VolumeNodeAffinity {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeNodeAffinity& a, const VolumeNodeAffinity& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PhotonPersistentDiskVolumeSource` of v1.
@@ -3049,10 +2595,6 @@ struct PhotonPersistentDiskVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PhotonPersistentDiskVolumeSource& a,
-                         const PhotonPersistentDiskVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PortworxVolumeSource` of v1.
@@ -3066,9 +2608,6 @@ struct PortworxVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PortworxVolumeSource& a, const PortworxVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `QuobyteVolumeSource` of v1.
@@ -3088,9 +2627,6 @@ struct QuobyteVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const QuobyteVolumeSource& a, const QuobyteVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `RBDPersistentVolumeSource` of v1.
@@ -3114,9 +2650,6 @@ struct RBDPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const RBDPersistentVolumeSource& a, const RBDPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ScaleIOPersistentVolumeSource` of v1.
@@ -3144,9 +2677,6 @@ struct ScaleIOPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ScaleIOPersistentVolumeSource& a, const ScaleIOPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StorageOSPersistentVolumeSource` of v1.
@@ -3164,9 +2694,6 @@ struct StorageOSPersistentVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StorageOSPersistentVolumeSource& a, const StorageOSPersistentVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VsphereVirtualDiskVolumeSource` of v1.
@@ -3182,9 +2709,6 @@ struct VsphereVirtualDiskVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VsphereVirtualDiskVolumeSource& a, const VsphereVirtualDiskVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeSpec` of v1.
@@ -3275,9 +2799,6 @@ struct PersistentVolumeSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeSpec& a, const PersistentVolumeSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeStatus` of v1.
@@ -3302,9 +2823,6 @@ struct PersistentVolumeStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeStatus& a, const PersistentVolumeStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolume` of v1.
@@ -3318,9 +2836,6 @@ struct PersistentVolume {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolume& a, const PersistentVolume& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaimCondition` of v1.
@@ -3340,9 +2855,6 @@ struct PersistentVolumeClaimCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimCondition& a, const PersistentVolumeClaimCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaimStatus` of v1.
@@ -3391,9 +2903,6 @@ struct PersistentVolumeClaimStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimStatus& a, const PersistentVolumeClaimStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaim` of v1.
@@ -3407,9 +2916,6 @@ struct PersistentVolumeClaim {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaim& a, const PersistentVolumeClaim& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `PersistentVolumeClaim`, as a server lists them. A range of its items.
@@ -3430,9 +2936,6 @@ struct PersistentVolumeClaimList {
   PersistentVolumeClaim& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimList& a, const PersistentVolumeClaimList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PersistentVolumeClaimVolumeSource` of v1.
@@ -3444,10 +2947,6 @@ struct PersistentVolumeClaimVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeClaimVolumeSource& a,
-                         const PersistentVolumeClaimVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `PersistentVolume`, as a server lists them. A range of its items.
@@ -3468,9 +2967,6 @@ struct PersistentVolumeList {
   PersistentVolume& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PersistentVolumeList& a, const PersistentVolumeList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodDNSConfigOption` of v1.
@@ -3482,9 +2978,6 @@ struct PodDNSConfigOption {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodDNSConfigOption& a, const PodDNSConfigOption& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodDNSConfig` of v1.
@@ -3498,9 +2991,6 @@ struct PodDNSConfig {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodDNSConfig& a, const PodDNSConfig& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodOS` of v1.
@@ -3510,9 +3000,6 @@ struct PodOS {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodOS& a, const PodOS& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodReadinessGate` of v1.
@@ -3522,9 +3009,6 @@ struct PodReadinessGate {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodReadinessGate& a, const PodReadinessGate& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodResourceClaim` of v1.
@@ -3538,9 +3022,6 @@ struct PodResourceClaim {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodResourceClaim& a, const PodResourceClaim& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodSchedulingGate` of v1.
@@ -3550,9 +3031,6 @@ struct PodSchedulingGate {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodSchedulingGate& a, const PodSchedulingGate& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodSchedulingGroup` of v1.
@@ -3562,9 +3040,6 @@ struct PodSchedulingGroup {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodSchedulingGroup& a, const PodSchedulingGroup& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Sysctl` of v1.
@@ -3576,9 +3051,6 @@ struct Sysctl {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Sysctl& a, const Sysctl& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodSecurityContext` of v1.
@@ -3624,9 +3096,6 @@ struct PodSecurityContext {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodSecurityContext& a, const PodSecurityContext& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Toleration` of v1.
@@ -3659,9 +3128,6 @@ struct Toleration {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Toleration& a, const Toleration& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `TopologySpreadConstraint` of v1.
@@ -3703,9 +3169,6 @@ struct TopologySpreadConstraint {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const TopologySpreadConstraint& a, const TopologySpreadConstraint& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodCertificateProjection` of v1.
@@ -3727,9 +3190,6 @@ struct PodCertificateProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodCertificateProjection& a, const PodCertificateProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecretProjection` of v1.
@@ -3743,9 +3203,6 @@ struct SecretProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretProjection& a, const SecretProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServiceAccountTokenProjection` of v1.
@@ -3759,9 +3216,6 @@ struct ServiceAccountTokenProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceAccountTokenProjection& a, const ServiceAccountTokenProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `VolumeProjection` of v1.
@@ -3781,9 +3235,6 @@ struct VolumeProjection {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const VolumeProjection& a, const VolumeProjection& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ProjectedVolumeSource` of v1.
@@ -3795,9 +3246,6 @@ struct ProjectedVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ProjectedVolumeSource& a, const ProjectedVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `RBDVolumeSource` of v1.
@@ -3821,9 +3269,6 @@ struct RBDVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const RBDVolumeSource& a, const RBDVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ScaleIOVolumeSource` of v1.
@@ -3851,9 +3296,6 @@ struct ScaleIOVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ScaleIOVolumeSource& a, const ScaleIOVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SecretVolumeSource` of v1.
@@ -3869,9 +3311,6 @@ struct SecretVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretVolumeSource& a, const SecretVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `StorageOSVolumeSource` of v1.
@@ -3889,9 +3328,6 @@ struct StorageOSVolumeSource {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StorageOSVolumeSource& a, const StorageOSVolumeSource& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Volume` of v1.
@@ -3961,9 +3397,6 @@ struct Volume {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Volume& a, const Volume& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodSpec` of v1.
@@ -4077,9 +3510,6 @@ struct PodSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodSpec& a, const PodSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodCondition` of v1.
@@ -4101,9 +3531,6 @@ struct PodCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodCondition& a, const PodCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodExtendedResourceClaimStatus` of v1.
@@ -4115,9 +3542,6 @@ struct PodExtendedResourceClaimStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodExtendedResourceClaimStatus& a, const PodExtendedResourceClaimStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodIP` of v1.
@@ -4127,9 +3551,6 @@ struct PodIP {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodIP& a, const PodIP& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodResourceClaimStatus` of v1.
@@ -4141,9 +3562,6 @@ struct PodResourceClaimStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodResourceClaimStatus& a, const PodResourceClaimStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodStatus` of v1.
@@ -4209,9 +3627,6 @@ struct PodStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodStatus& a, const PodStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Pod` of v1.
@@ -4225,7 +3640,6 @@ struct Pod {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Pod& a, const Pod& b) noexcept { return ::kgen::detail::EqualStruct(&a, &b, kTable); }
 };
 
 // Objects of type `Pod`, as a server lists them. A range of its items.
@@ -4246,9 +3660,6 @@ struct PodList {
   Pod& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodList& a, const PodList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodTemplateSpec` of v1.
@@ -4260,9 +3671,6 @@ struct PodTemplateSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodTemplateSpec& a, const PodTemplateSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `PodTemplate` of v1.
@@ -4274,9 +3682,6 @@ struct PodTemplate {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodTemplate& a, const PodTemplate& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `PodTemplate`, as a server lists them. A range of its items.
@@ -4297,9 +3702,6 @@ struct PodTemplateList {
   PodTemplate& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const PodTemplateList& a, const PodTemplateList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicationControllerSpec` of v1.
@@ -4315,9 +3717,6 @@ struct ReplicationControllerSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicationControllerSpec& a, const ReplicationControllerSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicationControllerCondition` of v1.
@@ -4335,9 +3734,6 @@ struct ReplicationControllerCondition {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicationControllerCondition& a, const ReplicationControllerCondition& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicationControllerStatus` of v1.
@@ -4357,9 +3753,6 @@ struct ReplicationControllerStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicationControllerStatus& a, const ReplicationControllerStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ReplicationController` of v1.
@@ -4373,9 +3766,6 @@ struct ReplicationController {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicationController& a, const ReplicationController& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ReplicationController`, as a server lists them. A range of its items.
@@ -4396,9 +3786,6 @@ struct ReplicationControllerList {
   ReplicationController& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ReplicationControllerList& a, const ReplicationControllerList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ScopedResourceSelectorRequirement` of v1.
@@ -4432,10 +3819,6 @@ struct ScopedResourceSelectorRequirement {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ScopedResourceSelectorRequirement& a,
-                         const ScopedResourceSelectorRequirement& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ScopeSelector` of v1.
@@ -4445,9 +3828,6 @@ struct ScopeSelector {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ScopeSelector& a, const ScopeSelector& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceQuotaSpec` of v1.
@@ -4473,9 +3853,6 @@ struct ResourceQuotaSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceQuotaSpec& a, const ResourceQuotaSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceQuotaStatus` of v1.
@@ -4487,9 +3864,6 @@ struct ResourceQuotaStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceQuotaStatus& a, const ResourceQuotaStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ResourceQuota` of v1.
@@ -4503,9 +3877,6 @@ struct ResourceQuota {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceQuota& a, const ResourceQuota& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ResourceQuota`, as a server lists them. A range of its items.
@@ -4526,9 +3897,6 @@ struct ResourceQuotaList {
   ResourceQuota& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ResourceQuotaList& a, const ResourceQuotaList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Secret` of v1.
@@ -4546,9 +3914,6 @@ struct Secret {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Secret& a, const Secret& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Secret`, as a server lists them. A range of its items.
@@ -4569,9 +3934,6 @@ struct SecretList {
   Secret& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SecretList& a, const SecretList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServicePort` of v1.
@@ -4598,9 +3960,6 @@ struct ServicePort {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServicePort& a, const ServicePort& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `SessionAffinityConfig` of v1.
@@ -4610,9 +3969,6 @@ struct SessionAffinityConfig {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const SessionAffinityConfig& a, const SessionAffinityConfig& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServiceSpec` of v1.
@@ -4700,9 +4056,6 @@ struct ServiceSpec {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceSpec& a, const ServiceSpec& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServiceStatus` of v1.
@@ -4714,9 +4067,6 @@ struct ServiceStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceStatus& a, const ServiceStatus& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Service` of v1.
@@ -4730,9 +4080,6 @@ struct Service {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Service& a, const Service& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ServiceAccount` of v1.
@@ -4748,9 +4095,6 @@ struct ServiceAccount {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceAccount& a, const ServiceAccount& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ServiceAccount`, as a server lists them. A range of its items.
@@ -4771,9 +4115,6 @@ struct ServiceAccountList {
   ServiceAccount& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceAccountList& a, const ServiceAccountList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Service`, as a server lists them. A range of its items.
@@ -4794,10 +4135,13 @@ struct ServiceList {
   Service& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ServiceList& a, const ServiceList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace k8s::core::v1
 

@@ -51,11 +51,16 @@ class FactoryState;
 // Thread safety: all members from any thread.
 class SharedInformerFactory {
  public:
-  explicit SharedInformerFactory(const Connection& connection, FactoryOptions options = {});
+  // No default arguments here and below: every user's file would compile the options' members.
+  explicit SharedInformerFactory(const Connection& connection);
+  SharedInformerFactory(const Connection& connection, FactoryOptions options);
   // The same with any clientset.
   template <typename Clientset>
     requires requires(const Clientset& c) { c.connection(); }
-  explicit SharedInformerFactory(const Clientset& clientset, FactoryOptions options = {})
+  explicit SharedInformerFactory(const Clientset& clientset) : SharedInformerFactory(clientset.connection()) {}
+  template <typename Clientset>
+    requires requires(const Clientset& c) { c.connection(); }
+  SharedInformerFactory(const Clientset& clientset, FactoryOptions options)
       : SharedInformerFactory(clientset.connection(), std::move(options)) {}
   SharedInformerFactory(const SharedInformerFactory&) = delete;
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
@@ -66,7 +71,8 @@ class SharedInformerFactory {
   // FA-05]
   void Start(std::stop_token stop = {});
   // Blocks until the started informers have synced. See detail::WaitForSync for what ends it. [INF FA-08 to FA-10]
-  [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}, const SyncOptions& options = {}) const;
+  [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}) const;
+  [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const;
   // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them
   // itself: D11]
   void Shutdown();

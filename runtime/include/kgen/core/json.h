@@ -4,17 +4,16 @@
 //
 // The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and
 // what unknown fields are made of. The text is kept as it came: big integers and number spelling survive. Parsing
-// happens on demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside.
+// happens on demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside. (This header does not:
+// everything includes it, and even the forward declarations there cost more than all of the vocabulary here.)
 //
-//   nlohmann::json body = order.spec->extra.Parse();        a discarded value if unset or not JSON
+//   auto body = order.spec->extra.Parse<nlohmann::json>();      a discarded value if unset or not JSON
 //   order.spec->extra = kgen::Json::From(body);
 #ifndef KGEN_CORE_JSON_H_
 #define KGEN_CORE_JSON_H_
 
 #include <string_view>
 #include <type_traits>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "kgen/core/string.h"
 
@@ -30,9 +29,12 @@ class Json {
   explicit Json(const S& text) : text_(text) {}
   explicit Json(String text) noexcept : text_(static_cast<String&&>(text)) {}
 
-  static Json From(const nlohmann::json& value);
+  // `Value` is nlohmann::json, or nlohmann::ordered_json, which keeps the order of members; the library has both.
+  template <typename Value>
+  static Json From(const Value& value);
   // The value; a discarded one (is_discarded()) when unset or when the text is not JSON. Never throws.
-  nlohmann::json Parse() const;
+  template <typename Value>
+  Value Parse() const;
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }

@@ -37,9 +37,6 @@ struct Order {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Address& a, const Address& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // An element of `giftCards`.
@@ -51,9 +48,6 @@ struct Order {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const GiftCards& a, const GiftCards& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // One article.
@@ -69,9 +63,6 @@ struct Order {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Lines& a, const Lines& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `template` holds.
@@ -79,9 +70,6 @@ struct Order {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Template& a, const Template& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // Known values of `priority`; a newer server may send others.
@@ -135,9 +123,6 @@ struct Order {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // What `status` holds.
@@ -167,9 +152,6 @@ struct Order {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Conditions& a, const Conditions& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // How many of the articles are packed.
@@ -183,9 +165,6 @@ struct Order {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Status& a, const Status& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
@@ -212,9 +191,6 @@ struct Order {
   static const ::kgen::TypeTable kTable;
   // What `kubectl get` shows.
   static const ::kgen::PrinterColumns kPrinterColumns;
-  friend bool operator==(const Order& a, const Order& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Order`, as a server lists them. A range of its items.
@@ -235,15 +211,18 @@ struct OrderList {
   Order& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const OrderList& a, const OrderList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // The `Spec` of `Order`.
 using OrderSpec = Order::Spec;
 // The `Status` of `Order`.
 using OrderStatus = Order::Status;
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace acme::shop::v1
 

@@ -28,9 +28,6 @@ struct Event {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Event& a, const Event& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Event`, as a server lists them. A range of its items.
@@ -51,10 +48,13 @@ struct EventList {
   Event& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const EventList& a, const EventList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace hostile::core_strimzi::v1beta1
 

@@ -31,9 +31,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Port_& a, const Port_& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `Spec` holds.
@@ -47,9 +44,6 @@ struct Client {
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
-        friend bool operator==(const Spec& a, const Spec& b) noexcept {
-          return ::kgen::detail::EqualStruct(&a, &b, kTable);
-        }
       };
 
       // `spec`: object.
@@ -57,9 +51,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Spec_2_& a, const Spec_2_& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // An element of `deep`.
@@ -69,9 +60,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Deep& a, const Deep& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `empty` holds.
@@ -79,9 +67,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Empty& a, const Empty& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // An element of `grid`.
@@ -91,9 +76,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Grid& a, const Grid& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `metrics` holds.
@@ -105,9 +87,6 @@ struct Client {
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
-        friend bool operator==(const Relabelings& a, const Relabelings& b) noexcept {
-          return ::kgen::detail::EqualStruct(&a, &b, kTable);
-        }
       };
 
       // `relabelings`: list of object.
@@ -115,9 +94,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Metrics& a, const Metrics& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // An element of `metricsRelabelings`.
@@ -127,9 +103,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const MetricsRelabelings& a, const MetricsRelabelings& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `nat-outgoing` holds.
@@ -139,9 +112,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const NatOutgoing& a, const NatOutgoing& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `natOutgoing` holds.
@@ -151,9 +121,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const NatOutgoing_2& a, const NatOutgoing_2& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `port` holds.
@@ -163,9 +130,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Port_2& a, const Port_2& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // What `spec` holds.
@@ -179,9 +143,6 @@ struct Client {
           ::kgen::UnknownFields unknown_fields{};
 
           static const ::kgen::TypeTable kTable;
-          friend bool operator==(const Spec_& a, const Spec_& b) noexcept {
-            return ::kgen::detail::EqualStruct(&a, &b, kTable);
-          }
         };
 
         // `spec`: object.
@@ -189,9 +150,6 @@ struct Client {
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
-        friend bool operator==(const Spec& a, const Spec& b) noexcept {
-          return ::kgen::detail::EqualStruct(&a, &b, kTable);
-        }
       };
 
       // `spec`: object.
@@ -199,9 +157,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Spec_2& a, const Spec_2& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // Known values of `byName`; a newer server may send others.
@@ -356,9 +311,6 @@ struct Client {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // What `status` holds.
@@ -370,9 +322,6 @@ struct Client {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const Status_2_& a, const Status_2_& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // `Status`: string.
@@ -382,9 +331,6 @@ struct Client {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Status& a, const Status& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Name, namespace, labels and the rest that every object has.
@@ -398,9 +344,6 @@ struct Client {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Client& a, const Client& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Client`, as a server lists them. A range of its items.
@@ -421,9 +364,6 @@ struct ClientList {
   Client& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ClientList& a, const ClientList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Lister` of default.example.com/v1.
@@ -435,9 +375,6 @@ struct Lister {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Name, namespace, labels and the rest that every object has.
@@ -447,9 +384,6 @@ struct Lister {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Lister& a, const Lister& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Lister`, as a server lists them. A range of its items.
@@ -470,9 +404,6 @@ struct ListerList {
   Lister& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ListerList& a, const ListerList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `ScalePaths` of default.example.com/v1.
@@ -486,9 +417,6 @@ struct ScalePaths {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
-      friend bool operator==(const ScalePaths_& a, const ScalePaths_& b) noexcept {
-        return ::kgen::detail::EqualStruct(&a, &b, kTable);
-      }
     };
 
     // `Color`: string.
@@ -506,9 +434,6 @@ struct ScalePaths {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // What `ScalePaths` holds.
@@ -518,9 +443,6 @@ struct ScalePaths {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const ScalePaths_2_& a, const ScalePaths_2_& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
@@ -552,9 +474,6 @@ struct ScalePaths {
   static const ::kgen::TypeTable kTable;
   // What `kubectl get` shows.
   static const ::kgen::PrinterColumns kPrinterColumns;
-  friend bool operator==(const ScalePaths& a, const ScalePaths& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `ScalePaths`, as a server lists them. A range of its items.
@@ -575,9 +494,6 @@ struct ScalePathsList {
   ScalePaths& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ScalePathsList& a, const ScalePathsList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `Values` of default.example.com/v1.
@@ -591,9 +507,6 @@ struct Values {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Values& a, const Values& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Values`, as a server lists them. A range of its items.
@@ -614,9 +527,6 @@ struct ValuesList {
   Values& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ValuesList& a, const ValuesList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // `string` of default.example.com/v1.
@@ -628,9 +538,6 @@ struct String {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const String& a, const String& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `String`, as a server lists them. A range of its items.
@@ -651,9 +558,6 @@ struct StringList {
   String& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StringList& a, const StringList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // The `Spec` of `Client`.
@@ -666,6 +570,12 @@ using ListerSpec = Lister::Spec;
 using ScalePathsSpec = ScalePaths::Spec;
 // The `ScalePaths_2_` of `ScalePaths`.
 using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace hostile::default_::v1
 

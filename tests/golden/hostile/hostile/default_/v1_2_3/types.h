@@ -26,9 +26,6 @@ struct Client {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Client& a, const Client& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Client`, as a server lists them. A range of its items.
@@ -49,10 +46,13 @@ struct ClientList {
   Client& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const ClientList& a, const ClientList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace hostile::default_::v1_2_3
 

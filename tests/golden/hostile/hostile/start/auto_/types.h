@@ -30,9 +30,6 @@ struct Start {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Name, namespace, labels and the rest that every object has.
@@ -42,9 +39,6 @@ struct Start {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const Start& a, const Start& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Start`, as a server lists them. A range of its items.
@@ -65,13 +59,16 @@ struct StartList {
   Start& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const StartList& a, const StartList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // The `Spec` of `Start`.
 using StartSpec = Start::Spec;
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace hostile::start::auto_
 

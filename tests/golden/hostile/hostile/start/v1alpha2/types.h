@@ -29,9 +29,6 @@ struct Oldie {
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
-    friend bool operator==(const Spec& a, const Spec& b) noexcept {
-      return ::kgen::detail::EqualStruct(&a, &b, kTable);
-    }
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
@@ -55,9 +52,6 @@ struct Oldie {
   static const ::kgen::TypeTable kTable;
   // What `kubectl get` shows.
   static const ::kgen::PrinterColumns kPrinterColumns;
-  friend bool operator==(const Oldie& a, const Oldie& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // Objects of type `Oldie`, as a server lists them. A range of its items.
@@ -78,13 +72,16 @@ struct OldieList {
   Oldie& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
-  friend bool operator==(const OldieList& a, const OldieList& b) noexcept {
-    return ::kgen::detail::EqualStruct(&a, &b, kTable);
-  }
 };
 
 // The `Spec` of `Oldie`.
 using OldieSpec = Oldie::Spec;
+
+// The same on the wire, for every type above; see kgen/core/value.h.
+template <::kgen::detail::HasTable T>
+bool operator==(const T& a, const T& b) noexcept {
+  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+}
 
 }  // namespace hostile::start::v1alpha2
 
