@@ -94,9 +94,32 @@ ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
   return lines;
 }
 
+// A table is a static member, so what initializes it is looked up inside the struct and all around it first: names of
+// the namespace that mean something else there are spelled in full. [GEN NAM-16]
+class TableScope {
+ public:
+  explicit TableScope(std::string name_space) : name_space_(std::move(name_space)) {}
+
+  TableScope Inside(const PlannedStruct& planned) const {
+    TableScope inside = *this;
+    for (const PlannedField& field : planned.fields) inside.hidden_.insert(field.identifier);
+    for (const PlannedStruct& nested : planned.nested) inside.hidden_.insert(nested.name);
+    for (const PlannedEnum& nested : planned.enums) inside.hidden_.insert(nested.name);
+    return inside;
+  }
+  std::string Spell(const std::string& path) const {
+    return hidden_.contains(path.substr(0, path.find("::"))) ? "::" + name_space_ + "::" + path : path;
+  }
+
+ private:
+  std::string name_space_;
+  std::set<std::string> hidden_;
+};
+
 // The tables of a struct and of all inside it, inner ones first.
-void TableViews(const PlannedStruct& planned, std::set<std::string>& symbols, ViewList& out) {
-  for (const PlannedStruct& inner : planned.nested) TableViews(inner, symbols, out);
+void TableViews(const PlannedStruct& planned, const TableScope& around, std::set<std::string>& symbols, ViewList& out) {
+  const TableScope scope = around.Inside(planned);
+  for (const PlannedStruct& inner : planned.nested) TableViews(inner, scope, symbols, out);
   std::string symbol = "k" + Flat(planned.path);
   while (!symbols.insert(symbol).second) symbol += "x";
   std::vector<std::string> wire_names;
@@ -114,24 +137,26 @@ void TableViews(const PlannedStruct& planned, std::set<std::string>& symbols, Vi
   }
   const NameSlots slots = FindNameSlots(wire_names);
   const bool hashed = !slots.slots.empty();
-  out.push_back(
-      ViewMap{{"symbol", symbol},
-              {"type", planned.path},
-              {"title", planned.table_name},
-              {"has_fields", !planned.fields.empty()},
-              {"field_count", std::to_string(planned.fields.size())},
-              {"field_data", planned.fields.empty() ? "nullptr" : symbol + "Fields"},
-              {"rows", std::move(rows)},
-              {"has_columns", !columns.empty()},
-              {"columns", std::move(columns)},
-              {"has_slots", hashed},
-              {"slot_lines", SlotLines(slots.slots)},
-              {"slot_data", hashed ? symbol + "Slots" : "nullptr"},
-              {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
-              {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
-              {"metadata", planned.metadata.empty() ? "::kgen::TypeTable::kNoMetadata"
-                                                    : "offsetof(" + planned.path + ", " + planned.metadata + ")"},
-              {"kind", planned.kind_symbol.empty() ? "nullptr" : "&" + planned.kind_symbol}});
+  const std::string type = scope.Spell(planned.path);
+  out.push_back(ViewMap{{"symbol", symbol},
+                        {"type", planned.path},
+                        {"type_inside", type},
+                        {"title", planned.table_name},
+                        {"has_fields", !planned.fields.empty()},
+                        {"field_count", std::to_string(planned.fields.size())},
+                        {"field_data", planned.fields.empty() ? "nullptr" : scope.Spell(symbol + "Fields")},
+                        {"rows", std::move(rows)},
+                        {"has_columns", !columns.empty()},
+                        {"columns", std::move(columns)},
+                        {"column_data", scope.Spell(symbol + "Columns")},
+                        {"has_slots", hashed},
+                        {"slot_lines", SlotLines(slots.slots)},
+                        {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
+                        {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
+                        {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
+                        {"metadata", planned.metadata.empty() ? "::kgen::TypeTable::kNoMetadata"
+                                                              : "offsetof(" + type + ", " + planned.metadata + ")"},
+                        {"kind", planned.kind_symbol.empty() ? "nullptr" : "&" + scope.Spell(planned.kind_symbol)}});
 }
 
 ViewValue KindView(const PlannedKindInfo& kind) {
@@ -331,7 +356,7 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
     ViewList tables, infos;
     std::set<std::string> symbols, wanted;
     for (std::size_t i = part.first; i < part.last; ++i) {
-      TableViews(part.version->structs[i], symbols, tables);
+      TableViews(part.version->structs[i], TableScope(part.version->name_space), symbols, tables);
       wanted.insert(part.version->structs[i].kind_symbol);
     }
     for (const PlannedKindInfo& kind : part.version->kinds) {

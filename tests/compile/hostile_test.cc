@@ -125,6 +125,17 @@ TEST(V1beta1, GivesEachVersionWhatStandsAboveThem_V1B_02) {
   EXPECT_EQ(New::kPrinterColumns[0].name, "Own") << "its own win [MV-08]";
 }
 
+TEST(HostileMembers, HideNothingFromTheTables_NAM_16) {
+  using hostile::default_::v1::ScalePaths;
+  const std::string_view text =
+      R"({"apiVersion":"default.example.com/v1","kind":"ScalePaths","spec":{"scalePaths":[{"b":"1"}]},"kScalePathsFields":"2"})";
+  const ScalePaths object = kgen::Must(kgen::Decode<ScalePaths>(text));
+  const ScalePaths::Spec::ScalePaths& inner = object.spec->scalePaths[0];
+  EXPECT_EQ(inner.b, "1");
+  EXPECT_EQ(object.kScalePathsFields, "2");
+  EXPECT_EQ(kgen::Encode(object), text);
+}
+
 template <typename T>
 concept HasMetadata = requires {
   T::kPrinterColumns;

@@ -745,9 +745,10 @@ constexpr ::std::string_view kManifests[] = {
      ":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}},\"SelectableFields\":{\"type\":\"string\"},\"kPrinte"
      "rColumns\":{\"type\":\"string\"},\"spec\":{\"type\":\"object\",\"properties\":{\"shards\":{\"type\":\"integer\""
      ",\"format\":\"int32\"},\"color\":{\"type\":\"string\"},\"Color\":{\"type\":\"string\"},\"foo_bar\":{\"type\":\""
-     "string\"},\"ScalePaths\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}},\"kPrinterColumns\""
-     ":{\"type\":\"string\"}}}}}}}]}}",
-     1532},
+     "string\"},\"scalePaths\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\""
+     "string\"}}}},\"kPrinterColumns\":{\"type\":\"string\"}}},\"kScalePathsFields\":{\"type\":\"string\"},\"kScaleP"
+     "athsColumns\":{\"type\":\"string\"},\"kScalePathsKind\":{\"type\":\"string\"}}}}}]}}",
+     1670},
     // starts.start.example.com
     {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sta"
      "rts.start.example.com\"},\"spec\":{\"group\":\"start.example.com\",\"scope\":\"Cluster\",\"names\":{\"kind\":\""

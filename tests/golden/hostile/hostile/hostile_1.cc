@@ -145,25 +145,25 @@ constexpr ::std::uint8_t kListerListSlots[] = {
     0, 0, 1, 2,
 };
 
-static_assert(::std::is_standard_layout_v<ScalePaths::Spec::ScalePaths_> && ::std::is_aggregate_v<ScalePaths::Spec::ScalePaths_>);
-constexpr ::kgen::Field kScalePaths_Spec_ScalePaths_Fields[] = {
-    {"b", 1, offsetof(ScalePaths::Spec::ScalePaths_, b), ::kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(::std::is_standard_layout_v<ScalePaths::Spec::ScalePaths> && ::std::is_aggregate_v<ScalePaths::Spec::ScalePaths>);
+constexpr ::kgen::Field kScalePaths_Spec_ScalePathsFields[] = {
+    {"b", 1, offsetof(ScalePaths::Spec::ScalePaths, b), ::kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr ::std::uint8_t kScalePaths_Spec_ScalePaths_Slots[] = {
+constexpr ::std::uint8_t kScalePaths_Spec_ScalePathsSlots[] = {
     0, 1,
 };
 
 static_assert(::std::is_standard_layout_v<ScalePaths::Spec> && ::std::is_aggregate_v<ScalePaths::Spec>);
 constexpr ::kgen::Field kScalePaths_SpecFields[] = {
     {"Color", 5, offsetof(ScalePaths::Spec, Color), ::kgen::ValueKind::kString, 0, 0, nullptr},
-    {"ScalePaths", 10, offsetof(ScalePaths::Spec, ScalePaths), ::kgen::ValueKind::kBox, 0, 0, &ScalePaths::Spec::ScalePaths_::kTable},
     {"color", 5, offsetof(ScalePaths::Spec, color), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"foo_bar", 7, offsetof(ScalePaths::Spec, foo_bar), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"kPrinterColumns", 15, offsetof(ScalePaths::Spec, kPrinterColumns), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"scalePaths", 10, offsetof(ScalePaths::Spec, scalePaths), ::kgen::ValueKind::kList, 0, 0, &::kgen::kTypeOf<ScalePaths::Spec::ScalePaths>},
     {"shards", 6, offsetof(ScalePaths::Spec, shards), ::kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr ::std::uint8_t kScalePaths_SpecSlots[] = {
-    0, 0, 0, 5, 4, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 6,
+    0, 0, 0, 2, 0, 5, 6, 0, 0, 0, 3, 0, 4, 1, 0, 0,
 };
 
 static_assert(::std::is_standard_layout_v<ScalePaths::ScalePaths_2_> && ::std::is_aggregate_v<ScalePaths::ScalePaths_2_>);
@@ -181,6 +181,9 @@ constexpr ::kgen::Field kScalePathsFields[] = {
     {"ScalePaths", 10, offsetof(ScalePaths, ScalePaths_), ::kgen::ValueKind::kBox, 0, 0, &ScalePaths::ScalePaths_2_::kTable},
     {"SelectableFields", 16, offsetof(ScalePaths, SelectableFields_), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"kPrinterColumns", 15, offsetof(ScalePaths, kPrinterColumns_), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kScalePathsColumns", 18, offsetof(ScalePaths, kScalePathsColumns), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kScalePathsFields", 17, offsetof(ScalePaths, kScalePathsFields), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kScalePathsKind", 15, offsetof(ScalePaths, kScalePathsKind), ::kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr ::kgen::PrinterColumn kScalePathsColumns[] = {
     {"Ready", "string", "", ".status.conditions[?(@.type == \"Ready\")].status", 0, ""},
@@ -189,7 +192,7 @@ constexpr ::kgen::PrinterColumn kScalePathsColumns[] = {
     {{"\"); */ ?\?/ \\ \303\251\000!", 17}, "date", "", ".status.conditions[?(@.message == \"*/\\\\\n\\\"7\")].lastTransitionTime", -1, "Closes */ a comment, ends in a backslash \\"},
 };
 constexpr ::std::uint8_t kScalePathsSlots[] = {
-    0, 3, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 5, 0, 0, 2,
+    0, 3, 0, 1, 8, 6, 0, 4, 0, 0, 0, 7, 5, 0, 0, 2,
 };
 
 static_assert(::std::is_standard_layout_v<ScalePathsList> && ::std::is_aggregate_v<ScalePathsList>);
@@ -308,39 +311,39 @@ constinit const ::kgen::TypeTable ListerList::kTable = {
     .construct = &::kgen::detail::ConstructMany<ListerList>,
     .relocate = &::kgen::detail::RelocateMany<ListerList>};
 
-constinit const ::kgen::TypeTable ScalePaths::Spec::ScalePaths_::kTable = {
+constinit const ::kgen::TypeTable ScalePaths::Spec::ScalePaths::kTable = {
     .version = 1,
-    .size = sizeof(ScalePaths::Spec::ScalePaths_),
-    .name = "hostile.default_.v1.ScalePaths.Spec.ScalePaths_",
-    .field_data = kScalePaths_Spec_ScalePaths_Fields,
+    .size = sizeof(::hostile::default_::v1::ScalePaths::Spec::ScalePaths),
+    .name = "hostile.default_.v1.ScalePaths.Spec.ScalePaths",
+    .field_data = kScalePaths_Spec_ScalePathsFields,
     .field_count = 1,
-    .unknown_offset = offsetof(ScalePaths::Spec::ScalePaths_, unknown_fields),
+    .unknown_offset = offsetof(::hostile::default_::v1::ScalePaths::Spec::ScalePaths, unknown_fields),
     .metadata_offset = ::kgen::TypeTable::kNoMetadata,
     .hash_bits = 1,
     .reserved = 0,
     .hash_seed = 0,
-    .hash_slots = kScalePaths_Spec_ScalePaths_Slots,
+    .hash_slots = kScalePaths_Spec_ScalePathsSlots,
     .kind = nullptr,
-    .empty = &::kgen::detail::kEmpty<ScalePaths::Spec::ScalePaths_>.value,
-    .construct = &::kgen::detail::ConstructMany<ScalePaths::Spec::ScalePaths_>,
-    .relocate = &::kgen::detail::RelocateMany<ScalePaths::Spec::ScalePaths_>};
+    .empty = &::kgen::detail::kEmpty<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>.value,
+    .construct = &::kgen::detail::ConstructMany<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>,
+    .relocate = &::kgen::detail::RelocateMany<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>};
 
 constinit const ::kgen::TypeTable ScalePaths::Spec::kTable = {
     .version = 1,
-    .size = sizeof(ScalePaths::Spec),
+    .size = sizeof(::hostile::default_::v1::ScalePaths::Spec),
     .name = "hostile.default_.v1.ScalePaths.Spec",
     .field_data = kScalePaths_SpecFields,
     .field_count = 6,
-    .unknown_offset = offsetof(ScalePaths::Spec, unknown_fields),
+    .unknown_offset = offsetof(::hostile::default_::v1::ScalePaths::Spec, unknown_fields),
     .metadata_offset = ::kgen::TypeTable::kNoMetadata,
     .hash_bits = 4,
     .reserved = 0,
-    .hash_seed = 0,
+    .hash_seed = 1,
     .hash_slots = kScalePaths_SpecSlots,
     .kind = nullptr,
-    .empty = &::kgen::detail::kEmpty<ScalePaths::Spec>.value,
-    .construct = &::kgen::detail::ConstructMany<ScalePaths::Spec>,
-    .relocate = &::kgen::detail::RelocateMany<ScalePaths::Spec>};
+    .empty = &::kgen::detail::kEmpty<::hostile::default_::v1::ScalePaths::Spec>.value,
+    .construct = &::kgen::detail::ConstructMany<::hostile::default_::v1::ScalePaths::Spec>,
+    .relocate = &::kgen::detail::RelocateMany<::hostile::default_::v1::ScalePaths::Spec>};
 
 constinit const ::kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
     .version = 1,
@@ -363,19 +366,19 @@ constinit const ::kgen::TypeTable ScalePaths::kTable = {
     .version = 1,
     .size = sizeof(ScalePaths),
     .name = "hostile.default_.v1.ScalePaths",
-    .field_data = kScalePathsFields,
-    .field_count = 5,
+    .field_data = ::hostile::default_::v1::kScalePathsFields,
+    .field_count = 8,
     .unknown_offset = offsetof(ScalePaths, unknown_fields),
     .metadata_offset = offsetof(ScalePaths, metadata),
     .hash_bits = 4,
     .reserved = 0,
     .hash_seed = 1,
     .hash_slots = kScalePathsSlots,
-    .kind = &kScalePathsKind,
+    .kind = &::hostile::default_::v1::kScalePathsKind,
     .empty = &::kgen::detail::kEmpty<ScalePaths>.value,
     .construct = &::kgen::detail::ConstructMany<ScalePaths>,
     .relocate = &::kgen::detail::RelocateMany<ScalePaths>};
-constinit const ::kgen::PrinterColumns ScalePaths::kPrinterColumns = kScalePathsColumns;
+constinit const ::kgen::PrinterColumns ScalePaths::kPrinterColumns = ::hostile::default_::v1::kScalePathsColumns;
 
 constinit const ::kgen::TypeTable ScalePathsList::kTable = {
     .version = 1,

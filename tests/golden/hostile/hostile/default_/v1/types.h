@@ -410,8 +410,8 @@ struct ListerList {
 struct ScalePaths {
   // What `spec` holds.
   struct Spec {
-    // What `ScalePaths` holds.
-    struct ScalePaths_ {
+    // An element of `scalePaths`.
+    struct ScalePaths {
       // `b`: string.
       ::kgen::String b{};
       ::kgen::UnknownFields unknown_fields{};
@@ -421,14 +421,14 @@ struct ScalePaths {
 
     // `Color`: string.
     ::kgen::String Color{};
-    // `ScalePaths`: object.
-    ::kgen::Optional<ScalePaths_> ScalePaths = ::kgen::kAbsent;
     // `color`: string.
     ::kgen::String color{};
     // `foo_bar`: string.
     ::kgen::String foo_bar{};
     // `kPrinterColumns`: string.
     ::kgen::String kPrinterColumns{};
+    // `scalePaths`: list of object.
+    ::kgen::List<ScalePaths> scalePaths{};
     // `shards`: integer of 32 bits.
     ::kgen::Optional<::std::int32_t> shards{};
     ::kgen::UnknownFields unknown_fields{};
@@ -469,6 +469,12 @@ struct ScalePaths {
   ::kgen::String SelectableFields_{};
   // `kPrinterColumns`: string.
   ::kgen::String kPrinterColumns_{};
+  // `kScalePathsColumns`: string.
+  ::kgen::String kScalePathsColumns{};
+  // `kScalePathsFields`: string.
+  ::kgen::String kScalePathsFields{};
+  // `kScalePathsKind`: string.
+  ::kgen::String kScalePathsKind{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
