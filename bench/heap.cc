@@ -26,8 +26,10 @@ constinit std::atomic<std::int64_t> live{0};
 constinit std::atomic<std::int64_t> peak{0};
 constinit std::atomic<std::int64_t> allocations{0};
 
+bool Counting() noexcept { return counting.load(std::memory_order_relaxed); }
+
 void Count(void* block, int sign) noexcept {
-  if (block == nullptr || !counting.load(std::memory_order_relaxed)) return;
+  if (block == nullptr || !Counting()) return;
   const std::int64_t bytes = static_cast<std::int64_t>(::malloc_usable_size(block)) + kChunkHeader;
   const std::int64_t now = live.fetch_add(sign * bytes, std::memory_order_relaxed) + sign * bytes;
   if (sign < 0) return;
@@ -48,10 +50,13 @@ std::int64_t Heap::Allocations() noexcept { return allocations.load(std::memory_
 }  // namespace kgen::bench
 
 using kgen::bench::Count;
+using kgen::bench::Counting;
 
 extern "C" {
 
+// First the flag, so that rows that count instructions do not count these.
 void* malloc(std::size_t size) {
+  if (!Counting()) return __libc_malloc(size);
   void* block = __libc_malloc(size);
   Count(block, 1);
   return block;
@@ -86,6 +91,7 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
 }
 
 void free(void* block) {
+  if (!Counting()) return __libc_free(block);
   Count(block, -1);
   __libc_free(block);
 }
