@@ -67,9 +67,11 @@ function(kgen_add_api target)
 
   # The stamp is the output and the code a byproduct: with the code as output, Makefiles would run the tool in every
   # build after an input was touched, because unchanged code keeps its old time.
+  # fingerprint.h is the one header that Ninja has to know: the others include it and it changes when one of them does,
+  # so what uses them is compiled in the run that generates, and not with the old headers until the next.
   add_custom_command(
     OUTPUT "${stamp}"
-    BYPRODUCTS ${sources}
+    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
     COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} --depfile "${depfile}"
             --depfile-target "${stamp}" ${inputs}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"

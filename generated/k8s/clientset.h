@@ -13,6 +13,7 @@
 #include "k8s/apps/v1/client.h"
 #include "k8s/coordination/v1/client.h"
 #include "k8s/core/v1/client.h"
+#include "k8s/fingerprint.h"
 #include "kgen/client/config.h"
 #include "kgen/client/crd.h"
 #include "kgen/client/retry.h"

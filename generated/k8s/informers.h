@@ -13,6 +13,7 @@
 #include "k8s/apps/v1/informers.h"
 #include "k8s/coordination/v1/informers.h"
 #include "k8s/core/v1/informers.h"
+#include "k8s/fingerprint.h"
 #include "kgen/cache/factory.h"
 
 namespace k8s::core {

@@ -7,6 +7,7 @@
 
 #include <span>
 
+#include "k8s/fingerprint.h"
 #include "kgen/core/type_table.h"
 
 namespace k8s {

@@ -66,7 +66,8 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   const std::size_t errors = diagnostics.error_count();
   const Plan plan = MakePlan(api, {.name_space = options.name_space}, diagnostics);
   if (diagnostics.error_count() != errors) return {};
-  const FileHeader header = CommentLines(options.header, kColumns);
+  const FileHeader header{.lines = CommentLines(options.header, kColumns),
+                          .fingerprint = plan.folder + "/fingerprint.h"};
   TemplateEngine engine;
   Files files;
   for (const PlannedVersion& version : plan.versions) {
@@ -81,6 +82,9 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   files[plan.folder + "/clientset.h"] = engine.Render("clientset.h", ViewClientset(plan, header));
   files[plan.folder + "/informers.h"] = engine.Render("factory.h", ViewFactory(plan, header));
   files[plan.folder + "/scheme.h"] = engine.Render("scheme.h", ViewScheme(plan, header));
+  std::string headers;
+  for (const auto& [path, text] : files) headers += path + '\0' + text + '\0';
+  files[header.fingerprint] = engine.Render("fingerprint.h", ViewFingerprint(plan, header, Hash(headers)));
   EmitSources(plan, options, header, engine, files);
   return files;
 }

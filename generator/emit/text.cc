@@ -187,6 +187,14 @@ std::vector<std::string> CommentLines(const std::vector<std::string>& lines, std
   return out;
 }
 
+std::string Hash(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  std::string out;
+  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[hash >> shift & 0xF];
+  return out;
+}
+
 std::string InComment(std::string_view text, std::size_t limit) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {

@@ -29,6 +29,9 @@ std::vector<std::string> StringLiteralLines(std::string_view text, std::size_t w
 // hold control or bidirectional characters, or act as a marker of another tool. White space alone gives no line.
 std::vector<std::string> CommentLines(const std::vector<std::string>& lines, std::size_t width);
 
+// FNV-1a, 16 hexadecimal digits: tells changes, not attacks.
+std::string Hash(std::string_view text);
+
 // A short piece of input to stand inside a comment, in back quotes: one line, at most `limit` bytes.
 std::string InComment(std::string_view text, std::size_t limit = 80);
 

@@ -32,7 +32,7 @@ std::string Guard(std::string_view path) {
 
 // What every file has.
 ViewMap FileView(const std::string& path, const std::string& name_space, const FileHeader& header) {
-  return {{"header", ViewValue(header)},
+  return {{"header", ViewValue(header.lines)},
           {"guard", Guard(path)},
           {"namespace", name_space},
           {"table_version", std::to_string(kTableVersion)}};
@@ -255,8 +255,8 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHea
   }
   view.emplace_back("title", version.title);
   std::vector<std::string> includes = version.includes;
-  includes.insert(includes.end(),
-                  {"kgen/core/object_meta.h", "kgen/core/ref.h", "kgen/core/type_table.h", "kgen/core/value.h"});
+  includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                   "kgen/core/type_table.h", "kgen/core/value.h"});
   if (std::any_of(version.structs.begin(), version.structs.end(), [](const auto& s) { return !s.columns.empty(); })) {
     includes.emplace_back("kgen/core/printer_column.h");
   }
@@ -274,9 +274,9 @@ ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
   ViewMap view = FileView(version.folder + "/client.h", version.name_space, header);
   ViewList resources;
   std::set<std::string> declared;
-  std::vector<std::string> includes = {"kgen/client/resource_client.h"};
+  std::vector<std::string> includes = {header.fingerprint, "kgen/client/resource_client.h"};
   for (const PlannedResource& resource : version.resources) {
-    if (resource.scalable && includes.size() == 1) includes.emplace_back("kgen/client/scale_client.h");
+    if (resource.scalable && includes.size() == 2) includes.emplace_back("kgen/client/scale_client.h");
     resources.push_back(ClientView(resource));
     declared.insert(resource.type);
     if (resource.list_type != "void") declared.insert(resource.list_type);
@@ -299,6 +299,7 @@ ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header) {
     declared.insert(resource.type);
   }
   view.emplace_back("title", version.title);
+  view.emplace_back("includes", Includes({header.fingerprint, "kgen/cache/factory.h"}));
   view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
   view.emplace_back("informers_class", version.informers_class);
   view.emplace_back("resources", std::move(resources));
@@ -308,8 +309,8 @@ ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header) {
 ViewMap ViewClientset(const Plan& plan, const FileHeader& header) {
   ViewMap view = FileView(plan.folder + "/clientset.h", plan.name_space, header);
   ViewList versions;
-  std::vector<std::string> includes = {"kgen/client/config.h", "kgen/client/crd.h", "kgen/client/retry.h",
-                                       "kgen/core/result.h", "kgen/core/stop.h"};
+  std::vector<std::string> includes = {header.fingerprint,    "kgen/client/config.h", "kgen/client/crd.h",
+                                       "kgen/client/retry.h", "kgen/core/result.h",   "kgen/core/stop.h"};
   for (const PlannedVersion& version : plan.versions) {
     if (version.resources.empty()) continue;
     versions.push_back(VersionView(version));
@@ -324,7 +325,7 @@ ViewMap ViewClientset(const Plan& plan, const FileHeader& header) {
 ViewMap ViewFactory(const Plan& plan, const FileHeader& header) {
   ViewMap view = FileView(plan.folder + "/informers.h", plan.name_space, header);
   ViewList groups;
-  std::vector<std::string> includes = {"kgen/cache/factory.h"};
+  std::vector<std::string> includes = {header.fingerprint, "kgen/cache/factory.h"};
   for (std::size_t i = 0; i < plan.versions.size();) {
     const PlannedVersion& first = plan.versions[i];
     ViewList versions;
@@ -345,7 +346,15 @@ ViewMap ViewFactory(const Plan& plan, const FileHeader& header) {
 }
 
 ViewMap ViewScheme(const Plan& plan, const FileHeader& header) {
-  return FileView(plan.folder + "/scheme.h", plan.name_space, header);
+  ViewMap view = FileView(plan.folder + "/scheme.h", plan.name_space, header);
+  view.emplace_back("includes", Includes({header.fingerprint, "kgen/core/type_table.h"}));
+  return view;
+}
+
+ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value) {
+  ViewMap view = FileView(header.fingerprint, plan.name_space, header);
+  view.emplace_back("fingerprint", std::move(value));
+  return view;
 }
 
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header) {

@@ -15,8 +15,11 @@
 
 namespace kgen::generator::emit {
 
-// Comment lines of the user's own for the top of each file; may be empty.
-using FileHeader = std::vector<std::string>;
+// What every file gets.
+struct FileHeader {
+  std::vector<std::string> lines;  // comments of the user's own for the top; may be empty
+  std::string fingerprint;         // the path of fingerprint.h, which every other header includes
+};
 
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
@@ -24,6 +27,7 @@ ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClientset(const Plan& plan, const FileHeader& header);
 ViewMap ViewFactory(const Plan& plan, const FileHeader& header);
 ViewMap ViewScheme(const Plan& plan, const FileHeader& header);
+ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value);
 
 // Tables of some structs of a version: [first, last) of its top-level structs.
 struct TablePart {

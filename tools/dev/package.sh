@@ -36,7 +36,8 @@ package_installed() {
     tail -n 20 "$package_root/install.log" >&2
     return 1
   }
-  package_build "$package_root/installed" examples -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
+  cp -R examples "$package_root/examples"  # to be changed below
+  package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
 }
 
 # With the tool of the dev tree: LLVM is not linked a second time.
@@ -50,12 +51,19 @@ package_nothing_to_do() { ninja -C "$package_root/installed" -n | grep 'no work 
 
 # A touched input runs the generator once; its output has not changed, so nothing is compiled.
 package_touched() {
-  local input steps
-  input=$(find examples -name '*.yaml' -path '*crds*' | sort | head -n 1)
-  [ -n "$input" ] || { say "no CRD below examples/"; return 1; }
-  touch "$input"
+  local steps
+  touch "$package_root/examples/crds/orders.yaml"
   steps=$(ninja -C "$package_root/installed" -v) || return 1
   grep -q 'kgen generate' <<<"$steps" && ! grep -q ' -c ' <<<"$steps" && package_nothing_to_do
+}
+
+# A new field moves others: in the same run everything that uses the type has to be compiled again.
+package_changed() {
+  local crd=$package_root/examples/crds/orders.yaml steps
+  sed -i 's/^\( *\)photo:$/\1ribbon:\n\1  type: string\n&/' "$crd"
+  cmp -s "$crd" examples/crds/orders.yaml && return 1
+  steps=$(ninja -C "$package_root/installed" -v) || return 1
+  grep -q ' -c .*03_custom_resource.cc' <<<"$steps" && package_nothing_to_do
 }
 
 verb_package() {
@@ -70,6 +78,7 @@ verb_package() {
   package_case "the examples' own test passes" package_example_test
   package_case "a second build has nothing to do" package_nothing_to_do
   package_case "a touched CRD is generated again, and nothing compiled" package_touched
+  package_case "a changed CRD: what uses it is compiled in the same run" package_changed
   package_case "examples build with kgen as a subdirectory" package_subdirectory
   printf '%d passed, %d failed, 0 skipped\n' $package_passed $package_failed
   [ $package_failed -eq 0 ]

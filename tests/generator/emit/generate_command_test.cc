@@ -101,6 +101,22 @@ TEST_F(Generate, TellsWhatACommandLineLacks_ERR_06) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
+TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyOfThem_OUT_03) {
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
+  const Tree before = ReadTree(out_);
+  for (const auto& [path, text] : before) {
+    if (!path.ends_with(".h") || path == "acme/fingerprint.h") continue;
+    EXPECT_THAT(text, HasSubstr("#include \"acme/fingerprint.h\"")) << path;
+  }
+  std::string changed = test_support::ReadFile(orders_);
+  changed.replace(changed.find("photo:"), 6, "photograph:");
+  std::ofstream(folder_ / "changed.yaml") << changed;
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "changed.yaml"}).code, kFine);
+  EXPECT_NE(ReadTree(out_)["acme/fingerprint.h"], before.at("acme/fingerprint.h"));
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
+  EXPECT_EQ(ReadTree(out_), before);
+}
+
 TEST_F(Generate, GivesTheSameBytesInEveryOrder_OUT_01_OUT_02) {
   ASSERT_EQ(Invoke({"--out", out_ + "1", "--namespace", "both", orders_, hostile_}).code, kFine);
   ASSERT_EQ(Invoke({"--out", out_ + "2", "--namespace", "both", hostile_, orders_}).code, kFine);

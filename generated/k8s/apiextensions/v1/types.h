@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"

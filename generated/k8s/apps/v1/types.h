@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "k8s/core/v1/types.h"
+#include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "k8s/fingerprint.h"
 #include "kgen/cache/factory.h"
 
 namespace k8s::coordination::v1 {

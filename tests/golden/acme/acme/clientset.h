@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "acme/fingerprint.h"
 #include "acme/shop/v1/client.h"
 #include "kgen/client/config.h"
 #include "kgen/client/crd.h"

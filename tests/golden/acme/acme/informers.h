@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "acme/fingerprint.h"
 #include "acme/shop/v1/informers.h"
 #include "kgen/cache/factory.h"
 

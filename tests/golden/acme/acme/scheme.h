@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "acme/fingerprint.h"
 #include "kgen/core/type_table.h"
 
 namespace acme {

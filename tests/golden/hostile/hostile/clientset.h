@@ -10,6 +10,7 @@
 
 #include "hostile/core_strimzi/v1beta1/client.h"
 #include "hostile/default_/v1/client.h"
+#include "hostile/fingerprint.h"
 #include "hostile/start/auto_/client.h"
 #include "hostile/start/v1alpha1/client.h"
 #include "hostile/start/v1alpha2/client.h"

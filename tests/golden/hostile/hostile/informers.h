@@ -10,6 +10,7 @@
 
 #include "hostile/core_strimzi/v1beta1/informers.h"
 #include "hostile/default_/v1/informers.h"
+#include "hostile/fingerprint.h"
 #include "hostile/start/auto_/informers.h"
 #include "hostile/start/v1alpha1/informers.h"
 #include "hostile/start/v1alpha2/informers.h"

@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "hostile/fingerprint.h"
 #include "kgen/core/type_table.h"
 
 namespace hostile {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "acme/fingerprint.h"
 #include "kgen/cache/factory.h"
 
 namespace acme::shop::v1 {

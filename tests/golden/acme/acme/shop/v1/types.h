@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "acme/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/printer_column.h"
 #include "kgen/core/ref.h"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hostile/fingerprint.h"
 #include "kgen/cache/factory.h"
 
 namespace hostile::core_strimzi::v1beta1 {

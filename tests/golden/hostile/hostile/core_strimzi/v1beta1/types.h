@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hostile/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"

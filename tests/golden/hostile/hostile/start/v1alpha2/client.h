@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hostile/fingerprint.h"
 #include "kgen/client/resource_client.h"
 #include "kgen/client/scale_client.h"
 
