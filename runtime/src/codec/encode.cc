@@ -187,8 +187,10 @@ class Encoder {
       }
       case ValueKind::kDuration:
         return out_.Quoted(static_cast<const Duration*>(value)->text());
-      case ValueKind::kQuantity:
-        return out_.Quoted(static_cast<const Quantity*>(value)->text());
+      case ValueKind::kQuantity: {
+        const auto& v = *static_cast<const Quantity*>(value);
+        return v.is_number() ? out_.Raw(v.text()) : out_.Quoted(v.text());
+      }
       case ValueKind::kBytes:
         return out_.Quoted(static_cast<const Bytes*>(value)->base64());
       case ValueKind::kJson:

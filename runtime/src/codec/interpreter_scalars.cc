@@ -241,17 +241,16 @@ Interpreter::Outcome Interpreter::DurationText(Duration& duration, char c) {
 }
 
 Interpreter::Outcome Interpreter::QuantityText(Quantity& quantity, char c) {
-  String& text = detail_ScalarAccess::Text(quantity);
+  const bool number = StartsNumber(c);  // `cpu: 2`, as custom resources may store it
+  if (c != '"' && !number) return Misfit("a quantity such as \"500m\"");
   std::string_view value;
-  if (c == '"') {
-    if (!reader_.String(value)) return Broken();
-  } else if (StartsNumber(c)) {  // `cpu: 2`, as custom resources may store it
-    bool plain;
-    if (!reader_.Number(value, plain)) return Broken();
-  } else {
-    return Misfit("a quantity such as \"500m\"");
+  bool plain;
+  if (!(number ? reader_.Number(value, plain) : reader_.String(value))) return Broken();
+  if (quantity.has_value()) quantity.reset();
+  // A number of more than 15 digits becomes text, which means the same to every server.
+  if (!number || !detail_ScalarAccess::SetNumber(quantity, value)) {
+    SetText(detail_ScalarAccess::Text(quantity), value, false);
   }
-  SetText(text, value, false);
   return Outcome::kOk;
 }
 
@@ -271,7 +270,7 @@ Interpreter::Outcome Interpreter::IntOrText(IntOrString& value, char c) {
   if (!reader_.Number(number, plain)) return Broken();
   if (ParseInteger(number, plain, integer)) {
     if (value.has_value()) value.reset();
-    if (detail_ScalarAccess::SetInt(value, number)) return Outcome::kOk;
+    if (detail_ScalarAccess::SetNumber(value, number)) return Outcome::kOk;
   }
   reader_.Rewind(start);
   return Misfit("an integer or a string");

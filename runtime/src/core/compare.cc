@@ -16,7 +16,7 @@ enum class Meaning : bool {
 };
 
 // The 16 bytes of String, Duration, Quantity, IntOrString, Bytes and Json. Inline bytes behind the text are zero, so
-// inline texts are equal as bytes; IntOrString's integers have a tag of their own and are always inline.
+// inline texts are equal as bytes; numbers in IntOrString and Quantity have a tag of their own and are always inline.
 bool SameText(const void* a, const void* b) noexcept {
   if (std::memcmp(a, b, sizeof(String)) == 0) return true;
   const unsigned char x = static_cast<const unsigned char*>(a)[15];
@@ -232,6 +232,8 @@ std::uint64_t HashValue(std::uint64_t hash, const void* value, ValueKind kind, c
       const auto& either = As<IntOrString>(value);
       return HashText(Mix(hash, either.is_int()), either.is_int() ? either.str() : either.string_value());
     }
+    case ValueKind::kQuantity:
+      return HashText(Mix(hash, As<Quantity>(value).is_number()), As<Quantity>(value).text());
     case ValueKind::kStruct:
       return HashObject(hash, value, *static_cast<const TypeTable*>(detail));
     case ValueKind::kBox:

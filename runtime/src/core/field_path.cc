@@ -90,9 +90,10 @@ void EmitText(const void* value, ValueKind kind, const Sink& sink) {
       return sink(static_cast<const MicroTime*>(value)->str());
     case ValueKind::kIntOrString:
       return sink(static_cast<const IntOrString*>(value)->str());
+    case ValueKind::kQuantity:
+      return sink(static_cast<const Quantity*>(value)->text());
     case ValueKind::kString:
     case ValueKind::kDuration:
-    case ValueKind::kQuantity:
     case ValueKind::kBytes:
       return sink(static_cast<const String*>(value)->view());
     default:

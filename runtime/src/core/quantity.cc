@@ -145,7 +145,30 @@ std::strong_ordering CompareMagnitude(const Decimal& a, const Decimal& b) {
   return std::strong_ordering::equal;
 }
 
+// ---- A JSON number is inline text whose tag has the high bit set, and which String does not know. ----
+
+constexpr unsigned char kNumberTag = 0x80;
+
+bool IsNumber(unsigned char tag) { return tag > kNumberTag && tag != 255; }
+
+std::string_view NumberOrText(const String& text) noexcept {
+  const auto* bytes = reinterpret_cast<const char*>(&text);
+  const auto tag = static_cast<unsigned char>(bytes[15]);
+  return IsNumber(tag) ? std::string_view(bytes, std::size_t{tag} - kNumberTag - 1) : text.view();
+}
+
 }  // namespace
+
+bool detail_ScalarAccess::SetNumber(String& text, std::string_view number) noexcept {
+  if (number.size() > String::kInline) return false;
+  std::memcpy(text.bytes_, number.data(), number.size());
+  text.bytes_[15] = static_cast<char>(kNumberTag + number.size() + 1);
+  return true;
+}
+
+std::string_view Quantity::text() const noexcept { return NumberOrText(text_); }
+
+bool Quantity::is_number() const noexcept { return IsNumber(text_.tag()); }
 
 Quantity::Quantity(std::int64_t value) {
   char buffer[24];
@@ -153,14 +176,14 @@ Quantity::Quantity(std::int64_t value) {
   text_ = std::string_view(buffer, static_cast<std::size_t>(end - buffer));
 }
 
-bool Quantity::valid() const noexcept { return Read(text_).valid; }
+bool Quantity::valid() const noexcept { return Read(text()).valid; }
 
-std::int64_t Quantity::Value() const noexcept { return RoundedUp(Read(text_), 0); }
+std::int64_t Quantity::Value() const noexcept { return RoundedUp(Read(text()), 0); }
 
-std::int64_t Quantity::MilliValue() const noexcept { return RoundedUp(Read(text_), 3); }
+std::int64_t Quantity::MilliValue() const noexcept { return RoundedUp(Read(text()), 3); }
 
 double Quantity::AsDouble() const noexcept {
-  const Decimal number = Read(text_);
+  const Decimal number = Read(text());
   if (number.size == 0) return 0;
   char buffer[sizeof number.digits + 32];
   char* out = buffer;
@@ -179,45 +202,23 @@ double Quantity::AsDouble() const noexcept {
 }
 
 std::strong_ordering Quantity::Compare(const Quantity& a, const Quantity& b) noexcept {
-  const Decimal x = Read(a.text_);
-  const Decimal y = Read(b.text_);
+  const Decimal x = Read(a.text());
+  const Decimal y = Read(b.text());
   if (x.sign() != y.sign()) return x.sign() <=> y.sign();
   return x.sign() < 0 ? CompareMagnitude(y, x) : CompareMagnitude(x, y);
-}
-
-// ---- IntOrString. An integer is inline text whose tag has the high bit set, and which String does not know. ----
-
-namespace {
-
-constexpr unsigned char kIntTag = 0x80;
-
-std::string_view IntText(const String& text) noexcept {
-  const auto* bytes = reinterpret_cast<const char*>(&text);
-  return {bytes, std::size_t{static_cast<unsigned char>(bytes[15])} - kIntTag - 1};
-}
-
-bool IsIntTag(unsigned char tag) { return tag > kIntTag && tag != 255; }
-
-}  // namespace
-
-bool detail_ScalarAccess::SetInt(IntOrString& v, std::string_view text) noexcept {
-  if (text.size() > String::kInline) return false;
-  std::memcpy(v.text_.bytes_, text.data(), text.size());
-  v.text_.bytes_[15] = static_cast<char>(kIntTag + text.size() + 1);
-  return true;
 }
 
 IntOrString::IntOrString(std::int32_t value) {
   char buffer[16];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  detail_ScalarAccess::SetInt(*this, {buffer, static_cast<std::size_t>(end - buffer)});
+  detail_ScalarAccess::SetNumber(*this, {buffer, static_cast<std::size_t>(end - buffer)});
 }
 
-bool IntOrString::is_int() const noexcept { return IsIntTag(text_.tag()); }
+bool IntOrString::is_int() const noexcept { return IsNumber(text_.tag()); }
 
 std::int64_t IntOrString::int64_value() const noexcept {
   if (!is_int()) return 0;
-  const std::string_view text = IntText(text_);
+  const std::string_view text = NumberOrText(text_);
   std::int64_t value = 0;  // at most 15 digits
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -230,11 +231,11 @@ std::int32_t IntOrString::int_value() const noexcept {
 
 std::string_view IntOrString::string_value() const noexcept { return is_int() ? std::string_view() : text_.view(); }
 
-std::string IntOrString::str() const { return std::string(is_int() ? IntText(text_) : text_.view()); }
+std::string IntOrString::str() const { return std::string(NumberOrText(text_)); }
 
 bool operator==(const IntOrString& a, const IntOrString& b) noexcept {
   if (a.is_int() != b.is_int() || a.has_value() != b.has_value()) return false;
-  return a.is_int() ? IntText(a.text_) == IntText(b.text_) : a.text_ == b.text_;
+  return NumberOrText(a.text_) == NumberOrText(b.text_);
 }
 
 }  // namespace kgen

@@ -156,6 +156,31 @@ TEST_F(KeepTest, ATextEntryOfADecodedMapThatWasResetIsNotWritten) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"env":{"b":"2"}}]})"));
 }
 
+TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned_D6) {
+  const std::string json = R"({"parts":[{"limits":{"a":2,"b":1.50,"c":"2","d":-1e3}}]})";
+  EXPECT_EQ(Back(json), json);
+  Widget widget = Must(Decode<Widget>(WithSpec(json)));
+  auto& limits = widget.spec->parts[0].limits;
+  EXPECT_TRUE(limits["a"].is_number());
+  EXPECT_EQ(limits["a"].Value(), 2);
+  EXPECT_EQ(limits["b"].MilliValue(), 1500);
+  EXPECT_EQ(limits["a"], limits["c"]);
+  EXPECT_EQ(limits["a"].text(), "2");
+  const Widget copy = widget;
+  EXPECT_EQ(copy, widget);
+  EXPECT_EQ(Hash(copy), Hash(widget));
+  limits["a"] = "2";
+  EXPECT_NE(copy, widget) << "text and number differ on the wire";
+  EXPECT_TRUE(SemanticEqual(copy, widget));
+  limits["b"] = limits["d"];
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"limits":{"a":"2","b":-1e3,"c":"2","d":-1e3}}]})"));
+}
+
+TEST_F(KeepTest, ANumberTooLongToStayOneBecomesAQuantityOfTheSameText) {
+  EXPECT_EQ(Back(R"({"parts":[{"limits":{"a":1234567890123456789}}]})"),
+            R"({"parts":[{"limits":{"a":"1234567890123456789"}}]})");
+}
+
 TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   const std::string json = WithSpec(R"({"named":{"a":[1],"b":{}},"parts":[{"name":"a"},"odd",{"name":"c"}]})");
   auto widget = Must(Decode<Widget>(json));

@@ -216,16 +216,16 @@ TEST_F(IntOrStringTest, HoldsTheWholeRangeAndCopies) {
 
 TEST_F(IntOrStringTest, KeepsTheSpellingOfTheServerAndWiderIntegers) {
   IntOrString wide;
-  EXPECT_TRUE(detail_ScalarAccess::SetInt(wide, "100000000000"));
+  EXPECT_TRUE(detail_ScalarAccess::SetNumber(wide, "100000000000"));
   EXPECT_TRUE(wide.is_int());
   EXPECT_EQ(wide.int64_value(), 100'000'000'000);
   EXPECT_EQ(wide.int_value(), std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(wide.str(), "100000000000");
   IntOrString longest;
-  EXPECT_TRUE(detail_ScalarAccess::SetInt(longest, "-12345678901234"));
+  EXPECT_TRUE(detail_ScalarAccess::SetNumber(longest, "-12345678901234"));
   EXPECT_EQ(longest.int64_value(), -12'345'678'901'234);
   IntOrString too_long;
-  EXPECT_FALSE(detail_ScalarAccess::SetInt(too_long, "1234567890123456"));
+  EXPECT_FALSE(detail_ScalarAccess::SetNumber(too_long, "1234567890123456"));
   EXPECT_FALSE(too_long.has_value());
 }
 

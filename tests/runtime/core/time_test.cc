@@ -216,6 +216,14 @@ TEST_F(DurationTest, WritesAsGo) {
   }
 }
 
+TEST_F(DurationTest, TakesAnySpanOfWholeNanoseconds) {
+  Duration timeout = std::chrono::minutes(5);
+  EXPECT_EQ(timeout.text(), "5m0s");
+  timeout = std::chrono::milliseconds(300);
+  EXPECT_EQ(timeout.text(), "300ms");
+  EXPECT_FALSE((std::convertible_to<std::chrono::duration<double>, Duration>)) << "half a nanosecond is none";
+}
+
 TEST_F(DurationTest, ReadsAsGo) {
   struct Case {
     const char* text;

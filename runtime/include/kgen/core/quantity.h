@@ -39,20 +39,22 @@ class Quantity {
   // Rounded up (away from zero), as Go's Value() and MilliValue(); saturating at the ends of the range.
   std::int64_t Value() const noexcept;
   std::int64_t MilliValue() const noexcept;
-  double AsDouble() const noexcept;  // the nearest one
-  std::string_view text() const noexcept { return text_; }
+  double AsDouble() const noexcept;        // the nearest one
+  std::string_view text() const noexcept;  // as it came; "" when unset
+  // It came as a JSON number (`cpu: 2`, as custom resources may store it), and goes back as one.
+  bool is_number() const noexcept;
 
   // By amount. In <=> invalid and unset ones count as zero. == also asks for equal presence, and compares invalid ones
   // as text.
   friend bool operator==(const Quantity& a, const Quantity& b) noexcept {
-    return a.has_value() == b.has_value() && (a <=> b) == 0 && (a.text_ == b.text_ || (a.valid() && b.valid()));
+    return a.has_value() == b.has_value() && (a <=> b) == 0 && (a.text() == b.text() || (a.valid() && b.valid()));
   }
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept { return Compare(a, b); }
 
  private:
   friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   static std::strong_ordering Compare(const Quantity& a, const Quantity& b) noexcept;
-  String text_;
+  String text_;  // a number is inline text with a tag of its own, as in IntOrString
 };
 
 // intstr.IntOrString: a port number or a port name, a count or a percentage.
@@ -118,8 +120,12 @@ struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
   static const String& Text(const Quantity& q) noexcept { return q.text_; }
   static const String& Text(const IntOrString& v) noexcept { return v.text_; }
   static const String& Text(const Bytes& b) noexcept { return b.base64_; }
-  // Integer text of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
-  static bool SetInt(IntOrString& v, std::string_view text) noexcept;
+  // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
+  static bool SetNumber(IntOrString& v, std::string_view text) noexcept { return SetNumber(v.text_, text); }
+  static bool SetNumber(Quantity& q, std::string_view text) noexcept { return SetNumber(q.text_, text); }
+
+ private:
+  static bool SetNumber(String& text, std::string_view number) noexcept;
 };
 
 }  // namespace kgen

@@ -170,6 +170,7 @@ class String {
  private:
   friend struct detail_StringAccess;  // NOLINT(readability-identifier-naming)
   friend class IntOrString;
+  friend class Quantity;
   friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
 
   static constexpr unsigned char kBlock = 255;

@@ -16,6 +16,7 @@
 #include <bit>
 #include <chrono>
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -135,6 +136,11 @@ class Duration {
  public:
   constexpr Duration() noexcept = default;
   Duration(std::chrono::nanoseconds value);  // NOLINT(google-explicit-constructor)
+  // Any span of whole nanoseconds: `spec.timeout = 5min`.
+  template <typename Rep, typename Period>
+    requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
+  Duration(std::chrono::duration<Rep, Period> value)  // NOLINT(google-explicit-constructor)
+      : Duration(std::chrono::nanoseconds(value)) {}
   // kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits 64-bit nanoseconds.
   static Result<Duration> Parse(std::string_view text);
 
