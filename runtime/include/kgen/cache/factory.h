@@ -46,7 +46,8 @@ struct FactoryOptions {
 class FactoryState;
 
 // Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for
-// that one). Listers, informers and registrations may outlive it and answer from the last state. [D11]
+// that one; on a thread that must not block: without waiting at all). Listers, informers and registrations may outlive
+// it and answer from the last state. [D11]
 //
 // Thread safety: all members from any thread.
 class SharedInformerFactory {

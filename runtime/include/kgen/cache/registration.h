@@ -31,6 +31,10 @@ struct HandlerOptions {
 // when the running one has ended. Called from the handler itself: it returns at once, no further call starts, and the
 // functions are destroyed after that call. Either way what the functions captured may go afterwards, or with them.
 //
+// Where waiting would hang it does not wait, and the running call ends by itself as in the second case: on a thread
+// that must not block (posted work, a timer, an observer), where two handlers remove each other, and after the executor
+// was shut down. What the functions captured by reference has to outlive them there.
+//
 // Thread safety: const members from any thread; moving and destroying as any value.
 // Lifetime: may outlive informer and factory.
 class [[nodiscard]] Registration {

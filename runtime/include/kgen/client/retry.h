@@ -18,7 +18,9 @@ struct Backoff {
   double jitter = 0.1;
   int steps = 5;  // attempts in all
   Nanos cap = std::chrono::minutes(5);
-  Executor* executor = nullptr;  // whose clock and waiter; null: DefaultExecutor(). Not owned.
+  // Whose clock and waiter; null: DefaultExecutor(), that is real time. A test on virtual time gives its Cluster's. Not
+  // owned.
+  Executor* executor = nullptr;
 };
 
 namespace detail {

@@ -52,7 +52,7 @@ class Executor : public SharedObject {
   virtual bool InPostedTask() const noexcept = 0;
   // Who is told of the executor's own troubles: threads at their limit, a task that threw. Every connection enters its
   // observer and takes it back at its end. One that was entered twice is told twice.
-  virtual void ReportTo(Shared<Observer> /*observer*/) {}
+  virtual void ReportTo(Shared<Observer> /*observer*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
   virtual void StopReportingTo(const Observer& /*observer*/) noexcept {}
 };
 

@@ -120,6 +120,7 @@ class Ref<const T> {
   const AnyRef& any() const noexcept { return any_; }
   operator AnyRef() const noexcept { return any_; }  // NOLINT(google-explicit-constructor)
 
+  // Identity, as of pointers; `*a == *b` compares what they hold.
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.any_ == b.any_; }
 
  private:

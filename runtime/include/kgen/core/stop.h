@@ -13,7 +13,8 @@ namespace kgen {
 // handler itself only writes to a pipe (or exits); stop callbacks run on a thread of ours.
 std::stop_token StopOnSignals();
 
-// Blocks until a stop is requested. Returns at once for a token that can never stop.
+// Blocks until a stop is requested. Returns at once for a token that can never stop. In real time: a test on virtual
+// time runs its Cluster instead.
 void Wait(std::stop_token stop);
 
 }  // namespace kgen
