@@ -56,11 +56,12 @@ int Watch(const kgen::Connection& connection, std::stop_token stop) {
 )";
 
 constexpr int kRuns = 7;
+constexpr char kRuntimeHeaders[] = "-I" KGEN_BENCH_SOURCE_DIR "/runtime/include";
+constexpr char kGeneratedHeaders[] = "-I" KGEN_BENCH_SOURCE_DIR "/generated";
 
 Result<double> CompileSeconds(const std::string& source, const std::string& object) {
   Result<Finished> finished =
-      RunWell({KGEN_BENCH_CXX, "-std=c++23", "-O0", "-I" KGEN_BENCH_SOURCE_DIR "/runtime/include",
-               "-I" KGEN_BENCH_SOURCE_DIR "/generated", "-c", source, "-o", object});
+      RunWell({KGEN_BENCH_CXX, "-std=c++23", "-O0", kRuntimeHeaders, kGeneratedHeaders, "-c", source, "-o", object});
   if (!finished) return Fail(std::move(finished).error());
   return finished->user_seconds;
 }
