@@ -117,7 +117,7 @@ struct PodInformer {
   }
 
   // The server has forgotten the version of the watch: a new list is needed.
-  Result<void> Relist(std::string version, std::string_view items) {
+  Result<void> Relist(const std::string& version, std::string_view items) {
     const int watches = transport->watches();
     transport->SetList("Pod", version, items);
     transport->Send(

@@ -193,7 +193,7 @@ ReplicaSet Generator::MakeReplicaSet() {
 }
 
 std::string Generator::Environment(const ReplicaSet& set, int count) {
-  const std::pair<std::string_view, std::string> kPlain[] = {
+  const std::pair<std::string_view, std::string> plain[] = {
       {"LOG_LEVEL", "info"},
       {"HTTP_PORT", "8080"},
       {"DATABASE_HOST", set.team + "-db.prod.internal.example.com"},
@@ -206,7 +206,7 @@ std::string Generator::Environment(const ReplicaSet& set, int count) {
       {"JAVA_TOOL_OPTIONS", "-XX:MaxRAMPercentage=75 -XX:+UseG1GC"}};
   std::vector<std::string> variables;
   for (int i = 0; i < count - 3; ++i) {
-    variables.push_back(Format(R"({"name":"$0","value":"$1"})", {kPlain[i].first, kPlain[i].second}));
+    variables.push_back(Format(R"({"name":"$0","value":"$1"})", {plain[i].first, plain[i].second}));
   }
   constexpr std::string_view kField = R"({"name":"$0","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"$1"}}})";
   variables.push_back(Format(kField, {"POD_NAME", "metadata.name"}));

@@ -84,7 +84,7 @@ class ScriptedTransport::Response final : public Exchange {
   Shared<ResponseSink> sink_;
 };
 
-void ScriptedTransport::SetList(std::string_view kind, std::string version, std::string_view items,
+void ScriptedTransport::SetList(std::string_view kind, const std::string& version, std::string_view items,
                                 std::string_view events) {
   const std::lock_guard lock(mutex_);
   head_ = R"({"kind":")" + std::string(kind) + R"(List","apiVersion":"v1","metadata":{"resourceVersion":")" + version +

@@ -35,7 +35,7 @@ class ScriptedTransport final : public Transport {
 
   // What the next lists answer: `items`, a JSON array, under that resource version. `events` is the same as a streaming
   // list sends it.
-  void SetList(std::string_view kind, std::string version, std::string_view items, std::string_view events = {});
+  void SetList(std::string_view kind, const std::string& version, std::string_view items, std::string_view events = {});
   // The watch that was opened last gets this event.
   void Send(std::string event);
   // How many watches were opened so far.

@@ -17,7 +17,7 @@ using kgen::testing::MinimalPod;
 
 TEST(PodCounter, CountsEachPodOnceWhateverHappensToTheWatch) {
   Cluster cluster({.seed = 1});
-  cluster.Add(MinimalPod("default", "old"));
+  kgen::Must(cluster.Add(MinimalPod("default", "old")));
   const k8s::Clientset clientset(cluster.Connection());
 
   k8s::SharedInformerFactory factory(clientset);

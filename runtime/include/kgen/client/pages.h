@@ -86,7 +86,7 @@ class Pages {
       return;
     }
     Result<std::string> body = cursor_.Fetch();
-    page_ = body ? Decode<L>(*body) : Result<L>(Fail(std::move(body).error()));
+    page_ = body ? Decode<L>(*body) : Result<L>(Fail(body.error()));
     if (body && !page_) page_ = Fail(page_.error().With("list " + std::string(cursor_.resource())));
     cursor_.Advance(page_ ? std::string_view(page_->metadata.continue_) : std::string_view());
   }
