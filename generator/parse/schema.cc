@@ -154,10 +154,8 @@ class SchemaReader {
     const DocumentPath path = path_.Key("required");
     std::size_t index = 0;
     for (const yaml::Node& item : required->items()) {
-      if (item.is_string()) {
-        schema_->required.push_back({std::string(item.text()), context_.At(item.mark())});
-      } else if (item.is_scalar() && item.plain()) {
-        // `required: [on]`: the property's name is source text, so this is too [GEN IN-12].
+      // `required: [on]`: the property's name is source text, so this is too [GEN IN-12].
+      if (item.is_string() || (item.is_scalar() && item.plain())) {
         schema_->required.push_back({std::string(item.text()), context_.At(item.mark())});
       } else {
         ReportKind(context_, item, "a string", path.Index(index));

@@ -99,8 +99,7 @@ void ChangeSet::Delete(const ObjectKey& key, AnyRef final_state) {
   if (before) Put(key, {});
   // The final state of the incarnation that was told of; if that is another one, its own end was missed. [INF KT-06]
   const bool known = final_state && (!before || !AnotherIncarnation(before, final_state));
-  if (known) before = std::move(final_state);
-  if (!before) before = std::move(final_state);
+  if (known || !before) before = std::move(final_state);
   Tell(AnyEvent::Type::kDeleted, Reason::kWatch, key, std::move(before), {}, !known);
 }
 

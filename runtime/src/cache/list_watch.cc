@@ -19,7 +19,7 @@ class ResourceListWatch final : public ListWatch {
   ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak)
       : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)) {
     name_ = kind.resource;
-    if (!namespace_.empty()) name_ += " in " + namespace_;
+    if (!namespace_.empty()) name_ += " in " + std::move(namespace_);
   }
 
   Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
