@@ -40,13 +40,12 @@ lint_headers() {
 }
 
 # The commit that the work at hand began from: $KGEN_LINT_BASE; or where origin/main was left; or, when that is this very
-# commit (a fresh clone), the newest one that is over four hours older. Nothing: everything is new.
+# commit (a fresh clone), the one before it. Nothing: everything is new.
 lint_base() {
-  local base=${KGEN_LINT_BASE:-} now
+  local base=${KGEN_LINT_BASE:-}
   [ -n "$base" ] || base=$(git merge-base HEAD origin/main 2>/dev/null || true)
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
-    now=$(git log -1 --format=%ct)
-    base=$(git log --format='%ct %H' | awk -v now="$now" '$1 < now - 4 * 3600 { print $2; exit }')
+    base=$(git rev-parse --quiet --verify HEAD~1 || true)
   fi
   printf '%s\n' "$base"
 }
