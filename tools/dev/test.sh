@@ -74,7 +74,7 @@ verb_sanitize() {
   build "$tree"
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-  export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:second_deadlock_stack=1:suppressions=$PWD/tools/dev/tsan.supp}
+  export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:second_deadlock_stack=1}
   export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-22
   run_tests "$tree" "${2:-}" -L gtest
 }

@@ -2,7 +2,6 @@
 #include "client/event_loop.h"
 
 #include <fcntl.h>
-#include <openssl/ssl.h>
 
 #include <atomic>
 #include <boost/asio/buffer.hpp>
@@ -19,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/openssl_use.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
 
@@ -359,8 +359,8 @@ bool IsIpAddress(std::string_view text) {
 Shared<EventLoop> EventLoop::Make() { return MakeShared<Loop>(); }
 
 Shared<EventLoop> EventLoop::Process() {
-  // OpenSSL's own end comes after ours that way: what is registered later is called first.
-  OPENSSL_init_ssl(0, nullptr);
+  // What is registered later is called first: the thread is joined while it still has OpenSSL.
+  OpenSslUse::Prepare();
   // Never destroyed: a transport may be held by a static object that goes later than the thread.
   static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
   static const StopAtExit stop_at_exit{*loop};

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "client/event_loop.h"
+#include "client/openssl_use.h"
 
 namespace kgen::net {
 namespace {
@@ -172,6 +173,8 @@ int EngineIndex() {
   return index;
 }
 
+constexpr std::string_view kEnding = "the process is ending";
+
 constexpr unsigned char kAlpnH2[] = {2, 'h', '2'};
 
 int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
@@ -197,7 +200,14 @@ void SetCommon(SSL_CTX* context) {
 
 }  // namespace
 
-TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+TlsContext::~TlsContext() {
+  const OpenSslUse use;
+  if (use) {
+    SSL_CTX_free(context_);
+  } else {
+    OpenSslUse::Abandon(context_);
+  }
+}
 
 Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) {
   const auto ca = Load(config.ca_data, config.ca_file, "certificate authority");
@@ -215,6 +225,8 @@ Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) 
                                                      : "a client certificate without its key");
   }
 
+  const OpenSslUse use;  // the files have been read
+  if (!use) return Fail(Code::kCancelled, kEnding);
   ERR_clear_error();
   auto result = MakeShared<TlsContext>(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = result->get();
@@ -236,6 +248,8 @@ Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) 
 }
 
 Result<Shared<TlsContext>> TlsContext::ForServer(const Server& server) {
+  const OpenSslUse use;
+  if (!use) return Fail(Code::kCancelled, kEnding);
   ERR_clear_error();
   auto result = MakeShared<TlsContext>(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* context = result->get();
@@ -269,7 +283,12 @@ TlsEngine::TlsEngine(TlsEngine&& other) noexcept
       peer_closed_(other.peer_closed_) {}
 
 TlsEngine::~TlsEngine() {
-  SSL_free(ssl_);
+  const OpenSslUse use;
+  if (use) {
+    SSL_free(ssl_);
+  } else {
+    OpenSslUse::Abandon(ssl_);
+  }
   delete check_;
 }
 

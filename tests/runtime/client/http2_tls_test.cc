@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "tests/support/http2_harness.h"
 
@@ -247,6 +249,47 @@ TEST_F(Http2TlsFiles, RefusesWhatCannotBeUsedBeforeAnythingIsSent) {
   EXPECT_EQ(Refused({.certificate_data = one.certificate_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.key_data = one.key_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.ca_data = authority_->certificate_pem(), .insecure_skip_verify = true}).code(), Code::kConfig);
+}
+
+// Made before anybody has touched OpenSSL, so that it goes after OpenSSL has taken itself down.
+struct GoesLast {
+  Shared<Transport> transport;
+  ~GoesLast() {
+    if (!transport) return;
+    transport = {};
+    const auto late = MakeHttp2Transport({.host = "https://127.0.0.1:1"}, DefaultExecutor(), nullptr);
+    const bool refused = !late && late.error().code() == Code::kCancelled;
+    std::_Exit(refused ? 7 : 8);
+  }
+} goes_last;
+
+[[noreturn]] void ExitWithAConnectionInAStaticObject() {
+  auto handler = MakeShared<FunctionHandler>([](auto, auto writer) { writer->Head(200, {}); });
+  static auto server = Must(testing::Http2Server::Start({}, std::move(handler)));
+  const rest::Config config{.host = server->url(), .tls = {.ca_data = server->ca_pem()}};
+  goes_last.transport = Must(MakeHttp2Transport(config, DefaultExecutor(), nullptr));
+  static const Call call = Get(*goes_last.transport, "/never-ending");
+  std::exit(call.sink->WaitHead() ? 9 : 10);
+}
+
+[[noreturn]] void ExitWhileThePoolDropsConnections() {
+  const rest::Config config{.host = "https://127.0.0.1:1", .tls = {.insecure_skip_verify = true}};
+  for (int i = 0; i < 200; ++i) {
+    auto transport = Must(MakeHttp2Transport(config, DefaultExecutor(), nullptr));
+    DefaultExecutor()->Blocking("drop", [transport = std::move(transport)] {});
+  }
+  std::exit(7);
+}
+
+TEST(Http2TlsDeathTest, AConnectionInAStaticObjectMayOutliveOpenSsl_D11) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ExitWithAConnectionInAStaticObject(), ::testing::ExitedWithCode(7), "");
+}
+
+// The threads of the default executor are not joined: what they hold may go at any moment of the exit.
+TEST(Http2TlsDeathTest, AConnectionMayGoOnAThreadOfThePoolWhileTheProcessExits_D11) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ExitWhileThePoolDropsConnections(), ::testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/openssl_use.h"
+
+#include <openssl/ssl.h>
+
+#include <mutex>
+#include <vector>
+
+namespace kgen::net {
+namespace {
+
+// Never destroyed: it is asked until the last instruction of the process.
+struct State {
+  std::recursive_mutex mutex;
+  bool gone = false;             // guarded by mutex
+  std::vector<void*> abandoned;  // guarded by mutex
+};
+
+State& TheState() {
+  static State& state = *new State;
+  return state;
+}
+
+struct EndAtExit {
+  ~EndAtExit() {
+    const std::lock_guard lock(TheState().mutex);
+    TheState().gone = true;
+  }
+};
+
+}  // namespace
+
+void OpenSslUse::Prepare() {
+  // OpenSSL registers its handler here, and ours comes after it: it is called first. Somebody else's OpenSSL may have
+  // had its end already.
+  static const bool initialized = OPENSSL_init_ssl(0, nullptr) == 1;
+  static const EndAtExit end_at_exit;
+  if (initialized) return;
+  const std::lock_guard lock(TheState().mutex);
+  TheState().gone = true;
+}
+
+OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone) {}
+
+void OpenSslUse::Abandon(void* object) {
+  const std::lock_guard lock(TheState().mutex);
+  TheState().abandoned.push_back(object);
+}
+
+}  // namespace kgen::net
