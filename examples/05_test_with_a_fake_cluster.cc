@@ -2,13 +2,11 @@
 //
 // 05: a test without a server. Cluster is an API server in memory, on virtual time: no sleep, no race, the same every
 // time.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/informers.h>
 #include <kgen/testing/cluster.h>
-#include <kgen/testing/matchers.h>
 
 using k8s::core::v1::Pod;
 using kgen::testing::Cluster;

@@ -272,24 +272,9 @@ struct GoesLast {
   std::exit(call.sink->WaitHead() ? 9 : 10);
 }
 
-[[noreturn]] void ExitWhileThePoolDropsConnections() {
-  const rest::Config config{.host = "https://127.0.0.1:1", .tls = {.insecure_skip_verify = true}};
-  for (int i = 0; i < 200; ++i) {
-    auto transport = Must(MakeHttp2Transport(config, DefaultExecutor(), nullptr));
-    DefaultExecutor()->Blocking("drop", [transport = std::move(transport)] {});
-  }
-  std::exit(7);
-}
-
 TEST(Http2TlsDeathTest, AConnectionInAStaticObjectMayOutliveOpenSsl_D11) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(ExitWithAConnectionInAStaticObject(), ::testing::ExitedWithCode(7), "");
-}
-
-// The threads of the default executor are not joined: what they hold may go at any moment of the exit.
-TEST(Http2TlsDeathTest, AConnectionMayGoOnAThreadOfThePoolWhileTheProcessExits_D11) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(ExitWhileThePoolDropsConnections(), ::testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -166,4 +166,9 @@ Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::
 
 }  // namespace kgen::testing
 
+// In a test (googletest was included before this header), the matchers come along where googlemock is installed.
+#if defined(EXPECT_EQ) && __has_include(<gmock/gmock.h>)
+#include "kgen/testing/matchers.h"
+#endif
+
 #endif  // KGEN_TESTING_CLUSTER_H_

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// googlemock matchers for what a Cluster saw. Include where googlemock is at hand; cluster.h itself needs none.
+// googlemock matchers for what a Cluster saw. In a test cluster.h brings them; elsewhere it needs no googlemock.
 #ifndef KGEN_TESTING_MATCHERS_H_
 #define KGEN_TESTING_MATCHERS_H_
 
