@@ -363,7 +363,7 @@ Shared<EventLoop> EventLoop::Process() {
   OpenSslUse::Prepare();
   // Never destroyed: a transport may be held by a static object that goes later than the thread.
   static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
-  static const StopAtExit stop_at_exit{*loop};
+  static const StopAtExit kStopAtExit{*loop};
   return loop;
 }
 

@@ -183,11 +183,11 @@ std::string Session::Lost() const {
 }
 
 bool Session::OpenHttp2() {
-  static nghttp2_session_callbacks* const callbacks = SessionCallbacks::Make();
+  static nghttp2_session_callbacks* const kCallbacks = SessionCallbacks::Make();
   nghttp2_option* option = nullptr;
   if (nghttp2_option_new(&option) != 0) return false;
   nghttp2_option_set_no_auto_window_update(option, 1);
-  const int made = nghttp2_session_client_new2(&http2_, callbacks, this, option);
+  const int made = nghttp2_session_client_new2(&http2_, kCallbacks, this, option);
   nghttp2_option_del(option);
   if (made != 0) return false;
   const nghttp2_settings_entry settings[] = {

@@ -21,21 +21,21 @@ class Operation::Sink final : public ResponseSink {
   Sink(Shared<Operation> operation, int attempt) : operation_(std::move(operation)), attempt_(attempt) {}
 
   void OnHead(HttpHead head) override {
-    operation_->PostSelf([op = operation_, attempt = attempt_, head = std::move(head)]() mutable {
-      if (op->ended_ || op->attempt_ != attempt || op->cancelled()) return;
-      op->OnHead(std::move(head));
+    operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
+      if (op.ended_ || op.attempt_ != attempt || op.cancelled()) return;
+      op.OnHead(std::move(head));
     });
   }
   void OnBytes(std::string bytes) override {
-    operation_->PostSelf([op = operation_, attempt = attempt_, bytes = std::move(bytes)]() mutable {
-      op->Deliver(attempt, std::move(bytes));
+    operation_->PostSelf([attempt = attempt_, bytes = std::move(bytes)](Operation& op) mutable {
+      op.Deliver(attempt, std::move(bytes));
     });
   }
   void OnEnd(Result<void> end) override {
-    operation_->PostSelf([op = operation_, attempt = attempt_, end = std::move(end)]() mutable {
-      if (op->ended_ || op->attempt_ != attempt || op->cancelled()) return;
-      op->exchange_ = {};
-      op->OnEnd(std::move(end));
+    operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
+      if (op.ended_ || op.attempt_ != attempt || op.cancelled()) return;
+      op.exchange_ = {};
+      op.OnEnd(std::move(end));
     });
   }
 
@@ -49,17 +49,15 @@ Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Str
   if (request_.what.empty()) request_.what = request_.method + ' ' + request_.path;
 }
 
-void Operation::PostSelf(std::move_only_function<void()> task) { core_->executor->Post(strand_, std::move(task)); }
-
 void Operation::Begin() {
   // A watch passes the limiter without a token: it is one request for a long time. [CLI REST-15]
-  PostSelf([self = Shared<Operation>(this)] { self->Throttle(self->request_.watch); });
+  PostSelf([](Operation& op) { op.Throttle(op.request_.watch); });
 }
 
 void Operation::Cancel() noexcept {
   if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
-  PostSelf([self = Shared<Operation>(this)] {
-    if (!self->ended_) self->OnFailed(self->Describe(Error(Code::kCancelled, "cancelled")));
+  PostSelf([](Operation& op) {
+    if (!op.ended_) op.OnFailed(op.Describe(Error(Code::kCancelled, "cancelled")));
   });
 }
 
@@ -70,8 +68,9 @@ void Operation::Throttle(bool exempt) {
   if (wait >= kWorthTelling) {
     Tell(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
   }
-  pause_ = core_->clock->After(wait, TimerKind::kProgress,
-                               [self = Shared<Operation>(this)] { self->PostSelf([self] { self->Authorize(); }); });
+  pause_ = core_->clock->After(wait, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.Authorize(); });
+  });
 }
 
 void Operation::Authorize() {
@@ -80,10 +79,10 @@ void Operation::Authorize() {
   if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
   core_->executor->Blocking("read token file", [self = Shared<Operation>(this)] {
     Result<std::string> token = self->core_->token.Read(self->core_->clock->Now());
-    self->PostSelf([self, token = std::move(token)] {
-      if (self->ended_ || self->cancelled()) return;
-      if (!token) return self->OnFailed(self->Describe(token.error()));
-      self->Attempt(*token);
+    self->PostSelf([token = std::move(token)](Operation& op) {
+      if (op.ended_ || op.cancelled()) return;
+      if (!token) return op.OnFailed(op.Describe(token.error()));
+      op.Attempt(*token);
     });
   });
 }
@@ -93,10 +92,10 @@ void Operation::StartTimeLimit() {
   if (request_.watch || core_->timeout <= Nanos::zero() || deadline_) return;
   deadline_ = Later(core_->clock->Now(), core_->timeout);
   time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([self] {
-      if (self->ended_ || self->cancelled()) return;
-      const std::string message = "no answer within " + DurationText(self->core_->timeout);
-      self->OnFailed(self->Describe(Error(Code::kTimeout, message)));
+    self->PostSelf([](Operation& op) {
+      if (op.ended_ || op.cancelled()) return;
+      const std::string message = "no answer within " + DurationText(op.core_->timeout);
+      op.OnFailed(op.Describe(Error(Code::kTimeout, message)));
     });
   });
 }
@@ -158,8 +157,9 @@ bool Operation::Again(Nanos delay) {
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
   ++attempt_;  // whatever the old attempt still says is not listened to
-  pause_ = core_->clock->After(delay, TimerKind::kProgress,
-                               [self = Shared<Operation>(this)] { self->PostSelf([self] { self->Throttle(false); }); });
+  pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.Throttle(false); });
+  });
   return true;
 }
 

@@ -12,10 +12,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "client/connection_core.h"
 #include "kgen/client/connection.h"
@@ -58,7 +58,11 @@ class Operation : public SharedObject {
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
   const ApiRequest& request() const noexcept { return request_; }
   ConnectionCore& core() const noexcept { return *core_; }
-  void PostSelf(std::move_only_function<void()> task);
+  // Calls task(*this) on the strand; keeps the operation until then.
+  template <typename Task>
+  void PostSelf(Task task) {
+    core_->executor->Post(strand_, [self = Shared<Operation>(this), task = std::move(task)]() mutable { task(*self); });
+  }
 
   bool keeps_credit_ = false;
 

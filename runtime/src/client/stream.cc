@@ -33,7 +33,7 @@ void StreamOperation::OnEnd(Result<void> end) {
 }
 
 void StreamOperation::Consumed(std::size_t bytes) {
-  PostSelf([self = Shared<StreamOperation>(this), bytes] { self->Consume(bytes); });
+  PostSelf([this, bytes](Operation&) { Consume(bytes); });
 }
 
 void StreamOperation::Finish(Result<void> end) {

@@ -87,7 +87,7 @@ std::string DurationText(Nanos duration) {
   if (n < 1'000'000) return Decimal(n, 1000) + "\u00b5s";
   if (n < 1'000'000'000) return Decimal(n, 1'000'000) + "ms";
   const std::int64_t minutes = n / 60'000'000'000;
-  const std::string seconds = Decimal(n % 60'000'000'000, 1'000'000'000) + 's';
+  std::string seconds = Decimal(n % 60'000'000'000, 1'000'000'000) + 's';
   if (minutes == 0) return seconds;
   if (minutes < 60) return std::to_string(minutes) + 'm' + seconds;
   return std::to_string(minutes / 60) + 'h' + std::to_string(minutes % 60) + 'm' + seconds;

@@ -169,8 +169,8 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
 }
 
 int EngineIndex() {
-  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
-  return index;
+  static const int kIndex = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return kIndex;
 }
 
 constexpr std::string_view kEnding = "the process is ending";
