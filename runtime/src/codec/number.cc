@@ -2,9 +2,9 @@
 
 #include "codec/number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace kgen::codec {
@@ -126,10 +126,7 @@ std::string CanonicalNumber(std::string_view number) {
 char* WriteInteger(std::int64_t value, char* to) noexcept { return std::to_chars(to, to + kNumberRoom, value).ptr; }
 
 char* WriteDouble(double value, char* to) noexcept {
-  if (!std::isfinite(value)) {
-    std::memcpy(to, "null", 4);
-    return to + 4;
-  }
+  if (!std::isfinite(value)) return std::copy_n("null", 4, to);
   return std::to_chars(to, to + kNumberRoom, value).ptr;
 }
 

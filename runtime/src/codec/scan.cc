@@ -188,9 +188,9 @@ KGEN_CODEC_AVX2 NestingScanner::State ScanWithAvx2(NestingScanner& scanner, cons
 }  // namespace
 
 NestingScanner::State NestingScanner::Scan(const char*& p, const char* end) noexcept {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
+  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
                                __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("pclmul") != 0;
-  return has_avx2 ? ScanWithAvx2(*this, p, end) : ScanPortably(p, end);
+  return kHasAvx2 ? ScanWithAvx2(*this, p, end) : ScanPortably(p, end);
 }
 #else
 NestingScanner::State NestingScanner::Scan(const char*& p, const char* end) noexcept { return ScanPortably(p, end); }

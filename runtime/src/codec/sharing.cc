@@ -53,8 +53,8 @@ const std::uint64_t* ProcessKeys() noexcept {
       for (std::uint64_t& word : words) word = static_cast<std::uint64_t>(device()) << 32 | device();
     }
   };
-  static const Keys keys;
-  return keys.words;
+  static const Keys kKeys;
+  return kKeys.words;
 }
 
 constexpr std::size_t kFirstSlots = 64;

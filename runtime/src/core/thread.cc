@@ -23,11 +23,11 @@ struct Thread::State {
     std::vector<State*> threads;  // guarded by mutex
   };
   static Released& released() {
-    static Released* const all = [] {
+    static Released* const kAll = [] {
       std::atexit([] { LeaveThreadsAlone(); });
       return new Released;
     }();
-    return *all;
+    return *kAll;
   }
 };
 
