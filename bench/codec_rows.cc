@@ -26,8 +26,8 @@ constexpr std::size_t kLong = 1200;
 
 // Always the same pods, whatever is done with them.
 const std::vector<std::string>& Pods() {
-  static const std::vector<std::string> pods = ReferencePods(kLong);
-  return pods;
+  static const std::vector<std::string> kReferencePods = ReferencePods(kLong);
+  return kReferencePods;
 }
 
 // As an informer does it: one decoder, objects that stay.

@@ -193,13 +193,13 @@ Result<double> InstructionsPerPod(bool streaming) {
 
 // Measured once, for all rows.
 const Result<Figures>& RelistFigures() {
-  static const Result<Figures> figures = [] {
+  static const Result<Figures> kFigures = [] {
     const TemporaryFolder folder;
     const std::vector<std::string> pods = ReferencePods(kPods);
     return RunChild("relists",
                     {folder.Write("pods", AsArray(pods)), folder.Write("changed", WithEveryTenthChanged(pods))});
   }();
-  return figures;
+  return kFigures;
 }
 
 Result<double> RelistFigure(const std::string& name, double divided_by) {
