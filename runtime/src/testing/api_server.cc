@@ -241,7 +241,11 @@ std::optional<Fault> ApiServer::TakeFault(const ApiCall& call) {
       continue;
     }
     Fault taken = *fault;
-    if (fault->times > 0 && --fault->times == 0) faults_.erase(fault);
+    if (fault->times > 1) {
+      --fault->times;
+    } else if (fault->times == 1) {
+      faults_.erase(fault);
+    }
     return taken;
   }
   return std::nullopt;

@@ -16,11 +16,11 @@ struct BodyThread::Parked {
   std::vector<BodyThread*> threads;  // guarded by mutex
 
   static Parked& Get() {
-    static Parked* const parked = [] {
+    static Parked* const kParked = [] {
       std::atexit([] { Get().JoinAll(); });
       return new Parked;
     }();
-    return *parked;
+    return *kParked;
   }
 
   void JoinAll() {

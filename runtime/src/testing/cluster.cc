@@ -31,7 +31,7 @@ Result<T> ToResult(ApiResult<T> result) {
 
 class Cluster::Impl {
  public:
-  explicit Impl(const ClusterOptions& given) : options(given) {
+  explicit Impl(ClusterOptions given) : options(std::move(given)) {
     if (options.simulated && !options.replay.empty()) simulation.emplace(options.replay);
     if (options.simulated && options.replay.empty()) simulation.emplace(options.seed);
     executor = simulation ? simulation->executor() : DefaultExecutor();
@@ -57,7 +57,7 @@ class Cluster::Impl {
   Shared<NetworkDoor> network;
 };
 
-Cluster::Cluster(ClusterOptions options) : impl_(new Impl(options)) {}
+Cluster::Cluster(ClusterOptions options) : impl_(new Impl(std::move(options))) {}
 Cluster::~Cluster() { delete impl_; }
 
 kgen::Connection Cluster::Connection() {

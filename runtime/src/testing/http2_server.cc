@@ -417,8 +417,8 @@ void ServerSession::Start(const Shared<TlsContext>& tls, std::optional<std::size
 }
 
 void ServerSession::OnWireOpen() {
-  static nghttp2_session_callbacks* const callbacks = Callbacks::Make();
-  if (nghttp2_session_server_new(&http2_, callbacks, this) != 0) return Close();
+  static nghttp2_session_callbacks* const kCallbacks = Callbacks::Make();
+  if (nghttp2_session_server_new(&http2_, kCallbacks, this) != 0) return Close();
   const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, server_->max_streams()},
                                              {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kRequestWindow}};
   nghttp2_submit_settings(http2_, NGHTTP2_FLAG_NONE, settings, std::size(settings));

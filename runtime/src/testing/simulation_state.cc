@@ -355,8 +355,10 @@ std::string SimulationState::WhoWaits() const {
   add_runner(*own_);
   for (const Shared<Runner>& runner : runners_) add_runner(*runner);
   for (const Ready& each : ready_) {
-    if (each.strand)
-      add(each.strand->name() == "" ? "a strand can run" : std::string(each.strand->name()) + " can run");
+    if (each.strand) {
+      const std::string_view name = each.strand->name();
+      add(name.empty() ? "a strand can run" : std::string(name) + " can run");
+    }
     if (each.runner && !each.runner->started) add(each.runner->name + " can start");
   }
   if (!timers_.empty()) {
