@@ -56,6 +56,7 @@ InformerCore::Impl::~Impl() = default;
 void InformerCore::Impl::Start(std::stop_token stop) {
   if (stopping_.load() || started_.exchange(true)) return;
   relay_->Set(Shared<Impl>(this));
+  if (stopping_.load()) relay_->Take();  // a stop that came in between found nothing to take
   executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
   on_stop_.emplace(std::move(stop), FireRelay{relay_});  // calls it right here if the stop was requested before
 }

@@ -71,16 +71,17 @@ void InformerCore::Impl::StartOnStrand() {
   reflector_->Start();
 }
 
-// Reflector and loop first, then the listeners, so that nothing is handed to one that was torn down. [INF SI-02, CT-03]
+// Reflector and loop first, then the listeners, so that nothing is handed to one that was torn down; stopped is what
+// Join() waits for, so it comes when no call can start any more. [INF SI-02, CT-03]
 void InformerCore::Impl::StopOnStrand() {
   if (IsStopped()) return;
   const Shared<Impl> started = relay_->Take();  // a reference that the relay held
   if (reflector_) reflector_->Stop();
   drain_timer_.Cancel();
   while (!fifo_.empty()) fifo_.Drain(kMaxDeltas);
-  stopped_.store(true, std::memory_order_release);
   processor_.StopAll();
   for (const PendingListener& pending : std::exchange(pending_, {})) pending.listener->StopDelivery();
+  stopped_.store(true, std::memory_order_release);
   Publish();
 }
 
@@ -167,22 +168,20 @@ void InformerCore::Impl::Drain() {
   }
   fifo_.Applied();
   const bool was_synced = HasSynced();
-  if (!was_synced && fifo_.initial_population_done()) {
-    synced_.store(true, std::memory_order_release);
-    processor_.InitialQueued();  // after the initial events [INF HS-03]
-  }
-  if (replaced && was_synced) reflector_->Sweep();  // what only the old objects shared
   Publish();
+  if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events [INF HS-03]
+  if (replaced && was_synced) reflector_->Sweep();             // what only the old objects shared
   if (!fifo_.empty()) ScheduleDrain();
 }
 
 // ----------------------------------------------------------------------------------------------------------------------------
 // status
 
+// Whoever sees that it has synced finds the status of that state, refused objects included.
 void InformerCore::Impl::Publish() {
   InformerStatus now;
   now.name = name_;
-  now.synced = HasSynced();
+  now.synced = fifo_.initial_population_done();
   now.stopped = IsStopped();
   now.objects = store_->Snapshot().size();
   now.refused = refused_.size();
@@ -205,6 +204,7 @@ void InformerCore::Impl::Publish() {
     const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
                          now.failures != status_.failures || now.has_error != status_.has_error;
     status_ = std::move(now);
+    synced_.store(status_.synced, std::memory_order_release);
     for (StatusWatch* watch : watches_) {
       if (Shared<StatusWatch> held = changed ? Shared<StatusWatch>::TryAdd(watch) : Shared<StatusWatch>())
         told.push_back(std::move(held));

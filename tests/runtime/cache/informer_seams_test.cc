@@ -1,0 +1,129 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What other threads may see while the strand is in the middle of a task. The simulation runs a task as a whole, so
+// nothing of it can be in between there; these tests look from the places where the strand itself calls out: index
+// functions, which run while the next version of the store is built, and the executor.
+#include "kgen/cache/processor.h"
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kgen::testing;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Heard = std::vector<std::string>;
+
+// Calls out at every post, before the one who posts goes on.
+class CallingExecutor final : public Executor {
+ public:
+  explicit CallingExecutor(Shared<Executor> inner) : inner_(std::move(inner)) {}
+  std::function<void()> on_post;
+
+  Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
+  void Post(const Shared<Strand>& strand, Task task) override {
+    inner_->Post(strand, std::move(task));
+    if (on_post) on_post();
+  }
+  void Blocking(std::string name, Task body) override { inner_->Blocking(std::move(name), std::move(body)); }
+  void BlockingOn(const Shared<Strand>& strand, Task body) override { inner_->BlockingOn(strand, std::move(body)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override { return inner_->MakeWaiter(what); }
+  Shared<Clock> clock() noexcept override { return inner_->clock(); }
+  bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }
+
+ private:
+  const Shared<Executor> inner_;
+};
+
+class InformerSeamsTest : public InformerFixture {
+ protected:
+  // Looks whenever the store asks the index function of an object for its values.
+  void LookWhileApplying(std::function<void()> look) {
+    ASSERT_TRUE(Informer().AddIndex("seam", [look = std::move(look)](const Sample&, IndexSink&) { look(); }));
+  }
+  // Makes the informer over an executor that calls out.
+  Shared<CallingExecutor> CallOut() {
+    auto executor = MakeShared<CallingExecutor>(simulation_.executor());
+    const Connection connection =
+        Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor, .observer = seen_});
+    core_ = MakeShared<InformerCore>(connection, source_, Sample::kTable, options_);
+    return executor;
+  }
+};
+
+TEST_P(InformerSeamsTest, HandsOutNoEventBeforeTheStoreHasIt_I1_SI_06) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  int looks = 0;
+  LookWhileApplying([&] {
+    ++looks;
+    EXPECT_EQ(registration.Backlog(), 0u);
+  });
+  Sync("5", {ObjectJson("a", "1")});
+  Send(ModifiedJson("a", "6") + AddedJson("b", "7"));
+  Relist("9", {ObjectJson("c", "8")});
+  EXPECT_GT(looks, 4);
+  EXPECT_EQ(heard.size(), 1u + 2u + 3u);
+}
+
+TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt_CT_09_CT_11_D14) {
+  options_.apply_delay = 1s;  // so that the events are one transaction
+  std::vector<std::string> stores;
+  LookWhileApplying([&] { stores.push_back(Store() + " at " + StoreVersion()); });
+  Start();
+  Answer(ListBody("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3")}));
+  Open();
+  Advance(1s);
+  EXPECT_THAT(std::exchange(stores, {}), Each(" at "));
+  Send(ModifiedJson("a", "6") + AddedJson("d", "7") + DeletedJson("b", "8") + ModifiedJson("c", "9"));
+  Advance(1s);
+  EXPECT_THAT(std::exchange(stores, {}), AllOf(Not(IsEmpty()), Each("a@1 b@2 c@3 at 5")));
+  Relist("12", {ObjectJson("a", "6"), ObjectJson("c", "11"), ObjectJson("e", "10")});
+  Advance(1s);
+  EXPECT_THAT(stores, AllOf(Not(IsEmpty()), Each("a@6 c@9 d@7 at 9")));
+  EXPECT_EQ(Store(), "a@6 c@11 e@10");
+}
+
+TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused_I3_D6) {
+  const auto executor = CallOut();
+  Heard heard;
+  const Registration registration = Listen(heard);
+  registration.listener()->NotifySynced([] {});  // is posted as soon as it is synced
+  int looks = 0;
+  executor->on_post = [&] {
+    if (!Core()->HasSynced()) return;
+    ++looks;
+    EXPECT_TRUE(Core()->status().synced);
+    EXPECT_EQ(Core()->status().refused, 1u);
+  };
+  Sync("5", {R"({"kind":"Sample","metadata":{"name":"bad","namespace":"ns"},"spec":{"nodeName":"\ud8"}})"});
+  EXPECT_GT(looks, 0);
+  executor->on_post = nullptr;
+}
+
+TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore_SI_02) {
+  const auto executor = CallOut();
+  Heard heard;
+  const Registration first = Listen(heard), second = Listen(heard);
+  first.listener()->NotifySynced([] {});  // is posted as soon as it is closed
+  bool looked = false;
+  executor->on_post = [&] {
+    if (!first.listener()->closed()) return;
+    looked = true;
+    EXPECT_FALSE(Core()->IsStopped() && !second.listener()->closed()) << "Join() would not wait for its next call";
+  };
+  if (GetParam() % 2 == 0) Start();  // else they still wait for the start
+  Core()->Stop();
+  Run();
+  EXPECT_TRUE(looked);
+  EXPECT_TRUE(Core()->IsStopped());
+  executor->on_post = nullptr;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, InformerSeamsTest, ::testing::Range<std::uint64_t>(0, 16));
+
+}  // namespace
+}  // namespace kgen::cache
