@@ -115,6 +115,7 @@ void ChangeSet::Replace(std::vector<ListedObject> list, bool incomplete) {
   listed.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) listed[list[i].key] = i;  // the last one of a key counts [INF ST-05]
   refused_.clear();
+  if (incomplete) refused_.insert(ObjectKey());  // whoever has no name counts as well
   std::vector<Change> content;
   content.reserve(list.size());
   FindMissing(listed, incomplete, reason, content);  // deletions are told first [INF CT-08]

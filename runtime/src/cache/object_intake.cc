@@ -37,6 +37,14 @@ bool IsForeign(const Identity& identity, const TypeTable& table) {
   return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind;
 }
 
+// A name without its namespace is that of another object, or of none: to take it for a key would delete the one that it
+// belongs to from every list.
+ObjectKey KeyOf(const Identity& identity, const TypeTable& table) {
+  const bool namespaced = table.kind != nullptr && table.kind->scope == Scope::kNamespaced;
+  if (namespaced && identity.namespace_.empty()) return {};
+  return {identity.namespace_, identity.name};
+}
+
 }  // namespace
 
 ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer,
@@ -74,7 +82,7 @@ Received ObjectIntake::Take(std::string_view json) {
 
 Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
   const Identity identity = PeekIdentity(json);
-  Received received{{identity.namespace_, identity.name}, {}, identity.resource_version, IsForeign(identity, table_)};
+  Received received{KeyOf(identity, table_), {}, identity.resource_version, IsForeign(identity, table_)};
   Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
   return received;
 }

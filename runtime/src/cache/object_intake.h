@@ -18,7 +18,7 @@
 namespace kgen::cache {
 
 struct Received {
-  ObjectKey key{};        // without a name: none that could be read
+  ObjectKey key{};        // empty: name or namespace could not be read
   AnyRef object{};        // null: refused, and reported
   std::string version{};  // as the server wrote it, whatever the transform did [INF RW-08]; "" if it could not be read
   bool foreign = false;   // refused as of another kind

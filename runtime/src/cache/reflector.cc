@@ -252,9 +252,11 @@ Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_v
   ++status_.events;
   const bool added = type == "ADDED";
   const std::string version = received.version;
-  if (received.key.name.empty()) {
-    if (phase_ == Phase::kStreaming) snapshot_.incomplete = true;
-    if (type == "DELETED") return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+  const bool nameless = received.key.name.empty();
+  if (nameless && type == "DELETED")
+    return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+  if (nameless && phase_ == Phase::kStreaming) {
+    snapshot_.incomplete = true;
   } else if (phase_ == Phase::kStreaming) {
     snapshot_.last_event = added ? Now() : snapshot_.last_event;  // what is not ADDED is not initial
     Collect(type, std::move(received));

@@ -242,6 +242,26 @@ TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead_D6)
   EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "updated b@8>8 resync"));
 }
 
+TEST_P(InformerTest, TakesNoNameWithoutItsNamespaceForAKey_D6) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  heard.clear();
+  const auto homeless = [](std::string_view namespace_) {
+    return R"({"kind":"Sample","metadata":{"name":"a","namespace":)" + std::string(namespace_) +
+           R"(,"resourceVersion":"7"}})";
+  };
+  Relist("9", {ObjectJson("b", "8"), homeless("{}")});
+  EXPECT_THAT(heard, ElementsAre("updated b@2>8 relist"));  // and no deletion of a
+  EXPECT_EQ(Store(), "a@1(stale) b@8");
+  Relist("12", {ObjectJson("a", "11"), ObjectJson("b", "8")});
+  Send(EventJson("DELETED", homeless("[1]")));
+  EXPECT_EQ(Store(), "a@11 b@8");
+  WaitOut();
+  Answer(ListBody("15", {ObjectJson("b", "8")}));  // it cannot be found otherwise
+  EXPECT_EQ(Store(), "b@8");
+}
+
 TEST_P(InformerTest, TellsTheDeletionOfAnObjectWhoseFinalStateDoesNotDecode) {
   Heard heard;
   const Registration registration = Listen(heard);

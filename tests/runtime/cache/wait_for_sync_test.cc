@@ -180,6 +180,20 @@ TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode_D6) {
   EXPECT_EQ(Core()->status().refused, 1u);
 }
 
+TEST_P(WaitForSyncTest, CountsAnObjectWhoseNameCannotBeReadToo_D6) {
+  const std::string nameless = R"({"kind":"Sample","metadata":{"name":{},"namespace":"ns","resourceVersion":"3"}})";
+  Sync("5", {ObjectJson("a", "1"), nameless});
+  auto strict = Wait({.complete = true});
+  Run();
+  ASSERT_TRUE(strict.done());
+  ASSERT_FALSE(strict.result().has_value());
+  EXPECT_EQ(strict.result().error().code(), Code::kDecode);
+  Relist("9", {ObjectJson("a", "1")});
+  EXPECT_EQ(Core()->status().refused, 0u);
+  Send(EventJson("ADDED", nameless));
+  EXPECT_EQ(Core()->status().refused, 1u);
+}
+
 TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatNobodyStarted) {
   const Result<void> waited = detail::WaitForSync({}, {Core()}, {});
   ASSERT_FALSE(waited.has_value());

@@ -41,7 +41,7 @@ enum class DeltaType : std::uint8_t {
   kAdded,
   kUpdated,
   kDeleted,   // the object is its final state
-  kRefused,   // a state that could not be decoded: the key and its version only [D6]
+  kRefused,   // a state that could not be decoded: the key, if it could be read, and its version only [D6]
   kReplaced,  // the complete list; what was deleted is worked out against the store when it is applied [INF Q-09]
   kSync,      // tell everybody who asked for a resync [INF Q-10]
   kBookmark,  // the version alone [INF BM-04]
