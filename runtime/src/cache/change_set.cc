@@ -40,7 +40,7 @@ ChangeSet::ChangeSet(AnySnapshot base, bool initial, bool wants_events, KeySet& 
 void ChangeSet::Apply(Delta delta) {
   if (!delta.version.empty()) {
     version_ = delta.version;
-    main_.version = std::move(delta.version);
+    transaction_.version = std::move(delta.version);
   }
   switch (delta.type) {
     case DeltaType::kAdded:
@@ -59,13 +59,6 @@ void ChangeSet::Apply(Delta delta) {
   }
 }
 
-std::vector<Transaction> ChangeSet::TakeTransactions() {
-  std::vector<Transaction> transactions;
-  if (main_.replace || !main_.changes.empty() || !main_.version.empty()) transactions.push_back(std::move(main_));
-  if (!stale_marks_.changes.empty()) transactions.push_back(std::move(stale_marks_));
-  return transactions;
-}
-
 AnyRef ChangeSet::Now(const ObjectKey& key) const {
   if (const auto changed = overlay_.find(key); changed != overlay_.end()) return changed->second;
   return base_.Get(key);
@@ -82,7 +75,7 @@ std::vector<AnyRef> ChangeSet::All() const {
 }
 
 void ChangeSet::Put(const ObjectKey& key, AnyRef object) {
-  main_.changes.push_back({key, object});
+  transaction_.changes.push_back({key, object});
   overlay_[key] = std::move(object);
 }
 
@@ -106,7 +99,7 @@ void ChangeSet::Delete(const ObjectKey& key, AnyRef final_state) {
 // The last good state stays. [D6]
 void ChangeSet::Refuse(const ObjectKey& key) {
   refused_.insert(key);
-  if (Now(key)) main_.changes.push_back({key, {}, true});
+  if (Now(key)) transaction_.changes.push_back({key, {}, true});
 }
 
 void ChangeSet::Replace(std::vector<ListedObject> list, bool incomplete) {
@@ -125,18 +118,15 @@ void ChangeSet::Replace(std::vector<ListedObject> list, bool incomplete) {
     AnyRef before = Now(item.key);
     if (!item.object) {
       refused_.insert(item.key);
-      if (before) Keep(item.key, std::move(before), content);
+      if (before) content.push_back({item.key, std::move(before), true});
       continue;
     }
-    if (item.stale) {
-      refused_.insert(item.key);
-      stale_marks_.changes.push_back({item.key, {}, true});
-    }
+    if (item.stale) refused_.insert(item.key);
     TellUpsert(item.key, before, item.object, reason);
-    content.push_back({std::move(item.key), std::move(item.object)});
+    content.push_back({std::move(item.key), std::move(item.object), item.stale});
   }
-  main_.changes = std::move(content);  // what was changed before is in it, or gone
-  main_.replace = true;
+  transaction_.changes = std::move(content);  // what was changed before is in it, or gone
+  transaction_.replace = true;
   base_ = {};
   overlay_.clear();
   initial_ = false;
@@ -153,22 +143,11 @@ void ChangeSet::FindMissing(const std::unordered_map<ObjectKey, std::size_t>& li
     const ObjectKey key = KeyOf(object);
     if (incomplete) {
       refused_.insert(key);
-      Keep(key, std::move(object), content);
+      content.push_back({key, std::move(object), true});
     } else {
       Tell(AnyEvent::Type::kDeleted, reason, key, std::move(object), {}, true);
     }
   }
-}
-
-// In a Replace, a stale change means the object that the store holds. One that is only in the queue is put there first
-// and marked afterwards.
-void ChangeSet::Keep(const ObjectKey& key, AnyRef object, std::vector<Change>& content) {
-  if (base_.Get(key) == object) {
-    content.push_back({key, {}, true});
-    return;
-  }
-  content.push_back({key, std::move(object)});
-  stale_marks_.changes.push_back({key, {}, true});
 }
 
 // [INF CT-10]

@@ -29,10 +29,10 @@ class ChangeSet {
   ChangeSet(AnySnapshot base, bool initial, bool wants_events, KeySet& refused);
 
   void Apply(Delta delta);
-  bool replaced() const noexcept { return main_.replace; }
+  bool replaced() const noexcept { return transaction_.replace; }
 
-  // In this order. The second one marks what is stale among the objects of the first; as a rule there is none.
-  std::vector<Transaction> TakeTransactions();
+  bool has_transaction() const noexcept { return transaction_.replace || !transaction_.changes.empty() || !transaction_.version.empty(); }
+  Transaction TakeTransaction() { return std::move(transaction_); }
   std::vector<AnyEvent> TakeEvents() { return std::move(events_); }
 
  private:
@@ -45,7 +45,6 @@ class ChangeSet {
   void Replace(std::vector<ListedObject> list, bool incomplete);
   void FindMissing(const std::unordered_map<ObjectKey, std::size_t>& listed, bool incomplete, Reason reason,
                    std::vector<Change>& content);
-  void Keep(const ObjectKey& key, AnyRef object, std::vector<Change>& content);
   void Sync();
   void TellUpsert(const ObjectKey& key, const AnyRef& before, const AnyRef& now, Reason reason);
   void Tell(AnyEvent::Type type, Reason reason, const ObjectKey& key, AnyRef before, AnyRef now,
@@ -56,8 +55,7 @@ class ChangeSet {
   bool wants_events_;
   KeySet& refused_;
   std::unordered_map<ObjectKey, AnyRef> overlay_;  // changed since base_; null: deleted
-  Transaction main_;
-  Transaction stale_marks_;
+  Transaction transaction_;
   String version_;  // of the state so far
   std::vector<AnyEvent> events_;
 };

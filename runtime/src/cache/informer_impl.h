@@ -63,7 +63,7 @@ class InformerCore::Impl final : public SharedObject {
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
   void Replay(Listener& listener) const;
-  void ScheduleDrain();
+  void ScheduleDrain(Nanos delay);
   void Drain();
   ChangeSet TakeChanges();
   void Publish();

@@ -62,7 +62,7 @@ void InformerCore::Impl::StartOnStrand() {
     options.transform = transform_;
   }
   Reflector::Hooks hooks;
-  hooks.on_queued = [this] { ScheduleDrain(); };
+  hooks.on_queued = [this] { ScheduleDrain(options_.apply_delay); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
@@ -134,12 +134,11 @@ Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
 // ----------------------------------------------------------------------------------------------------------------- the
 // controller loop
 
-void InformerCore::Impl::ScheduleDrain() {
+void InformerCore::Impl::ScheduleDrain(Nanos delay) {
   if (drain_scheduled_) return;
   drain_scheduled_ = true;
   Task drain = [self = Shared<Impl>(this)] { self->Drain(); };
-  if (options_.apply_delay > Nanos(0))
-    return drain_timer_.After(options_.apply_delay, TimerKind::kProgress, std::move(drain));
+  if (delay > Nanos(0)) return drain_timer_.After(delay, TimerKind::kProgress, std::move(drain));
   executor_->Post(strand_, std::move(drain));  // not at once: what else comes with the same bytes is applied together
 }
 
@@ -163,7 +162,7 @@ void InformerCore::Impl::Drain() {
   {
     ChangeSet changes = TakeChanges();
     replaced = changes.replaced();
-    for (Transaction& transaction : changes.TakeTransactions()) store_->Apply(std::move(transaction));  // [I1]
+    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // [I1]
     processor_.Distribute(changes.TakeEvents());
   }
   fifo_.Applied();
@@ -171,7 +170,7 @@ void InformerCore::Impl::Drain() {
   Publish();
   if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events [INF HS-03]
   if (replaced && was_synced) reflector_->Sweep();             // what only the old objects shared
-  if (!fifo_.empty()) ScheduleDrain();
+  if (!fifo_.empty()) ScheduleDrain(Nanos(0));  // it has waited
 }
 
 // ----------------------------------------------------------------------------------------------------------------------------

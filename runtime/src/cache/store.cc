@@ -238,7 +238,7 @@ class Store::Impl {
     const std::uint64_t hash = LeafHash(key);
     const ObjectLeaf* present = state.objects.Find(key, hash);
     const AnyRef before = present != nullptr ? present->object() : AnyRef();
-    if (change.stale) {
+    if (change.stale && !change.object) {
       if (before) SetEverywhere(state, before, ObjectLeaf(before, hash, true));
       return;
     }
@@ -252,7 +252,7 @@ class Store::Impl {
       Report(change.key, "an object was put under a key that is not its own");
       return;
     }
-    SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, false));
+    SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
   }
 
   void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
@@ -264,8 +264,7 @@ class Store::Impl {
     state.objects.Set(leaf);
   }
 
-  // Builds the whole content anew and shows it at once. A stale change keeps the object that is there. [INF ST-05,
-  // CT-09]
+  // Builds the whole content anew and shows it at once. [INF ST-05, CT-09]
   void Replace(State& state, std::vector<Change> changes) {
     const ObjectMap old = std::move(state.objects);
     state.objects = ObjectMap();
@@ -273,7 +272,7 @@ class Store::Impl {
     for (Change& change : changes) {
       const KeyView key{change.key.namespace_, change.key.name};
       const std::uint64_t hash = LeafHash(key);
-      if (change.stale) {
+      if (change.stale && !change.object) {
         const ObjectLeaf* kept = old.Find(key, hash);
         if (kept == nullptr) continue;
         change.object = kept->object();

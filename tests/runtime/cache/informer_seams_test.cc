@@ -87,6 +87,19 @@ TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt_CT_09_CT_11_D1
   EXPECT_EQ(Store(), "a@6 c@11 e@10");
 }
 
+TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark_D6_D14) {
+  options_.apply_delay = 120s;
+  std::vector<std::string> stores;
+  LookWhileApplying([&] { stores.push_back(Store()); });
+  Sync("5", {});
+  Advance(120s);
+  Send(AddedJson("a", "6"));
+  Relist("12", {R"({"kind":"Sample","metadata":{"name":"a","namespace":"ns"},"spec":{"nodeName":"\ud8"}})"});
+  Advance(120s);
+  EXPECT_EQ(Store(), "a@6(stale)");
+  EXPECT_THAT(stores, AllOf(Not(IsEmpty()), Each("")));
+}
+
 TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused_I3_D6) {
   const auto executor = CallOut();
   Heard heard;

@@ -626,6 +626,18 @@ TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
   EXPECT_EQ(StoreVersion(), "10101");
 }
 
+TEST_P(InformerTest, DoesNotWaitAgainForWhatOneDrainLeaves) {
+  options_.apply_delay = 5s;
+  Sync("1", {});
+  Advance(5s);
+  std::string text;
+  for (int i = 0; i < 10'100; ++i) text += ModifiedJson("a" + std::to_string(i % 7), std::to_string(i + 2));
+  Send(text);
+  EXPECT_EQ(StoreVersion(), "1");
+  Advance(5s);
+  EXPECT_EQ(StoreVersion(), "10101");  // else a storm of more than 2,000 events a second fills the memory
+}
+
 // ------------------------------------------------------------------------------------------------------------ resyncs
 
 TEST_P(InformerTest, TellsResyncsOnlyToThoseWhoAreDue_CT_10_RS_01_RS_04_RS_06_RS_07_RS_08) {

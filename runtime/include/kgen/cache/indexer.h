@@ -79,7 +79,7 @@ class AnySnapshot {
 struct Change {
   ObjectKey key;
   AnyRef object;       // null: remove
-  bool stale = false;  // keep what is there and mark it
+  bool stale = false;  // mark it; without an object: what is there stays, if there is something
 };
 struct Transaction {
   std::vector<Change> changes;
