@@ -116,15 +116,17 @@ class Listener::Impl : public SharedObject {
     return {};
   }
 
-  void NotifySynced(Task callback) {
+  Shared<SyncedWatch> NotifySynced(Task callback) {
+    auto watch = MakeShared<OnSynced>(Shared<Impl>(this), std::move(callback));
     {
       const std::lock_guard lock(mutex_);
       if (!synced_ && !closed_) {
-        synced_callbacks_.push_back(std::move(callback));
-        return;
+        on_synced_.push_back(watch.get());
+        return watch;
       }
     }
-    executor_->Post(strand_, std::move(callback));
+    PostCall(watch);
+    return watch;
   }
 
   bool HasSynced() const noexcept {
@@ -147,6 +149,24 @@ class Listener::Impl : public SharedObject {
   const std::string& name() const noexcept { return name_; }
 
  private:
+  // In on_synced_ from NotifySynced() until it was called or its last handle went.
+  class OnSynced final : public SyncedWatch {
+   public:
+    OnSynced(Shared<Impl> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
+    ~OnSynced() override {
+      const std::lock_guard lock(listener_->mutex_);
+      std::erase(listener_->on_synced_, this);
+    }
+    void Call() { callback_(); }
+
+   private:
+    const Shared<Impl> listener_;
+    Task callback_;
+  };
+  void PostCall(Shared<OnSynced> watch) {
+    executor_->Post(strand_, [watch = std::move(watch)] { watch->Call(); });
+  }
+
   // Under mutex_. The task keeps this alive, whatever becomes of the Listener.
   void Schedule() {
     executor_->BlockingOn(strand_, [self = Shared<Impl>(this)] { self->Drain(); });
@@ -220,12 +240,14 @@ class Listener::Impl : public SharedObject {
   }
 
   void FireSyncedCallbacks() {
-    std::vector<Task> callbacks;
+    std::vector<Shared<OnSynced>> told;
     {
       const std::lock_guard lock(mutex_);
-      callbacks.swap(synced_callbacks_);
+      for (OnSynced* watch : std::exchange(on_synced_, {})) {
+        if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) told.push_back(std::move(held));
+      }
     }
-    for (Task& callback : callbacks) executor_->Post(strand_, std::move(callback));
+    for (Shared<OnSynced>& watch : told) PostCall(std::move(watch));
   }
 
   // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been below half of it.
@@ -251,7 +273,7 @@ class Listener::Impl : public SharedObject {
   AnyHandler handler_;        // called without the lock: only Drain() calls, and only it destroys while running_
   std::deque<AnyEvent> queue_;
   std::vector<Shared<Waiter>> waiters_;
-  std::vector<Task> synced_callbacks_;
+  std::vector<OnSynced*> on_synced_;  // each takes itself out
   std::size_t initial_pending_ = 0;
   bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
   bool initial_queued_ = false, synced_ = false, backlog_told_ = false;
@@ -275,7 +297,7 @@ void Listener::Reject() { impl_->Reject(); }
 Result<void> Listener::status() const { return impl_->status(); }
 const std::string& Listener::name() const noexcept { return impl_->name(); }
 bool Listener::HasSynced() const noexcept { return impl_->HasSynced(); }
-void Listener::NotifySynced(Task callback) { impl_->NotifySynced(std::move(callback)); }
+Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) { return impl_->NotifySynced(std::move(callback)); }
 std::size_t Listener::Backlog() const noexcept { return impl_->Backlog(); }
 const HandlerOptions& Listener::options() const noexcept { return impl_->options(); }
 bool Listener::removed() const noexcept { return impl_->removed(); }

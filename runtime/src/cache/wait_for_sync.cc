@@ -146,8 +146,9 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
   std::vector<Shared<InformerCore::Watch>> watches;
   for (const Shared<InformerCore>& informer : informers)
     watches.push_back(informer->OnStatusChange([waiter] { waiter->Notify(); }));
+  std::vector<Shared<cache::Listener::SyncedWatch>> handlers;
   for (const Registration* handler : options.handlers) {
-    if (handler->listener()) handler->listener()->NotifySynced([waiter] { waiter->Notify(); });
+    if (handler->listener()) handlers.push_back(handler->listener()->NotifySynced([waiter] { waiter->Notify(); }));
   }
   const SyncWait wait(informers, options);
   for (;;) {

@@ -104,7 +104,7 @@ TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused_I3_D6) {
   const auto executor = CallOut();
   Heard heard;
   const Registration registration = Listen(heard);
-  registration.listener()->NotifySynced([] {});  // is posted as soon as it is synced
+  const auto watch = registration.listener()->NotifySynced([] {});  // is posted as soon as it is synced
   int looks = 0;
   executor->on_post = [&] {
     if (!Core()->HasSynced()) return;
@@ -121,7 +121,7 @@ TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore_SI_02) {
   const auto executor = CallOut();
   Heard heard;
   const Registration first = Listen(heard), second = Listen(heard);
-  first.listener()->NotifySynced([] {});  // is posted as soon as it is closed
+  const auto watch = first.listener()->NotifySynced([] {});  // is posted as soon as it is closed
   bool looked = false;
   executor->on_post = [&] {
     if (!first.listener()->closed()) return;

@@ -187,11 +187,27 @@ TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore_L4_HS_0
   EXPECT_THAT(calls_, ElementsAre("a"));
   EXPECT_FALSE(listener->HasSynced()) << "the informer has not said yet that these were all";
   bool told = false;
-  listener->NotifySynced([&] { told = true; });
+  const auto watch = listener->NotifySynced([&] { told = true; });
   listener->InitialQueued();
   Run();
   EXPECT_TRUE(listener->HasSynced());
   EXPECT_TRUE(told);
+}
+
+TEST_P(ListenerTest, ForgetsWhoNoLongerWaitsForTheSync) {
+  const auto listener = Listen(Noting());
+  auto captured = std::make_shared<int>(7);
+  const std::weak_ptr<int> alive = captured;
+  auto watch = listener->NotifySynced([&, captured = std::move(captured)] { calls_.push_back("gave up"); });
+  EXPECT_FALSE(alive.expired());
+  watch = {};
+  EXPECT_TRUE(alive.expired());
+  listener->InitialQueued();
+  Run();
+  EXPECT_THAT(calls_, IsEmpty());
+  const auto late = listener->NotifySynced([&] { calls_.push_back("late"); });
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("late"));
 }
 
 TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt_PL_08) {

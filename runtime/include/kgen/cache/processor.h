@@ -52,8 +52,10 @@ class Listener : public SharedObject {
   const std::string& name() const noexcept;
 
   bool HasSynced() const noexcept;
-  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed.
-  void NotifySynced(Task callback);
+  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed, unless the handle was
+  // dropped before: who waits again and again leaves nothing behind.
+  class SyncedWatch : public SharedObject {};
+  [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept;
   bool removed() const noexcept;
