@@ -31,7 +31,9 @@ class ChangeSet {
   void Apply(Delta delta);
   bool replaced() const noexcept { return transaction_.replace; }
 
-  bool has_transaction() const noexcept { return transaction_.replace || !transaction_.changes.empty() || !transaction_.version.empty(); }
+  bool has_transaction() const noexcept {
+    return transaction_.replace || !transaction_.changes.empty() || !transaction_.version.empty();
+  }
   Transaction TakeTransaction() { return std::move(transaction_); }
   std::vector<AnyEvent> TakeEvents() { return std::move(events_); }
 

@@ -34,11 +34,15 @@ class FactoryState : public SharedObject {
     {
       const std::lock_guard lock(mutex_);
       if (shut_down_) return;
-      for (Entry& entry : entries_) {
-        if (!std::exchange(entry.started, true)) fresh.push_back(entry.core);
+      for (const Entry& entry : entries_) {
+        if (!entry.started) fresh.push_back(entry.core);
       }
     }
-    for (const Core& core : fresh) core->Start(stop);
+    for (const Core& core : fresh) core->Start(stop);  // of two at a time only the first does something
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_) {
+      entry.started = entry.started || std::find(fresh.begin(), fresh.end(), entry.core) != fresh.end();
+    }
   }
 
   void Shutdown() {
@@ -81,7 +85,7 @@ class FactoryState : public SharedObject {
   struct Entry {
     const TypeTable* table;
     Core core;
-    bool started;
+    bool started;  // has been, so that whoever waits may wait for it
   };
 
   Core Make(const TypeTable& table) const {

@@ -170,7 +170,7 @@ void InformerCore::Impl::Drain() {
   Publish();
   if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events [INF HS-03]
   if (replaced && was_synced) reflector_->Sweep();             // what only the old objects shared
-  if (!fifo_.empty()) ScheduleDrain(Nanos(0));  // it has waited
+  if (!fifo_.empty()) ScheduleDrain(Nanos(0));                 // it has waited
 }
 
 // ----------------------------------------------------------------------------------------------------------------------------

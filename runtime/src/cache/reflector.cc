@@ -253,8 +253,7 @@ Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_v
   const bool added = type == "ADDED";
   const std::string version = received.version;
   const bool nameless = received.key.name.empty();
-  if (nameless && type == "DELETED")
-    return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+  if (nameless && type == "DELETED") return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
   if (nameless && phase_ == Phase::kStreaming) {
     snapshot_.incomplete = true;
   } else if (phase_ == Phase::kStreaming) {

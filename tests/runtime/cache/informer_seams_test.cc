@@ -3,6 +3,7 @@
 // What other threads may see while the strand is in the middle of a task. The simulation runs a task as a whole, so
 // nothing of it can be in between there; these tests look from the places where the strand itself calls out: index
 // functions, which run while the next version of the store is built, and the executor.
+#include "kgen/cache/factory.h"
 #include "kgen/cache/processor.h"
 #include "tests/runtime/cache/informer_fixture.h"
 
@@ -134,6 +135,30 @@ TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore_SI_02) {
   EXPECT_TRUE(looked);
   EXPECT_TRUE(Core()->IsStopped());
   executor->on_post = nullptr;
+}
+
+TEST_P(InformerSeamsTest, WaitsForNoInformerOfAFactoryThatIsJustBeingStarted_FA_08) {
+  static const TypeTable other = Sample::kTable;
+  struct Factory : SharedInformerFactory {
+    using SharedInformerFactory::SharedInformerFactory;
+    using SharedInformerFactory::state;
+  };
+  const auto executor = CallOut();
+  Factory factory(
+      Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor, .observer = seen_}));
+  for (const TypeTable* table : {&Sample::kTable, &other})
+    static_cast<void>(detail::InformerFor(factory.state(), *table));
+  bool looked = false;
+  executor->on_post = [&] {  // where another thread may wait
+    if (std::exchange(looked, true)) return;
+    const Result<void> waited = factory.WaitForCacheSync({}, {.give_up_after = 1ns});
+    EXPECT_TRUE(waited || waited.error().code() == Code::kTimeout) << waited.error().ToString();
+  };
+  factory.Start();
+  EXPECT_TRUE(looked);
+  executor->on_post = nullptr;
+  EXPECT_EQ(factory.WaitForCacheSync({}, {.give_up_after = 1s}).error().code(), Code::kTimeout);
+  factory.Shutdown();
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerSeamsTest, ::testing::Range<std::uint64_t>(0, 16));
