@@ -66,7 +66,7 @@ MapBlock* Sorted(void* entries, std::size_t count, const ValueType& type) {
 
 MapOrder* NewOrder(std::size_t capacity) {
   void* memory = Allocate(sizeof(MapOrder) + capacity * sizeof(std::uintptr_t));
-  return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false, false};
+  return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false};
 }
 
 // The order table, made when there is none, with room for one more.
@@ -82,7 +82,6 @@ MapOrder& Ordered(MapBlock* map, const ValueType& type) {
   }
   order->size = static_cast<std::uint32_t>(size);
   order->looked_at = old != nullptr && old->looked_at;
-  order->nulls = old != nullptr && old->nulls;
   map->order = order;
   Free(old);
   return *order;
@@ -141,12 +140,18 @@ MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& ty
   return map;
 }
 
-void KeepNulls(MapBlock* map, const ValueType& type) { Ordered(map, type).nulls = true; }
+void KeepNulls(MapBlock* map, const ValueType& type) {
+  MapOrder& order = Ordered(map, type);
+  for (std::uint32_t i = 0; i < order.size; ++i) {
+    if (IsUnset(ValueOf(order.entry(i)), type)) order.entries()[i] |= MapOrder::kNull;
+  }
+}
 
 MapBlock* CopyMap(const MapBlock* map, const ValueType& type) {
   if (!MapHasValue(map, type)) return nullptr;
   const std::size_t size = MapSize(map);
   MapBlock* copy = NewPackedMap(size, type);
+  bool nulls = false;
   try {
     for (std::size_t i = 0; i < size; ++i) {
       if (map->order != nullptr && !MapEntryCounts(map, i, type)) continue;
@@ -155,8 +160,9 @@ MapBlock* CopyMap(const MapBlock* map, const ValueType& type) {
       CopyValue(ValueOf(to), ValueOf(from), type);
       ::new (to) String(KeyOf(from));
       ++copy->word;
+      nulls = nulls || (map->order != nullptr && map->order->marked(i, MapOrder::kNull));
     }
-    if (map->order != nullptr && map->order->nulls) KeepNulls(copy, type);
+    if (nulls) KeepNulls(copy, type);
   } catch (...) {
     ReleaseMap(copy, type);
     throw;
@@ -208,7 +214,7 @@ void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, 
   const std::size_t at = MapLowerBound(map, text, type);
   if (at < MapSize(map) && KeyOf(MapEntryAt(map, at, type)).view() == text) {
     if (!looked_at && map->order != nullptr) {
-      map->order->entries()[at] &= ~std::uintptr_t{1};
+      map->order->entries()[at] &= ~(MapOrder::kLookedAt | MapOrder::kNull);
       map->order->looked_at = false;
     }
     return MapEntryAt(map, at, type);
@@ -220,7 +226,7 @@ void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, 
     void* entry = NewEntry(key, type);
     std::uintptr_t* entries = order.entries();
     std::copy_backward(entries + at, entries + order.size, entries + order.size + 1);
-    entries[at] = reinterpret_cast<std::uintptr_t>(entry) | (looked_at ? 1u : 0u);
+    entries[at] = reinterpret_cast<std::uintptr_t>(entry) | (looked_at ? MapOrder::kLookedAt : 0);
     ++order.size;
     order.looked_at = looked_at && (is_new || order.looked_at);
     return entry;
@@ -264,8 +270,8 @@ bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) n
   const void* entry = MapEntryAt(map, i, type);
   const void* value = ValueOf(entry);
   const MapOrder* order = map->order;
-  if (IsUnset(value, type)) return order != nullptr && order->nulls && IsPacked(map, entry, type);
-  return order == nullptr || !order->marked(i) || !IsUntouched(value, type);
+  if (IsUnset(value, type)) return order != nullptr && order->marked(i, MapOrder::kNull);
+  return order == nullptr || !order->marked(i, MapOrder::kLookedAt) || !IsUntouched(value, type);
 }
 
 bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept {

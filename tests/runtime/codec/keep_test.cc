@@ -156,6 +156,17 @@ TEST_F(KeepTest, ATextEntryOfADecodedMapThatWasResetIsNotWritten) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"env":{"b":"2"}}]})"));
 }
 
+TEST_F(KeepTest, ATextEntryThatWasResetIsNotWrittenAsTheNullOfItsNeighbour) {
+  auto widget = Must(Decode<Widget>(WithSpec(R"({"parts":[{"env":{"a":"1","b":"2","k":null,"l":null}}]})")));
+  auto& env = widget.spec->parts[0].env;
+  env["a"].reset();
+  env.insert_or_assign("l", String());
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"env":{"b":"2","k":null}}]})"));
+  Widget copy = widget;
+  EXPECT_EQ(copy, widget);
+  EXPECT_EQ(Encode(copy), Encode(widget));
+}
+
 TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned_D6) {
   const std::string json = R"({"parts":[{"limits":{"a":2,"b":1.50,"c":"2","d":-1e3}}]})";
   EXPECT_EQ(Back(json), json);
