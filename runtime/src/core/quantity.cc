@@ -217,11 +217,7 @@ IntOrString::IntOrString(std::int32_t value) {
 bool IntOrString::is_int() const noexcept { return IsNumber(text_.tag()); }
 
 std::int64_t IntOrString::int64_value() const noexcept {
-  if (!is_int()) return 0;
-  const std::string_view text = NumberOrText(text_);
-  std::int64_t value = 0;  // at most 15 digits
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return is_int() ? RoundedUp(Read(NumberOrText(text_)), 0) : 0;  // an integer in any spelling: `1e3`, `80.0`
 }
 
 std::int32_t IntOrString::int_value() const noexcept {

@@ -221,6 +221,13 @@ TEST_F(IntOrStringTest, KeepsTheSpellingOfTheServerAndWiderIntegers) {
   EXPECT_EQ(wide.int64_value(), 100'000'000'000);
   EXPECT_EQ(wide.int_value(), std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(wide.str(), "100000000000");
+  for (const char* spelling : {"1e3", "1000.0", "100E+1", "10000e-1", "0.1e4"}) {
+    IntOrString number;
+    EXPECT_TRUE(detail_ScalarAccess::SetNumber(number, spelling));
+    EXPECT_EQ(number.int64_value(), 1000) << spelling;
+    EXPECT_EQ(number.int_value(), 1000) << spelling;
+    EXPECT_EQ(number.str(), spelling);
+  }
   IntOrString longest;
   EXPECT_TRUE(detail_ScalarAccess::SetNumber(longest, "-12345678901234"));
   EXPECT_EQ(longest.int64_value(), -12'345'678'901'234);
