@@ -91,6 +91,28 @@ bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noex
   return error == std::errc();
 }
 
+namespace {
+
+// False for 2^53 + 1. True for an integer that is exact, and for one as a server writes a large double: its shortest
+// digits, and then zeros.
+bool KeepsInteger(std::string_view number, double parsed) noexcept {
+  constexpr double kAllExact = 9007199254740992;
+  std::int64_t integer;
+  if (std::abs(parsed) < kAllExact || number.find_first_of(".eE") != number.npos) return true;
+  if (!ParseInteger(number, /*plain=*/true, integer)) return true;
+  char buffer[kNumberRoom];
+  const char* end = std::to_chars(buffer, buffer + sizeof buffer, parsed, std::chars_format::fixed).ptr;
+  if (number == std::string_view(buffer, end)) return true;
+  end = std::to_chars(buffer, buffer + sizeof buffer, parsed, std::chars_format::scientific).ptr;
+  std::size_t i = 0;
+  for (const char* p = buffer; p != end && *p != 'e'; ++p) {
+    if (*p != '.' && (i == number.size() || number[i++] != *p)) return false;
+  }
+  return number.find_first_not_of('0', i) == number.npos;
+}
+
+}  // namespace
+
 bool ParseDouble(std::string_view number, double& value) noexcept {
   double parsed = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed);
@@ -98,7 +120,7 @@ bool ParseDouble(std::string_view number, double& value) noexcept {
     const Decimal decimal = Split(number);
     if (decimal.exponent > 0) return false;
     parsed = decimal.negative ? -0.0 : 0.0;  // too small for a double: zero is the nearest
-  } else if (error != std::errc() || !std::isfinite(parsed)) {
+  } else if (error != std::errc() || !std::isfinite(parsed) || !KeepsInteger(number, parsed)) {
     return false;
   }
   value = parsed;

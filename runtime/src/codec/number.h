@@ -17,7 +17,8 @@ namespace kgen::codec {
 // [COD-09]
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept;
 
-// The nearest double. False if it is too large for one.
+// The nearest double. False if it is too large for one, or an integer of 64 bits that would go back as another: of all
+// numbers that a double changes only these reach us as somebody wrote them, since a server holds the others as doubles.
 bool ParseDouble(std::string_view number, double& value) noexcept;
 
 // The one spelling of a number: integers in digits, everything else as the shortest text of the nearest double.

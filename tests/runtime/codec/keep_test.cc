@@ -204,6 +204,20 @@ TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   EXPECT_EQ(misfits[1].path, "spec.parts[1]");
 }
 
+TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne_D6) {
+  for (const char* spec :
+       {R"({"ratio":9007199254740993})", R"({"ratio":-9223372036854775807})", R"({"factors":[1,9007199254740993]})"}) {
+    EXPECT_EQ(Back(spec), spec);
+    EXPECT_EQ(MisfitsOf(WithSpec(spec)).size(), 1u) << spec;
+  }
+  // Exact ones, and those that a server has made of a double, are none.
+  for (const char* spec :
+       {R"({"ratio":9007199254740992})", R"({"ratio":-4611686018427387904})", R"({"ratio":4611686018427388000})",
+        R"({"ratio":9007199254740993.0})", R"({"ratio":1e20})", R"({"ratio":123456789012345678901234567890})"}) {
+    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+  }
+}
+
 TEST_F(KeepTest, TimesQuantitiesAndNumbersGoBackAsTheyCame_COD_01) {
   for (const char* spec : {
            R"({"when":"2026-11-21T08:33:00+01:00"})",
