@@ -30,8 +30,8 @@ class Encoder {
     for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
     if (table.unknown_offset != TypeTable::kNoUnknown) {
       if (const UnknownFields& unknown = detail::UnknownOf(object, table); !unknown.empty()) {
-        if (!unknown.begin()->name.has_value() && out_.size() == body) {
-          // An element that was no such struct, and in which nothing was assigned (interpreter.h): as it came.
+        if (!unknown.begin()->name.has_value() && unknown.size() == 1 && out_.size() == body) {
+          // An element that was no such struct, and in which nothing was set (interpreter.h): as it came.
           out_.Truncate(start);
           return out_.Raw(unknown.begin()->value.text());
         }
@@ -115,7 +115,7 @@ class Encoder {
   // The raw members, as they came, except those that have a value by now.
   void Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity) {
     for (const UnknownField& field : unknown) {
-      if (!field.name.has_value() || !field.value.has_value() || detail::IsReplaced(field, object, table)) continue;
+      if (!field.name.has_value() || detail::IsReplaced(field, object, table)) continue;
       if (has_identity && (field.name == "apiVersion" || field.name == "kind")) continue;
       if (out_.last() != '{') out_.Char(',');
       out_.Quoted(field.name);

@@ -148,8 +148,13 @@ inline bool MemberIsPresent(const void* member, const Field& field) noexcept {
 }
 
 // True for an unknown field that is not written, because the table knows its name and that member has a value by now: a
-// misfit, or a null, that the user replaced.
+// misfit, or a null, that the user replaced. A field without a name is replaced by anything that is set in the struct.
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
+
+// Whether two unknown fields are written alike.
+inline bool SameField(const UnknownField& a, const UnknownField& b) noexcept {
+  return a.name.has_value() == b.name.has_value() && a.name == b.name && a.value == b.value;
+}
 
 // ---- Back to the default state, everything owned given back. ----
 

@@ -180,7 +180,7 @@ bool EqualUnknown(const void* a, const void* b, const TypeTable& table) noexcept
     const UnknownField* x = first.Next();
     const UnknownField* y = second.Next();
     if (x == nullptr || y == nullptr) return x == y;
-    if (x->name != y->name || x->value != y->value) return false;
+    if (!SameField(*x, *y)) return false;
   }
 }
 

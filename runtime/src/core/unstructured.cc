@@ -22,7 +22,8 @@ nlohmann::json ToJson(const Json& json) {
 nlohmann::json ToJson(const void* value, const ValueType& type) {
   switch (type.kind) {
     case ValueKind::kString:
-      return static_cast<const String*>(value)->view();
+      if (const auto& text = *static_cast<const String*>(value); text.has_value()) return text.view();
+      return nullptr;  // as it came
     case ValueKind::kStruct:
       return ToJson(value, *type.table);
     default:
@@ -69,7 +70,9 @@ nlohmann::json ToJson(const void* member, const Field& field) {
 nlohmann::json ToJson(const void* object, const TypeTable& table) {
   nlohmann::json result = nlohmann::json::object();
   for (const UnknownField& unknown : detail::UnknownOf(object, table)) {
-    if (!detail::IsReplaced(unknown, object, table)) result[unknown.name.str()] = ToJson(unknown.value);
+    if (detail::IsReplaced(unknown, object, table)) continue;
+    if (!unknown.name.has_value()) return ToJson(unknown.value);  // an element that is no such struct
+    result[unknown.name.str()] = ToJson(unknown.value);
   }
   for (const Field& field : table) {
     const void* member = detail::MemberOf(object, field);

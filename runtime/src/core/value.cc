@@ -3,6 +3,7 @@
 // Copy and destroy. Compare and hash stand in compare.cc.
 #include "kgen/core/value.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -303,6 +304,10 @@ void ResetStruct(void* object, const TypeTable& table) noexcept {
 }
 
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept {
+  if (!unknown.name.has_value()) {
+    if (UnknownOf(object, table).size() > 1) return true;
+    return std::ranges::any_of(table, [&](const Field& f) { return MemberIsPresent(MemberOf(object, f), f); });
+  }
   const Field* field = table.Find(unknown.name);
   return field != nullptr && MemberIsPresent(MemberOf(object, *field), *field);
 }

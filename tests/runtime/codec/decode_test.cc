@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "kgen/core/unstructured.h"
 #include "tests/runtime/codec/codec_fixture.h"
 
@@ -203,6 +205,12 @@ TEST_F(DecodeTest, ReadsAnyKindAsUnstructured) {
   const auto object = Must(Decode<Unstructured>(json));
   EXPECT_EQ(object.kind, "K");
   EXPECT_EQ(Encode(object), json);
+}
+
+TEST_F(DecodeTest, ShowsAsJsonOfAnUnstructuredAlsoWhatFitsNoTypeOfTheMetadata) {
+  const std::string json =
+      R"({"metadata":{"finalizers":[null],"labels":{"a":null},"ownerReferences":[5,{"name":"rs"}],"generation":"x"}})";
+  EXPECT_EQ(Must(Decode<Unstructured>(json)).json(), nlohmann::json::parse(json));
 }
 
 TEST_F(DecodeTest, LeavesNoBlockBehindWhereverItFails) {

@@ -204,6 +204,25 @@ TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   EXPECT_EQ(misfits[1].path, "spec.parts[1]");
 }
 
+TEST_F(KeepTest, AnElementThatIsNoStructGivesWayToWhateverIsSetInIt) {
+  const std::string json = WithSpec(R"({"parts":["odd",null]})");
+  const auto kept = Must(Decode<Widget>(json));
+  Widget widget = kept;
+  widget.spec->parts[0].unknown_fields.Set("new", Json("1"));
+  widget.spec->parts[1].unknown_fields.Set("", Json("2"));
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"new":1},{"":2}]})"));
+  EXPECT_EQ(widget, Must(Decode<Widget>(Encode(widget)))) << "equal on the wire";
+  EXPECT_EQ(Hash(widget), Hash(Must(Decode<Widget>(Encode(widget)))));
+  EXPECT_EQ(widget.spec->parts[0].unknown_fields.Erase("new"), 1u);
+  EXPECT_EQ(widget.spec->parts[1].unknown_fields.Erase(""), 1u);
+  EXPECT_EQ(widget, kept);
+  EXPECT_EQ(Encode(widget), json);
+  widget.spec->parts[0].name = "a";
+  widget.spec->parts.pop_back();
+  EXPECT_EQ(widget, Must(Decode<Widget>(WithSpec(R"({"parts":[{"name":"a"}]})"))));
+  EXPECT_NE(kept, Must(Decode<Widget>(WithSpec(R"({"parts":["odd",{"":null}]})"))));
+}
+
 TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne_D6) {
   for (const char* spec :
        {R"({"ratio":9007199254740993})", R"({"ratio":-9223372036854775807})", R"({"factors":[1,9007199254740993]})"}) {

@@ -61,6 +61,31 @@ TEST_F(UnknownFieldsTest, SetsInPlaceOfTheFirstAndDropsTheOthersOfThatName) {
   EXPECT_EQ(fields["b"].text(), "5");
 }
 
+TEST_F(UnknownFieldsTest, HoldsNoValueThatNobodyCouldWrite) {
+  UnknownFields fields = Some();
+  fields.Set("b", Json());
+  fields.Append("x", Json());
+  EXPECT_EQ(Listed(fields), "a=" + kLong + ";c=null;");
+  Sample s;
+  s.spec->unknown_fields.Set("x", Json());
+  EXPECT_FALSE(s.spec.has_value());
+}
+
+TEST_F(UnknownFieldsTest, TellsAnEmptyNameFromNone) {
+  UnknownFields fields;
+  fields.Append(String(), Json("5"));
+  EXPECT_FALSE(fields.contains(""));
+  fields.Set("", Json("6"));
+  EXPECT_EQ(fields.size(), 2u);
+  EXPECT_EQ(fields[""].text(), "6");
+  UnknownFields named;
+  named.Append("", Json("5"));
+  named.Append("", Json("6"));
+  EXPECT_NE(fields, named);
+  EXPECT_EQ(fields.Erase(""), 1u);
+  EXPECT_EQ(fields.size(), 1u);
+}
+
 TEST_F(UnknownFieldsTest, ErasesAllOfAName) {
   UnknownFields fields = Some();
   EXPECT_EQ(fields.Erase("b"), 2u);

@@ -3,9 +3,10 @@
 // The last member of every generated struct: what the wire held and the table does not know.
 //
 // A client older than its server must not drop a field in an Update, so members that the table does not name are kept,
-// in order, duplicates included, and written after the known ones. [D6] Two more things live here because they must be
-// sent back as they came: a known field whose JSON did not fit its type ("misfit": reads as absent, sent back unless a
-// value is assigned), and a `null` where the schema says nullable.
+// in order, duplicates included, and written after the known ones. [D6] More lives here because it must be sent back as
+// it came: a known field whose JSON did not fit its type ("misfit": reads as absent, sent back unless a
+// value is assigned), and a `null` where the schema says nullable. An element of a list or map that was no such struct
+// at all is one field without a name, and is sent back unless anything is set in that element.
 //
 //   for (const auto& field : order.unknown_fields) std::cout << field.name << " = " << field.value.text() << '\n';
 //   order.unknown_fields.Set("newField", kgen::Json("{\"a\":1}"));
@@ -24,7 +25,7 @@
 namespace kgen {
 
 struct UnknownField {
-  String name;  // unescaped
+  String name;  // unescaped; unset: `value` is what stood in place of the whole struct
   Json value;
   static const TypeTable kTable;
 };
@@ -42,8 +43,9 @@ class UnknownFields {
   const Json& operator[](std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return (*this)[name].has_value(); }
 
-  void Set(std::string_view name, Json value);  // replaces all of that name in place of the first, or appends
-  void Append(String name, Json value) { fields_.push_back({static_cast<String&&>(name), static_cast<Json&&>(value)}); }
+  // Replaces all of that name in place of the first, or appends. An unset value takes them away.
+  void Set(std::string_view name, Json value);
+  void Append(String name, Json value);      // not an unset value, which nobody could write
   std::size_t Erase(std::string_view name);  // how many there were
   void clear() noexcept { fields_.reset(); }
 
