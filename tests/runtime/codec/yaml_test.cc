@@ -185,7 +185,10 @@ TEST(Yaml, RefusesAnExpansionBomb_IN_16_SEC_07) {
     for (int k = 0; k < 10; ++k) text += (k == 0 ? "" : ", ") + before;
     text += "]\n";
   }
-  EXPECT_THAT(Read(text), HasSubstr("more than 8000000 values, aliases expanded"));
+  EXPECT_THAT(Read(text), HasSubstr("5:45 aliases stand for more than 100000 values"));
+  EXPECT_THAT(Read(text, {.max_aliased = 1'000'000'000}), HasSubstr("more than 8000000 values, aliases expanded"));
+  EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 3}), R"({"a":[1,2],"b":[1,2]})");
+  EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 2}), "2:4 aliases stand for more than 2 values");
 }
 
 TEST(Yaml, KeepsItsLimits_SEC_07) {

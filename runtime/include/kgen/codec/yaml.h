@@ -136,6 +136,9 @@ struct SyntaxError {
 struct Options {
   std::size_t max_bytes = 256u << 20;
   std::size_t max_nodes = 8'000'000;  // after expansion of aliases and merge keys
+  // Values that stand only in the expansion of an alias: without this, a kilobyte of text could ask for gigabytes of
+  // whoever walks the tree.
+  std::size_t max_aliased = 100'000;
   std::size_t max_depth = 512;
 };
 

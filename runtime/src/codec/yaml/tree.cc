@@ -242,6 +242,10 @@ bool TreeBuilder::Alias(std::string_view name, Mark mark) {
       return Fail(mark, "a key must be text, not " + std::string(Describe(anchored.node.kind())));
     return Key(anchored.node.text(), mark, false, false);
   }
+  aliased_count_ += anchored.nodes;
+  if (aliased_count_ > options_.max_aliased) {
+    return Fail(mark, "aliases stand for more than " + std::to_string(options_.max_aliased) + " values");
+  }
   Node node = anchored.node;
   node.mark_ = mark;
   return AddValue(node, anchored.nodes, anchored.height);
@@ -265,6 +269,7 @@ void TreeBuilder::Reset() {
   storage_->documents.clear();
   storage_->numbers.clear();
   node_count_ = 0;
+  aliased_count_ = 0;
   document_count_ = 0;
   has_root_ = false;
   failed_ = false;

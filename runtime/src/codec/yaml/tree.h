@@ -117,6 +117,7 @@ class TreeBuilder {
   std::vector<Node> merges_;
   std::map<std::string, Anchored, std::less<>> anchors_;
   std::size_t node_count_ = 0;
+  std::size_t aliased_count_ = 0;
   std::uint32_t document_count_ = 0;
   Node root_;
   bool has_root_ = false;
