@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "generator/emit/macros.h"
+
 namespace kgen::generator::emit {
 namespace {
 
@@ -113,7 +115,7 @@ constexpr std::string_view kKeywords[] = {"alignas",
                                           "xor",
                                           "xor_eq"};
 
-// Macros of common platforms. [GEN NAM-07]
+// Macros of other platforms and of frameworks. [GEN NAM-07]
 constexpr std::string_view kMacros[] = {
     "BUFSIZ",  "DELETE",  "DIFFERENCE", "DOMAIN", "EOF",    "ERROR",   "FALSE",  "I",      "IN",    "INFINITY",
     "NAN",     "NULL",    "OPTIONAL",   "OUT",    "STRICT", "TRUE",    "asm",    "assert", "check", "emit",
@@ -129,7 +131,9 @@ bool Contains(const std::string_view (&words)[n], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-bool IsReserved(std::string_view word) { return Contains(kKeywords, word) || Contains(kMacros, word); }
+bool IsReserved(std::string_view word) {
+  return Contains(kKeywords, word) || Contains(kMacros, word) || IsSystemMacro(word);
+}
 
 bool IsDevice(std::string_view word) {
   return word.size() == 4 && (word.starts_with("com") || word.starts_with("lpt")) && IsDigit(word[3]);

@@ -30,6 +30,17 @@ TEST(MemberIdentifier, GivesKeywordsAndMacrosATrailingUnderscore_NAM_06_NAM_07) 
   EXPECT_EQ(MemberIdentifier("major"), "major_");
 }
 
+TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders_NAM_07) {
+  for (const char* name : {"ADJ_ESTERROR", "BIG_ENDIAN", "EIO", "ETIMEDOUT", "INT_MAX", "LC_ALL", "M_PI", "PRIu64",
+                           "SIGTERM", "SYS_read", "unix", "sa_handler"}) {
+    EXPECT_EQ(MemberIdentifier(name), std::string(name) + "_");
+  }
+  for (const char* name : {"URL", "TTL", "JAVA_OPTS", "LC_ANY", "PRIORITY", "PRIVATE", "SCN", "EKS", "FD_SET"}) {
+    EXPECT_EQ(MemberIdentifier(name), name);
+  }
+  EXPECT_EQ(TypeIdentifier("SIGINT"), "SIGINT_");
+}
+
 TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords_NAM_03_NAM_04) {
   EXPECT_EQ(MemberIdentifier("foo-bar"), "foo_bar");
   EXPECT_EQ(MemberIdentifier("one.dot/two"), "one_dot_two");

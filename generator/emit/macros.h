@@ -1,0 +1,17 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names that the headers of the C and C++ library define as macros: a member or a type that is called so would not
+// compile. CRDs are full of environment variables and error codes. [GEN NAM-07]
+#ifndef KGEN_GENERATOR_EMIT_MACROS_H_
+#define KGEN_GENERATOR_EMIT_MACROS_H_
+
+#include <string_view>
+
+namespace kgen::generator::emit {
+
+// Macros without parameters; those with some do no harm to a name that no parenthesis follows.
+bool IsSystemMacro(std::string_view word);
+
+}  // namespace kgen::generator::emit
+
+#endif  // KGEN_GENERATOR_EMIT_MACROS_H_
