@@ -363,8 +363,10 @@ class Planner {
       out.lister_class = unique(out.type + "Lister");
       out.informer_name = unique(out.type + "Informer");
       out.title = resource.plural + (version.group.empty() ? "" : "." + version.group);
-      // The accessor, or the base class, may be spelled like the type and would hide it.
-      const bool hidden = out.accessor == out.type || out.type == "Lister" || out.type == out.lister_class;
+      // The accessor, or a member of the base class, may be spelled like the type and would hide it.
+      static constexpr std::array<std::string_view, 5> kOfLister = {"Get", "GetByName", "In", "List", "Lister"};
+      const bool hidden = out.accessor == out.type || out.type == out.lister_class ||
+                          std::find(kOfLister.begin(), kOfLister.end(), out.type) != kOfLister.end();
       out.accessor_type = hidden ? names_[served[i]->type].qualified : out.type;
       out.namespaced = resource.scope == model::Scope::kNamespaced;
       out.has_informer = resource.HasLister();

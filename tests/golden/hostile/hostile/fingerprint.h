@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: a93bbeab78b49b8d.
+// Of the headers: 80a412a98ff9dcc5.
 
 #endif  // HOSTILE_FINGERPRINT_H_

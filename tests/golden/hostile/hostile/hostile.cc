@@ -112,6 +112,14 @@ constexpr ::kgen::KindInfo kClientKind = {
     .scope = ::kgen::Scope::kNamespaced,
     .list = &ClientList::kTable};
 
+static_assert(::std::is_standard_layout_v<Client::Spec::ETIMEDOUT_2_> && ::std::is_aggregate_v<Client::Spec::ETIMEDOUT_2_>);
+constexpr ::kgen::Field kClient_Spec_ETIMEDOUT_2_Fields[] = {
+    {"EOF", 3, offsetof(Client::Spec::ETIMEDOUT_2_, EOF_), ::kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kClient_Spec_ETIMEDOUT_2_Slots[] = {
+    1, 0,
+};
+
 static_assert(::std::is_standard_layout_v<Client::Spec::Port_> && ::std::is_aggregate_v<Client::Spec::Port_>);
 constexpr ::kgen::Field kClient_Spec_Port_Fields[] = {
     {"Port", 4, offsetof(Client::Spec::Port_, Port), ::kgen::ValueKind::kInt64, 0, 0, nullptr},
@@ -235,8 +243,10 @@ constexpr ::kgen::Field kClient_SpecFields[] = {
     {"$schema", 7, offsetof(Client::Spec, schema), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"-", 1, offsetof(Client::Spec, dash), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"2xx", 3, offsetof(Client::Spec, n2xx), ::kgen::ValueKind::kString, 0, 0, nullptr},
+    {"ETIMEDOUT", 9, offsetof(Client::Spec, ETIMEDOUT_), ::kgen::ValueKind::kBox, 0, 0, &Client::Spec::ETIMEDOUT_2_::kTable},
     {"Foo_bar", 7, offsetof(Client::Spec, Foo_bar), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"I", 1, offsetof(Client::Spec, I_), ::kgen::ValueKind::kDouble, 0, 0, nullptr},
+    {"LC_ALL", 6, offsetof(Client::Spec, LC_ALL_), ::kgen::ValueKind::kString, 0, 0, nullptr},
     {"Optional", 8, offsetof(Client::Spec, Optional), ::kgen::ValueKind::kList, 0, 0, &::kgen::kTypeOf<::kgen::String>},
     {"Port", 4, offsetof(Client::Spec, Port), ::kgen::ValueKind::kBox, 0, 0, &Client::Spec::Port_::kTable},
     {"Spec", 4, offsetof(Client::Spec, Spec_), ::kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2_::kTable},
@@ -280,17 +290,17 @@ constexpr ::kgen::Field kClient_SpecFields[] = {
     {"unknown_fields", 14, offsetof(Client::Spec, unknown_fields_), ::kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr ::std::uint8_t kClient_SpecSlots[] = {
-    0, 0, 0, 13, 0, 0, 26, 0, 0, 18, 0, 0, 0, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0, 24, 38, 0,
-    11, 0, 0, 0, 34, 0, 0, 0, 0, 0, 41, 0, 0, 0, 0, 37, 0, 0, 0, 0, 19, 4, 0, 0,
-    0, 0, 0, 39, 25, 0, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 15, 0, 0, 0, 0,
-    0, 0, 32, 0, 0, 0, 0, 42, 0, 28, 33, 0, 0, 0, 0, 7, 12, 3, 8, 0, 0, 46, 9, 16,
-    36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0, 27, 0, 0, 45,
-    0, 0, 0, 0, 0, 0, 22, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-    0, 0, 0, 0, 49, 0, 0, 0, 30, 0, 0, 0, 21, 40, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0,
-    17, 6, 0, 35, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 31, 1, 0, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 43,
-    0, 0, 0, 0, 0, 0, 47, 0, 0, 0, 0, 0, 0, 0, 0, 5,
+    0, 19, 33, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 18,
+    0, 0, 0, 0, 41, 0, 27, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 21, 0, 0, 25, 0, 0, 0, 0, 0, 51, 0, 0,
+    39, 28, 0, 0, 0, 0, 0, 49, 0, 0, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 12, 0, 0, 44, 0, 0, 0, 50, 0, 34, 0, 0, 0, 0, 9, 0, 0, 48, 0, 45,
+    0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 46, 0, 0, 0, 17, 47, 0, 0, 16, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 37, 0, 0, 0, 0, 11, 0, 0, 8, 0, 0, 0, 35, 0, 0, 0, 32, 0, 0, 0, 38, 0, 23,
+    0, 6, 0, 0, 0, 22, 0, 24, 2, 0, 14, 0, 0, 4, 0, 29, 40, 0, 0, 0, 10, 0, 0, 0,
+    0, 0, 42, 0, 0, 0, 0, 0, 0, 0, 43, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 36, 0,
+    0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5,
 };
 
 static_assert(::std::is_standard_layout_v<Client::Status::Status_2_> && ::std::is_aggregate_v<Client::Status::Status_2_>);
@@ -322,6 +332,23 @@ constexpr ::std::uint8_t kClientSlots[] = {
 };
 
 }  // namespace
+
+constinit const ::kgen::TypeTable Client::Spec::ETIMEDOUT_2_::kTable = {
+    .version = 1,
+    .size = sizeof(Client::Spec::ETIMEDOUT_2_),
+    .name = "hostile.default_.v1.Client.Spec.ETIMEDOUT_2_",
+    .field_data = kClient_Spec_ETIMEDOUT_2_Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Client::Spec::ETIMEDOUT_2_, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kClient_Spec_ETIMEDOUT_2_Slots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<Client::Spec::ETIMEDOUT_2_>.value,
+    .construct = &::kgen::detail::ConstructMany<Client::Spec::ETIMEDOUT_2_>,
+    .relocate = &::kgen::detail::RelocateMany<Client::Spec::ETIMEDOUT_2_>};
 
 constinit const ::kgen::TypeTable Client::Spec::Port_::kTable = {
     .version = 1,
@@ -583,12 +610,12 @@ constinit const ::kgen::TypeTable Client::Spec::kTable = {
     .size = sizeof(Client::Spec),
     .name = "hostile.default_.v1.Client.Spec",
     .field_data = kClient_SpecFields,
-    .field_count = 49,
+    .field_count = 51,
     .unknown_offset = offsetof(Client::Spec, unknown_fields),
     .metadata_offset = ::kgen::TypeTable::kNoMetadata,
     .hash_bits = 8,
     .reserved = 0,
-    .hash_seed = 404,
+    .hash_seed = 428,
     .hash_slots = kClient_SpecSlots,
     .kind = nullptr,
     .empty = &::kgen::detail::kEmpty<Client::Spec>.value,
@@ -651,9 +678,10 @@ constinit const ::kgen::TypeTable Client::kTable = {
 namespace hostile {
 namespace {
 
-constexpr ::std::array<const ::kgen::TypeTable*, 10> kKinds = {
+constexpr ::std::array<const ::kgen::TypeTable*, 11> kKinds = {
     &::hostile::core_strimzi::v1beta1::Event::kTable,
     &::hostile::default_::v1::Client::kTable,
+    &::hostile::default_::v1::List::kTable,
     &::hostile::default_::v1::Lister::kTable,
     &::hostile::default_::v1::ScalePaths::kTable,
     &::hostile::default_::v1::Values::kTable,
@@ -676,38 +704,39 @@ constexpr ::std::string_view kManifests[] = {
      "e\":\"string\"},\"name\":{\"type\":\"string\"},\"operator\":{\"type\":\"boolean\"},\"co_await\":{\"type\":\"st"
      "ring\"},\"not\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true},\"major\":{\"type\":\"inte"
      "ger\",\"format\":\"int32\"},\"linux\":{\"type\":\"string\"},\"stdin\":{\"type\":\"boolean\"},\"errno\":{\"type"
-     "\":\"integer\"},\"I\":{\"type\":\"number\"},\"__init__\":{\"type\":\"string\"},\"_Reserved\":{\"type\":\"strin"
-     "g\"},\"kTable\":{\"type\":\"string\"},\"unknown_fields\":{\"type\":\"string\"},\"std\":{\"type\":\"string\"},\""
-     "kgen\":{\"type\":\"string\"},\"String\":{\"type\":\"string\"},\"Optional\":{\"type\":\"array\",\"items\":{\"ty"
-     "pe\":\"string\"}},\"2xx\":{\"type\":\"string\"},\"-\":{\"type\":\"string\"},\"_\":{\"type\":\"string\"},\"$ref"
-     "\":{\"type\":\"string\"},\"$schema\":{\"type\":\"string\"},\"caf\303\251\":{\"type\":\"string\"},\"quo\\\"te\\"
-     "\\\":{\"type\":\"string\"},\"new\\nline\":{\"type\":\"string\"},\"Spec\":{\"type\":\"object\",\"properties\":{"
-     "\"spec\":{\"type\":\"object\",\"properties\":{\"Spec\":{\"type\":\"string\"},\"spec\":{\"type\":\"boolean\"}}}"
-     "}},\"spec\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"spec\":{\"typ"
-     "e\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}}}}},\"Port\":{\"type\":\"object\",\"properties\":"
-     "{\"Port\":{\"type\":\"integer\"}}},\"port\":{\"type\":\"object\",\"properties\":{\"port\":{\"type\":\"integer\""
-     "}}},\"nat-outgoing\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}},\"natOutgoing\":{\"typ"
-     "e\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}},\"metricsRelabelings\":{\"type\":\"array\",\"item"
-     "s\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}},\"metrics\":{\"type\":\"object\",\"pro"
-     "perties\":{\"relabelings\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"z\":{\"type\":"
-     "\"string\"}}}}}},\"mode\":{\"type\":\"string\",\"enum\":[\"\",\"-\",\"_\",\"=\",\"!=\",\"=~\",\"!~\",\"1\",\"-"
-     "5\",\"on\",\"default\",\"NULL\",\"replace\",\"Replace\",\"REPLACE\",\"a_b\",\"a-b\",\"aB\",\"1.0\",\"10\",\"HK"
-     "EY\\\\Software\",\"x\\\"; int y = 0; //\",\"?\?/\",\"caf\303\251\",\"kTable\"]},\"modeValues\":{\"type\":\"str"
-     "ing\"},\"code\":{\"type\":\"integer\",\"enum\":[301,-5,-9223372036854775808,9223372036854775807]},\"modes\":{\""
-     "type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"A\",\"B\"]}},\"byName\":{\"type\":\"object\",\"add"
-     "itionalProperties\":{\"type\":\"string\",\"enum\":[\"C\"]}},\"grid\":{\"type\":\"array\",\"items\":{\"type\":\""
-     "array\",\"items\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"number\"}}}}},\"deep\":{\"type\":\"ob"
-     "ject\",\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\",\"items\":{\""
-     "type\":\"object\",\"properties\":{\"w\":{\"type\":\"string\"}}}}}},\"anything\":{\"x-kubernetes-preserve-unkno"
-     "wn-fields\":true},\"flags\":{\"type\":\"array\",\"items\":{\"type\":\"boolean\"}},\"empty\":{\"type\":\"object"
-     "\"},\"embedded\":{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-unknown-"
-     "fields\":true},\"trouble\":{\"description\":\"trigraph ?\?/ bidi \342\200\256\342\201\246 mark, line \342\200\250"
-     " separator, NOLINT, clang-format off\\r\\n#pragma once\\\\\",\"type\":\"string\",\"default\":\"*/ \\\"quoted\\"
-     "\\\",\"pattern\":\"^[a-z]\\\\\\\\$\"}}},\"begin\":{\"type\":\"string\"},\"status\":{\"type\":\"object\",\"prop"
-     "erties\":{\"Status\":{\"type\":\"string\"},\"status\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\""
-     "boolean\"}}}}}}}}},{\"name\":\"v1-2-3\",\"served\":false,\"storage\":false,\"schema\":{\"openAPIV3Schema\":{\""
-     "type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
-     3714},
+     "\":\"integer\"},\"LC_ALL\":{\"type\":\"string\"},\"ETIMEDOUT\":{\"type\":\"object\",\"properties\":{\"EOF\":{\""
+     "type\":\"string\",\"enum\":[\"EOF\",\"INT_MAX\"]}}},\"I\":{\"type\":\"number\"},\"__init__\":{\"type\":\"strin"
+     "g\"},\"_Reserved\":{\"type\":\"string\"},\"kTable\":{\"type\":\"string\"},\"unknown_fields\":{\"type\":\"strin"
+     "g\"},\"std\":{\"type\":\"string\"},\"kgen\":{\"type\":\"string\"},\"String\":{\"type\":\"string\"},\"Optional\""
+     ":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"2xx\":{\"type\":\"string\"},\"-\":{\"type\":\"string\""
+     "},\"_\":{\"type\":\"string\"},\"$ref\":{\"type\":\"string\"},\"$schema\":{\"type\":\"string\"},\"caf\303\251\""
+     ":{\"type\":\"string\"},\"quo\\\"te\\\\\":{\"type\":\"string\"},\"new\\nline\":{\"type\":\"string\"},\"Spec\":{"
+     "\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"Spec\":{\"type\":\"string\""
+     "},\"spec\":{\"type\":\"boolean\"}}}}},\"spec\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"objec"
+     "t\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}}}}},\"Port\":{"
+     "\"type\":\"object\",\"properties\":{\"Port\":{\"type\":\"integer\"}}},\"port\":{\"type\":\"object\",\"properti"
+     "es\":{\"port\":{\"type\":\"integer\"}}},\"nat-outgoing\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+     "\"string\"}}},\"natOutgoing\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}},\"metricsRela"
+     "belings\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}},\""
+     "metrics\":{\"type\":\"object\",\"properties\":{\"relabelings\":{\"type\":\"array\",\"items\":{\"type\":\"objec"
+     "t\",\"properties\":{\"z\":{\"type\":\"string\"}}}}}},\"mode\":{\"type\":\"string\",\"enum\":[\"\",\"-\",\"_\","
+     "\"=\",\"!=\",\"=~\",\"!~\",\"1\",\"-5\",\"on\",\"default\",\"NULL\",\"replace\",\"Replace\",\"REPLACE\",\"a_b\""
+     ",\"a-b\",\"aB\",\"1.0\",\"10\",\"HKEY\\\\Software\",\"x\\\"; int y = 0; //\",\"?\?/\",\"caf\303\251\",\"kTable"
+     "\"]},\"modeValues\":{\"type\":\"string\"},\"code\":{\"type\":\"integer\",\"enum\":[301,-5,-9223372036854775808"
+     ",9223372036854775807]},\"modes\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"A\",\"B\"]}},\""
+     "byName\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\",\"enum\":[\"C\"]}},\"grid\":{\"typ"
+     "e\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"n"
+     "umber\"}}}}},\"deep\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"additionalPropertie"
+     "s\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"string\"}}}}}},\"anyt"
+     "hing\":{\"x-kubernetes-preserve-unknown-fields\":true},\"flags\":{\"type\":\"array\",\"items\":{\"type\":\"boo"
+     "lean\"}},\"empty\":{\"type\":\"object\"},\"embedded\":{\"type\":\"object\",\"x-kubernetes-embedded-resource\":"
+     "true,\"x-kubernetes-preserve-unknown-fields\":true},\"trouble\":{\"description\":\"trigraph ?\?/ bidi \342\200"
+     "\256\342\201\246 mark, line \342\200\250 separator, NOLINT, clang-format off\\r\\n#pragma once\\\\\",\"type\":"
+     "\"string\",\"default\":\"*/ \\\"quoted\\\\\",\"pattern\":\"^[a-z]\\\\\\\\$\"}}},\"begin\":{\"type\":\"string\""
+     "},\"status\":{\"type\":\"object\",\"properties\":{\"Status\":{\"type\":\"string\"},\"status\":{\"type\":\"obje"
+     "ct\",\"properties\":{\"ok\":{\"type\":\"boolean\"}}}}}}}}},{\"name\":\"v1-2-3\",\"served\":false,\"storage\":f"
+     "alse,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+     3835},
     // events.core.strimzi.example
     {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"eve"
      "nts.core.strimzi.example\"},\"spec\":{\"group\":\"core.strimzi.example\",\"scope\":\"Namespaced\",\"names\":{\""
@@ -729,6 +758,13 @@ constexpr ::std::string_view kManifests[] = {
      ":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\""
      ":\"object\",\"properties\":{\"List\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}}}}]}}",
      461},
+    // lists.default.example.com
+    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"lis"
+     "ts.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":{\"ki"
+     "nd\":\"List\",\"listKind\":\"ListOfLists\",\"plural\":\"lists\"},\"versions\":[{\"name\":\"v1\",\"served\":tru"
+     "e,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"o"
+     "bject\",\"properties\":{\"size\":{\"type\":\"integer\"}}}}}}}]}}",
+     432},
     // scalepaths.default.example.com
     {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sca"
      "lepaths.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":"

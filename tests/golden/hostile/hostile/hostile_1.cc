@@ -30,6 +30,26 @@ constexpr ::kgen::KindInfo kClientListKind = {
     .scope = ::kgen::Scope::kNamespaced,
     .list = nullptr};
 
+constexpr ::kgen::KindInfo kListOfListsKind = {
+    .group = "default.example.com",
+    .version = "v1",
+    .kind = "ListOfLists",
+    .list_kind = "",
+    .resource = "lists",
+    .singular = "list",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = nullptr};
+
+constexpr ::kgen::KindInfo kListKind = {
+    .group = "default.example.com",
+    .version = "v1",
+    .kind = "List",
+    .list_kind = "ListOfLists",
+    .resource = "lists",
+    .singular = "list",
+    .scope = ::kgen::Scope::kNamespaced,
+    .list = &ListOfLists::kTable};
+
 constexpr ::kgen::KindInfo kListerListKind = {
     .group = "default.example.com",
     .version = "v1",
@@ -116,6 +136,32 @@ constexpr ::kgen::Field kClientListFields[] = {
     {"items", 5, offsetof(ClientList, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<Client>},
 };
 constexpr ::std::uint8_t kClientListSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(::std::is_standard_layout_v<List::Spec> && ::std::is_aggregate_v<List::Spec>);
+constexpr ::kgen::Field kList_SpecFields[] = {
+    {"size", 4, offsetof(List::Spec, size), ::kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr ::std::uint8_t kList_SpecSlots[] = {
+    0, 1,
+};
+
+static_assert(::std::is_standard_layout_v<List> && ::std::is_aggregate_v<List>);
+constexpr ::kgen::Field kListFields[] = {
+    {"metadata", 8, offsetof(List, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ObjectMeta::kTable},
+    {"spec", 4, offsetof(List, spec), ::kgen::ValueKind::kBox, 0, 0, &List::Spec::kTable},
+};
+constexpr ::std::uint8_t kListSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(::std::is_standard_layout_v<ListOfLists> && ::std::is_aggregate_v<ListOfLists>);
+constexpr ::kgen::Field kListOfListsFields[] = {
+    {"metadata", 8, offsetof(ListOfLists, metadata), ::kgen::ValueKind::kStruct, 0, 0, &::kgen::meta::v1::ListMeta::kTable},
+    {"items", 5, offsetof(ListOfLists, items), ::kgen::ValueKind::kList, ::kgen::kRequired, 0, &::kgen::kTypeOf<List>},
+};
+constexpr ::std::uint8_t kListOfListsSlots[] = {
     0, 0, 1, 2,
 };
 
@@ -259,6 +305,57 @@ constinit const ::kgen::TypeTable ClientList::kTable = {
     .empty = &::kgen::detail::kEmpty<ClientList>.value,
     .construct = &::kgen::detail::ConstructMany<ClientList>,
     .relocate = &::kgen::detail::RelocateMany<ClientList>};
+
+constinit const ::kgen::TypeTable List::Spec::kTable = {
+    .version = 1,
+    .size = sizeof(List::Spec),
+    .name = "hostile.default_.v1.List.Spec",
+    .field_data = kList_SpecFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(List::Spec, unknown_fields),
+    .metadata_offset = ::kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kList_SpecSlots,
+    .kind = nullptr,
+    .empty = &::kgen::detail::kEmpty<List::Spec>.value,
+    .construct = &::kgen::detail::ConstructMany<List::Spec>,
+    .relocate = &::kgen::detail::RelocateMany<List::Spec>};
+
+constinit const ::kgen::TypeTable List::kTable = {
+    .version = 1,
+    .size = sizeof(List),
+    .name = "hostile.default_.v1.List",
+    .field_data = kListFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(List, unknown_fields),
+    .metadata_offset = offsetof(List, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kListSlots,
+    .kind = &kListKind,
+    .empty = &::kgen::detail::kEmpty<List>.value,
+    .construct = &::kgen::detail::ConstructMany<List>,
+    .relocate = &::kgen::detail::RelocateMany<List>};
+
+constinit const ::kgen::TypeTable ListOfLists::kTable = {
+    .version = 1,
+    .size = sizeof(ListOfLists),
+    .name = "hostile.default_.v1.ListOfLists",
+    .field_data = kListOfListsFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(ListOfLists, unknown_fields),
+    .metadata_offset = offsetof(ListOfLists, metadata),
+    .hash_bits = 2,
+    .reserved = 0,
+    .hash_seed = 0,
+    .hash_slots = kListOfListsSlots,
+    .kind = &kListOfListsKind,
+    .empty = &::kgen::detail::kEmpty<ListOfLists>.value,
+    .construct = &::kgen::detail::ConstructMany<ListOfLists>,
+    .relocate = &::kgen::detail::RelocateMany<ListOfLists>};
 
 constinit const ::kgen::TypeTable Lister::Spec::kTable = {
     .version = 1,

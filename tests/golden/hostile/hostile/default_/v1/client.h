@@ -17,6 +17,8 @@ namespace hostile::default_::v1 {
 
 struct Client;
 struct ClientList;
+struct List;
+struct ListOfLists;
 struct Lister;
 struct ListerList;
 struct ScalePaths;
@@ -79,6 +81,30 @@ class Informers_2_Client : private ::kgen::ResourceClient<String, StringList> {
 
 // The verbs of listers.default.example.com.
 class ListersClient : private ::kgen::ResourceClient<Lister, ListerList> {
+ public:
+  using ResourceClient::Apply;
+  using ResourceClient::connection;
+  using ResourceClient::Create;
+  using ResourceClient::CreateAsync;
+  using ResourceClient::Delete;
+  using ResourceClient::DeleteAsync;
+  using ResourceClient::DeleteCollection;
+  using ResourceClient::Get;
+  using ResourceClient::GetAsync;
+  using ResourceClient::List;
+  using ResourceClient::ListAsync;
+  using ResourceClient::Pages;
+  using ResourceClient::Patch;
+  using ResourceClient::PatchAsync;
+  using ResourceClient::raw;
+  using ResourceClient::ResourceClient;
+  using ResourceClient::Update;
+  using ResourceClient::UpdateAsync;
+  using ResourceClient::Watch;
+};
+
+// The verbs of lists.default.example.com.
+class ListsClient : private ::kgen::ResourceClient<List, ListOfLists> {
  public:
   using ResourceClient::Apply;
   using ResourceClient::connection;
@@ -166,6 +192,8 @@ class Client_ {
   }
   // listers.default.example.com in one namespace; "" lists and watches all of them.
   ListersClient Listers(::std::string_view namespace_) const { return ListersClient(connection_, namespace_); }
+  // lists.default.example.com in one namespace; "" lists and watches all of them.
+  ListsClient Lists(::std::string_view namespace_) const { return ListsClient(connection_, namespace_); }
   // scalepaths.default.example.com in one namespace; "" lists and watches all of them.
   ScalePathsClient ScalePaths(::std::string_view namespace_) const { return ScalePathsClient(connection_, namespace_); }
   // values.default.example.com, of the whole cluster.

@@ -15,6 +15,7 @@
 namespace hostile::default_::v1 {
 
 struct Client;
+struct List;
 struct Lister;
 struct ScalePaths;
 struct String;
@@ -55,6 +56,19 @@ class ListerLister : public ::kgen::Lister<Lister> {
 // Informer and lister of listers.default.example.com.
 using ListerInformer = ::kgen::InformerAccessor<Lister, ListerLister>;
 
+// Reads lists.default.example.com from an informer's store.
+class ListLister : public ::kgen::Lister<List> {
+ public:
+  using Lister::Lister;
+  // Those of one namespace.
+  ::kgen::NamespaceLister<::hostile::default_::v1::List> Lists(::std::string_view namespace_) const {
+    return In(namespace_);
+  }
+};
+
+// Informer and lister of lists.default.example.com.
+using ListInformer = ::kgen::InformerAccessor<List, ListLister>;
+
 // Reads scalepaths.default.example.com from an informer's store.
 class ScalePathsLister : public ::kgen::Lister<ScalePaths> {
  public:
@@ -88,6 +102,8 @@ class Informers {
   StringInformer Informers_2_() const { return StringInformer(factory_); }
   // listers.default.example.com.
   ListerInformer Listers() const { return ListerInformer(factory_); }
+  // lists.default.example.com.
+  ListInformer Lists() const { return ListInformer(factory_); }
   // scalepaths.default.example.com.
   ScalePathsInformer ScalePaths() const { return ScalePathsInformer(factory_); }
   // values.default.example.com.

@@ -25,6 +25,21 @@ namespace hostile::default_::v1 {
 struct Client {
   // What `spec` holds.
   struct Spec {
+    // What `ETIMEDOUT` holds.
+    struct ETIMEDOUT_2_ {
+      // Known values of `EOF`; a newer server may send others.
+      struct EOFValues {
+        static constexpr ::std::string_view kEOF = "EOF";
+        static constexpr ::std::string_view kINTMAX = "INT_MAX";
+      };
+
+      // `EOF`: string. Known values: `EOF`, `INT_MAX`.
+      ::kgen::String EOF_{};
+      ::kgen::UnknownFields unknown_fields{};
+
+      static const ::kgen::TypeTable kTable;
+    };
+
     // What `Port` holds.
     struct Port_ {
       // `Port`: integer of 64 bits.
@@ -220,10 +235,14 @@ struct Client {
     ::kgen::String dash{};
     // `2xx`: string.
     ::kgen::String n2xx{};
+    // `ETIMEDOUT`: object.
+    ::kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = ::kgen::kAbsent;
     // `Foo_bar`: string.
     ::kgen::String Foo_bar{};
     // `I`: number.
     ::kgen::Optional<double> I_{};
+    // `LC_ALL`: string.
+    ::kgen::String LC_ALL_{};
     // `Optional`: list of string.
     ::kgen::List<::kgen::String> Optional{};
     // `Port`: object.
@@ -363,6 +382,46 @@ struct ClientList {
   bool empty() const noexcept { return items.empty(); }
   const Client& operator[](::std::size_t i) const noexcept { return items[i]; }
   Client& operator[](::std::size_t i) { return items[i]; }
+
+  static const ::kgen::TypeTable kTable;
+};
+
+// `List` of default.example.com/v1.
+struct List {
+  // What `spec` holds.
+  struct Spec {
+    // `size`: integer of 64 bits.
+    ::kgen::Optional<::std::int64_t> size{};
+    ::kgen::UnknownFields unknown_fields{};
+
+    static const ::kgen::TypeTable kTable;
+  };
+
+  // Name, namespace, labels and the rest that every object has.
+  ::kgen::meta::v1::ObjectMeta metadata{};
+  // `spec`: object.
+  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
+  ::kgen::UnknownFields unknown_fields{};
+
+  static const ::kgen::TypeTable kTable;
+};
+
+// Objects of type `List`, as a server lists them. A range of its items.
+struct ListOfLists {
+  // The version that the list is of, and where the next page starts.
+  ::kgen::meta::v1::ListMeta metadata{};
+  // The objects.
+  ::kgen::List<List> items{};
+  ::kgen::UnknownFields unknown_fields{};
+
+  const List* begin() const noexcept { return items.begin(); }
+  const List* end() const noexcept { return items.end(); }
+  List* begin() noexcept { return items.begin(); }
+  List* end() noexcept { return items.end(); }
+  ::std::size_t size() const noexcept { return items.size(); }
+  bool empty() const noexcept { return items.empty(); }
+  const List& operator[](::std::size_t i) const noexcept { return items[i]; }
+  List& operator[](::std::size_t i) { return items[i]; }
 
   static const ::kgen::TypeTable kTable;
 };
@@ -571,6 +630,8 @@ struct StringList {
 using ClientSpec = Client::Spec;
 // The `Status` of `Client`.
 using ClientStatus = Client::Status;
+// The `Spec` of `List`.
+using ListSpec = List::Spec;
 // The `Spec` of `Lister`.
 using ListerSpec = Lister::Spec;
 // The `Spec` of `ScalePaths`.
