@@ -72,6 +72,7 @@ class Planner {
     NameVersions();
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
+    CheckIncludes();
     plan_.manifests.reserve(api_.manifests.size());
     for (const model::Manifest& manifest : api_.manifests) plan_.manifests.push_back({manifest.name, manifest.json});
     return std::move(plan_);
@@ -180,6 +181,7 @@ class Planner {
     for (std::size_t i = 0; i < source.types.size(); ++i) {
       names_[source.types[i]] = {.emitted = true,
                                  .runtime = false,
+                                 .open = true,
                                  .name = identifiers[i],
                                  .qualified = "::" + version.name_space + "::" + identifiers[i],
                                  .scope = version.name_space};
@@ -189,6 +191,7 @@ class Planner {
       if (!api_.types[id].runtime) continue;
       names_[id] = {.emitted = true,
                     .runtime = true,
+                    .open = false,
                     .name = api_.types[id].name,
                     .qualified = "::kgen::meta::v1::" + api_.types[id].name,
                     .scope = "kgen::meta::v1"};
@@ -211,6 +214,7 @@ class Planner {
         if (!name.emitted || name.runtime) continue;
         if (name.scope != version.name_space) {
           includes.insert(Replace(name.scope, "::", "/") + "/types.h");
+          needs_[index].emplace(name.scope, id);
         } else if (open.contains(ref) && !defined.contains(ref)) {
           if (ref != id) declared.insert(name.name);
         } else {
@@ -218,6 +222,7 @@ class Planner {
         }
       }
       defined.insert(id);
+      names_[id].open = false;
       PlanStruct(source, id, structs, version);
     };
     for (TypeId id : source.types) define(id);
@@ -226,6 +231,31 @@ class Planner {
     PlanAliases(source, version);
     PlanKinds(source, version);
     PlanResources(source, version);
+  }
+
+  // Of headers that include each other none can come first.
+  void CheckIncludes() {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      std::set<std::size_t> seen = {i};  // what i needs, directly or not
+      std::vector<std::size_t> todo = {i};
+      while (!todo.empty()) {
+        const std::size_t at = todo.back();
+        todo.pop_back();
+        for (std::size_t j = 0; j < sources_.size(); ++j) {
+          const auto need = needs_[at].find(plan_.versions[j].name_space);
+          if (need == needs_[at].end()) continue;
+          if (j == i) {
+            diagnostics_.Error("version-cycle", api_.types[need->second].origin,
+                               Quote(api_.types[need->second].name) + " of " + plan_.versions[at].title +
+                                   " needs a type of " + plan_.versions[i].title + ", which needs types of " +
+                                   plan_.versions[at].title,
+                               {}, "types that need each other must be of one version");
+          } else if (seen.insert(j).second) {
+            todo.push_back(j);
+          }
+        }
+      }
+    }
   }
 
   void PlanStruct(const Source& source, TypeId id, const StructPlanner& structs, PlannedVersion& version) {
@@ -383,6 +413,8 @@ class Planner {
   std::vector<TypeName> names_;  // by TypeId
   std::vector<bool> reachable_;  // by TypeId
   std::vector<Source> sources_;  // beside plan_.versions
+  // By version: the namespaces of the others that it needs, and a type that does.
+  std::map<std::size_t, std::map<std::string, TypeId, std::less<>>> needs_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct PlannedField {
   std::string wire_name;
   std::string identifier;
   std::string type;         // "::kgen::Optional<Spec>"
-  std::string initializer;  // "{}", " = ::kgen::kAbsent"
+  std::string initializer;  // "{}", " = ::kgen::kAbsent", "{::kgen::kAbsent}"
   std::string value_kind;   // of kgen::ValueKind: "kBox"
   std::string flags;        // "::kgen::kRequired", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"

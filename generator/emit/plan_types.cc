@@ -389,7 +389,9 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
     out.type = "::kgen::Optional<" + spelling.in_class + ">";
   } else if (schema.kind == Kind::kObject || (schema.kind == Kind::kRef && spelling.in_class != "::kgen::Json")) {
     out.type = "::kgen::Optional<" + spelling.in_class + ">";
-    out.initializer = " = ::kgen::kAbsent";
+    // Clang makes the destructor where it meets an `=`, which it cannot yet for a type that is only declared.
+    const bool open = schema.kind == Kind::kRef && names_[schema.ref].open && names_[schema.ref].scope == scope_;
+    out.initializer = open ? "{::kgen::kAbsent}" : " = ::kgen::kAbsent";
     out.detail = "&" + spelling.in_tables + "::kTable";
   } else if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
     // The type of the element: what stands between the angle brackets.

@@ -19,6 +19,7 @@ namespace kgen::generator::emit {
 struct TypeName {
   bool emitted = false;   // false: there is no struct for it, a use of it is any JSON
   bool runtime = false;   // declared by the runtime
+  bool open = false;      // only declared so far: its definition stands further down in the same header
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
   std::string scope;      // its namespace: "k8s::core::v1"

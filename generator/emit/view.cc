@@ -41,7 +41,7 @@ ViewMap FileView(const std::string& path, const std::string& name_space, const F
 // A declaration with its initializer, broken as clang-format breaks it.
 ViewList Declaration(const PlannedField& field, std::size_t indent) {
   std::string line = field.type + " " + field.identifier + field.initializer + ";";
-  if (indent + line.size() <= kColumns || field.initializer == "{}") return {std::move(line)};
+  if (indent + line.size() <= kColumns || field.initializer[0] == '{') return {std::move(line)};
   return {field.type + " " + field.identifier + " =", "    ::kgen::kAbsent;"};
 }
 

@@ -70,6 +70,60 @@ TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly_OP_02) {
   EXPECT_THAT(version.resources.at(0).methods, ElementsAre("Get", "GetAsync"));
 }
 
+// An API document with these definitions, each of which has the kind `Widget` of its version.
+std::string DocumentOf(const std::string& definitions, const std::vector<std::string>& versions) {
+  std::string text = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\ncomponents:\n  schemas:\n" + definitions +
+                     "    io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: {type: object, properties: {name: {type: "
+                     "string}}}\n";
+  std::string paths = "paths:\n";
+  for (const std::string& version : versions) {
+    const std::string gvk = "{group: x.example.com, version: " + version + ", kind: Widget}";
+    text += "    com.example.x." + version + ".Widget:\n      type: object\n      properties:\n" +
+            "        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}\n" +
+            "        a: {$ref: '#/components/schemas/com.example.x." + version + ".A'}\n" +
+            "      x-kubernetes-group-version-kind: [" + gvk + "]\n";
+    paths += "  /apis/x.example.com/" + version + "/namespaces/{namespace}/widgets/{name}:\n" +
+             "    get: {x-kubernetes-action: get, x-kubernetes-group-version-kind: " + gvk + "}\n";
+  }
+  return text + paths;
+}
+
+TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition_REF_08) {
+  const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
+    com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}
+    com.example.x.v1.B:
+      type: object
+      properties:
+        a: {$ref: '#/components/schemas/com.example.x.v1.A'}
+        b: {$ref: '#/components/schemas/com.example.x.v1.B'}
+)",
+                                                         {"v1"})}));
+  EXPECT_THAT(version.declared, ElementsAre("A"));
+  ASSERT_EQ(version.structs.size(), 3u);
+  EXPECT_EQ(version.structs[0].name, "B");
+  EXPECT_EQ(version.structs[0].fields.at(0).initializer, "{::kgen::kAbsent}");
+  EXPECT_EQ(version.structs[0].fields.at(1).initializer, " = ::kgen::kAbsent");
+  EXPECT_EQ(version.structs[1].name, "A");
+  EXPECT_EQ(version.structs[1].fields.at(0).initializer, " = ::kgen::kAbsent");
+}
+
+TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
+  Loaded loaded = Load({DocumentOf(R"(
+    com.example.x.v1.A: {type: object, properties: {a: {$ref: '#/components/schemas/com.example.x.v1beta1.A'}}}
+    com.example.x.v1.B: {type: object, properties: {name: {type: string}}}
+    com.example.x.v1beta1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}
+)",
+                                   {"v1", "v1beta1"})});
+  ASSERT_EQ(loaded.Said(), "");
+  (void)MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(
+      loaded.Said(),
+      "input.yaml:6:5 error version-cycle: \"A\" of x.example.com/v1 needs a type of x.example.com/v1beta1, which "
+      "needs types of x.example.com/v1\n"
+      "input.yaml:8:5 error version-cycle: \"A\" of x.example.com/v1beta1 needs a type of x.example.com/v1, which "
+      "needs types of x.example.com/v1beta1\n");
+}
+
 // Orders in v1, which declares a scale, and in v2, which does not.
 TEST(PlanOfScale, GoesByTheVersion_CRD_20) {
   std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
