@@ -29,7 +29,6 @@ using sample::Sample;
 using testing::Cluster;
 using testing::ClusterOptions;
 using testing::Fault;
-using testing::Simulation;
 
 constexpr const char* kNamespaces[] = {"a", "b"};
 constexpr const char* kColors[] = {"red", "green", "blue"};

@@ -43,12 +43,11 @@ Arguments Parse(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {
     const std::string_view name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     const auto number = [&](auto& into) {
-      arguments.good &=
-          std::from_chars(value.data(), value.data() + value.size(), into).ptr == value.data() + value.size();
+      const char* const end = value.data() + value.size();
+      arguments.good &= std::from_chars(value.data(), end, into).ptr == end;
     };
-    if (value.empty()) {
-      arguments.good = false;
-    } else if (name == "--seeds") {
+    if (value.empty()) arguments.good = false;
+    if (name == "--seeds") {
       number(arguments.seeds);
     } else if (name == "--seed") {
       number(arguments.seed);

@@ -8,7 +8,6 @@ namespace kgen::generator::emit {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> Members(const std::vector<std::string>& names) {

@@ -14,9 +14,7 @@ namespace {
 using model::ApiKind;
 using model::NamedType;
 using model::Scope;
-using model::Subresource;
 using model::SubresourceBody;
-using model::Verb;
 using test::Load;
 using test::Loaded;
 using ::testing::HasSubstr;

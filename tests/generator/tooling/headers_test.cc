@@ -17,8 +17,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -147,7 +147,7 @@ bool Look(const std::string& code, const std::string& root, Seen& seen) {
 
 // Everything, looked at once.
 const Seen& BuiltInApi() {
-  static const Seen seen = [] {
+  static const Seen kSeen = [] {
     Seen found;
     const std::string root = kgen::test_support::SourcePath("generated");
     std::vector<std::string> headers;
@@ -161,7 +161,7 @@ const Seen& BuiltInApi() {
     EXPECT_TRUE(Look(code, root, found)) << "Clang's complaints stand above";
     return found;
   }();
-  return seen;
+  return kSeen;
 }
 
 TEST(GeneratedHeaders, ParseWithoutAWarning) { EXPECT_GT(BuiltInApi().declarations, 1000u); }
@@ -180,11 +180,8 @@ TEST(GeneratedHeaders, IncludeTheStandardLibraryTheRuntimeAndThemselves) {
 TEST(TheseChecks, FindWhatTheyLookFor) {
   const fs::path folder = fs::path(::testing::TempDir()) / "kgen_tooling";
   fs::create_directories(folder);
-  const std::string header = (folder / "bad.h").native();
-  FILE* file = std::fopen(header.c_str(), "w");
-  ASSERT_NE(file, nullptr);
-  std::fputs("#include <vector>\n#define BAD 1\nstruct Nameless { int member; };\n// Good.\nstruct Good {};\n", file);
-  std::fclose(file);
+  std::ofstream(folder / "bad.h")
+      << "#include <vector>\n#define BAD 1\nstruct Nameless { int member; };\n// Good.\nstruct Good {};\n";
   Seen seen;
   EXPECT_TRUE(Look("#include \"bad.h\"\n", folder.native(), seen));
   EXPECT_THAT(seen.undocumented, ::testing::UnorderedElementsAre("Nameless", "Nameless::member"));

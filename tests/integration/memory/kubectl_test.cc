@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "kgen/client/config.h"
@@ -64,11 +65,17 @@ class KubectlTest : public ::testing::Test {
 
   void Write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
 
-  // What it printed, both streams. Ends by itself after 30 s.
-  std::string Kubectl(const std::string& arguments, bool good = true) {
+  // What it prints comes through the pipe, both streams. Ends by itself after 30 s.
+  FILE* Start(const std::string& arguments) {
     const std::string command = "cd " + folder_.string() + " && timeout 30 " + kubectl_ +
                                 " --kubeconfig kubeconfig --cache-dir cache " + arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("no shell for kubectl");
+    return pipe;
+  }
+
+  std::string Kubectl(const std::string& arguments, bool good = true) {
+    FILE* pipe = Start(arguments);
     std::string out;
     char buffer[4096];
     for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
@@ -141,9 +148,7 @@ TEST_F(KubectlTest, WatchesPodsAndCustomObjects) {
     const std::string script = "get " + kind + " -w -o name | { " + "read -r line; echo \"saw $line\"; }";
     std::string seen;
     {
-      const std::string command = "cd " + folder_.string() + " && timeout 30 " + kubectl_ +
-                                  " --kubeconfig kubeconfig --cache-dir cache " + script + " 2>&1";
-      FILE* pipe = popen(command.c_str(), "r");
+      FILE* pipe = Start(script);
       EXPECT_THAT(Kubectl("create -f " + kind + ".yaml"), HasSubstr("created"));
       char buffer[4096];
       // One read line ends the reader; kubectl itself notices at its next line.

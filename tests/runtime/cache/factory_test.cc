@@ -23,7 +23,6 @@ using sample::Sample;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 // What a generated factory adds to the common one.
 class SampleLister : public Lister<Sample> {

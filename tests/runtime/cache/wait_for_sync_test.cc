@@ -10,7 +10,6 @@ using namespace std::chrono_literals;
 using namespace kgen::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 class WaitForSyncTest : public InformerFixture {
  protected:

@@ -268,8 +268,8 @@ struct GoesLast {
   static auto server = Must(testing::Http2Server::Start({}, std::move(handler)));
   const rest::Config config{.host = server->url(), .tls = {.ca_data = server->ca_pem()}};
   goes_last.transport = Must(MakeHttp2Transport(config, DefaultExecutor(), nullptr));
-  static const Call call = Get(*goes_last.transport, "/never-ending");
-  std::exit(call.sink->WaitHead() ? 9 : 10);
+  static const Call kCall = Get(*goes_last.transport, "/never-ending");
+  std::exit(kCall.sink->WaitHead() ? 9 : 10);
 }
 
 TEST(Http2TlsDeathTest, AConnectionInAStaticObjectMayOutliveOpenSsl_D11) {

@@ -13,7 +13,6 @@
 namespace kgen::testing {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using widgets::Widget;
 using widgets::WidgetList;

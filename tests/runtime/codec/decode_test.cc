@@ -13,8 +13,6 @@ namespace kgen {
 namespace {
 
 using ::testing::HasSubstr;
-using widgets::Claim;
-using widgets::Part;
 using widgets::Widget;
 using widgets::WidgetList;
 

@@ -9,7 +9,6 @@
 namespace kgen {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using widgets::Part;

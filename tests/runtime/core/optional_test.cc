@@ -165,7 +165,7 @@ TEST_F(OptionalTest, LeavesAMovedFromStructAbsent) {
   Node a;
   a.child->name = kLong;
   const Node b = std::move(a);
-  EXPECT_FALSE(a.child.has_value());  // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(a.child.has_value());  // NOLINT(bugprone-use-after-move): the case
   EXPECT_EQ(b.child->name, kLong);
 }
 

@@ -80,7 +80,7 @@ TEST_F(ResultTest, TakesARetryAfterOfItsOwn) {
 TEST_F(ResultTest, CanBeReadAfterItWasMovedFrom) {
   Error error(Code::kConfig, "text");
   const Error other = std::move(error);
-  EXPECT_EQ(error.code(), Code::kInternal);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(error.code(), Code::kInternal);  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): the case
   EXPECT_EQ(error.message(), "");
   EXPECT_EQ(error.With("x").ToString(), "x:  (Internal)");
   EXPECT_EQ(other.message(), "text");

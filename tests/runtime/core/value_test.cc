@@ -186,9 +186,9 @@ TEST_F(ValueTest, ConstructsAndRelocatesThroughTheTable) {
   alignas(8) char a[2 * sizeof(Port)];
   alignas(8) char b[2 * sizeof(Port)];
   Port::kTable.construct(a, 2);
-  static_cast<Port*>(static_cast<void*>(a))[1].name = kLong;
+  reinterpret_cast<Port*>(a)[1].name = kLong;
   Port::kTable.relocate(b, a, 2);
-  EXPECT_EQ(static_cast<Port*>(static_cast<void*>(b))[1].name, kLong);
+  EXPECT_EQ(reinterpret_cast<Port*>(b)[1].name, kLong);
   for (int i = 0; i < 2; ++i) detail::DestroyStruct(b + i * sizeof(Port), Port::kTable);
 }
 

@@ -118,6 +118,7 @@ TEST_F(SystemClockTest, DropsItsTimersWhenItGoes_D11) {
 
 TEST_F(SystemClockTest, MayGoInATaskOfItsOwn_D11) {
   auto clock = detail::MakeSystemClock();
+  ASSERT_TRUE(clock);
   auto go = detail::MakeSleeper();
   const Timer timer = clock->At(TimePoint(), TimerKind::kProgress, [mine = clock, go, done = sleeper_]() mutable {
     go->SleepUntil(Waiter::kNoDeadline);

@@ -6,7 +6,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string Now(const Cluster& cluster) { return "resourceVersion=" + std::to_string(cluster.resource_version()); }
@@ -14,8 +13,8 @@ std::string Now(const Cluster& cluster) { return "resourceVersion=" + std::to_st
 // --- Lists
 
 TEST_F(ClusterTest, ListsInTheOrderOfKeysWithTheVersionOfTheStore) {
-  for (const char* name : {"b", "c", "a"}) cluster_.Add(MinimalPod("default", name));
-  cluster_.Add(MinimalPod("another", "z"));
+  for (const char* name : {"b", "c", "a"}) Must(cluster_.Add(MinimalPod("default", name)));
+  Must(cluster_.Add(MinimalPod("another", "z")));
   const json all = Get("/api/v1/pods");
   EXPECT_EQ(all["kind"], "PodList");
   EXPECT_EQ(all["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
@@ -26,12 +25,12 @@ TEST_F(ClusterTest, ListsInTheOrderOfKeysWithTheVersionOfTheStore) {
 }
 
 TEST_F(ClusterTest, PagesOverTheStateOfTheFirstPage) {
-  for (const char* name : {"a", "b", "c", "d", "e"}) cluster_.Add(MinimalPod("default", name));
+  for (const char* name : {"a", "b", "c", "d", "e"}) Must(cluster_.Add(MinimalPod("default", name)));
   json page = Get(kPods, "limit=2");
   EXPECT_EQ(page["metadata"]["remainingItemCount"], 3);
   const json version = page["metadata"]["resourceVersion"];
-  cluster_.Delete("pods", "default", "c");
-  cluster_.Add(MinimalPod("default", "cc"));
+  Must(cluster_.Delete("pods", "default", "c"));
+  Must(cluster_.Add(MinimalPod("default", "cc")));
   std::vector<std::string> names;
   for (;;) {
     for (const json& item : page["items"]) names.push_back(item["metadata"]["name"]);
@@ -43,9 +42,9 @@ TEST_F(ClusterTest, PagesOverTheStateOfTheFirstPage) {
 }
 
 TEST_F(ClusterTest, ForgetsAContinueTokenThatWasCompacted) {
-  for (const char* name : {"a", "b", "c"}) cluster_.Add(MinimalPod("default", name));
+  for (const char* name : {"a", "b", "c"}) Must(cluster_.Add(MinimalPod("default", name)));
   const std::string token = Get(kPods, "limit=1")["metadata"]["continue"];
-  cluster_.Add(MinimalPod("default", "d"));
+  Must(cluster_.Add(MinimalPod("default", "d")));
   cluster_.Compact();
   Get(kPods, "limit=1&continue=" + token);
   EXPECT_EQ(last_code_, Code::kExpired);
@@ -54,9 +53,9 @@ TEST_F(ClusterTest, ForgetsAContinueTokenThatWasCompacted) {
 }
 
 TEST_F(ClusterTest, ListsAnOldVersionExactlyAndRefusesOneOfTheFuture) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const std::string then = Now(cluster_);
-  cluster_.Add(MinimalPod("default", "b"));
+  Must(cluster_.Add(MinimalPod("default", "b")));
   EXPECT_EQ(Get(kPods, then + "&resourceVersionMatch=Exact")["items"].size(), 1u);
   EXPECT_EQ(Get(kPods, then + "&resourceVersionMatch=NotOlderThan")["items"].size(), 2u);
   EXPECT_EQ(Get(kPods, "resourceVersion=0&limit=1")["items"].size(), 2u);  // from the cache: without pages
@@ -79,7 +78,7 @@ TEST_F(ClusterTest, SelectsByLabelsAndFields) {
 // --- Watches
 
 TEST_F(ClusterTest, StartsAWatchWithoutAVersionWithWhatIsThere) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   for (const char* query : {"", "resourceVersion=0"}) {
     const auto watch = Watch(kPods, query);
     EXPECT_THAT(watch->lines, ElementsAre("ADDED a"));
@@ -89,23 +88,23 @@ TEST_F(ClusterTest, StartsAWatchWithoutAVersionWithWhatIsThere) {
 }
 
 TEST_F(ClusterTest, ResumesAWatchAfterItsVersion) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const std::string then = Now(cluster_);
-  cluster_.Add(MinimalPod("default", "b"));
-  cluster_.Delete("pods", "default", "a");
+  Must(cluster_.Add(MinimalPod("default", "b")));
+  Must(cluster_.Delete("pods", "default", "a"));
   const auto watch = Watch(kPods, then);
   EXPECT_THAT(watch->lines, ElementsAre("ADDED b", "DELETED a"));
   EXPECT_EQ(watch->events[1]["object"]["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
-  cluster_.Add(MinimalPod("default", "c"));
-  cluster_.Add(MinimalPod("another", "d"));
+  Must(cluster_.Add(MinimalPod("default", "c")));
+  Must(cluster_.Add(MinimalPod("another", "d")));
   cluster_.RunUntilIdle();
   EXPECT_THAT(watch->lines, ElementsAre("ADDED b", "DELETED a", "ADDED c"));
 }
 
 TEST_F(ClusterTest, AnswersAWatchFromForgottenHistoryWithAnErrorEvent) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const std::string then = Now(cluster_);
-  cluster_.Add(MinimalPod("default", "b"));
+  Must(cluster_.Add(MinimalPod("default", "b")));
   cluster_.Compact();
   const auto watch = Watch(kPods, then);
   ASSERT_EQ(watch->events.size(), 1u);
@@ -123,9 +122,9 @@ class ShortHistoryTest : public ClusterTest {
 
 TEST_F(ShortHistoryTest, KeepsOnlySoManyEvents) {
   const std::string start = Now(cluster_);
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const std::string after_first = Now(cluster_);
-  for (const char* name : {"b", "c", "d"}) cluster_.Add(MinimalPod("default", name));
+  for (const char* name : {"b", "c", "d"}) Must(cluster_.Add(MinimalPod("default", name)));
   EXPECT_THAT(Watch(kPods, start)->lines, ElementsAre("ERROR"));
   EXPECT_THAT(Watch(kPods, after_first)->lines, ElementsAre("ADDED b", "ADDED c", "ADDED d"));
 }
@@ -144,7 +143,7 @@ TEST_F(ClusterTest, TurnsChangesIntoAdditionsAndDeletionsForASelector) {
 }
 
 TEST_F(ClusterTest, StreamsAListWithAnEndMarker) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const auto watch = Watch(kPods, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
   EXPECT_THAT(watch->lines, ElementsAre("ADDED a", "BOOKMARK end"));
   EXPECT_EQ(watch->events[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
@@ -167,7 +166,7 @@ TEST_F(NoStreamingTest, RefusesAStreamingListWhenTold) {
 
 TEST_F(ClusterTest, SendsBookmarksEveryMinuteToThoseWhoAskForThem) {
   const auto with = Watch(kPods, "allowWatchBookmarks=true"), without = Watch(kPods, "");
-  cluster_.Add({MinimalObject("v1", "ConfigMap", "default", "other")});
+  Must(cluster_.Add({MinimalObject("v1", "ConfigMap", "default", "other")}));
   cluster_.Advance(61s);
   EXPECT_THAT(with->lines, ElementsAre("BOOKMARK"));
   EXPECT_EQ(with->events[0]["object"]["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
@@ -202,7 +201,7 @@ TEST_F(ClusterTest, CutsAndEndsWatches) {
   ASSERT_TRUE(cut->end && !*cut->end);
   EXPECT_EQ(cut->end->error().code(), Code::kUnavailable);
   const auto ended = Watch(kPods, "");
-  cluster_.Add(MinimalPod("default", "last"));
+  Must(cluster_.Add(MinimalPod("default", "last")));
   cluster_.EndWatches();
   cluster_.RunUntilIdle();
   ASSERT_TRUE(ended->end);
@@ -212,7 +211,7 @@ TEST_F(ClusterTest, CutsAndEndsWatches) {
 
 TEST_F(ClusterTest, LosesConnectionsAndHistoryInARestartButNoObject) {
   const std::string then = Now(cluster_);
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const auto watch = Watch(kPods, "");
   cluster_.Restart();
   cluster_.RunUntilIdle();
@@ -239,14 +238,14 @@ TEST_F(ClusterTest, AnswersWithAnInjectedStatusSoManyTimes) {
 
 TEST_F(ClusterTest, AnswersLateAfterADelay) {
   cluster_.Inject({.verb = "get", .delay = 3s});
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   Get(std::string(kPods) + "/a");
   EXPECT_EQ(last_status_, 200);
   EXPECT_EQ(cluster_.simulation().clock()->Now().time_since_epoch(), 3s);
 }
 
 TEST_F(ClusterTest, BreaksAStreamAfterSoManyBytes) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   cluster_.Inject({.verb = "watch", .cut_after_bytes = 10});
   const auto watch = Watch(kPods, "");
   ASSERT_TRUE(watch->end && !*watch->end);
@@ -277,7 +276,7 @@ TEST_F(ClusterTest, StallsAndRefuses) {
 }
 
 TEST_F(ClusterTest, StoresWhatFitsNoSchemaWhenToldAndSaysSo) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const auto watch = Watch(kPods, Now(cluster_));
   ASSERT_TRUE(cluster_.Corrupt("pods", "default", "a", R"({"metadata":{"name":"a","namespace":"default"},"spec":7})"));
   cluster_.RunUntilIdle();
@@ -291,13 +290,13 @@ class CutsTest : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(CutsTest, DeliverTheSameBytesWhereverTheyAreCut) {
   Cluster cluster({.seed = GetParam()});
-  for (int i = 0; i < 20; ++i) cluster.Add(MinimalPod("default", "pod-" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i) Must(cluster.Add(MinimalPod("default", "pod-" + std::to_string(i))));
   const auto connection = cluster.Connection();
   auto log = MakeShared<WatchLog>();
   ApiRequest request{.path = kPods, .query = "watch=true", .what = "watch"};
   request.watch = true;
   const auto call = connection.Stream(std::move(request), connection.executor().MakeStrand("watcher"), log);
-  for (int i = 0; i < 20; ++i) cluster.Delete("pods", "default", "pod-" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) Must(cluster.Delete("pods", "default", "pod-" + std::to_string(i)));
   cluster.RunUntilIdle();
   // However the deletions and the opening of the watch fell, the end is the same.
   int there = 0;

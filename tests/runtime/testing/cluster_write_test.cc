@@ -177,7 +177,7 @@ TEST_F(ClusterTest, RemembersTheWritesOfClients) {
   Put(std::string(kPods) + "/a/status", Pod("a"));
   Delete(std::string(kPods) + "/a");
   Post("/api/v1/namespaces", json::parse(MinimalObject("v1", "Namespace", "", "shop").json()));
-  cluster_.Add(MinimalPod("default", "not told"));
+  Must(cluster_.Add(MinimalPod("default", "not-told")));
   Get(kPods);
   EXPECT_THAT(cluster_.Writes(), HasActions({"create pods default/a", "update pods/status default/a",
                                              "delete pods default/a", "create namespaces shop"}));
