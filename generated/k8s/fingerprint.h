@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: 46b35c59ec265263.
+// Of the headers: d90484a9b2ea654d.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -141,6 +141,7 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
   out.push_back(ViewMap{{"symbol", symbol},
                         {"type", planned.path},
                         {"type_inside", type},
+                        {"item", planned.item.empty() ? ViewValue(false) : ViewValue(planned.item)},
                         {"title", planned.table_name},
                         {"has_fields", !planned.fields.empty()},
                         {"field_count", std::to_string(planned.fields.size())},

@@ -119,8 +119,8 @@ Error Error::FromStatus(const meta::v1::Status& status, Code code) {
 Code Error::code() const noexcept { return state_ ? state_->code : Code::kInternal; }
 
 const std::string& Error::message() const noexcept {
-  static const detail::NoDestroy<std::string> kNone;
-  return state_ ? state_->message : kNone.value;
+  static const std::string& none = *new std::string;  // never destroyed: it may be read at any time
+  return state_ ? state_->message : none;
 }
 
 const meta::v1::Status* Error::status() const noexcept {

@@ -21,7 +21,7 @@ const Json& UnknownFields::operator[](std::string_view name) const noexcept {
   for (const UnknownField* field = end(); field != begin();) {
     if (Is(*--field, name)) return field->value;
   }
-  return detail::kEmpty<Json>.value;
+  return detail::Empty<Json>();
 }
 
 void UnknownFields::Append(String name, Json value) {

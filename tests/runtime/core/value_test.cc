@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/blocks.h"
+#include "kgen/core/unstructured.h"
 #include "tests/runtime/core/sample.h"
 
 namespace kgen {
@@ -18,6 +19,38 @@ using sample::Port;
 using sample::Sample;
 using sample::Spec;
 using ValueTest = sample::CoreTest;
+
+// That a T without anything in it is made of zeros, and that zeros read as one.
+template <typename T>
+void ExpectEmptyIsZeros() {
+  alignas(T) unsigned char bytes[sizeof(T)] = {};
+  T* made = ::new (bytes) T{};
+  EXPECT_EQ(std::count(bytes, bytes + sizeof(T), 0), std::ptrdiff_t{sizeof(T)})
+      << ::testing::internal::GetTypeName<T>();
+  EXPECT_EQ(detail::Empty<T>(), *made);
+  made->~T();
+}
+
+TEST_F(ValueTest, WhatAnAbsentValueReadsAsIsAnEmptyOne_D5) {
+  ExpectEmptyIsZeros<Optional<bool>>();
+  ExpectEmptyIsZeros<Optional<double>>();
+  ExpectEmptyIsZeros<String>();
+  ExpectEmptyIsZeros<Time>();
+  ExpectEmptyIsZeros<MicroTime>();
+  ExpectEmptyIsZeros<Duration>();
+  ExpectEmptyIsZeros<Quantity>();
+  ExpectEmptyIsZeros<IntOrString>();
+  ExpectEmptyIsZeros<Bytes>();
+  ExpectEmptyIsZeros<Json>();
+  ExpectEmptyIsZeros<List<String>>();
+  ExpectEmptyIsZeros<Map<String>>();
+  ExpectEmptyIsZeros<UnknownFields>();
+  ExpectEmptyIsZeros<Sample>();
+  ExpectEmptyIsZeros<Spec>();
+  ExpectEmptyIsZeros<meta::v1::ObjectMeta>();
+  ExpectEmptyIsZeros<meta::v1::Status>();
+  ExpectEmptyIsZeros<Unstructured>();
+}
 
 TEST_F(ValueTest, CopiesEveryKindOfField_D5) {
   const Sample a = Full();

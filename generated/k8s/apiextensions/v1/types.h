@@ -396,14 +396,14 @@ struct CustomResourceDefinitionList {
   ::kgen::List<CustomResourceDefinition> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const CustomResourceDefinition* begin() const noexcept { return items.begin(); }
-  const CustomResourceDefinition* end() const noexcept { return items.end(); }
-  CustomResourceDefinition* begin() noexcept { return items.begin(); }
-  CustomResourceDefinition* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const CustomResourceDefinition& operator[](::std::size_t i) const noexcept { return items[i]; }
-  CustomResourceDefinition& operator[](::std::size_t i) { return items[i]; }
+  const CustomResourceDefinition* begin() const noexcept;
+  const CustomResourceDefinition* end() const noexcept;
+  CustomResourceDefinition* begin() noexcept;
+  CustomResourceDefinition* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const CustomResourceDefinition& operator[](::std::size_t i) const noexcept;
+  CustomResourceDefinition& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

@@ -48,14 +48,14 @@ struct ControllerRevisionList {
   ::kgen::List<ControllerRevision> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ControllerRevision* begin() const noexcept { return items.begin(); }
-  const ControllerRevision* end() const noexcept { return items.end(); }
-  ControllerRevision* begin() noexcept { return items.begin(); }
-  ControllerRevision* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ControllerRevision& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ControllerRevision& operator[](::std::size_t i) { return items[i]; }
+  const ControllerRevision* begin() const noexcept;
+  const ControllerRevision* end() const noexcept;
+  ControllerRevision* begin() noexcept;
+  ControllerRevision* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ControllerRevision& operator[](::std::size_t i) const noexcept;
+  ControllerRevision& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -170,14 +170,14 @@ struct DaemonSetList {
   ::kgen::List<DaemonSet> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const DaemonSet* begin() const noexcept { return items.begin(); }
-  const DaemonSet* end() const noexcept { return items.end(); }
-  DaemonSet* begin() noexcept { return items.begin(); }
-  DaemonSet* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const DaemonSet& operator[](::std::size_t i) const noexcept { return items[i]; }
-  DaemonSet& operator[](::std::size_t i) { return items[i]; }
+  const DaemonSet* begin() const noexcept;
+  const DaemonSet* end() const noexcept;
+  DaemonSet* begin() noexcept;
+  DaemonSet* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const DaemonSet& operator[](::std::size_t i) const noexcept;
+  DaemonSet& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -298,14 +298,14 @@ struct DeploymentList {
   ::kgen::List<Deployment> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Deployment* begin() const noexcept { return items.begin(); }
-  const Deployment* end() const noexcept { return items.end(); }
-  Deployment* begin() noexcept { return items.begin(); }
-  Deployment* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Deployment& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Deployment& operator[](::std::size_t i) { return items[i]; }
+  const Deployment* begin() const noexcept;
+  const Deployment* end() const noexcept;
+  Deployment* begin() noexcept;
+  Deployment* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Deployment& operator[](::std::size_t i) const noexcept;
+  Deployment& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -384,14 +384,14 @@ struct ReplicaSetList {
   ::kgen::List<ReplicaSet> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ReplicaSet* begin() const noexcept { return items.begin(); }
-  const ReplicaSet* end() const noexcept { return items.end(); }
-  ReplicaSet* begin() noexcept { return items.begin(); }
-  ReplicaSet* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ReplicaSet& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ReplicaSet& operator[](::std::size_t i) { return items[i]; }
+  const ReplicaSet* begin() const noexcept;
+  const ReplicaSet* end() const noexcept;
+  ReplicaSet* begin() noexcept;
+  ReplicaSet* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ReplicaSet& operator[](::std::size_t i) const noexcept;
+  ReplicaSet& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -545,14 +545,14 @@ struct StatefulSetList {
   ::kgen::List<StatefulSet> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const StatefulSet* begin() const noexcept { return items.begin(); }
-  const StatefulSet* end() const noexcept { return items.end(); }
-  StatefulSet* begin() noexcept { return items.begin(); }
-  StatefulSet* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const StatefulSet& operator[](::std::size_t i) const noexcept { return items[i]; }
-  StatefulSet& operator[](::std::size_t i) { return items[i]; }
+  const StatefulSet* begin() const noexcept;
+  const StatefulSet* end() const noexcept;
+  StatefulSet* begin() noexcept;
+  StatefulSet* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const StatefulSet& operator[](::std::size_t i) const noexcept;
+  StatefulSet& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

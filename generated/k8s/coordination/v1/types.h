@@ -66,14 +66,14 @@ struct LeaseList {
   ::kgen::List<Lease> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Lease* begin() const noexcept { return items.begin(); }
-  const Lease* end() const noexcept { return items.end(); }
-  Lease* begin() noexcept { return items.begin(); }
-  Lease* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Lease& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Lease& operator[](::std::size_t i) { return items[i]; }
+  const Lease* begin() const noexcept;
+  const Lease* end() const noexcept;
+  Lease* begin() noexcept;
+  Lease* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Lease& operator[](::std::size_t i) const noexcept;
+  Lease& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

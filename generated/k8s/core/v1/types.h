@@ -496,14 +496,14 @@ struct ComponentStatusList {
   ::kgen::List<ComponentStatus> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ComponentStatus* begin() const noexcept { return items.begin(); }
-  const ComponentStatus* end() const noexcept { return items.end(); }
-  ComponentStatus* begin() noexcept { return items.begin(); }
-  ComponentStatus* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ComponentStatus& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ComponentStatus& operator[](::std::size_t i) { return items[i]; }
+  const ComponentStatus* begin() const noexcept;
+  const ComponentStatus* end() const noexcept;
+  ComponentStatus* begin() noexcept;
+  ComponentStatus* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ComponentStatus& operator[](::std::size_t i) const noexcept;
+  ComponentStatus& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -555,14 +555,14 @@ struct ConfigMapList {
   ::kgen::List<ConfigMap> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ConfigMap* begin() const noexcept { return items.begin(); }
-  const ConfigMap* end() const noexcept { return items.end(); }
-  ConfigMap* begin() noexcept { return items.begin(); }
-  ConfigMap* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ConfigMap& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ConfigMap& operator[](::std::size_t i) { return items[i]; }
+  const ConfigMap* begin() const noexcept;
+  const ConfigMap* end() const noexcept;
+  ConfigMap* begin() noexcept;
+  ConfigMap* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ConfigMap& operator[](::std::size_t i) const noexcept;
+  ConfigMap& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -1595,14 +1595,14 @@ struct EndpointsList {
   ::kgen::List<Endpoints> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Endpoints* begin() const noexcept { return items.begin(); }
-  const Endpoints* end() const noexcept { return items.end(); }
-  Endpoints* begin() noexcept { return items.begin(); }
-  Endpoints* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Endpoints& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Endpoints& operator[](::std::size_t i) { return items[i]; }
+  const Endpoints* begin() const noexcept;
+  const Endpoints* end() const noexcept;
+  Endpoints* begin() noexcept;
+  Endpoints* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Endpoints& operator[](::std::size_t i) const noexcept;
+  Endpoints& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -1844,14 +1844,14 @@ struct EventList {
   ::kgen::List<Event> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Event* begin() const noexcept { return items.begin(); }
-  const Event* end() const noexcept { return items.end(); }
-  Event* begin() noexcept { return items.begin(); }
-  Event* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Event& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Event& operator[](::std::size_t i) { return items[i]; }
+  const Event* begin() const noexcept;
+  const Event* end() const noexcept;
+  Event* begin() noexcept;
+  Event* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Event& operator[](::std::size_t i) const noexcept;
+  Event& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -2141,14 +2141,14 @@ struct LimitRangeList {
   ::kgen::List<LimitRange> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const LimitRange* begin() const noexcept { return items.begin(); }
-  const LimitRange* end() const noexcept { return items.end(); }
-  LimitRange* begin() noexcept { return items.begin(); }
-  LimitRange* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const LimitRange& operator[](::std::size_t i) const noexcept { return items[i]; }
-  LimitRange& operator[](::std::size_t i) { return items[i]; }
+  const LimitRange* begin() const noexcept;
+  const LimitRange* end() const noexcept;
+  LimitRange* begin() noexcept;
+  LimitRange* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const LimitRange& operator[](::std::size_t i) const noexcept;
+  LimitRange& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -2303,14 +2303,14 @@ struct NamespaceList {
   ::kgen::List<Namespace> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Namespace* begin() const noexcept { return items.begin(); }
-  const Namespace* end() const noexcept { return items.end(); }
-  Namespace* begin() noexcept { return items.begin(); }
-  Namespace* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Namespace& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Namespace& operator[](::std::size_t i) { return items[i]; }
+  const Namespace* begin() const noexcept;
+  const Namespace* end() const noexcept;
+  Namespace* begin() noexcept;
+  Namespace* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Namespace& operator[](::std::size_t i) const noexcept;
+  Namespace& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -2566,14 +2566,14 @@ struct NodeList {
   ::kgen::List<Node> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Node* begin() const noexcept { return items.begin(); }
-  const Node* end() const noexcept { return items.end(); }
-  Node* begin() noexcept { return items.begin(); }
-  Node* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Node& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Node& operator[](::std::size_t i) { return items[i]; }
+  const Node* begin() const noexcept;
+  const Node* end() const noexcept;
+  Node* begin() noexcept;
+  Node* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Node& operator[](::std::size_t i) const noexcept;
+  Node& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -2927,14 +2927,14 @@ struct PersistentVolumeClaimList {
   ::kgen::List<PersistentVolumeClaim> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const PersistentVolumeClaim* begin() const noexcept { return items.begin(); }
-  const PersistentVolumeClaim* end() const noexcept { return items.end(); }
-  PersistentVolumeClaim* begin() noexcept { return items.begin(); }
-  PersistentVolumeClaim* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const PersistentVolumeClaim& operator[](::std::size_t i) const noexcept { return items[i]; }
-  PersistentVolumeClaim& operator[](::std::size_t i) { return items[i]; }
+  const PersistentVolumeClaim* begin() const noexcept;
+  const PersistentVolumeClaim* end() const noexcept;
+  PersistentVolumeClaim* begin() noexcept;
+  PersistentVolumeClaim* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const PersistentVolumeClaim& operator[](::std::size_t i) const noexcept;
+  PersistentVolumeClaim& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -2958,14 +2958,14 @@ struct PersistentVolumeList {
   ::kgen::List<PersistentVolume> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const PersistentVolume* begin() const noexcept { return items.begin(); }
-  const PersistentVolume* end() const noexcept { return items.end(); }
-  PersistentVolume* begin() noexcept { return items.begin(); }
-  PersistentVolume* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const PersistentVolume& operator[](::std::size_t i) const noexcept { return items[i]; }
-  PersistentVolume& operator[](::std::size_t i) { return items[i]; }
+  const PersistentVolume* begin() const noexcept;
+  const PersistentVolume* end() const noexcept;
+  PersistentVolume* begin() noexcept;
+  PersistentVolume* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const PersistentVolume& operator[](::std::size_t i) const noexcept;
+  PersistentVolume& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -3651,14 +3651,14 @@ struct PodList {
   ::kgen::List<Pod> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Pod* begin() const noexcept { return items.begin(); }
-  const Pod* end() const noexcept { return items.end(); }
-  Pod* begin() noexcept { return items.begin(); }
-  Pod* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Pod& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Pod& operator[](::std::size_t i) { return items[i]; }
+  const Pod* begin() const noexcept;
+  const Pod* end() const noexcept;
+  Pod* begin() noexcept;
+  Pod* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Pod& operator[](::std::size_t i) const noexcept;
+  Pod& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -3693,14 +3693,14 @@ struct PodTemplateList {
   ::kgen::List<PodTemplate> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const PodTemplate* begin() const noexcept { return items.begin(); }
-  const PodTemplate* end() const noexcept { return items.end(); }
-  PodTemplate* begin() noexcept { return items.begin(); }
-  PodTemplate* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const PodTemplate& operator[](::std::size_t i) const noexcept { return items[i]; }
-  PodTemplate& operator[](::std::size_t i) { return items[i]; }
+  const PodTemplate* begin() const noexcept;
+  const PodTemplate* end() const noexcept;
+  PodTemplate* begin() noexcept;
+  PodTemplate* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const PodTemplate& operator[](::std::size_t i) const noexcept;
+  PodTemplate& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -3777,14 +3777,14 @@ struct ReplicationControllerList {
   ::kgen::List<ReplicationController> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ReplicationController* begin() const noexcept { return items.begin(); }
-  const ReplicationController* end() const noexcept { return items.end(); }
-  ReplicationController* begin() noexcept { return items.begin(); }
-  ReplicationController* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ReplicationController& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ReplicationController& operator[](::std::size_t i) { return items[i]; }
+  const ReplicationController* begin() const noexcept;
+  const ReplicationController* end() const noexcept;
+  ReplicationController* begin() noexcept;
+  ReplicationController* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ReplicationController& operator[](::std::size_t i) const noexcept;
+  ReplicationController& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -3888,14 +3888,14 @@ struct ResourceQuotaList {
   ::kgen::List<ResourceQuota> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ResourceQuota* begin() const noexcept { return items.begin(); }
-  const ResourceQuota* end() const noexcept { return items.end(); }
-  ResourceQuota* begin() noexcept { return items.begin(); }
-  ResourceQuota* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ResourceQuota& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ResourceQuota& operator[](::std::size_t i) { return items[i]; }
+  const ResourceQuota* begin() const noexcept;
+  const ResourceQuota* end() const noexcept;
+  ResourceQuota* begin() noexcept;
+  ResourceQuota* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ResourceQuota& operator[](::std::size_t i) const noexcept;
+  ResourceQuota& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -3925,14 +3925,14 @@ struct SecretList {
   ::kgen::List<Secret> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Secret* begin() const noexcept { return items.begin(); }
-  const Secret* end() const noexcept { return items.end(); }
-  Secret* begin() noexcept { return items.begin(); }
-  Secret* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Secret& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Secret& operator[](::std::size_t i) { return items[i]; }
+  const Secret* begin() const noexcept;
+  const Secret* end() const noexcept;
+  Secret* begin() noexcept;
+  Secret* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Secret& operator[](::std::size_t i) const noexcept;
+  Secret& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -4106,14 +4106,14 @@ struct ServiceAccountList {
   ::kgen::List<ServiceAccount> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ServiceAccount* begin() const noexcept { return items.begin(); }
-  const ServiceAccount* end() const noexcept { return items.end(); }
-  ServiceAccount* begin() noexcept { return items.begin(); }
-  ServiceAccount* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ServiceAccount& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ServiceAccount& operator[](::std::size_t i) { return items[i]; }
+  const ServiceAccount* begin() const noexcept;
+  const ServiceAccount* end() const noexcept;
+  ServiceAccount* begin() noexcept;
+  ServiceAccount* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ServiceAccount& operator[](::std::size_t i) const noexcept;
+  ServiceAccount& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -4126,14 +4126,14 @@ struct ServiceList {
   ::kgen::List<Service> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Service* begin() const noexcept { return items.begin(); }
-  const Service* end() const noexcept { return items.end(); }
-  Service* begin() noexcept { return items.begin(); }
-  Service* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Service& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Service& operator[](::std::size_t i) { return items[i]; }
+  const Service* begin() const noexcept;
+  const Service* end() const noexcept;
+  Service* begin() noexcept;
+  Service* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Service& operator[](::std::size_t i) const noexcept;
+  Service& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

@@ -10,13 +10,13 @@
 #ifndef KGEN_CACHE_LISTER_H_
 #define KGEN_CACHE_LISTER_H_
 
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kgen/cache/indexer.h"
 #include "kgen/core/ref.h"
+#include "kgen/core/string.h"
 
 namespace kgen {
 
@@ -54,7 +54,7 @@ class NamespaceLister {
 
  private:
   Shared<cache::Store> store_;
-  std::string namespace_;
+  String namespace_;
 };
 
 // Thread safety: const members from any thread; never blocks. A handle to shared state.

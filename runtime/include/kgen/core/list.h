@@ -87,8 +87,8 @@ class List {
     for (; first != last; ++first) emplace_back(*first);
   }
   List(const List& other) : block_(detail::CopyList(other.block_, kTypeOf<T>)) {}
-  constexpr List(List&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-  constexpr ~List() {
+  List(List&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  ~List() {
     if (block_ != nullptr) detail::ReleaseList(block_, kTypeOf<T>);
   }
   // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
@@ -123,7 +123,7 @@ class List {
   const T* cend() const noexcept { return end(); }
 
   const T& operator[](std::size_t i) const noexcept KGEN_LIFETIMEBOUND {
-    return i < size() ? data()[i] : detail::kEmpty<T>.value;
+    return i < size() ? data()[i] : detail::Empty<T>();
   }
   T& operator[](std::size_t i) { return at(i); }
   T& at(std::size_t i) {
@@ -182,12 +182,9 @@ class List {
   }
   void swap(List& other) noexcept { std::swap(block_, other.block_); }
 
-  // Element by element; absent differs from empty, as on the wire.
-  friend bool operator==(const List& a, const List& b) noexcept {
-    return detail::EqualList(a.block_, b.block_, kTypeOf<T>);
-  }
-
  private:
+  friend struct detail::BlockAccess;
+
   explicit List(detail::ListBlock* block) noexcept : block_(block) {}
   void Grow() {
     if (size() == capacity()) reserve(size() < 2 ? size() + 2 : size() * 2);
@@ -195,6 +192,12 @@ class List {
 
   detail::ListBlock* block_ = nullptr;
 };
+
+// Element by element; absent differs from empty, as on the wire.
+template <typename T>
+bool operator==(const List<T>& a, const List<T>& b) noexcept {
+  return detail::EqualList(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
+}
 
 }  // namespace kgen
 

@@ -161,8 +161,8 @@ class Map {
     for (const Item& item : items) insert_or_assign(item.key, item.value);
   }
   Map(const Map& other) : block_(detail::CopyMap(other.block_, kTypeOf<T>)) {}
-  constexpr Map(Map&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-  constexpr ~Map() {
+  Map(Map&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  ~Map() {
     if (block_ != nullptr) detail::ReleaseMap(block_, kTypeOf<T>);
   }
   // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
@@ -192,7 +192,7 @@ class Map {
 
   const T& operator[](std::string_view key) const noexcept KGEN_LIFETIMEBOUND {
     const MapEntry<T>* entry = Entry(key);
-    return entry != nullptr ? entry->second : detail::kEmpty<T>.value;
+    return entry != nullptr ? entry->second : detail::Empty<T>();
   }
   T& operator[](std::string_view key)
     requires(!std::is_arithmetic_v<T>)
@@ -229,11 +229,9 @@ class Map {
   }
   void swap(Map& other) noexcept { std::swap(block_, other.block_); }
 
-  friend bool operator==(const Map& a, const Map& b) noexcept {
-    return detail::EqualMap(a.block_, b.block_, kTypeOf<T>);
-  }
-
  private:
+  friend struct detail::BlockAccess;
+
   MapEntry<T>* Entry(std::string_view key) const noexcept {
     return block_ == nullptr ? nullptr : static_cast<MapEntry<T>*>(detail::MapFind(block_, key, kTypeOf<T>));
   }
@@ -244,6 +242,11 @@ class Map {
 
   detail::MapBlock* block_ = nullptr;
 };
+
+template <typename T>
+bool operator==(const Map<T>& a, const Map<T>& b) noexcept {
+  return detail::EqualMap(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
+}
 
 }  // namespace kgen
 

@@ -53,6 +53,15 @@ inline bool DropRef(BlockHeader* block) noexcept {
   return block->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
+// The block of a List, Map or boxed Optional, for functions that stand outside of these classes: as friends they would
+// be declared once for every type that is put in, used or not, and generated headers have hundreds.
+struct BlockAccess {
+  template <typename Container>
+  static const auto* Of(const Container& container) noexcept {
+    return container.block_;
+  }
+};
+
 }  // namespace detail
 }  // namespace kgen
 

@@ -36,6 +36,9 @@ struct Absent {
 };
 inline constexpr Absent kAbsent{0};
 
+template <typename T>
+class Optional;
+
 namespace detail {
 
 // A struct in a block of its own. The header's word is 1 while the box only exists because somebody looked.
@@ -57,9 +60,6 @@ class Nothing {
 };
 
 }  // namespace detail
-
-template <typename T>
-class Optional;
 
 // A scalar: bool, std::int32_t, std::int64_t or double. Value and flag, no heap.
 template <typename T>
@@ -112,25 +112,25 @@ class Optional<T> {
  public:
   using value_type = T;
 
-  constexpr Optional(Absent) noexcept {}                           // NOLINT(google-explicit-constructor)
+  Optional(Absent) noexcept {}                                     // NOLINT(google-explicit-constructor)
   Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
   template <typename U>
     requires std::same_as<std::remove_cvref_t<U>, T>
   Optional(U&& value) : Optional(kAbsent) {  // NOLINT(google-explicit-constructor)
-    box_ = detail::NewBox(T::kTable, false);
+    block_ = detail::NewBox(T::kTable, false);
     Object() = std::forward<U>(value);
   }
-  Optional(const Optional& other) : box_(detail::CopyBox(other.box_, T::kTable)) {}
-  constexpr Optional(Optional&& other) noexcept : box_(std::exchange(other.box_, nullptr)) {}
-  constexpr ~Optional() {
-    if (box_ != nullptr) detail::ReleaseBox(box_, T::kTable);
+  Optional(const Optional& other) : block_(detail::CopyBox(other.block_, T::kTable)) {}
+  Optional(Optional&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  ~Optional() {
+    if (block_ != nullptr) detail::ReleaseBox(block_, T::kTable);
   }
 
   // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
   Optional& operator=(const Optional& other) { return *this = Optional(other); }
   Optional& operator=(Optional&& other) noexcept {
     Optional moved(std::move(other));
-    std::swap(box_, moved.box_);
+    std::swap(block_, moved.block_);
     return *this;
   }
   Optional& operator=(Absent) noexcept {
@@ -143,7 +143,7 @@ class Optional<T> {
     return *this = Optional(std::forward<U>(value));
   }
 
-  bool has_value() const noexcept { return detail::BoxHasValue(box_, T::kTable); }
+  bool has_value() const noexcept { return detail::BoxHasValue(block_, T::kTable); }
   explicit operator bool() const noexcept { return has_value(); }
   void reset() noexcept { Optional moved(std::move(*this)); }
   // Makes it present and empty, whatever it was.
@@ -153,36 +153,44 @@ class Optional<T> {
   }
 
   // Const access never creates: it reads the empty struct when absent.
-  const T& operator*() const noexcept KGEN_LIFETIMEBOUND {
-    return box_ != nullptr ? Object() : detail::kEmpty<T>.value;
-  }
+  const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return block_ != nullptr ? Object() : detail::Empty<T>(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return &**this; }
   const T* operator->() const&&
     requires(!detail::kArrowOnTemporaries)
   = delete;
   // Non-const access creates on demand; what stays empty counts as absent.
   T& operator*() KGEN_LIFETIMEBOUND {
-    if (box_ == nullptr) box_ = detail::NewBox(T::kTable, true);
+    if (block_ == nullptr) block_ = detail::NewBox(T::kTable, true);
     return Object();
   }
   T* operator->() & KGEN_LIFETIMEBOUND { return &**this; }
 
-  friend bool operator==(const Optional& a, const Optional& b) noexcept {
-    return detail::EqualBox(a.box_, b.box_, T::kTable);
-  }
-  friend bool operator==(const Optional& a, const T& b) noexcept {
-    return a.has_value() && detail::EqualStruct(a.box_->object(), &b, T::kTable);
-  }
-  friend bool operator==(const Optional& a, Absent) noexcept { return !a.has_value(); }
-
  private:
-  T& Object() noexcept { return *static_cast<T*>(box_->object()); }
+  friend struct detail::BlockAccess;
+
+  T& Object() noexcept { return *static_cast<T*>(block_->object()); }
   const T& Object() const noexcept {
-    return *static_cast<const T*>(static_cast<const detail::BoxBlock*>(box_)->object());
+    return *static_cast<const T*>(static_cast<const detail::BoxBlock*>(block_)->object());
   }
 
-  detail::BoxBlock* box_ = nullptr;
+  detail::BoxBlock* block_ = nullptr;
 };
+
+template <typename T>
+  requires(!std::is_arithmetic_v<T>)
+bool operator==(const Optional<T>& a, const Optional<T>& b) noexcept {
+  return detail::EqualBox(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), T::kTable);
+}
+template <typename T>
+  requires(!std::is_arithmetic_v<T>)
+bool operator==(const Optional<T>& a, const std::type_identity_t<T>& b) noexcept {
+  return a.has_value() && detail::EqualStruct(detail::BlockAccess::Of(a)->object(), &b, T::kTable);
+}
+template <typename T>
+  requires(!std::is_arithmetic_v<T>)
+bool operator==(const Optional<T>& a, Absent) noexcept {
+  return !a.has_value();
+}
 
 static_assert(sizeof(Optional<bool>) == 2 && sizeof(Optional<std::int32_t>) == 8 && sizeof(Optional<double>) == 16);
 

@@ -116,7 +116,7 @@ struct TypeTable {
   std::uint32_t hash_seed;
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs
-  const void* empty;     // the constinit empty instance, never destroyed
+  const void* empty;     // what an absent one reads as: zeros of its size
   void (*construct)(void* first, std::size_t count);
   void (*relocate)(void* to, void* from, std::size_t count) noexcept;
 
@@ -171,17 +171,20 @@ void RelocateMany(void* to, void* from, std::size_t count) noexcept {
   }
 }
 
-// Holds a T that is never destroyed, so that it may be read at any time of the program's life.
+// What an absent T reads as: zeros, in read-only memory, there before the first static object and after the last. Every
+// type of the vocabulary, and so every struct of them, is empty when all its bytes are zero. Not a constructed T: a
+// variable with a destructor would cost each program code at its start, and each translation unit the instantiation of
+// the constructors of all that it mentions. Types of about the same size share theirs.
+template <std::size_t bytes>
+alignas(16) constinit inline const unsigned char kZerosOf[bytes] = {};
 template <typename T>
-union NoDestroy {
-  T value;
-  constexpr NoDestroy() noexcept : value() {}
-  constexpr ~NoDestroy() {}  // NOLINT: that is the point
-};
+inline constexpr const unsigned char* kZeros = kZerosOf<std::bit_ceil(sizeof(T))>;
 
-// What an absent struct reads as, one per type, in read-only or zero-initialised memory.
 template <typename T>
-constinit inline const NoDestroy<T> kEmpty{};
+const T& Empty() noexcept {
+  static_assert(alignof(T) <= 16);
+  return *std::launder(static_cast<const T*>(static_cast<const void*>(kZeros<T>)));
+}
 
 // Structs with a table. Generated types, and the runtime's own (ObjectMeta, Unstructured, ...).
 template <typename T>

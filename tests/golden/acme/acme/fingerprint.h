@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: 3f53d2432deb2dcc.
+// Of the headers: a037074e5a0d5296.
 
 #endif  // ACME_FINGERPRINT_H_

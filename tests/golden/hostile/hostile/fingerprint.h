@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 80a412a98ff9dcc5.
+// Of the headers: 8b96b529653ffb9f.
 
 #endif  // HOSTILE_FINGERPRINT_H_

@@ -202,14 +202,14 @@ struct OrderList {
   ::kgen::List<Order> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Order* begin() const noexcept { return items.begin(); }
-  const Order* end() const noexcept { return items.end(); }
-  Order* begin() noexcept { return items.begin(); }
-  Order* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Order& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Order& operator[](::std::size_t i) { return items[i]; }
+  const Order* begin() const noexcept;
+  const Order* end() const noexcept;
+  Order* begin() noexcept;
+  Order* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Order& operator[](::std::size_t i) const noexcept;
+  Order& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

@@ -39,14 +39,14 @@ struct EventList {
   ::kgen::List<Event> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Event* begin() const noexcept { return items.begin(); }
-  const Event* end() const noexcept { return items.end(); }
-  Event* begin() noexcept { return items.begin(); }
-  Event* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Event& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Event& operator[](::std::size_t i) { return items[i]; }
+  const Event* begin() const noexcept;
+  const Event* end() const noexcept;
+  Event* begin() noexcept;
+  Event* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Event& operator[](::std::size_t i) const noexcept;
+  Event& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

@@ -374,14 +374,14 @@ struct ClientList {
   ::kgen::List<Client> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Client* begin() const noexcept { return items.begin(); }
-  const Client* end() const noexcept { return items.end(); }
-  Client* begin() noexcept { return items.begin(); }
-  Client* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Client& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Client& operator[](::std::size_t i) { return items[i]; }
+  const Client* begin() const noexcept;
+  const Client* end() const noexcept;
+  Client* begin() noexcept;
+  Client* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Client& operator[](::std::size_t i) const noexcept;
+  Client& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -414,14 +414,14 @@ struct ListOfLists {
   ::kgen::List<List> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const List* begin() const noexcept { return items.begin(); }
-  const List* end() const noexcept { return items.end(); }
-  List* begin() noexcept { return items.begin(); }
-  List* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const List& operator[](::std::size_t i) const noexcept { return items[i]; }
-  List& operator[](::std::size_t i) { return items[i]; }
+  const List* begin() const noexcept;
+  const List* end() const noexcept;
+  List* begin() noexcept;
+  List* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const List& operator[](::std::size_t i) const noexcept;
+  List& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -454,14 +454,14 @@ struct ListerList {
   ::kgen::List<Lister> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Lister* begin() const noexcept { return items.begin(); }
-  const Lister* end() const noexcept { return items.end(); }
-  Lister* begin() noexcept { return items.begin(); }
-  Lister* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Lister& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Lister& operator[](::std::size_t i) { return items[i]; }
+  const Lister* begin() const noexcept;
+  const Lister* end() const noexcept;
+  Lister* begin() noexcept;
+  Lister* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Lister& operator[](::std::size_t i) const noexcept;
+  Lister& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -550,14 +550,14 @@ struct ScalePathsList {
   ::kgen::List<ScalePaths> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const ScalePaths* begin() const noexcept { return items.begin(); }
-  const ScalePaths* end() const noexcept { return items.end(); }
-  ScalePaths* begin() noexcept { return items.begin(); }
-  ScalePaths* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const ScalePaths& operator[](::std::size_t i) const noexcept { return items[i]; }
-  ScalePaths& operator[](::std::size_t i) { return items[i]; }
+  const ScalePaths* begin() const noexcept;
+  const ScalePaths* end() const noexcept;
+  ScalePaths* begin() noexcept;
+  ScalePaths* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const ScalePaths& operator[](::std::size_t i) const noexcept;
+  ScalePaths& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -583,14 +583,14 @@ struct ValuesList {
   ::kgen::List<Values> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Values* begin() const noexcept { return items.begin(); }
-  const Values* end() const noexcept { return items.end(); }
-  Values* begin() noexcept { return items.begin(); }
-  Values* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Values& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Values& operator[](::std::size_t i) { return items[i]; }
+  const Values* begin() const noexcept;
+  const Values* end() const noexcept;
+  Values* begin() noexcept;
+  Values* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Values& operator[](::std::size_t i) const noexcept;
+  Values& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
@@ -614,14 +614,14 @@ struct StringList {
   ::kgen::List<String> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const String* begin() const noexcept { return items.begin(); }
-  const String* end() const noexcept { return items.end(); }
-  String* begin() noexcept { return items.begin(); }
-  String* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const String& operator[](::std::size_t i) const noexcept { return items[i]; }
-  String& operator[](::std::size_t i) { return items[i]; }
+  const String* begin() const noexcept;
+  const String* end() const noexcept;
+  String* begin() noexcept;
+  String* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const String& operator[](::std::size_t i) const noexcept;
+  String& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

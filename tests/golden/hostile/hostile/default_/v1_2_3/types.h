@@ -37,14 +37,14 @@ struct ClientList {
   ::kgen::List<Client> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Client* begin() const noexcept { return items.begin(); }
-  const Client* end() const noexcept { return items.end(); }
-  Client* begin() noexcept { return items.begin(); }
-  Client* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Client& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Client& operator[](::std::size_t i) { return items[i]; }
+  const Client* begin() const noexcept;
+  const Client* end() const noexcept;
+  Client* begin() noexcept;
+  Client* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Client& operator[](::std::size_t i) const noexcept;
+  Client& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

@@ -50,14 +50,14 @@ struct StartList {
   ::kgen::List<Start> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Start* begin() const noexcept { return items.begin(); }
-  const Start* end() const noexcept { return items.end(); }
-  Start* begin() noexcept { return items.begin(); }
-  Start* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Start& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Start& operator[](::std::size_t i) { return items[i]; }
+  const Start* begin() const noexcept;
+  const Start* end() const noexcept;
+  Start* begin() noexcept;
+  Start* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Start& operator[](::std::size_t i) const noexcept;
+  Start& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };

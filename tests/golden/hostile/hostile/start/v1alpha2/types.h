@@ -63,14 +63,14 @@ struct OldieList {
   ::kgen::List<Oldie> items{};
   ::kgen::UnknownFields unknown_fields{};
 
-  const Oldie* begin() const noexcept { return items.begin(); }
-  const Oldie* end() const noexcept { return items.end(); }
-  Oldie* begin() noexcept { return items.begin(); }
-  Oldie* end() noexcept { return items.end(); }
-  ::std::size_t size() const noexcept { return items.size(); }
-  bool empty() const noexcept { return items.empty(); }
-  const Oldie& operator[](::std::size_t i) const noexcept { return items[i]; }
-  Oldie& operator[](::std::size_t i) { return items[i]; }
+  const Oldie* begin() const noexcept;
+  const Oldie* end() const noexcept;
+  Oldie* begin() noexcept;
+  Oldie* end() noexcept;
+  ::std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  const Oldie& operator[](::std::size_t i) const noexcept;
+  Oldie& operator[](::std::size_t i);
 
   static const ::kgen::TypeTable kTable;
 };
