@@ -137,7 +137,14 @@ ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
   return JsonReply(200, Bytes(object, *call.resource, call.version));
 }
 
-ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call) {
+// The version of the answer to a request that may be answered from a cache, not older than `least`.
+std::uint64_t ApiServer::VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const {
+  const std::uint64_t newest = store_.resource_version();
+  const std::uint64_t behind = fault != nullptr ? std::min(fault->behind, newest - 1) : 0;
+  return std::max({newest - behind, least, resource.compacted});
+}
+
+ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault) {
   auto scope = ParseScope(call);
   if (!scope) return Refuse(scope.error());
   std::uint64_t limit = 0;
@@ -169,8 +176,9 @@ ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call) {
       return Refuse(BadRequest("resourceVersionMatch Exact needs a resource version other than 0"));
     at = **version;
     if (at < call.resource->compacted) return Refuse(Expired("The resourceVersion for the provided list is too old."));
-  } else if (version_text == "0") {
-    limit = 0;  // as from a real server's cache
+  } else if (version->has_value()) {
+    at = VersionOfCache(*call.resource, **version, fault);
+    if (version_text == "0") limit = 0;  // as from a real server's cache
   }
 
   std::vector<ObjectRef> objects = store_.List(*call.resource, call.namespace_, at);

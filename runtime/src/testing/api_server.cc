@@ -217,17 +217,18 @@ Reply ApiServer::Handle(const HttpRequest& request) {
     reply.refuse = closed_ || fault->refuse;
     reply.stall = !reply.refuse;
   } else if (fault && fault->status != 0) {
-    reply =
-        ErrorReply({.code = fault->status,
-                    .reason = fault->reason,
-                    .message = "injected: " + (fault->reason.empty() ? std::to_string(fault->status) : fault->reason),
-                    .retry_after_seconds = fault->retry_after_seconds});
+    const std::string& message = !fault->message.empty() ? fault->message : fault->reason;
+    reply = ErrorReply({.code = fault->status,
+                        .reason = fault->reason,
+                        .message = "injected: " + (message.empty() ? std::to_string(fault->status) : message),
+                        .retry_after_seconds = fault->retry_after_seconds});
   } else {
     reply = Serve(call, fault ? &*fault : nullptr);
   }
   if (fault) {
     reply.delay = fault->delay;
     reply.cut_after_bytes = fault->cut_after_bytes;
+    reply.ends_well = fault->ends_well;
   }
   return reply;
 }
@@ -271,7 +272,7 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   if (IsWrite(call.verb) && call.verb != "create") RecordWrite(call, call.name);
   ApiResult<Reply> reply = Refuse(MethodNotAllowed());
   if (call.verb == "get") reply = GetObject(call);
-  if (call.verb == "list") reply = ListObjects(call);
+  if (call.verb == "list") reply = ListObjects(call, fault);
   if (call.verb == "watch") reply = Watch(call, fault);
   if (call.verb == "create" && call.name.empty()) reply = Create(call);
   if (call.verb == "update") reply = scale ? UpdateScale(call) : Update(call);
@@ -477,6 +478,7 @@ void ApiServer::Close() {
   for (const auto& watch : watches) {
     watch->timeout.Cancel();
     watch->bookmark.Cancel();
+    watch->marker.Cancel();
   }
 }
 

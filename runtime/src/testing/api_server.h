@@ -83,7 +83,7 @@ struct WatchStream : SharedObject {
   std::string pending;  // written and not taken
   bool ended = false;   // cleanly, after `pending`
   bool cut = false;     // in the middle of `pending`
-  Timer timeout, bookmark;
+  Timer timeout, bookmark, marker;
   std::function<void()> wake;  // there is something to take; must only post
 };
 
@@ -95,6 +95,7 @@ struct Reply {
   // Faults, for the door to act out.
   bool refuse = false, stall = false;
   int cut_after_bytes = -1;
+  bool ends_well = false;
   Nanos delay{};
 };
 
@@ -126,6 +127,7 @@ class ApiServer final : public SharedObject {
   std::uint64_t resource_version() const;
 
   void EndWatches(bool cut);
+  void FailWatches(int status, std::string_view reason);
   void Compact();
   void Inject(Fault fault);
   void ClearFaults();
@@ -154,7 +156,8 @@ class ApiServer final : public SharedObject {
 
   // api_reads.cc
   ApiResult<Reply> GetObject(const ApiCall& call);
-  ApiResult<Reply> ListObjects(const ApiCall& call);
+  ApiResult<Reply> ListObjects(const ApiCall& call, const Fault* fault);
+  std::uint64_t VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const;
   ApiResult<Scope> ParseScope(const ApiCall& call) const;
   ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text) const;
   std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) const;
@@ -162,10 +165,13 @@ class ApiServer final : public SharedObject {
   // api_watch.cc
   ApiResult<Reply> Watch(const ApiCall& call, const Fault* fault);
   void OnEvent(const Resource& resource, const StoreEvent& event);
-  void SendInitial(WatchStream& watch);
+  void SendInitial(WatchStream& watch, std::uint64_t at);
+  void SendSince(WatchStream& watch, std::uint64_t from);
+  void StreamList(const Shared<WatchStream>& watch, const std::optional<std::uint64_t>& version, bool wants_bookmarks,
+                  const Fault* fault);
   void SendEvent(WatchStream& watch, const StoreEvent& event);
   void SendLine(WatchStream& watch, std::string_view type, std::string_view object);
-  void SendBookmark(WatchStream& watch, bool end_of_initial_events);
+  void SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events);
   void ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call);
   void ArmBookmark(const Shared<WatchStream>& watch);
   void EndWatch(WatchStream& watch, bool cut);

@@ -47,10 +47,10 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
 
   const std::uint64_t from = version->value_or(0);
   const bool from_now = call.query.contains("sendInitialEvents") && !streaming;
-  if (streaming || (from == 0 && !from_now)) {
-    SendInitial(*watch);
-    const bool mark = streaming && wants_bookmarks && !(fault != nullptr && fault->no_end_marker);
-    if (mark) SendBookmark(*watch, /*end_of_initial_events=*/true);
+  if (streaming) {
+    StreamList(watch, *version, wants_bookmarks, fault);
+  } else if (from == 0 && !from_now) {
+    SendInitial(*watch, store_.resource_version());
   } else if (from != 0 && from < call.resource->compacted) {
     SendLine(*watch, "ERROR",
              Expired("too old resource version: " + std::to_string(from) + " (" +
@@ -59,9 +59,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
                  .dump());
     watch->ended = true;
   } else if (from != 0) {
-    for (const StoreEvent& event : call.resource->history) {
-      if (event.resource_version > from) SendEvent(*watch, event);
-    }
+    SendSince(*watch, from);
   }
   Reply reply = JsonReply(200, std::exchange(watch->pending, {}));
   if (!watch->ended) {
@@ -72,9 +70,39 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   return reply;
 }
 
-void ApiServer::SendInitial(WatchStream& watch) {
-  for (const auto& [key, object] : watch.resource->objects) {
+// The state of the cache, what came since, and the marker: behind it where a version was asked for that the cache has,
+// else in front of it.
+void ApiServer::StreamList(const Shared<WatchStream>& watch, const std::optional<std::uint64_t>& version,
+                           bool wants_bookmarks, const Fault* fault) {
+  const std::uint64_t at = VersionOfCache(*watch->resource, version.value_or(0), fault);
+  const bool mark = wants_bookmarks && !(fault != nullptr && fault->no_end_marker);
+  const Nanos late = fault != nullptr ? fault->late_marker : Nanos(0);
+  SendInitial(*watch, at);
+  if (version && mark && late == Nanos(0)) SendBookmark(*watch, at, /*end_of_initial_events=*/true);
+  SendSince(*watch, at);
+  if (!version && mark && late == Nanos(0)) {
+    SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/true);
+  }
+  if (!mark || late == Nanos(0)) return;
+  watch->marker = executor_->clock()->After(late, TimerKind::kProgress, [this, self = Shared<ApiServer>(this), watch] {
+    executor_->Post(strand_, [this, self, watch] {
+      const std::lock_guard lock(mutex_);
+      if (closed_ || watch->ended || watch->cut) return;
+      SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/true);
+      if (watch->wake) watch->wake();
+    });
+  });
+}
+
+void ApiServer::SendInitial(WatchStream& watch, std::uint64_t at) {
+  for (const ObjectRef& object : store_.List(*watch.resource, watch.scope.namespace_, at)) {
     if (watch.scope.Matches(*object)) SendLine(watch, "ADDED", Bytes(object, *watch.resource, watch.version));
+  }
+}
+
+void ApiServer::SendSince(WatchStream& watch, std::uint64_t from) {
+  for (const StoreEvent& event : watch.resource->history) {
+    if (event.resource_version > from) SendEvent(watch, event);
   }
 }
 
@@ -94,8 +122,8 @@ void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_
   watch.pending.append(R"({"type":")").append(type).append(R"(","object":)").append(object).append("}\n");
 }
 
-void ApiServer::SendBookmark(WatchStream& watch, bool end_of_initial_events) {
-  json metadata = {{"resourceVersion", std::to_string(store_.resource_version())}};
+void ApiServer::SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events) {
+  json metadata = {{"resourceVersion", std::to_string(version)}};
   if (end_of_initial_events) metadata["annotations"]["k8s.io/initial-events-end"] = "true";
   const json bookmark = {
       {"kind", watch.resource->info.kind}, {"apiVersion", ApiVersion(watch)}, {"metadata", std::move(metadata)}};
@@ -127,16 +155,16 @@ void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call)
 }
 
 void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
-  watch->bookmark = executor_->clock()->After(kBookmarkEvery, TimerKind::kHousekeeping,
-                                              [this, self = Shared<ApiServer>(this), watch] {
-                                                executor_->Post(strand_, [this, self, watch] {
-                                                  const std::lock_guard lock(mutex_);
-                                                  if (closed_ || watch->ended || watch->cut) return;
-                                                  SendBookmark(*watch, /*end_of_initial_events=*/false);
-                                                  if (watch->wake) watch->wake();
-                                                  ArmBookmark(watch);
-                                                });
-                                              });
+  watch->bookmark = executor_->clock()->After(
+      kBookmarkEvery, TimerKind::kHousekeeping, [this, self = Shared<ApiServer>(this), watch] {
+        executor_->Post(strand_, [this, self, watch] {
+          const std::lock_guard lock(mutex_);
+          if (closed_ || watch->ended || watch->cut) return;
+          SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/false);
+          if (watch->wake) watch->wake();
+          ArmBookmark(watch);
+        });
+      });
 }
 
 ApiServer::Taken ApiServer::Take(WatchStream& watch) {
@@ -162,6 +190,7 @@ void ApiServer::EndWatch(WatchStream& watch, bool cut) {
   (cut ? watch.cut : watch.ended) = true;
   watch.timeout.Cancel();
   watch.bookmark.Cancel();
+  watch.marker.Cancel();
   std::erase_if(watches_, [&](const Shared<WatchStream>& each) { return each.get() == &watch; });
   if (watch.wake) watch.wake();
 }
@@ -169,6 +198,15 @@ void ApiServer::EndWatch(WatchStream& watch, bool cut) {
 void ApiServer::EndWatches(bool cut) {
   const std::lock_guard lock(mutex_);
   for (const Shared<WatchStream>& watch : std::vector(watches_)) EndWatch(*watch, cut);
+}
+
+void ApiServer::FailWatches(int status, std::string_view reason) {
+  const std::lock_guard lock(mutex_);
+  const ApiError error{.code = status, .reason = std::string(reason), .message = "injected: " + std::string(reason)};
+  for (const Shared<WatchStream>& watch : std::vector(watches_)) {
+    SendLine(*watch, "ERROR", error.ToStatus().dump());
+    EndWatch(*watch, /*cut=*/false);
+  }
 }
 
 }  // namespace kgen::testing

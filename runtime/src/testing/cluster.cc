@@ -98,6 +98,7 @@ std::uint64_t Cluster::resource_version() const noexcept { return impl_->server-
 
 void Cluster::CutWatches() { impl_->server->EndWatches(/*cut=*/true); }
 void Cluster::EndWatches() { impl_->server->EndWatches(/*cut=*/false); }
+void Cluster::FailWatches(int status, std::string_view reason) { impl_->server->FailWatches(status, reason); }
 void Cluster::Compact() { impl_->server->Compact(); }
 
 void Cluster::Restart() {

@@ -55,7 +55,7 @@ class Delivery final : public SharedObject {
     if (!reply_.body.empty()) writer_->Write(std::exchange(reply_.body, {}));
     if (!cut && !last) return;
     done_ = true;
-    cut ? writer_->Reset(kInternalError) : writer_->End();
+    cut && !reply_.ends_well ? writer_->Reset(kInternalError) : writer_->End();
   }
 
   void Head() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/transport_errors.h"
+
 namespace kgen::testing {
 namespace {
 
@@ -74,7 +76,8 @@ class InProcessExchange final : public Exchange {
   void Handle() {
     if (EndIfBroken()) return;
     reply_ = door_->server_->Handle(request_);
-    if (reply_.refuse) return End(Fail(Code::kUnavailable, "connect: connection refused"));
+    if (reply_.refuse)
+      return End(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + ": connection refused"));
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
     if (door_->simulation_ != nullptr && door_->simulation_->Choose(8) == 7) {
       const std::lock_guard lock(mutex_);
@@ -117,7 +120,7 @@ class InProcessExchange final : public Exchange {
     if (size > 0) Send(size, last && size == left);
     if (sink_ == nullptr) return;  // the sink's reader cancelled, and the end came
     if (cut && (size == left || reply_.cut_after_bytes < 0)) {
-      return End(Fail(Code::kUnavailable, "read: connection reset by peer"));
+      return End(reply_.ends_well ? Result<void>() : Fail(Code::kUnavailable, "read: connection reset by peer"));
     }
     if (size < left && size > 0) return Poke();
     if (size == left && last) End({});

@@ -263,6 +263,74 @@ TEST_F(ClusterTest, LeavesOutTheEndMarkerAndBookmarksWhenTold) {
   EXPECT_THAT(watch->lines, IsEmpty());
 }
 
+TEST_F(ClusterTest, AnswersFromACacheThatIsBehindAsFarAsTheRequestAllows) {
+  for (const char* name : {"a", "b", "c"}) cluster_.Add(MinimalPod("default", name));
+  cluster_.Delete("pods", "default", "a");
+  const std::uint64_t newest = cluster_.resource_version();
+  const auto list = [&](std::string_view version) {
+    cluster_.Inject({.verb = "list", .behind = 2});
+    const json body = Get(kPods, "resourceVersion=" + std::string(version));
+    std::string text;
+    for (const json& item : body["items"]) text += item["metadata"]["name"].get<std::string>();
+    return text + " at newest-" +
+           std::to_string(newest - std::stoull(body["metadata"]["resourceVersion"].get<std::string>()));
+  };
+  EXPECT_EQ(list("0"), "ab at newest-2");
+  EXPECT_EQ(list(std::to_string(newest - 1)), "abc at newest-1");
+  EXPECT_EQ(list(""), "bc at newest-0");  // a consistent read
+  cluster_.Compact();
+  EXPECT_EQ(list("0"), "bc at newest-0");  // what was forgotten cannot be told
+}
+
+constexpr char kStream[] = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+
+TEST_F(ClusterTest, StreamsAListFromACacheThatIsBehindAndComesUpToTheNewest) {
+  cluster_.Add(MinimalPod("default", "a"));
+  const std::string then = Now(cluster_);
+  cluster_.Delete("pods", "default", "a");
+  cluster_.Add(MinimalPod("default", "b"));
+  cluster_.Inject({.verb = "watch", .times = 2, .behind = 2});
+  EXPECT_THAT(Watch(kPods, kStream)->lines, ElementsAre("ADDED a", "DELETED a", "ADDED b", "BOOKMARK end"));
+  const auto watch = Watch(kPods, std::string(kStream) + "&" + then);
+  EXPECT_THAT(watch->lines, ElementsAre("ADDED a", "BOOKMARK end", "DELETED a", "ADDED b"));
+  EXPECT_EQ("resourceVersion=" + watch->events[1]["object"]["metadata"]["resourceVersion"].get<std::string>(), then);
+}
+
+TEST_F(ClusterTest, SendsTheMarkerBehindWhatHappensBeforeIt) {
+  cluster_.Add(MinimalPod("default", "a"));
+  cluster_.Inject({.verb = "watch", .late_marker = 3s});
+  auto log = MakeShared<WatchLog>();
+  ApiRequest request{.path = kPods, .query = "watch=true&" + std::string(kStream), .what = "watch"};
+  request.watch = true;
+  const auto call = connection_.Stream(std::move(request), connection_.executor().MakeStrand("watcher"), log);
+  cluster_.Advance(2s);
+  cluster_.Delete("pods", "default", "a");
+  cluster_.Advance(2s);
+  EXPECT_THAT(log->lines, ElementsAre("ADDED a", "DELETED a", "BOOKMARK end"));
+  EXPECT_EQ(log->events.back()["object"]["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
+}
+
+TEST_F(ClusterTest, EndsWatchesWithAnErrorEvent) {
+  const auto watch = Watch(kPods, "");
+  cluster_.FailWatches(429, "TooManyRequests");
+  cluster_.RunUntilIdle();
+  ASSERT_THAT(watch->lines, ElementsAre("ERROR"));
+  EXPECT_EQ(watch->events[0]["object"]["code"], 429);
+  EXPECT_EQ(watch->events[0]["object"]["reason"], "TooManyRequests");
+  ASSERT_TRUE(watch->end);
+  EXPECT_TRUE(watch->end->has_value());
+  EXPECT_EQ(cluster_.census().watches, 0u);
+}
+
+TEST_F(ClusterTest, EndsABodyTooSoonAsIfItWereAll) {
+  cluster_.Add(MinimalPod("default", "a"));
+  cluster_.Inject({.verb = "watch", .cut_after_bytes = 10, .ends_well = true});
+  const auto watch = Watch(kPods, "");
+  ASSERT_TRUE(watch->end);
+  EXPECT_TRUE(watch->end->has_value());
+  EXPECT_EQ(watch->rest.size(), 10u);
+}
+
 TEST_F(ClusterTest, StallsAndRefuses) {
   cluster_.Inject({.verb = "watch", .stall = true});
   const auto stalled = Watch(kPods, "");
@@ -273,6 +341,7 @@ TEST_F(ClusterTest, StallsAndRefuses) {
   const auto refused = Watch(kPods, "");
   ASSERT_TRUE(refused->end && !*refused->end);
   EXPECT_EQ(refused->end->error().code(), Code::kUnavailable);
+  EXPECT_THAT(refused->end->error().message(), ::testing::StartsWith("cannot connect"));  // as the real transport says
 }
 
 TEST_F(ClusterTest, StoresWhatFitsNoSchemaWhenToldAndSaysSo) {

@@ -69,12 +69,19 @@ struct Fault {
   int skip = 0;            // so many matching requests go through first
   int status = 0;          // answered with this HTTP status and a Status body: 410, 429, 500, 503
   std::string reason{};    // of that Status
+  std::string message{};   // of that Status; "": one of our own
   int retry_after_seconds = 0;
   bool refuse = false;         // connection refused
   bool stall = false;          // answers nothing, ever
   int cut_after_bytes = -1;    // the connection breaks after so many bytes of the body
+  bool ends_well = false;      // it does not break there, the body ends as if that were all of it
   bool no_end_marker = false;  // a streaming list without the bookmark that ends the initial events
+  Nanos late_marker{};         // or that bookmark so much later: what happens meanwhile comes before it
   bool drop_bookmarks = false;
+  // Answered from a cache that is so many resource versions behind, as far as the request allows it: a list or
+  // streaming list at "0", or not older than a version. A streaming list without a version begins with the old state
+  // too, and comes up to the newest before its marker.
+  std::uint64_t behind = 0;
   Nanos delay{};
 };
 
@@ -118,10 +125,11 @@ class Cluster {
   std::uint64_t resource_version() const noexcept;  // of the last write
 
   // Faults.
-  void CutWatches();  // every open watch breaks off in the middle
-  void EndWatches();  // every open watch ends cleanly, as by its server timeout
-  void Compact();     // forgets the history: resuming a watch from before now gives 410
-  void Restart();     // connections break, history is gone, objects stay
+  void CutWatches();                                      // every open watch breaks off in the middle
+  void EndWatches();                                      // every open watch ends cleanly, as by its server timeout
+  void FailWatches(int status, std::string_view reason);  // every open watch ends with an ERROR event
+  void Compact();  // forgets the history: resuming a watch from before now gives 410
+  void Restart();  // connections break, history is gone, objects stay
   void Inject(Fault fault);
   void ClearFaults();
 
