@@ -93,7 +93,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(listeners_, [&](Shared<Listener>& old) {
-      if (!old->removed()) return false;
+      if (!old->gone()) return false;  // one that removed itself may still run: Join() waits for it
       gone.push_back(old);
       return true;
     });

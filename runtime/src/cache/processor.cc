@@ -145,6 +145,10 @@ class Listener::Impl : public SharedObject {
     const std::lock_guard lock(mutex_);
     return closed_;
   }
+  bool gone() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return removed_ && !running_;
+  }
   const HandlerOptions& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return name_; }
 
@@ -208,23 +212,26 @@ class Listener::Impl : public SharedObject {
       Tell(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
   }
 
-  // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call. [D11]
+  // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call and before
+  // anybody hears of its end. [D11]
   bool FinishCall(bool initial) {
-    AnyHandler dropped;
     std::vector<Shared<Waiter>> waiters;
     bool open = true;
-    {
+    for (AnyHandler dropped;; dropped = nullptr) {
       const std::lock_guard lock(mutex_);
+      if (removed_ && handler_) {
+        dropped = std::exchange(handler_, nullptr);
+        continue;
+      }
       running_ = false;
       if (initial) --initial_pending_;
-      if (removed_) dropped = std::exchange(handler_, nullptr);
       waiters.swap(waiters_);
       if (closed_) {
         open = false;
         scheduled_ = false;
       }
+      break;
     }
-    dropped = nullptr;
     for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
     SettleSync();
     return open;
@@ -302,6 +309,7 @@ std::size_t Listener::Backlog() const noexcept { return impl_->Backlog(); }
 const HandlerOptions& Listener::options() const noexcept { return impl_->options(); }
 bool Listener::removed() const noexcept { return impl_->removed(); }
 bool Listener::closed() const noexcept { return impl_->closed(); }
+bool Listener::gone() const noexcept { return impl_->gone(); }
 
 // ------------------------------------------------------------------------------------------------------------------
 // Processor

@@ -526,6 +526,25 @@ TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall_SI_02) {
   EXPECT_TRUE(ended);
 }
 
+TEST_P(InformerTest, JoinsAfterTheRunningCallOfAHandlerThatIsNotThereAnyMore_SI_02) {
+  const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
+  std::optional<Registration> registration;
+  registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    registration->Remove();
+    static_cast<void>(gate->Wait());
+  }}));
+  Sync("5", {ObjectJson("a", "1")});
+  Heard heard;
+  const Registration another = Listen(heard);  // whoever comes must not make the informer forget who still runs
+  Core()->Stop();
+  auto join = simulation_.Spawn([&] { return Core()->Join({}); });
+  Run();
+  EXPECT_FALSE(join.done());
+  gate->Notify();
+  Run();
+  ASSERT_TRUE(join.done());
+}
+
 TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt_SI_17) {
   bool joined = false;
   const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {

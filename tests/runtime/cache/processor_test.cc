@@ -155,6 +155,29 @@ TEST_P(ListenerTest, ReturnsAtOnceWhenItRemovesItselfAndDestroysTheFunctionsAfte
   EXPECT_TRUE(alive.expired());
 }
 
+TEST_P(ListenerTest, WaitsForTheEndOfTheFunctionsTooWhenItIsRemovedTwice_L2_L3) {
+  const auto slowly = [this](const int* gone) {  // what the functions captured goes with them, and takes its time
+    WaitForGate();
+    calls_.push_back("destroyed " + std::to_string(*gone));
+  };
+  static constexpr int kCaptured = 7;
+  Shared<Listener> listener;
+  listener =
+      Listen([&, captured = std::shared_ptr<const int>(&kCaptured, slowly)](const AnyEvent&) { listener->Remove(); });
+  listener->Deliver(Events(Add("a")));
+  Run();
+  auto removal = simulation_.Spawn([&] {
+    listener->Remove();
+    return calls_.size();
+  });
+  Run();
+  EXPECT_FALSE(removal.done());
+  gate_->Notify();
+  Run();
+  ASSERT_TRUE(removal.done());
+  EXPECT_EQ(removal.result(), 1u);
+}
+
 TEST_P(ListenerTest, LetsTwoHandlersRemoveEachOther) {
   Shared<Listener> a, b;
   a = Listen([&](const AnyEvent&) {

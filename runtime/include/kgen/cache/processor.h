@@ -60,6 +60,7 @@ class Listener : public SharedObject {
   const HandlerOptions& options() const noexcept;
   bool removed() const noexcept;
   bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
+  bool gone() const noexcept;    // removed, and its last call has ended
 
  private:
   class Impl;
