@@ -2,12 +2,13 @@
 #include "tests/simulation/informer_run.h"
 
 #include <algorithm>
-#include <charconv>
+#include <deque>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
+#include "tests/simulation/listener.h"
 
 namespace kgen::simulation {
 namespace {
@@ -32,89 +34,21 @@ using testing::Fault;
 
 constexpr const char* kNamespaces[] = {"a", "b"};
 constexpr const char* kColors[] = {"red", "green", "blue"};
-
-std::uint64_t Number(std::string_view text) {
-  std::uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
+constexpr std::size_t kMostRequests = 60;  // in a second: watches that break after each event are opened again at once
 
 // What the server held under a key.
 struct Held {
   std::uint64_t version = 0;
-  bool corrupt = false;  // does not fit the kind: no informer can take it
+  bool refused = false;  // this informer cannot take it
+  bool deep = false;     // because no decoder can
   std::string color{};
 };
 using Contents = std::map<std::string, Held>;
-using View = std::map<std::string, std::uint64_t>;  // versions by key
 
-// The first thing that is wrong; later ones follow from it.
-class Verdict {
- public:
-  void Fail(std::string_view law, std::string what) {
-    if (text_.empty()) text_ = std::string(law) + ": " + std::move(what);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-// A handler and what it believes.
-struct Listener {
-  std::string name;
-  Verdict* verdict = nullptr;
-  cache::Store* store = nullptr;
-  View view;
-  View last;  // the newest version told of each key
-  bool removed = false;
-  int remove_after = -1;  // events, then it removes itself
-  int told = 0;
-  std::optional<Registration> registration;
-
-  void Fail(std::string_view law, const AnyEvent& event, std::string_view why) {
-    verdict->Fail(law, name + " was told of " + event.key.str() + ": " + std::string(why));
-  }
-
-  void Hear(const AnyEvent& event) {
-    if (removed) return Fail("O3", event, "after it was removed");
-    const std::string key = event.key.str();
-    const std::uint64_t before = event.before ? Number(event.before.metadata()->resourceVersion) : 0;
-    const std::uint64_t now = event.now ? Number(event.now.metadata()->resourceVersion) : 0;
-    const auto known = view.find(key);
-    switch (event.type) {
-      case AnyEvent::Type::kAdded:
-        if (known != view.end()) Fail("O3", event, "an addition of what is there");
-        if (now <= last[key]) Fail("O3", event, "an addition of an old version");
-        break;
-      case AnyEvent::Type::kUpdated:
-        if (known == view.end()) return Fail("O3", event, "an update of what is not there");
-        if (known->second != before) Fail("O3", event, "an update from another version than the last one told");
-        if (event.before.metadata()->uid != event.now.metadata()->uid) Fail("O3", event, "an update of another object");
-        if (event.reason == Reason::kResync ? now != before : now <= before)
-          Fail("O3", event, "an update to an older version");
-        break;
-      case AnyEvent::Type::kDeleted:
-        // Of an object that never could be decoded the deletion is all that there is to tell.
-        if (known == view.end() && !event.before) break;
-        if (known == view.end()) return Fail("O3", event, "a deletion of what is not there");
-        // A deletion that the server told of carries the object as it went, which is newer by the deletion at least.
-        if (event.final_state_unknown ? before != known->second : before < known->second) {
-          Fail("O3", event, "a deletion with an older state than the last one told");
-        }
-        last[key] = std::max(last[key], before);
-        break;
-    }
-    if (now != 0) last[key] = view[key] = now;
-    if (now == 0) view.erase(key);
-    const AnyRef stored = store->Look(event.key);
-    if (now != 0 && stored && Number(stored.metadata()->resourceVersion) < now)
-      Fail("O4", event, "before the store had it");
-    if (Number(store->Snapshot().version()) < Number(event.version))
-      Fail("O4", event, "before the store had that version");
-    ++told;
-  }
-};
+std::int32_t ReplicasOf(const AnyRef& object) { return object.As<Sample>().get()->spec->replicas.value_or(0); }
+// Of the transform and of the second index: every so many objects are more than they can take.
+bool TransformRefuses(std::int32_t replicas) { return replicas % 5 == 0; }
+bool IndexThrows(std::int32_t replicas) { return replicas % 7 == 0; }
 
 struct Ended {
   int& count;
@@ -123,7 +57,8 @@ struct Ended {
 
 class InformerRun {
  public:
-  InformerRun(std::uint64_t seed, const testing::Trace& replay) : cluster_(Options(seed, replay)) {
+  InformerRun(std::uint64_t seed, const testing::Trace& replay)
+      : cluster_(Options(seed, replay)), bookmarks_(seed % 7 != 0), transforms_(seed % 3 == 1) {
     const KindInfo& kind = *Sample::kTable.kind;
     cluster_.AddResource({.group = std::string(kind.group),
                           .version = std::string(kind.version),
@@ -141,7 +76,8 @@ class InformerRun {
       Step();
       CheckStore();
     }
-    if (verdict_.text().empty() && Choose(4) != 0) Rest();  // else it is stopped in the middle of everything
+    if (verdict_.text().empty() && !stopped_ && Choose(4) != 0)
+      Rest();  // else it is stopped in the middle of everything
     Stop();
     RunResult result;
     result.failure = verdict_.text();
@@ -157,7 +93,8 @@ class InformerRun {
     options.streaming_lists = seed % 5 != 0;
     options.bookmarks = seed % 7 != 0;
     if (seed % 3 == 0) options.history = 4;
-    if (seed % 4 == 0) options.latency = 5ms;
+    if (seed % 4 < 2) options.latency = 5ms;  // then writes come between the pages of a list
+    if (seed % 5 < 2) options.behind = 1 + seed % 4;
     options.replay = replay;
     return options;
   }
@@ -177,19 +114,21 @@ class InformerRun {
     for (std::uint32_t n = Choose(5); n > 0; --n) Write();
     cache::InformerOptions options;
     options.streaming_list = Choose(4) != 0;
-    options.page_size = Choose(3) == 0 ? 2 : 0;
-    if (Choose(3) == 0) options.resync = 30s;
-    if (Choose(3) == 0) options.apply_delay = 5s;  // so that a list can come while changes are queued
+    options.page_size = Choose(2) == 0 ? 2 : 0;
+    resyncs_ = Choose(3) == 0;
+    if (resyncs_) options.resync = 30s;
+    const Nanos delays[] = {0s, 0s, 5s, 60s};  // so that a list can come while changes are queued
+    options.apply_delay = delays[Choose(4)];
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
-    auto tweak = [color = color_](ListOptions& list) {
-      if (!color.empty()) list.label_selector = "color=" + color;
-    };
-    core_ = MakeShared<cache::InformerCore>(
-        *connection_, cache::MakeListWatch(*connection_, *Sample::kTable.kind, namespace_, std::move(tweak)),
-        Sample::kTable, options);
+    core_ = MakeShared<cache::InformerCore>(*connection_,
+                                            cache::MakeListWatch(*connection_, *Sample::kTable.kind, namespace_,
+                                                                 [this](ListOptions& list) { Tweak(list); }),
+                                            Sample::kTable, options);
+    if (transforms_) AddTransform();
     if (Choose(2) == 0) AddIndex();
+    if (Choose(2) == 0) AddThrowingIndex();
     if (Choose(2) == 0) AddListener();
     if (Choose(3) == 0) InjectFault();
     Log("start");
@@ -197,8 +136,43 @@ class InformerRun {
     if (Choose(2) == 0) SpawnWait();
   }
 
+  // Sees every request before it is sent.
+  void Tweak(ListOptions& list) {
+    const TimePoint now = connection_->clock().Now();
+    requests_.push_back(now);
+    while (requests_.front() + 1s < now) requests_.pop_front();
+    if (requests_.size() > kMostRequests) verdict_.Fail("O9", "a storm of requests");
+    if (!list.allow_watch_bookmarks) {
+      const std::string text =
+          list.resource_version + " " + list.continue_ + " " + std::to_string(list.limit.value_or(0));
+      same_lists_ = text == last_list_ && now < last_list_at_ + 800ms ? same_lists_ + 1 : 0;
+      if (same_lists_ > 1)
+        verdict_.Fail("O9", "the same list again and again without a delay");  // once more is allowed
+      last_list_ = text;
+      last_list_at_ = now;
+    }
+    if (throwing_tweaks_ > 0 && throwing_tweaks_-- > 0) throw std::runtime_error("a tweak that throws");
+    if (!color_.empty()) list.label_selector = "color=" + color_;
+  }
+
+  // Refuses some objects and lies about the identity of the others.
+  void AddTransform() {
+    Must(core_->SetTransform([](const AnyRef& object) -> Result<AnyRef> {
+      if (TransformRefuses(ReplicasOf(object))) {
+        if (ReplicasOf(object) % 2 == 0) return Fail(Code::kInvalidArgument, "a transform that fails");
+        throw std::runtime_error("a transform that throws");
+      }
+      Sample changed = *object.As<Sample>();
+      changed.metadata.labels["seen"] = "yes";
+      changed.metadata.name = "another";
+      changed.metadata.resourceVersion = "1";
+      changed.metadata.uid.reset();
+      return AnyRef(MakeRef(std::move(changed)));
+    }));
+  }
+
   void Step() {
-    switch (Choose(14)) {
+    switch (Choose(15)) {
       case 0:
       case 1:
       case 2:
@@ -206,7 +180,7 @@ class InformerRun {
         for (std::uint32_t n = 1 + Choose(4); n > 0; --n) Write();
         break;
       case 4:
-        cluster_.simulation().executor()->Blocking("writer", [this] { Write(); });
+        cluster_.simulation().executor()->Blocking("writer", [this] { WriteBesides(); });
         break;
       case 5:
         Log("cut watches");
@@ -233,6 +207,9 @@ class InformerRun {
       case 11:
         Choose(3) == 0 ? AddIndex() : SpawnWait();
         break;
+      case 12:
+        FailWatches();
+        break;
       default:
         Pass();
         break;
@@ -240,9 +217,31 @@ class InformerRun {
     if (Choose(3) != 0) Pass();
   }
 
+  // While everything else goes on: between two pages, behind the initial events, in the middle of a relist.
+  void WriteBesides() {
+    for (std::uint32_t n = 1 + Choose(6); n > 0 && !calm_; --n) {
+      Write();
+      Sleep("a writer", 1ms * Choose(8));
+    }
+  }
+  void Sleep(std::string_view who, Nanos time) {
+    const Shared<Waiter> waiter = cluster_.simulation().executor()->MakeWaiter(who);
+    const Timer timer =
+        cluster_.simulation().clock()->After(time, TimerKind::kProgress, [waiter] { waiter->Notify(); });
+    (void)waiter->Wait();
+  }
+
+  void FailWatches() {
+    const std::pair<int, const char*> errors[] = {
+        {410, "Expired"}, {429, "TooManyRequests"}, {500, "InternalError"}, {500, "StoreReadError"}};
+    const auto [status, reason] = errors[Choose(4)];
+    Log(std::string("fail watches: ") + reason);
+    cluster_.FailWatches(status, reason);
+  }
+
   void Pass() {
-    const Nanos durations[] = {0ms, 1ms, 20ms, 1s, 10s, 61s, 400s};
-    const Nanos duration = durations[Choose(7)];
+    const Nanos durations[] = {0ms, 1ms, 6ms, 20ms, 1s, 10s, 61s, 400s};
+    const Nanos duration = durations[Choose(8)];
     Log("pass " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count()) + " ms");
     Check(cluster_.simulation().Advance(duration));
   }
@@ -257,18 +256,19 @@ class InformerRun {
     Contents next = states_.rbegin()->second;
     const bool there = next.contains(key);
     const std::uint32_t what = there ? Choose(6) : 0;
+    if (there && what < 3 && next[key].deep) return;
     json object = {
         {"apiVersion", "test.kgen.dev/v1"}, {"kind", "Sample"}, {"metadata", {{"namespace", in}, {"name", name}}}};
-    const std::string color = kColors[Choose(3)];
-    object["metadata"]["labels"]["color"] = color;
+    Held held{.color = kColors[Choose(3)]};
+    object["metadata"]["labels"]["color"] = held.color;
     object["spec"]["replicas"] = ++writes_;
+    held.refused = transforms_ && TransformRefuses(writes_);
     if (!there) {
       Must(cluster_.Add(object.dump()));
-      Log("create " + key);
+      Log("create " + key + (held.refused ? ", refused" : ""));
     } else if (what < 3) {
-      if (next[key].corrupt) return;
       Must(cluster_.Update(object.dump()));
-      Log("update " + key);
+      Log("update " + key + (held.refused ? ", refused" : ""));
     } else if (what < 5) {
       Must(cluster_.Delete("samples", in, name));
       Log("delete " + key);
@@ -280,15 +280,13 @@ class InformerRun {
       bad["metadata"]["resourceVersion"] = std::to_string(cluster_.resource_version() + 1);
       Must(cluster_.Corrupt("samples", in, name, bad.dump()));
       Log("corrupt " + key);
-      next[key].corrupt = true;
+      held.refused = held.deep = true;
+      held.color = next[key].color;
     }
     if (next.contains(key) || !there) {
-      next[key].version = cluster_.resource_version();
-      next[key].corrupt = there && what == 5;
-      if (!next[key].corrupt) {
-        good_[key].insert(next[key].version);
-        next[key].color = color;
-      }
+      held.version = cluster_.resource_version();
+      if (!held.refused) good_[key].insert(held.version);
+      next[key] = std::move(held);
     }
     states_[cluster_.resource_version()] = std::move(next);
   }
@@ -299,7 +297,7 @@ class InformerRun {
     fault.times = 1 + static_cast<int>(Choose(3));
     fault.skip = static_cast<int>(Choose(2));
     std::string what;
-    switch (Choose(9)) {
+    switch (Choose(14)) {
       case 0:
         fault.status = 410, fault.reason = "Expired", what = "410";
         break;
@@ -324,47 +322,93 @@ class InformerRun {
       case 7:
         fault.delay = 1s * Choose(20), what = "delay";
         break;
+      case 8:
+      case 9:
+        fault.behind = 1 + Choose(6), what = std::to_string(fault.behind) + " behind";
+        break;
+      case 10:
+        fault.verb = "watch", fault.late_marker = 1s * (1 + Choose(70)), what = "late marker";
+        break;
+      case 11:
+        fault.status = 504, fault.reason = "Timeout", fault.message = what = "Too large resource version";
+        break;
+      case 12:
+        throwing_tweaks_ = fault.times;
+        Log("the next " + std::to_string(fault.times) + " tweaks throw");
+        return;
       default:
-        fault.cut_after_bytes = static_cast<int>(Choose(600)),
-        what = "cut after " + std::to_string(fault.cut_after_bytes);
+        fault.cut_after_bytes = static_cast<int>(Choose(600)), fault.ends_well = Choose(3) == 0;
+        what = (fault.ends_well ? "end after " : "cut after ") + std::to_string(fault.cut_after_bytes);
         break;
     }
     Log("fault: " + fault.verb + " " + what + ", " + std::to_string(fault.times) + " times");
     cluster_.Inject(std::move(fault));
   }
 
+  // An index function runs while a version of the store is built: whatever is shown then must be a whole one.
   void AddIndex() {
     if (indexed_) return;
     indexed_ = true;
     Log("add the index");
-    const auto added = core_->AddIndex(
-        "color", [](const AnyRef& object, IndexSink& sink) { sink.Add(object.metadata()->labels["color"]); });
-    if (!added) verdict_.Fail("O2", added.error().ToString());
+    const auto added = core_->AddIndex("color", [this](const AnyRef& object, IndexSink& sink) {
+      CheckStore();
+      sink.Add(object.metadata()->labels["color"]);
+    });
+    if (!added && added.error().code() != Code::kStopped) verdict_.Fail("O2", added.error().ToString());
+  }
+
+  void AddThrowingIndex() {
+    Must(core_->AddIndex("moody", [](const AnyRef& object, IndexSink& sink) {
+      sink.Add("calm");
+      if (IndexThrows(ReplicasOf(object))) throw std::runtime_error("an index function that throws");
+    }));
   }
 
   void AddListener() {
     auto listener = std::make_unique<Listener>();
     listener->name = "handler " + std::to_string(listeners_.size());
     listener->verdict = &verdict_;
-    listener->store = core_->store().get();
-    if (Choose(4) == 0) listener->remove_after = 1 + static_cast<int>(Choose(3));
+    listener->core = core_.get();
+    listener->resyncs = resyncs_ && Choose(4) != 0;
+    if (Choose(2) == 0) {
+      constexpr Trick kTricks[] = {Trick::kRemovesItself, Trick::kRemovesAnother, Trick::kAddsAnother, Trick::kThrows};
+      listener->trick = Choose(20) == 0 ? Trick::kStopsTheInformer : kTricks[Choose(4)];
+      listener->trick_at = 1 + static_cast<int>(Choose(3));
+    }
     Listener* self = listener.get();
-    const bool slow = Choose(3) == 0;
-    Log("add " + listener->name + (slow ? ", slow" : "") + (listener->remove_after > 0 ? ", removes itself" : ""));
-    listener->registration.emplace(core_->AddEventHandler(
-        [this, self, slow](const AnyEvent& event) {
-          self->Hear(event);
-          if (slow)
-            (void)connection_->executor()
-                .MakeWaiter("slow work")
-                ->Wait({}, connection_->clock().Now() + 1ms * Choose(50));
-          if (self->told == self->remove_after) {
-            self->removed = true;
-            self->registration->Remove();
-          }
-        },
-        {.name = listener->name}));
+    const Nanos paces[] = {0s, 0s, 0s, 0s, 1ms, 1s};
+    const Nanos pace = paces[Choose(6)];
+    Log("add " + listener->name + (pace > Nanos(0) ? ", slow" : "") +
+        (listener->trick != Trick::kNone ? ", trick " + std::to_string(static_cast<int>(listener->trick)) : ""));
     listeners_.push_back(std::move(listener));
+    self->registration.emplace(core_->AddEventHandler(
+        [this, self, pace](const AnyEvent& event) {
+          self->Hear(event);
+          if (pace > Nanos(0)) Sleep("slow work", pace * (calm_ ? 1 : Choose(30)));
+          if (self->told == self->trick_at && !calm_) Do(*self);
+        },
+        {.resync = self->resyncs ? Nanos(-1) : Nanos(0), .name = self->name}));
+  }
+
+  // In a handler's call.
+  void Do(Listener& listener) {
+    switch (listener.trick) {
+      case Trick::kRemovesItself:
+        listener.removed = true;
+        return listener.registration->Remove();
+      case Trick::kRemovesAnother:
+        return RemoveListener();
+      case Trick::kAddsAnother:
+        return AddListener();
+      case Trick::kThrows:
+        throw std::runtime_error("a handler that throws");
+      case Trick::kStopsTheInformer:
+        Log(listener.name + " stops the informer");
+        stopped_ = true;
+        return core_->Stop();
+      case Trick::kNone:
+        return;
+    }
   }
 
   void RemoveListener() {
@@ -379,7 +423,7 @@ class InformerRun {
   void SpawnWait() {
     std::vector<Listener*> waited;
     for (const auto& listener : listeners_) {
-      if (!listener->removed && listener->remove_after < 0) waited.push_back(listener.get());
+      if (!listener->removed && listener->trick != Trick::kRemovesItself) waited.push_back(listener.get());
     }
     ++waits_;
     connection_->executor().Blocking("main of a controller", [this, waited] {
@@ -402,12 +446,12 @@ class InformerRun {
 
   const Contents& StateAt(std::uint64_t version) const { return std::prev(states_.upper_bound(version))->second; }
 
-  // Is this what the server held then? Of corrupt objects the last good state may be there, or none.
+  // Is this what the server held then? Of refused objects the last good state may be there, or none.
   bool Agrees(const View& view, const Contents& contents) const {
     for (const auto& [key, held] : contents) {
       if (!InScope(key, held)) continue;
       const auto found = view.find(key);
-      if (held.corrupt ? found != view.end() && !good_.at(key).contains(found->second)
+      if (held.refused ? found != view.end() && !good_.at(key).contains(found->second)
                        : found == view.end() || found->second != held.version) {
         return false;
       }
@@ -430,7 +474,7 @@ class InformerRun {
   static std::string Text(const Contents& contents) {
     std::string text;
     for (const auto& [key, held] : contents)
-      text += " " + key + "@" + std::to_string(held.version) + (held.corrupt ? "!" : "");
+      text += " " + key + "@" + std::to_string(held.version) + (held.refused ? "!" : "");
     return text;
   }
 
@@ -455,7 +499,11 @@ class InformerRun {
       verdict_.Fail("O1", "the store at version " + std::to_string(version) + " holds" + Text(view) +
                               ", the server held" + Text(StateAt(version)));
     }
-    if (!snapshot.HasIndex("color")) return;
+    if (snapshot.HasIndex("color")) CheckColors(snapshot, view);
+    if (snapshot.HasIndex("moody")) CheckMoody(snapshot);
+  }
+
+  void CheckColors(const cache::AnySnapshot& snapshot, const View& view) {
     View indexed;
     for (const char* color : kColors) {
       for (const AnyRef& object : snapshot.ByIndex("color", color)) {
@@ -468,22 +516,37 @@ class InformerRun {
     if (indexed != view) verdict_.Fail("O2", "the index holds" + Text(indexed) + ", the store" + Text(view));
   }
 
+  void CheckMoody(const cache::AnySnapshot& snapshot) {
+    std::size_t calm = 0;
+    for (const AnyRef& object : snapshot.List()) calm += IndexThrows(ReplicasOf(object)) ? 0 : 1;
+    const std::vector<AnyRef> indexed = snapshot.ByIndex("moody", "calm");
+    const bool right = std::all_of(indexed.begin(), indexed.end(), [&](const AnyRef& object) {
+      return !IndexThrows(ReplicasOf(object)) &&
+             snapshot.Get({object.metadata()->namespace_, object.metadata()->name}) == object;
+    });
+    if (!right || indexed.size() != calm) verdict_.Fail("O2", "the index whose function throws is wrong");
+  }
+
   // A view that has seen all initial events is a state that the server once had.
   void CheckView(const Listener& listener) {
     for (const auto& [version, contents] : states_) {
       if (Agrees(listener.view, contents)) return;
     }
-    // Between two events of one transaction it need not be one; then a later event is on its way.
-    if (listener.registration->Backlog() > 0) return;
+    // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
+    // it.
+    if (listener.registration->Backlog() > 0 || stopped_) return;
     verdict_.Fail("O5", listener.name + " has synced with" + Text(listener.view) + ", which the server never held");
   }
 
   void Rest() {
     Log("rest");
+    calm_ = true;
+    throwing_tweaks_ = 0;
     cluster_.ClearFaults();
     if (Choose(2) == 0) cluster_.Restart();  // also frees what stalls
     Check(cluster_.simulation().Advance(40min));
     Check(cluster_.simulation().RunUntilIdle());
+    if (stopped_) return;
     CheckStore();
     const cache::AnySnapshot snapshot = core_->store()->Snapshot();
     const View view = ViewOf(snapshot);
@@ -501,14 +564,47 @@ class InformerRun {
         verdict_.Fail("O6", listener->name + " believes" + Text(listener->view) + ", the cache holds" + Text(view));
       }
     }
+    CheckStatus(snapshot, contents);
+    CheckResyncs(static_cast<int>(view.size()));
+  }
+
+  void CheckStatus(const cache::AnySnapshot& snapshot, const Contents& contents) {
+    const cache::InformerStatus status = core_->status();
+    std::size_t refused = 0;
+    for (const auto& [key, held] : contents) refused += held.refused && InScope(key, held) ? 1 : 0;
+    if (status.refused != refused) {
+      verdict_.Fail("O6",
+                    std::to_string(status.refused) + " objects count as refused, and are " + std::to_string(refused));
+    }
+    if (!bookmarks_) return;
+    const std::uint64_t newest = cluster_.resource_version();
+    if (Number(snapshot.version()) != newest || Number(status.resource_version) != newest) {
+      verdict_.Fail("O6", "after bookmarks at version " + std::to_string(newest) + " the store is at " +
+                              std::string(snapshot.version()) + ", the reflector at " + status.resource_version);
+    }
+  }
+
+  void CheckResyncs(int objects) {
+    std::vector<int> before;
+    for (const auto& listener : listeners_) before.push_back(listener->told_again);
+    Check(cluster_.simulation().Advance(100s));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const Listener& listener = *listeners_[i];
+      const int told = listener.told_again - before[i];
+      if (listener.removed) continue;
+      if (listener.resyncs ? told < objects || told > 6 * objects : told != 0) {
+        verdict_.Fail("O8", listener.name + " was told " + std::to_string(told) + " times of " +
+                                std::to_string(objects) + " objects within 100 seconds that nothing changed");
+      }
+    }
   }
 
   void CheckObject(const cache::AnySnapshot& snapshot, const ObjectKey& key, const Contents& contents) {
     const auto held = contents.find(key.str());
     if (held == contents.end()) return;  // told by Agrees()
-    if (held->second.corrupt != snapshot.IsStale(key))
-      verdict_.Fail("O6", key.str() + " should be " + (held->second.corrupt ? "stale" : "fresh"));
-    if (held->second.corrupt) return;
+    if (held->second.refused != snapshot.IsStale(key))
+      verdict_.Fail("O6", key.str() + " should be " + (held->second.refused ? "stale" : "fresh"));
+    if (held->second.refused) return;
     const auto object = snapshot.Get(key).As<Sample>();
     json cached = json::parse(std::string(std::string_view(Encode(*object)))),
          stored = json::parse(Must(cluster_.Get("samples", key.namespace_, key.name)));
@@ -516,20 +612,23 @@ class InformerRun {
       each->erase("apiVersion");
       each->erase("kind");
     }
+    if (transforms_) stored["metadata"]["labels"]["seen"] = "yes";
     if (cached != stored)
       verdict_.Fail("O6", key.str() + " is cached as " + cached.dump() + ", stored as " + stored.dump());
   }
 
   void Stop() {
     Log("stop");
+    calm_ = true;
     const bool early = waits_ == 0 && Choose(2) == 0;  // who waits for a handler uses its registration
     if (early) listeners_.clear();
     Choose(2) == 0 ? (void)stop_.request_stop() : core_->Stop();
     if (Choose(2) == 0) {
       if (auto joined = core_->Join({}); !joined) verdict_.Fail("O7", joined.error().ToString());
+      for (const auto& listener : listeners_) listener->removed = true;
     }
     stop_.request_stop();
-    if (waits_ > 0) Check(cluster_.simulation().RunUntilIdle());
+    Check(cluster_.simulation().RunUntilIdle());
     if (waits_ > 0) {
       verdict_.Fail("O7", "a stop did not end a wait for the sync: " + cluster_.simulation().WhoWaits());
       return;
@@ -538,6 +637,10 @@ class InformerRun {
     core_ = {};
     connection_.reset();
     Check(cluster_.simulation().RunUntilIdle());
+    CheckNothingIsLeft();
+  }
+
+  void CheckNothingIsLeft() {
     const auto left = cluster_.simulation().census();
     if (left.bodies + left.timers + left.tasks != 0) {
       verdict_.Fail("O7", std::to_string(left.bodies) + " bodies, " + std::to_string(left.timers) + " timers and " +
@@ -558,7 +661,15 @@ class InformerRun {
   int writes_ = 0;
   int waits_ = 0;  // bodies that wait for the sync
   std::uint64_t newest_seen_ = 0;
-  bool indexed_ = false;
+  bool indexed_ = false, resyncs_ = false;
+  const bool bookmarks_, transforms_;
+  bool calm_ = false;     // handlers only listen from now on
+  bool stopped_ = false;  // by a handler
+  int throwing_tweaks_ = 0;
+  std::deque<TimePoint> requests_;  // of the last second
+  std::string last_list_;
+  TimePoint last_list_at_{};
+  int same_lists_ = 0;
   std::string namespace_, color_;  // what the informer looks at; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;

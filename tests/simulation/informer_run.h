@@ -1,18 +1,24 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One random program against one informer: writes, faults of server and network, handlers that come and go, and an
-// oracle that knows every state that the server ever had.
+// One random program against one informer: writes, faults of server and network, handlers that come and go, user code
+// that throws, and an oracle that knows every state that the server ever had.
 //
 // The oracle:
-//   O1  A snapshot of the store with version v holds exactly what the server held at v. At any moment.
+//   O1  A snapshot of the store with version v holds exactly what the server held at v, and v never goes back. At any
+//       moment, also while the next version is built.
 //   O2  Indexes of a snapshot agree with its objects.
 //   O3  A handler's events fold into a state without a contradiction: nothing is added twice, updated from another
-//   version than the last
-//       one told, or told after the handler was removed; versions of an object only grow.
+//       version than the last one told, or told after the handler was removed or the informer joined; versions of an
+//       object only grow.
 //   O4  The store holds a change before a handler hears of it.
 //   O5  When WaitForCacheSync succeeds the store is a state of the server, and so is the view of each handler waited
-//   for. O6  At rest the cache equals the server by resource version and canonical JSON, and each handler's view equals
-//   the cache. O7  After the stop no body, timer, task, watch, request or block is left.
+//       for. A handler has not synced while it is told something initial.
+//   O6  At rest the cache equals the server by resource version and canonical JSON, each handler's view equals the
+//       cache, the count of refused objects is right, and versions have followed the bookmarks.
+//   O7  After the stop no body, timer, task, watch, request or block is left.
+//   O8  Events carry the versions of the server's changes in their order; that nothing changed is told when a resync or
+//       a list says so, as often as was asked for, and not otherwise.
+//   O9  Requests do not come in storms, and no list is repeated without a delay.
 #ifndef KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
 #define KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
 

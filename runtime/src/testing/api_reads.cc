@@ -140,8 +140,8 @@ ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
 // The version of the answer to a request that may be answered from a cache, not older than `least`.
 std::uint64_t ApiServer::VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const {
   const std::uint64_t newest = store_.resource_version();
-  const std::uint64_t behind = fault != nullptr ? std::min(fault->behind, newest - 1) : 0;
-  return std::max({newest - behind, least, resource.compacted});
+  const std::uint64_t behind = std::max(options_.behind, fault != nullptr ? fault->behind : 0);
+  return std::max({newest - std::min(behind, newest - 1), least, resource.compacted});
 }
 
 ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault) {

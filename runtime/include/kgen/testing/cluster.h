@@ -43,6 +43,7 @@ struct ClusterOptions {
   bool bookmarks = true;
   std::size_t history = 100'000;  // events kept for watches; older ones give 410
   Nanos latency{};                // of each answer, in virtual time
+  std::uint64_t behind = 0;       // of the cache that answers what it may: see Fault
   Trace replay{};                 // instead of the seed, if not empty
 };
 

@@ -1,0 +1,125 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the oracle knows of one handler: the laws O3, O4, O5 and O8 of informer_run.h, checked event by event.
+#ifndef KGEN_TESTS_SIMULATION_LISTENER_H_
+#define KGEN_TESTS_SIMULATION_LISTENER_H_
+
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kgen/cache/informer_core.h"
+
+namespace kgen::simulation {
+
+inline std::uint64_t Number(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+using View = std::map<std::string, std::uint64_t>;  // versions by key
+
+// The first thing that is wrong; later ones follow from it.
+class Verdict {
+ public:
+  void Fail(std::string_view law, std::string what) {
+    if (text_.empty()) text_ = std::string(law) + ": " + std::move(what);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// What a handler does besides listening.
+enum class Trick : std::uint8_t { kNone, kRemovesItself, kRemovesAnother, kAddsAnother, kThrows, kStopsTheInformer };
+
+// A handler and what it believes.
+struct Listener {
+  std::string name;
+  Verdict* verdict = nullptr;
+  cache::InformerCore* core = nullptr;
+  bool resyncs = false;  // it is told everything again from time to time
+  Trick trick = Trick::kNone;
+  int trick_at = 0;  // events
+  View view;
+  View last;  // the newest version told of each key
+  View same;  // how often each key was told as unchanged
+  std::uint64_t version = 0;
+  bool removed = false;  // or joined: nothing may be told any more
+  int told = 0, told_again = 0;
+  std::optional<Registration> registration;
+
+  void Hear(const AnyEvent& event) {
+    if (removed) return Fail("O3", event, "after it was removed, or the informer joined");
+    Fold(event);
+    CheckReason(event);
+    const AnyRef stored = core->store()->Look(event.key);
+    if (event.now && stored && VersionOf(stored) < VersionOf(event.now)) Fail("O4", event, "before the store had it");
+    if (Number(core->store()->Snapshot().version()) < Number(event.version))
+      Fail("O4", event, "before the store had that version");
+    ++told;
+  }
+
+ private:
+  static std::uint64_t VersionOf(const AnyRef& object) {
+    return object ? Number(object.metadata()->resourceVersion) : 0;
+  }
+
+  void Fail(std::string_view law, const AnyEvent& event, std::string_view why) {
+    verdict->Fail(law, name + " was told of " + event.key.str() + ": " + std::string(why));
+  }
+
+  void Fold(const AnyEvent& event) {
+    const std::string key = event.key.str();
+    const std::uint64_t before = VersionOf(event.before), now = VersionOf(event.now);
+    const auto known = view.find(key);
+    switch (event.type) {
+      case AnyEvent::Type::kAdded:
+        if (known != view.end()) Fail("O3", event, "an addition of what is there");
+        if (now <= last[key]) Fail("O3", event, "an addition of an old version");
+        break;
+      case AnyEvent::Type::kUpdated:
+        if (known == view.end()) return Fail("O3", event, "an update of what is not there");
+        if (known->second != before) Fail("O3", event, "an update from another version than the last one told");
+        if (event.before.metadata()->uid != event.now.metadata()->uid) Fail("O3", event, "an update of another object");
+        if (event.reason == Reason::kResync ? now != before : now <= before)
+          Fail("O3", event, "an update to an older version");
+        break;
+      case AnyEvent::Type::kDeleted:
+        // Of an object that never could be decoded the deletion is all that there is to tell.
+        if (known == view.end() && !event.before) break;
+        if (known == view.end()) return Fail("O3", event, "a deletion of what is not there");
+        // A deletion that the server told of carries the object as it went, which is newer by the deletion at least.
+        if (event.final_state_unknown ? before != known->second : before < known->second)
+          Fail("O3", event, "a deletion with an older state than the last one told");
+        last[key] = std::max(last[key], before);
+        break;
+    }
+    if (now != 0) last[key] = view[key] = now;
+    if (now == 0) view.erase(key);
+  }
+
+  void CheckReason(const AnyEvent& event) {
+    const std::uint64_t now = VersionOf(event.now), of_event = Number(event.version);
+    if (of_event < version) Fail("O8", event, "in another order than the server's");
+    version = of_event;
+    if (event.initial != (event.reason == Reason::kInitial)) Fail("O8", event, "as initial for one purpose only");
+    if (event.initial && registration->HasSynced()) Fail("O5", event, "as initial after it had synced");
+    if (event.initial && event.type != AnyEvent::Type::kAdded) Fail("O8", event, "as initial, and no addition");
+    if (event.reason == Reason::kWatch && now != 0 && now != of_event)
+      Fail("O8", event, "with the version of another event");
+    if (event.reason != Reason::kResync) return;
+    ++told_again;
+    // Without resyncs only a list can find that nothing changed.
+    if (!resyncs && ++same[event.key.str()] > core->status().lists) Fail("O8", event, "again, and nothing changed");
+  }
+};
+
+}  // namespace kgen::simulation
+
+#endif  // KGEN_TESTS_SIMULATION_LISTENER_H_
