@@ -149,7 +149,10 @@ class WatchQueue final : public StreamSink {
 class AnyWatcher::State : public SharedObject {
  public:
   State(Connection connection, std::string what, Shared<WatchQueue> queue, const TypeTable& table)
-      : connection_(std::move(connection)), what_(std::move(what)), queue_(std::move(queue)), decoder_(table) {}
+      : connection_(std::move(connection)),
+        what_(std::move(what)),
+        queue_(std::move(queue)),
+        decoder_(table, {false, false}) {}
   ~State() override {
     if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Cancel();
     queue_->Attach({});
@@ -177,7 +180,7 @@ class AnyWatcher::State : public SharedObject {
   const Connection connection_;
   const std::string what_;
   const Shared<WatchQueue> queue_;
-  ObjectDecoder decoder_;
+  ObjectDecoder decoder_;  // shares nothing: there is no cache whose objects could be alike
 };
 
 AnyWatcher::AnyWatcher(Shared<State> state) noexcept : state_(std::move(state)) {}

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/core/memory.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
@@ -48,6 +49,19 @@ TEST_F(WatcherTest, GivesTheEventsInOrder) {
     seen << event.type << ' ' << event.object->metadata.name << ' ';
   }
   EXPECT_EQ(seen.str(), "ADDED a MODIFIED b DELETED c BOOKMARK  ");
+}
+
+// It keeps no objects, so it has nothing to share text with: whatever it remembered would only grow.
+TEST_F(WatcherTest, KeepsNothingOfEventsThatTheCallerHasLetGo) {
+  Watcher<Widget> watcher = Open();
+  const std::int64_t before = LiveBlocks();
+  for (int i = 0; i < 50; ++i) {
+    const std::string label =
+        R"(","labels":{"of":"a-text-of-its-own-that-is-long-)" + std::to_string(i) + R"("},"x":")";
+    transport_->last().Bytes(EventJson("MODIFIED", "a" + label));
+    static_cast<void>(Must(watcher.Next()));
+  }
+  EXPECT_EQ(LiveBlocks(), before);
 }
 
 TEST_F(WatcherTest, OpenFailsWithTheServersError) {
