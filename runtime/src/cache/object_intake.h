@@ -34,12 +34,14 @@ class ObjectIntake {
   Received Take(std::string_view json);
   // An event that is no object of ours, by its text: for unknown event types and bookmarks that do not decode.
   void Report(std::string_view json, const Error& error);
-  void Sweep() { decoder_.Sweep(); }
+  // Forgets what no object shares any more. Happens by itself as well.
+  void Sweep();
 
  private:
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
   void ReportMisfits(const ObjectKey& key);
+  std::uint64_t Remembered() const noexcept;  // shared text and subtrees
 
   const TypeTable& table_;
   std::string informer_;
@@ -48,7 +50,8 @@ class ObjectIntake {
   DecodeOptions decode_;
   ObjectDecoder decoder_;
   TransformFunction transform_;
-  std::uint32_t since_sweep_ = 0;
+  std::uint32_t since_look_ = 0;
+  std::uint64_t swept_ = 0;  // what the last sweep left
 };
 
 }  // namespace kgen::cache
