@@ -342,7 +342,7 @@ void Processor::Distribute(const std::vector<AnyEvent>& events) {
 
 void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
   if (initial_queued_) listener->InitialQueued();
-  entries_.push_back({std::move(listener), effective_resync, now + effective_resync, true});  // [INF RS-07, RS-09]
+  entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync), true});  // [INF RS-07, RS-09]
 }
 
 void Processor::InitialQueued() {
@@ -358,7 +358,7 @@ bool Processor::ShouldResync(TimePoint now) {
   bool any = false;
   for (Entry& entry : entries_) {
     entry.syncing = entry.resync > Nanos(0) && now >= entry.due;
-    if (entry.syncing) entry.due = now + entry.resync;
+    if (entry.syncing) entry.due = Later(now, entry.resync);
     any = any || entry.syncing;
   }
   return any;

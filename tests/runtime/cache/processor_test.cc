@@ -308,6 +308,13 @@ TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime_RS_07)
   EXPECT_TRUE(processor.ShouldResync(start + 24s));
 }
 
+TEST_P(ProcessorTest, NeverReachesAPeriodThatIsTheEndOfTime_RS_07) {
+  Processor processor;
+  const TimePoint start = simulation_.clock()->Now() + 1h;
+  processor.Add(Listen(Noting()), Nanos::max(), start);
+  EXPECT_FALSE(processor.ShouldResync(start + 24h));
+}
+
 TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse_PL_01) {
   Processor processor;
   processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), 0s, simulation_.clock()->Now());
