@@ -54,7 +54,7 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
 InformerCore::Impl::~Impl() = default;
 
 void InformerCore::Impl::Start(std::stop_token stop) {
-  if (stopping_.load() || started_.exchange(true)) return;
+  if (stopping_.load() || started_->set.exchange(true)) return;
   relay_->Set(Shared<Impl>(this));
   if (stopping_.load()) relay_->Take();  // a stop that came in between found nothing to take
   executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
@@ -84,7 +84,8 @@ Result<void> InformerCore::Impl::Join(std::stop_token stop) {
 }
 
 Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOptions options) {
-  const auto listener = MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_);
+  const auto listener =
+      MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_, started_);
   if (stopping_.load()) {
     listener->Reject();  // [INF SI-12]
     return listener;
@@ -108,7 +109,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
 
 Result<void> InformerCore::Impl::SetTransform(Transform transform) {
   const std::lock_guard lock(mutex_);
-  if (started_.load())
+  if (started_->set.load())
     return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started: it is too late for a transform");
   transform_ = std::move(transform);
   return {};
@@ -117,7 +118,7 @@ Result<void> InformerCore::Impl::SetTransform(Transform transform) {
 InformerStatus InformerCore::Impl::status() const {
   const std::lock_guard lock(mutex_);
   InformerStatus status = status_;
-  status.started = started_.load();
+  status.started = started_->set.load();
   if (status.started && status.state == InformerStatus().state) status.state = "starting";
   return status;
 }

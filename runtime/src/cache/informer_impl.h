@@ -79,7 +79,7 @@ class InformerCore::Impl final : public SharedObject {
   const Shared<Observer> observer_;
   const Shared<Strand> strand_;
   const Shared<Store> store_;
-  std::atomic<bool> started_{false};
+  const Shared<StartMark> started_ = MakeShared<StartMark>();
   std::atomic<bool> synced_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> stopped_{false};

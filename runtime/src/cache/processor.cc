@@ -22,13 +22,14 @@ constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
 class Listener::Impl : public SharedObject {
  public:
   Impl(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
-       Shared<Observer> observer)
+       Shared<Observer> observer, Shared<const StartMark> started)
       : options_(std::move(options)),
         informer_(std::move(informer)),
         name_(options_.name.empty() ? informer_ : options_.name),
         executor_(std::move(executor)),
         observer_(std::move(observer)),
         strand_(executor_->MakeStrand("handler of " + name_)),
+        started_(std::move(started)),
         handler_(std::move(handler)) {}
 
   void Deliver(std::vector<AnyEvent> events) {
@@ -137,6 +138,7 @@ class Listener::Impl : public SharedObject {
     const std::lock_guard lock(mutex_);
     return queue_.size();
   }
+  bool started() const noexcept { return !started_ || started_->set.load(); }
   bool removed() const noexcept {
     const std::lock_guard lock(mutex_);
     return removed_;
@@ -274,6 +276,7 @@ class Listener::Impl : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Observer> observer_;
   const Shared<Strand> strand_;
+  const Shared<const StartMark> started_;
   Impl* waits_for_ = nullptr;  // while this handler's call removes another one
 
   mutable std::mutex mutex_;  // guards what follows; never held while a function of the user runs or a thread waits
@@ -290,9 +293,9 @@ thread_local Listener::Impl* Listener::Impl::running_here = nullptr;
 std::mutex Listener::Impl::graph_mutex;
 
 Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
-                   Shared<Observer> observer)
+                   Shared<Observer> observer, Shared<const StartMark> started)
     : impl_(MakeShared<Impl>(std::move(handler), std::move(options), std::move(informer), std::move(executor),
-                             std::move(observer))) {}
+                             std::move(observer), std::move(started))) {}
 Listener::~Listener() = default;
 
 void Listener::Deliver(std::vector<AnyEvent> events) { impl_->Deliver(std::move(events)); }
@@ -307,6 +310,7 @@ bool Listener::HasSynced() const noexcept { return impl_->HasSynced(); }
 Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) { return impl_->NotifySynced(std::move(callback)); }
 std::size_t Listener::Backlog() const noexcept { return impl_->Backlog(); }
 const HandlerOptions& Listener::options() const noexcept { return impl_->options(); }
+bool Listener::started() const noexcept { return impl_->started(); }
 bool Listener::removed() const noexcept { return impl_->removed(); }
 bool Listener::closed() const noexcept { return impl_->closed(); }
 bool Listener::gone() const noexcept { return impl_->gone(); }
@@ -342,7 +346,8 @@ void Processor::Distribute(const std::vector<AnyEvent>& events) {
 
 void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
   if (initial_queued_) listener->InitialQueued();
-  entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync), true});  // [INF RS-07, RS-09]
+  entries_.push_back(
+      {std::move(listener), effective_resync, Later(now, effective_resync), true});  // [INF RS-07, RS-09]
 }
 
 void Processor::InitialQueued() {

@@ -66,10 +66,15 @@ class SyncWait {
     }
     for (const Registration* handler : options_.handlers) {
       if (Result<void> registered = handler->status(); !registered) return registered;
-      if (!handler->HasSynced() && (!handler->listener() || handler->listener()->closed())) {
+      if (handler->HasSynced()) continue;
+      if (!handler->listener() || handler->listener()->closed()) {
         return Fail(
             Code::kStopped,
             HandlerName(*handler) + " was removed, or its informer stopped, before it had handled its initial events");
+      }
+      if (!handler->listener()->started()) {
+        return Fail(Code::kInvalidArgument,
+                    HandlerName(*handler) + ": its informer has not been started; call Start() of its factory again");
       }
     }
     return {};

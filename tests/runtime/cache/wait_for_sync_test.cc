@@ -200,6 +200,25 @@ TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatNobodyStarted) {
   EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: the informer has not been started"));
 }
 
+TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatNobodyStarted) {
+  const auto other = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+  const Registration registration = other->AddEventHandler([](const AnyEvent&) {}, {.name = "late"});
+  Sync("5", {});
+  auto wait = Wait({.handlers = {&registration}});
+  Run();
+  ASSERT_TRUE(wait.done());  // or it waits for ever
+  ASSERT_FALSE(wait.result().has_value());
+  EXPECT_EQ(wait.result().error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(wait.result().error().ToString(), HasSubstr("handler late: its informer has not been started"));
+  other->Start({});
+  auto again = Wait({.handlers = {&registration}});
+  Run();
+  EXPECT_FALSE(again.done());
+  Answer(ListBody("5", {}));
+  ASSERT_TRUE(again.done());
+  EXPECT_TRUE(again.result().has_value());
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, WaitForSyncTest, ::testing::Range<std::uint64_t>(0, 16));
 
 }  // namespace

@@ -9,6 +9,7 @@
 #ifndef KGEN_CACHE_PROCESSOR_H_
 #define KGEN_CACHE_PROCESSOR_H_
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <stop_token>
@@ -23,6 +24,11 @@
 
 namespace kgen::cache {
 
+// Whether an informer has been started: what its listeners know of it, as they may outlive it.
+struct StartMark : SharedObject {
+  std::atomic<bool> set{false};
+};
+
 // One registration's side.
 //
 // Thread safety: all members from any thread.
@@ -35,8 +41,9 @@ namespace kgen::cache {
 //   L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
 class Listener : public SharedObject {
  public:
+  // Without `started`: of an informer that has been.
   Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
-           Shared<Observer> observer);
+           Shared<Observer> observer, Shared<const StartMark> started = {});
   ~Listener() override;
 
   void Deliver(std::vector<AnyEvent> events);
@@ -58,6 +65,7 @@ class Listener : public SharedObject {
   [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
   const HandlerOptions& options() const noexcept;
+  bool started() const noexcept;  // its informer has been
   bool removed() const noexcept;
   bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
   bool gone() const noexcept;    // removed, and its last call has ended
