@@ -53,7 +53,7 @@ bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& ke
   return true;
 }
 
-// The slow way, for an index function that does not give the same values twice: no entry may stay behind. [INF ST-07]
+// The slow way, for an index function that is seen not to give the same values twice. [INF ST-07]
 void RemoveEverywhere(ValueMap& values, const KeyView& key) {
   std::vector<std::string> all;
   values.ForEach([&](const ValueLeaf& leaf) { all.emplace_back(leaf.key()); });

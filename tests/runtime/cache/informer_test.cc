@@ -316,6 +316,20 @@ TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot_HS_
   EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@6 watch"));
 }
 
+TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay_HS_01_HS_03) {
+  Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
+  int synced_too_early = 0, calls = 0;
+  std::optional<Registration> registration;
+  registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    ++calls;
+    synced_too_early += registration->HasSynced() ? 1 : 0;
+  }}));
+  Run();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(synced_too_early, 0);
+  EXPECT_TRUE(registration->HasSynced());
+}
+
 TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial_HS_04) {
   Heard heard;
   const Registration registration = Listen(heard);

@@ -107,9 +107,10 @@ class Store : public SharedObject {
   // Every changed object must carry its key in its metadata; one that does not is reported and left out.
   void Apply(Transaction transaction);
 
-  // Indexes what is there at once; visible when it returns. An exception of `function` for an object gives kUserCode
-  // here, and nothing is added; later, for a new object, it is reported through `on_throw` and the object has no value
-  // in that index. Errors: kInvalidArgument  the name is taken [INF ST-10]
+  // Indexes what is there at once; visible when it returns. `function` goes by the object alone. An exception of
+  // `function` for an object gives kUserCode here, and nothing is added; later, for a new object, it is reported
+  // through `on_throw` and the object has no value in that index. Errors: kInvalidArgument  the name is taken [INF
+  // ST-10]
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   void SetOnThrow(std::function<void(const ObjectKey&, std::string_view what)> on_throw);
 

@@ -37,8 +37,10 @@ class SharedInformer {
     return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // Before or while it runs; visible in snapshots taken after the return. Errors: kInvalidArgument (name taken, no such
-  // field), kUserCode, kStopped.
+  // Before or while it runs; visible in snapshots taken after the return. A function must go by the object alone: it is
+  // asked again for the old object when that changes or goes, and under a value that it no longer gives then (because
+  // of the time, or of something else that has changed) the old object stays. Errors: kInvalidArgument (name taken, no
+  // such field), kUserCode, kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);
   }
