@@ -499,6 +499,12 @@ class InformerRun {
       verdict_.Fail("O1", "the store at version " + std::to_string(version) + " holds" + Text(view) +
                               ", the server held" + Text(StateAt(version)));
     }
+    View listed;
+    for (const char* in : kNamespaces) {
+      for (const AnyRef& object : snapshot.InNamespace(in))
+        listed[std::string(in) + "/" + object.metadata()->name.str()] = Number(object.metadata()->resourceVersion);
+    }
+    if (listed != view) verdict_.Fail("O2", "the namespaces list" + Text(listed) + ", the store" + Text(view));
     if (snapshot.HasIndex("color")) CheckColors(snapshot, view);
     if (snapshot.HasIndex("moody")) CheckMoody(snapshot);
   }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/hazard.h"
 #include "kgen/cache/indexer.h"
 #include "kgen/cache/lister.h"
 #include "kgen/client/selector.h"
@@ -226,6 +227,12 @@ TEST_F(StoreTest, AgreesInEveryIndexWithAScanOfTheSameSnapshot_X2) {
       if (labels.contains("color"))
         scan[labels["color"]].insert(object.metadata()->namespace_ + "/" + object.metadata()->name);
     }
+    std::map<std::string, std::set<std::string>> namespaces;
+    for (const AnyRef& object : view.List()) namespaces[object.metadata()->namespace_].insert(object.metadata()->name);
+    for (const char* each : {"a", "b"}) {
+      const std::vector<std::string> listed = Names(view.InNamespace(each));
+      ASSERT_EQ(std::set<std::string>(listed.begin(), listed.end()), namespaces[each]) << step;
+    }
     ASSERT_EQ(view.IndexValues("color").size(), scan.size());
     for (const auto& [color, keys] : scan) {
       std::set<std::string> indexed;
@@ -259,6 +266,22 @@ TEST_F(StoreTest, LetsReadersReadWhileTheWriterWrites) {
   stop = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(torn, 0);
+}
+
+// A reader that stands between its announcement and its reference to the state, for as long as it likes.
+TEST(StoreLifetimeTest, KeepsAStateThatAReaderHasAnnounced) {
+  auto store = MakeShared<Store>();
+  const std::int64_t empty = LiveBlocks();
+  store->Apply(One(Put(Make("default", "a"))));
+  const std::int64_t one = LiveBlocks();
+  ASSERT_GT(one, empty);
+  ThisThreadsSlot().announced = &store->Snapshot().state();
+  store->Apply(One(Remove("default", "a"), "2"));
+  store->Apply({{}, false, "3"});
+  EXPECT_EQ(LiveBlocks(), one);
+  ThisThreadsSlot().announced = nullptr;
+  store->Apply({{}, false, "4"});
+  EXPECT_EQ(LiveBlocks(), empty);
 }
 
 TEST(StoreLifetimeTest, FreesEveryObjectWithTheLastSnapshot) {

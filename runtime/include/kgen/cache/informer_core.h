@@ -62,7 +62,7 @@ struct InformerStatus {
 // Thread safety: all members from any thread; none blocks unless it says so.
 // Lifetime: shared by factory, facades, registrations. Stopped informers answer from their last state.
 //
-// Invariants (tests/runtime/cache/informer_test.cc):
+// Invariants (tests/runtime/cache/informer_test.cc, informer_seams_test.cc):
 //   I1  The store holds a change before any handler hears of it. [INF SI-06]
 //   I2  A handler added while running hears every object then in the store once, as initial, and every later change
 //       once. [INF SI-13]
