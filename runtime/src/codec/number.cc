@@ -93,8 +93,7 @@ bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noex
 
 namespace {
 
-// False for 2^53 + 1. True for an integer that is exact, and for one as a server writes a large double: its shortest
-// digits, and then zeros.
+// False for 2^53 + 1, which would go back as 2^53.
 bool KeepsInteger(std::string_view number, double parsed) noexcept {
   constexpr double kAllExact = 9007199254740992;
   std::int64_t integer;
@@ -102,13 +101,7 @@ bool KeepsInteger(std::string_view number, double parsed) noexcept {
   if (!ParseInteger(number, /*plain=*/true, integer)) return true;
   char buffer[kNumberRoom];
   const char* end = std::to_chars(buffer, buffer + sizeof buffer, parsed, std::chars_format::fixed).ptr;
-  if (number == std::string_view(buffer, end)) return true;
-  end = std::to_chars(buffer, buffer + sizeof buffer, parsed, std::chars_format::scientific).ptr;
-  std::size_t i = 0;
-  for (const char* p = buffer; p != end && *p != 'e'; ++p) {
-    if (*p != '.' && (i == number.size() || number[i++] != *p)) return false;
-  }
-  return number.find_first_not_of('0', i) == number.npos;
+  return number == std::string_view(buffer, end);
 }
 
 }  // namespace
