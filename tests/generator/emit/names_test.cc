@@ -78,6 +78,11 @@ TEST(DistinctIdentifiers, StayClearOfNamesThatLookLikeTheirSuffixes_NAM_09) {
   EXPECT_THAT(Members({"a-b", "a.b", "a_b_2"}), ElementsAre("a_b", "a_b_3", "a_b_2"));
 }
 
+TEST(DistinctIdentifiers, AvoidEachOtherWhereTheNextOnesAreTakenToo_NAM_09) {
+  EXPECT_THAT(DistinctIdentifiers({"A_", "A"}, TypeIdentifier, {"A", "A_"}), ElementsAre("A_2_2_", "A_2_"));
+  EXPECT_THAT(DistinctIdentifiers({"A", "A_"}, TypeIdentifier, {"A", "A_"}), ElementsAre("A_2_", "A_2_2_"));
+}
+
 TEST(DistinctIdentifiers, AvoidWhatIsTaken_NAM_08) {
   EXPECT_THAT(DistinctIdentifiers({"Port", "port"}, MemberIdentifier, {"Port"}), ElementsAre("Port_", "port"));
   EXPECT_THAT(DistinctIdentifiers({"kTable", "kTable_"}, MemberIdentifier, {"kTable"}),
