@@ -95,6 +95,11 @@ class Planner {
     for (const model::Group& group : api_.groups) {
       for (const model::Version& version : group.versions) {
         for (const model::ApiKind& kind : version.kinds) {
+          if (kind.resource && !kind.has_object_meta) {
+            diagnostics_.Warning(
+                "no-object-meta", kind.origin,
+                Quote(kind.gvk.kind) + " is served, but has no metadata as objects have; nothing is made of it");
+          }
           if (!IsPlanned(kind)) continue;
           todo.push_back(kind.type);
           if (kind.list_type != model::kNoType) todo.push_back(kind.list_type);

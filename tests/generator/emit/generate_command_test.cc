@@ -92,7 +92,7 @@ TEST_F(Generate, ShowsItsOptionsWithExamples) {
 TEST_F(Generate, TellsWhatACommandLineLacks_ERR_06) {
   EXPECT_EQ(Invoke({orders_}).code, kBadUsage);
   EXPECT_EQ(Invoke({"--out", out_}).code, kBadUsage);
-  for (const char* bad : {"Acme", "kgen", "kgen::x", "std", "a__b", "class", "a:b", "../x", "", "a::", "_a"}) {
+  for (const char* bad : {"main", "Acme", "kgen", "kgen::x", "std", "a__b", "class", "a:b", "../x", "", "a::", "_a"}) {
     const Result result = Invoke({"--out", out_, "--namespace", bad, orders_});
     EXPECT_EQ(result.code, kBadUsage) << bad;
     EXPECT_THAT(result.err, HasSubstr("--namespace")) << bad;

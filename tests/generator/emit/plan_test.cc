@@ -124,6 +124,20 @@ TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
       "needs types of x.example.com/v1beta1\n");
 }
 
+TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
+  std::string text = WidgetDocument("");
+  const std::string metadata =
+      "        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}";
+  text.replace(text.find(metadata), metadata.size(), "        name: {type: string}");
+  Loaded loaded = Load({text.substr(0, text.rfind("  /apis/"))});
+  ASSERT_EQ(loaded.Said(), "");
+  EXPECT_TRUE(MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics).versions.empty());
+  EXPECT_EQ(
+      loaded.Said(),
+      "input.yaml:6:5 warning no-object-meta: \"Widget\" is served, but has no metadata as objects have; nothing is "
+      "made of it\n");
+}
+
 // Orders in v1, which declares a scale, and in v2, which does not.
 TEST(PlanOfScale, GoesByTheVersion_CRD_20) {
   std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
