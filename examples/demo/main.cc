@@ -34,7 +34,7 @@ namespace {
 void Say(const std::string& line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  std::cout << line << std::endl;
+  std::cout << line << '\n' << std::flush;
 }
 
 template <typename... Parts>

@@ -120,7 +120,8 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   options.name_space = parsed.Value("namespace", "api");
   if (!emit::IsNamespace(options.name_space)) {
     return std::unexpected(
-        "--namespace wants lower-case identifiers such as acme or acme::shop, no keyword and not kgen, main or std, got " +
+        "--namespace wants lower-case identifiers such as acme or acme::shop, no keyword and not kgen, main or std, "
+        "got " +
         Quote(options.name_space));
   }
   const auto shards = ParseShards(parsed.Value("shards", "1"));

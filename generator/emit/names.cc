@@ -337,8 +337,7 @@ std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& nam
       return std::pair(names[a] != name, names[a]) < std::pair(names[b] != name, names[b]);
     });
     std::string first = name;
-    while (used.contains(first) || (first != name && wanted.contains(first)))
-      first += first.back() == '_' ? "2_" : "_";
+    while (used.contains(first) || (first != name && wanted.contains(first))) first += first.back() == '_' ? "2_" : "_";
     used.insert(first);
     result[indices[0]] = std::move(first);
   }

@@ -151,5 +151,18 @@ fires HeadersFindsAMissingGuard headers "does not compile alone"
 file runtime/include/kgen/core/a.h $'#ifndef A_H_\n#define A_H_\nstruct A { int a; int b; };\ninline bool operator==(A x, A y) { return x.a == y.a; }\n#endif'
 silent HeadersLetAGoodHeaderPass headers
 
+# tidy_tree HEADER_TEXT: a tree whose one source includes that header.
+tidy_tree() {
+  file .clang-tidy "$(cat .clang-tidy)"
+  file build/dev/compile_commands.json \
+    '[{"directory": "'"$tree"'", "command": "c++ -std=c++23 -c runtime/src/core/a.cc", "file": "runtime/src/core/a.cc"}]'
+  file runtime/src/core/a.h "$1"
+  file runtime/src/core/a.cc '#include "a.h"'
+}
+tidy_tree 'struct not_our_case {};'
+fires TidyFindsAFaultInAHeaderToo tidy-all "runtime/src/core/a.h:1:8: error: invalid case style for struct 'not_our_case'"
+tidy_tree 'struct OurCase {};'
+silent TidyLetsAGoodFilePass tidy-all
+
 printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
 [ "$failures" -eq 0 ]

@@ -6,6 +6,7 @@
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
 lint_rules=(format arrows public reach blocking clock length copyright workplace templates headers tidy)
+lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
 # The C++ files that a person writes.
@@ -50,23 +51,43 @@ lint_base() {
   printf '%s\n' "$base"
 }
 
-# clang-tidy on the changed sources that are part of the build.
+# clang-tidy on the sources that changed since lint_base.
 lint_tidy() {
-  local base files file database=build/dev
+  local base
   base=$(lint_base)
-  mapfile -t files < <({ git diff --name-only --diff-filter=d "${base:-$(git hash-object -t tree /dev/null)}"
-    git ls-files -o --exclude-standard; } | grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
-  [ -f $database/compile_commands.json ] || configure dev
+  { git diff --name-only --diff-filter=d "${base:-$(git hash-object -t tree /dev/null)}"
+    git ls-files -o --exclude-standard; } | lint_tidy_sources
+}
+
+# clang-tidy on every source: minutes, the first time.
+lint_tidy-all() { lint_sources | lint_tidy_sources; }
+
+# The sources among the files on standard input. They are compiled first: some include what the build generates. A source
+# that the dev tree does not build (a fuzz target) is read with the flags of its nearest neighbour.
+lint_tidy_sources() {
+  local files
+  mapfile -t files < <(grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
+  [ ${#files[@]} -gt 0 ] || return 0
+  [ "$lint_root" != . ] || lint_compile "${files[@]}" || { echo 'the sources do not compile'; return 1; }
   mkdir -p "$lint_cache/tidy"
-  for file in "${files[@]}"; do
-    if grep -q "\"file\": \".*/$file\"" $database/compile_commands.json; then printf '%s\n' "$file"; fi
-  done | KGEN_LINT_CACHE=$lint_cache xargs -r -P "$jobs" -n 1 bash tools/lint/tidy_file.sh $database
+  printf '%s\n' "${files[@]}" |
+    KGEN_LINT_CACHE=$lint_cache xargs -P "$jobs" -n 1 bash tools/lint/tidy_file.sh "$lint_root"
+}
+
+# lint_compile SOURCE...: in the dev tree, as far as they are part of it.
+lint_compile() {
+  local file targets=()
+  [ -f build/dev/compile_commands.json ] || configure dev
+  for file in "$@"; do
+    if grep -q "\"file\": \"$PWD/$file\"" build/dev/compile_commands.json; then targets+=("$PWD/$file^"); fi
+  done
+  [ ${#targets[@]} -eq 0 ] || build dev "${targets[@]}"
 }
 
 # run_rule RULE: findings on standard output.
 run_rule() {
   case $1 in
-    format | headers | tidy) "lint_$1" ;;
+    format | headers | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }
@@ -75,7 +96,8 @@ verb_lint() {
   local rule passed=0 failed=0 findings start
   need_setup
   for rule in "${@:-${lint_rules[@]}}"; do
-    [[ " ${lint_rules[*]} " == *" $rule "* ]] || die "no such rule: $rule; the rules are: ${lint_rules[*]}"
+    [[ " ${lint_rules[*]} ${lint_rules_on_request[*]} " == *" $rule "* ]] ||
+      die "no such rule: $rule; the rules are: ${lint_rules[*]} ${lint_rules_on_request[*]}"
     start=$EPOCHREALTIME
     if findings=$(run_rule "$rule"); then
       passed=$((passed + 1))
