@@ -421,7 +421,7 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
   const ValueType& type = kTypeOf<UnknownField>;
   detail::ListBlock*& list = detail::ListOf(&detail::UnknownOf(object, table));
   list = detail::NewList(kept_.unknown - mark.unknown + (kept_.known - mark.known), type);
-  const auto move = [list, &type](std::vector<Kept>& from, std::size_t first) {
+  const auto move = [list](std::vector<Kept>& from, std::size_t first) {
     for (std::size_t i = first; i < from.size(); ++i) {
       ::new (detail::ElementAt(list, list->word, type)) UnknownField{std::move(from[i].name), std::move(from[i].value)};
       ++list->word;
