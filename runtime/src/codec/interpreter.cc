@@ -418,12 +418,12 @@ Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptM
 
 // What was kept of one struct becomes its unknown fields, in a block of exactly that size.
 void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark) {
-  const ValueType& type = kTypeOf<UnknownField>;
   detail::ListBlock*& list = detail::ListOf(&detail::UnknownOf(object, table));
-  list = detail::NewList(kept_.unknown - mark.unknown + (kept_.known - mark.known), type);
+  list = detail::NewList(kept_.unknown - mark.unknown + (kept_.known - mark.known), kTypeOf<UnknownField>);
   const auto move = [list](std::vector<Kept>& from, std::size_t first) {
     for (std::size_t i = first; i < from.size(); ++i) {
-      ::new (detail::ElementAt(list, list->word, type)) UnknownField{std::move(from[i].name), std::move(from[i].value)};
+      void* to = detail::ElementAt(list, list->word, kTypeOf<UnknownField>);
+      ::new (to) UnknownField{std::move(from[i].name), std::move(from[i].value)};
       ++list->word;
     }
   };
