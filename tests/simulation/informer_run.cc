@@ -45,7 +45,10 @@ struct Held {
 };
 using Contents = std::map<std::string, Held>;
 
-std::int32_t ReplicasOf(const AnyRef& object) { return object.As<Sample>().get()->spec->replicas.value_or(0); }
+std::int32_t ReplicasOf(const AnyRef& object) {
+  const Ref<const Sample> sample = object.As<Sample>();
+  return sample->spec->replicas.value_or(0);
+}
 // Of the transform and of the second index: every so many objects are more than they can take.
 bool TransformRefuses(std::int32_t replicas) { return replicas % 5 == 0; }
 bool IndexThrows(std::int32_t replicas) { return replicas % 7 == 0; }
@@ -151,7 +154,10 @@ class InformerRun {
       last_list_ = text;
       last_list_at_ = now;
     }
-    if (throwing_tweaks_ > 0 && throwing_tweaks_-- > 0) throw std::runtime_error("a tweak that throws");
+    if (throwing_tweaks_ > 0) {
+      --throwing_tweaks_;
+      throw std::runtime_error("a tweak that throws");
+    }
     if (!color_.empty()) list.label_selector = "color=" + color_;
   }
 
@@ -384,7 +390,7 @@ class InformerRun {
     self->registration.emplace(core_->AddEventHandler(
         [this, self, pace](const AnyEvent& event) {
           self->Hear(event);
-          if (pace > Nanos(0)) Sleep("slow work", pace * (calm_ ? 1 : Choose(30)));
+          if (pace > Nanos(0)) Sleep("slow work", calm_ ? Nanos(1ms) : pace * Choose(30));
           if (self->told == self->trick_at && !calm_) Do(*self);
         },
         {.resync = self->resyncs ? Nanos(-1) : Nanos(0), .name = self->name}));
@@ -551,7 +557,8 @@ class InformerRun {
     cluster_.ClearFaults();
     if (Choose(2) == 0) cluster_.Restart();  // also frees what stalls
     Check(cluster_.simulation().Advance(40min));
-    Check(cluster_.simulation().RunUntilIdle());
+    // Resyncs that are applied with a delay longer than their period leave no idle moment for days.
+    if (!resyncs_) Check(cluster_.simulation().RunUntilIdle());
     if (stopped_) return;
     CheckStore();
     const cache::AnySnapshot snapshot = core_->store()->Snapshot();

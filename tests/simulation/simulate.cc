@@ -94,7 +94,8 @@ Trace Shrink(std::uint64_t seed, Trace trace) {
 }
 
 int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& result) {
-  std::cout << "seed " << seed << " fails: " << result.failure << "\n";
+  // Before it is made smaller, which takes its time.
+  std::cout << result.log << "seed " << seed << " fails: " << result.failure << "\n" << std::flush;
   const Trace shrunk = Shrink(seed, result.trace);
   const RunResult again = RunInformer(seed, shrunk);
   std::cout << "\nshrunk from " << result.trace.size() << " to " << shrunk.size() << " choices:\n"

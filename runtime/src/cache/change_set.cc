@@ -153,7 +153,10 @@ void ChangeSet::FindMissing(const std::unordered_map<ObjectKey, std::size_t>& li
 // [INF CT-10]
 void ChangeSet::Sync() {
   if (!wants_events_) return;
-  for (const AnyRef& object : All()) Tell(AnyEvent::Type::kUpdated, Reason::kResync, KeyOf(object), object, object);
+  for (const AnyRef& object : All()) {
+    Tell(AnyEvent::Type::kUpdated, Reason::kResync, KeyOf(object), object, object);
+    events_.back().periodic = true;
+  }
 }
 
 void ChangeSet::TellUpsert(const ObjectKey& key, const AnyRef& before, const AnyRef& now, Reason reason) {
@@ -168,7 +171,14 @@ void ChangeSet::Tell(AnyEvent::Type type, Reason reason, const ObjectKey& key, A
                      bool final_state_unknown) {
   if (!wants_events_) return;
   const bool initial = reason == Reason::kInitial;
-  events_.push_back({type, reason, final_state_unknown, initial, key, std::move(before), std::move(now), version_});
+  events_.push_back({.type = type,
+                     .reason = reason,
+                     .final_state_unknown = final_state_unknown,
+                     .initial = initial,
+                     .key = key,
+                     .before = std::move(before),
+                     .now = std::move(now),
+                     .version = version_});
 }
 
 }  // namespace kgen::cache

@@ -113,7 +113,12 @@ void InformerCore::Impl::Replay(Listener& listener) const {
   for (AnyRef& object : snapshot.List()) {
     const meta::v1::ObjectMeta& meta = *object.metadata();
     const ObjectKey key{meta.namespace_, meta.name};
-    events.push_back({AnyEvent::Type::kAdded, Reason::kInitial, false, true, key, {}, std::move(object), version});
+    events.push_back({.type = AnyEvent::Type::kAdded,
+                      .reason = Reason::kInitial,
+                      .initial = true,
+                      .key = key,
+                      .now = std::move(object),
+                      .version = version});
   }
   listener.Deliver(std::move(events));
 }

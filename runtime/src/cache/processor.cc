@@ -337,17 +337,20 @@ void Processor::Distribute(const std::vector<AnyEvent>& events) {
   for (Entry& entry : entries_) {
     std::vector<AnyEvent> mine;
     mine.reserve(events.size());
+    bool resynced = false;
     for (const AnyEvent& event : events) {
-      if (entry.syncing || !IsSync(event)) mine.push_back(event);
+      if (event.periodic ? !entry.resync_due : !entry.syncing && IsSync(event)) continue;
+      mine.push_back(event);
+      resynced = resynced || event.periodic;
     }
+    if (resynced) entry.resync_due = false;
     entry.listener->Deliver(std::move(mine));
   }
 }
 
 void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
   if (initial_queued_) listener->InitialQueued();
-  entries_.push_back(
-      {std::move(listener), effective_resync, Later(now, effective_resync), true});  // [INF RS-07, RS-09]
+  entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync)});  // [INF RS-07]
 }
 
 void Processor::InitialQueued() {
@@ -363,7 +366,10 @@ bool Processor::ShouldResync(TimePoint now) {
   bool any = false;
   for (Entry& entry : entries_) {
     entry.syncing = entry.resync > Nanos(0) && now >= entry.due;
-    if (entry.syncing) entry.due = Later(now, entry.resync);
+    if (entry.syncing) {
+      entry.due = Later(now, entry.resync);
+      entry.resync_due = true;
+    }
     any = any || entry.syncing;
   }
   return any;

@@ -25,7 +25,7 @@ enum class Reason : std::uint8_t {
   kInitial,  // part of the first snapshot, or replayed to a handler that came later
   kWatch,    // the server said so just now
   kRelist,   // found by comparing a fresh list with the cache: steps in between may have been missed
-  kResync,   // nothing changed; the handler asked to be told again from time to time
+  kResync,   // nothing changed: the handler asked to be told again from time to time, or a list found it as it was
 };
 std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync"
 template <typename Traits>
@@ -76,7 +76,8 @@ struct AnyEvent {
   Type type;
   Reason reason;
   bool final_state_unknown = false;
-  bool initial = false;  // counts for the registration's HasSynced [INF HS-01]
+  bool initial = false;   // counts for the registration's HasSynced [INF HS-01]
+  bool periodic = false;  // of kResync: a period has passed; else a list said so [INF CT-10]
   ObjectKey key{};
   AnyRef before{};
   AnyRef now{};
