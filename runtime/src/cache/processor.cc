@@ -29,6 +29,7 @@ class Listener::Impl : public SharedObject {
         executor_(std::move(executor)),
         observer_(std::move(observer)),
         strand_(executor_->MakeStrand("handler of " + name_)),
+        notices_(executor_->MakeStrand("sync of the handler of " + name_)),
         started_(std::move(started)),
         handler_(std::move(handler)) {}
 
@@ -106,9 +107,12 @@ class Listener::Impl : public SharedObject {
 
   void Reject() {
     AnyHandler dropped;
-    const std::lock_guard lock(mutex_);
-    closed_ = removed_ = rejected_ = true;
-    dropped = std::exchange(handler_, nullptr);
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = removed_ = rejected_ = true;
+      dropped = std::exchange(handler_, nullptr);
+    }
+    FireSyncedCallbacks();
   }
 
   Result<void> status() const {
@@ -169,8 +173,9 @@ class Listener::Impl : public SharedObject {
     const Shared<Impl> listener_;
     Task callback_;
   };
+  // Not on strand_, where it would come after the call that is running, and that may wait for whoever is to be told.
   void PostCall(Shared<OnSynced> watch) {
-    executor_->Post(strand_, [watch = std::move(watch)] { watch->Call(); });
+    executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
   }
 
   // Under mutex_. The task keeps this alive, whatever becomes of the Listener.
@@ -191,6 +196,7 @@ class Listener::Impl : public SharedObject {
         }
         event = std::move(queue_.front());
         queue_.pop_front();
+        if (queue_.size() <= options_.backlog_warning / 2) backlog_told_ = false;
         running_ = true;
       }
       Call(event);
@@ -259,10 +265,9 @@ class Listener::Impl : public SharedObject {
     for (Shared<OnSynced>& watch : told) PostCall(std::move(watch));
   }
 
-  // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been below half of it.
+  // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been down to half of it.
   std::size_t NewlyHighBacklog() {
     if (options_.backlog_warning == 0) return 0;
-    if (queue_.size() < options_.backlog_warning / 2) backlog_told_ = false;
     if (queue_.size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
     return queue_.size();
   }
@@ -275,7 +280,7 @@ class Listener::Impl : public SharedObject {
   const std::string name_;
   const Shared<Executor> executor_;
   const Shared<Observer> observer_;
-  const Shared<Strand> strand_;
+  const Shared<Strand> strand_, notices_;
   const Shared<const StartMark> started_;
   Impl* waits_for_ = nullptr;  // while this handler's call removes another one
 
@@ -315,8 +320,7 @@ bool Listener::removed() const noexcept { return impl_->removed(); }
 bool Listener::closed() const noexcept { return impl_->closed(); }
 bool Listener::gone() const noexcept { return impl_->gone(); }
 
-// ------------------------------------------------------------------------------------------------------------------
-// Processor
+// --------------------------------------------------------------------------------------------------- Processor
 
 namespace {
 

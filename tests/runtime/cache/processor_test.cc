@@ -222,6 +222,32 @@ TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore_L4_HS_0
   EXPECT_TRUE(told);
 }
 
+TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck_HS_01) {
+  const auto listener = Listen([&](const AnyEvent& e) {
+    calls_.push_back(e.key.name.str());
+    if (!e.initial) WaitForGate();
+  });
+  bool told = false;
+  const auto watch = listener->NotifySynced([&] { told = true; });
+  listener->Deliver(Events(Add("initial", true)));
+  listener->Deliver(Events(Add("stuck")));
+  listener->InitialQueued();
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("initial", "stuck"));
+  EXPECT_TRUE(told);
+  gate_->Notify();
+  Run();
+}
+
+TEST_P(ListenerTest, TellsWhoWaitsForTheSyncThatItWasRejected_SI_12) {
+  const auto listener = Listen(Noting());
+  bool told = false;
+  const auto watch = listener->NotifySynced([&] { told = true; });
+  listener->Reject();
+  Run();
+  EXPECT_TRUE(told);
+}
+
 TEST_P(ListenerTest, ForgetsWhoNoLongerWaitsForTheSync) {
   const auto listener = Listen(Noting());
   auto captured = std::make_shared<int>(7);
@@ -272,6 +298,18 @@ TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown_PL_03) {
   listener->StopDelivery();
   gate_->Notify();
   Run();
+}
+
+TEST_P(ListenerTest, TellsAgainOfABacklogThatHadGoneDownAndIsAsHighAtOnce_PL_03) {
+  const auto listener = Listen(Noting(), {.backlog_warning = 4});
+  for (int round = 0; round < 2; ++round) {
+    std::vector<AnyEvent> events;
+    for (int i = 0; i < 9; ++i) events.push_back(Add(std::to_string(i)));
+    listener->Deliver(std::move(events));
+    Run();
+    EXPECT_EQ(listener->Backlog(), 0u);
+  }
+  EXPECT_THAT(told_->backlogs, ElementsAre(9u, 9u));
 }
 
 TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped_SI_12) {
