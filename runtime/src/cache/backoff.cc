@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 constexpr Nanos kFirst = 800ms;
 constexpr Nanos kLargest = 30s;
 constexpr Nanos kResetAfter = 2min;
+constexpr std::chrono::seconds kLongestRetryAfter = 5min;  // whatever a broken proxy says: a cache must not stay stale
 
 }  // namespace
 
@@ -35,7 +36,7 @@ Nanos Backoff::Next(TimePoint now, std::int32_t retry_after_seconds) noexcept {
   }
   step_ = step_ == Nanos(0) ? kFirst : std::min(step_ * 2, kLargest);
   const auto extra = static_cast<std::int64_t>(static_cast<double>(step_.count()) * jitter_.Unit());
-  return std::max<Nanos>(step_ + Nanos(extra), std::chrono::seconds(retry_after_seconds));
+  return std::max<Nanos>(step_ + Nanos(extra), std::min(std::chrono::seconds(retry_after_seconds), kLongestRetryAfter));
 }
 
 }  // namespace kgen::cache

@@ -31,7 +31,7 @@ class Backoff {
  public:
   Backoff(std::uint64_t seed, TimePoint now) noexcept : jitter_(seed), last_reset_(now) {}
 
-  // The next delay; never less than what the server asked for (seconds; 0: it did not).
+  // The next delay; never less than what the server asked for (seconds; 0: it did not), of which five minutes count.
   Nanos Next(TimePoint now, std::int32_t retry_after_seconds = 0) noexcept;
   Jitter& jitter() noexcept { return jitter_; }
 

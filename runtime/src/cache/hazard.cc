@@ -15,7 +15,9 @@ HazardSlot* TakeSlot() {
   auto* const slot = new HazardSlot();  // kept for the life of the process, see HazardSlot
   slot->taken.store(true, std::memory_order_relaxed);
   slot->next = all_slots.load(std::memory_order_relaxed);
-  while (!all_slots.compare_exchange_weak(slot->next, slot, std::memory_order_acq_rel)) {
+  // In one order with the writer's store of what it replaces and its look at the list after that: either it sees this
+  // slot, or the reader sees what is new.
+  while (!all_slots.compare_exchange_weak(slot->next, slot, std::memory_order_seq_cst)) {
   }
   return slot;
 }
@@ -37,7 +39,7 @@ HazardSlot& ThisThreadsSlot() {
 
 std::vector<const void*> AnnouncedPointers() {
   std::vector<const void*> announced;
-  for (HazardSlot* slot = all_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+  for (HazardSlot* slot = all_slots.load(std::memory_order_seq_cst); slot != nullptr; slot = slot->next) {
     if (const void* pointer = slot->announced.load(std::memory_order_seq_cst)) announced.push_back(pointer);
   }
   return announced;

@@ -21,6 +21,16 @@ constexpr Nanos kVeryShort = 1s;
 // stream. [D6]
 constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
 
+// Sums of durations must not overflow, and nothing that runs for a week is waited for by more than that.
+ReflectorOptions Bounded(ReflectorOptions options) {
+  constexpr Nanos kLongest = 7 * 24h;
+  for (Nanos* duration : {&options.min_watch_timeout, &options.end_marker_deadline, &options.list_deadline,
+                          &options.watch_deadline_slack, &options.internal_error_retry}) {
+    *duration = std::min(*duration, kLongest);
+  }
+  return options;
+}
+
 // In simulation the clock follows the seed, elsewhere no two processes start in the same microsecond of the same name.
 std::uint64_t SeedOf(const ReflectorOptions& options, Clock& clock, std::string_view name) {
   if (options.seed != 0) return options.seed;
@@ -40,7 +50,7 @@ Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFif
       executor_(std::move(executor)),
       strand_(std::move(strand)),
       observer_(std::move(observer)),
-      options_(std::move(options)),
+      options_(Bounded(std::move(options))),
       hooks_(std::move(hooks)),
       name_(source_->Describe()),
       backoff_(SeedOf(options_, *executor_->clock(), name_), executor_->clock()->Now()),
@@ -50,8 +60,7 @@ Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFif
       deadline_timer_(executor_, strand_),
       resync_timer_(executor_, strand_) {}
 
-// ------------------------------------------------------------------------------------------------------------ rounds
-// and waiting
+// ------------------------------------------------------------------------------------------ rounds and waiting
 
 void Reflector::Impl::Start() {
   if (phase_ == Phase::kNone) StartRound();
@@ -138,8 +147,7 @@ void Reflector::Impl::Changed() {
   if (hooks_.on_status) hooks_.on_status();
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
-// the stream
+// -------------------------------------------------------------------------------------------------- the stream
 
 void Reflector::Impl::OpenStream(bool watch, const ListOptions& options) {
   stream_ = MakeShared<Stream>(Shared<Impl>(this));
@@ -191,8 +199,7 @@ void Reflector::Impl::OnDeadline() {
   StartWatch();
 }
 
-// --------------------------------------------------------------------------------------------------------------------------
-// watches
+// ----------------------------------------------------------------------------------------------------- watches
 
 void Reflector::Impl::EnterWatchPhase() {
   ArmResync();  // lives as long as the watch phase of the round [RW-13, RW-14]
@@ -369,8 +376,7 @@ void Reflector::Impl::OnResync() {
   if (hooks_.on_queued) hooks_.on_queued();
 }
 
-// ----------------------------------------------------------------------------------------------------------------------------
-// outside
+// ----------------------------------------------------------------------------------------------------- outside
 
 Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
                      Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks)

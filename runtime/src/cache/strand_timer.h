@@ -14,15 +14,17 @@
 
 namespace kgen::cache {
 
-// Thread safety: all members on the strand.
-// Ownership: an armed timer owns its task, so a task that keeps its owner alive must be run or cancelled.
+// Thread safety: all members on the strand; the destructor on any thread, as a task that the clock has posted may run
+// beside it.
+// Ownership: an armed timer owns its task, and every task keeps its owner alive: it must be run or cancelled, and when
+// the timer goes nothing is armed.
 class StrandTimer {
  public:
   StrandTimer(Shared<Executor> executor, Shared<Strand> strand)
       : state_(MakeShared<State>()), executor_(std::move(executor)), strand_(std::move(strand)) {}
   StrandTimer(const StrandTimer&) = delete;
   StrandTimer& operator=(const StrandTimer&) = delete;
-  ~StrandTimer() { Cancel(); }
+  ~StrandTimer() = default;
 
   // Replaces what was armed.
   void After(Nanos delay, TimerKind kind, Task task) {

@@ -40,6 +40,12 @@ TEST_P(BackoffTest, IsNeverShorterThanWhatTheServerAskedFor) {
   EXPECT_LT(backoff.Next(At(0s), 1), 3200ms);  // which counts as a step as well
 }
 
+TEST_P(BackoffTest, IsNeverLongerThanFiveMinutesWhateverTheServerAskedFor) {
+  Backoff backoff(GetParam(), At(0s));
+  EXPECT_EQ(backoff.Next(At(0s), 300), 5min);
+  EXPECT_EQ(backoff.Next(At(0s), 2'000'000'000), 5min);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, BackoffTest, ::testing::Range<std::uint64_t>(0, 50));
 
 TEST(Backoff, DiffersBetweenSeeds_ER_10) {
@@ -72,8 +78,7 @@ TEST(RetryBudget, StartsANewSeriesAfterAMinuteWithoutAnError_ER_08) {
 
 TEST(RetryBudget, AllowsNothingByDefault_ER_07) { EXPECT_FALSE(RetryBudget(0s).Allow(At(0s))); }
 
-// ---------------------------------------------------------------------------------------------------------- what
-// errors mean
+// -------------------------------------------------------------------------------------------- what errors mean
 
 struct Case {
   const char* what;

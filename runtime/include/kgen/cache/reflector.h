@@ -34,6 +34,7 @@ namespace kgen::cache {
 // Metadata's name, namespace and resourceVersion stay as they were whatever it does. [INF TR; D13]
 using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
+// Deadlines and time-outs count up to a week.
 struct ReflectorOptions {
   Nanos resync = Nanos(0);  // 0: never [INF RS-01]
   // Honoured above five minutes; the maximum is twice as much. [INF RW-01, RW-02]
