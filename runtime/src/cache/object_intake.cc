@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "core/tell.h"
+#include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/value.h"
 
 namespace kgen::cache {
 namespace {
 
-// Events of a long watch leave shared text and subtrees behind that only old objects used. They are swept out when as
-// many have come as the last sweep left, and some: so what is dead stays in proportion to what lives, and a sweep costs
-// each that came no more than a look or two.
+// Events of a long watch leave shared text and subtrees behind that only old objects used. They are swept out when
+// there are twice as many as the last sweep left, plus some: so what is dead stays in proportion to what lives, and a
+// sweep costs no more than a look or two at each.
 constexpr std::uint32_t kObjectsBetweenLooks = 1024;
 constexpr std::uint64_t kFewShared = 8192;
 
@@ -56,6 +57,7 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
       informer_(std::move(informer)),
       observer_(std::move(observer)),
       decode_(decode),
+      sharing_(sharing),
       decoder_(table, sharing),
       transform_(std::move(transform)) {
   decode_.misfits = &misfits_;
@@ -114,13 +116,24 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
     if (!changed) return Fail(changed.error().With("transform"));
     if (!*changed || &changed->table() != &table_)
       return Fail(Code::kUserCode, "transform: the result is no object of the same type");
-    return WithIdentity(*std::move(changed), *object.metadata());
+    return Share(WithIdentity(*std::move(changed), *object.metadata()), object);
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
     what = "an exception of an unknown type";
   }
   return Fail(Code::kUserCode, "transform: " + what);
+}
+
+AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
+  if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
+  if (!sharing_.strings && !sharing_.subtrees) return changed;
+  DecodeOptions options = decode_;
+  options.misfits = nullptr;  // they were told when it was received
+  Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
+  // What does not come back as it was (the transform may set what no decoder takes) stays without sharing.
+  const bool same = shared && detail::EqualStruct(shared->object(), changed.object(), table_);
+  return same ? *std::move(shared) : changed;
 }
 
 void ObjectIntake::ReportMisfits(const ObjectKey& key) {

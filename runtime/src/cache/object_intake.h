@@ -40,6 +40,8 @@ class ObjectIntake {
  private:
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
+  // The result of a transform, which was made by a copy that shares nothing, with its text and subtrees shared again.
+  AnyRef Share(AnyRef changed, const AnyRef& received);
   void ReportMisfits(const ObjectKey& key);
   std::uint64_t Remembered() const noexcept;  // shared text and subtrees
 
@@ -48,6 +50,7 @@ class ObjectIntake {
   Shared<Observer> observer_;
   std::vector<Misfit> misfits_;
   DecodeOptions decode_;
+  ObjectDecoder::Sharing sharing_;
   ObjectDecoder decoder_;
   TransformFunction transform_;
   std::uint32_t since_look_ = 0;

@@ -25,8 +25,7 @@ std::string Broken(std::string_view name, std::string_view version) {
 }
 std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resourceVersion":"9"}})"; }
 
-// --------------------------------------------------------------------------------------------------- from list to
-// handler
+// ---------------------------------------------------------------------------------------- from list to handler
 
 TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06_Q_06_SI_07) {
   Heard heard;
@@ -638,6 +637,37 @@ TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject_TR_01_SI_19) {
   EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
   EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("no transform")));
   EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);
+}
+
+TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged_TR_01) {
+  ASSERT_TRUE(
+      Informer().SetTransform([](Sample& s) { s.metadata.annotations["seen"] = "by the transform of this test"; }));
+  const std::string spec = R"("spec":{"nodeName":"a name of more than fifteen bytes"})";
+  Sync("5", {ObjectJson("a", "1", spec), ObjectJson("b", "2", spec)});
+  const auto snapshot = Informer().Indexer().Snapshot();
+  const Ref<const Sample> a = snapshot.Get({"ns", "a"}), b = snapshot.Get({"ns", "b"});
+  EXPECT_EQ(a->spec->nodeName, "a name of more than fifteen bytes");
+  EXPECT_EQ(a->metadata.annotations["seen"], "by the transform of this test");
+  EXPECT_EQ(a->spec->nodeName.data(), b->spec->nodeName.data());
+  EXPECT_EQ(a->metadata.annotations["seen"].data(), b->metadata.annotations["seen"].data());
+}
+
+TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes_TR_01) {
+  ASSERT_TRUE(
+      Informer().SetTransform([](Sample& s) { s.spec->nodeName = "no \xff UTF-8, and more than fifteen bytes"; }));
+  Sync("5", {ObjectJson("a", "1")});
+  const Ref<const Sample> a = Informer().Indexer().Snapshot().Get({"ns", "a"});
+  EXPECT_EQ(a->spec->nodeName, "no \xff UTF-8, and more than fifteen bytes");
+}
+
+TEST_P(InformerTest, WatchesForAWeekWhenAskedToWatchForEver_RW_02) {
+  options_.min_watch_timeout = Nanos::max();
+  Sync("5", {});
+  constexpr std::int64_t kWeek = std::int64_t{7} * 86400;
+  EXPECT_GE(source_->last().options.timeout_seconds.value_or(0), kWeek);
+  EXPECT_LE(source_->last().options.timeout_seconds.value_or(0), 2 * kWeek);
+  Advance(7 * 24h - 1s);
+  EXPECT_EQ(source_->size(), 2u);
 }
 
 TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows_PL_08) {

@@ -37,10 +37,10 @@ class SharedInformer {
     return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // Before or while it runs; visible in snapshots taken after the return. A function must go by the object alone: it is
-  // asked again for the old object when that changes or goes, and under a value that it no longer gives then (because
-  // of the time, or of something else that has changed) the old object stays. Errors: kInvalidArgument (name taken, no
-  // such field), kUserCode, kStopped.
+  // Before or while it runs; visible in snapshots taken after the return. The function must depend on the
+  // object alone: when that changes or goes it is called again for the old object to find its entries, and if it then
+  // gives other values (because of the time, or of something else that has changed), old entries remain. Errors:
+  // kInvalidArgument (name taken, no such field), kUserCode, kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);
   }
@@ -53,7 +53,9 @@ class SharedInformer {
   }
 
   // Changes every object before the store sees it, once each; before the start only. Drop what you do not need to save
-  // memory. `function` takes a T& and returns nothing; one that takes a copy would change only that.
+  // memory: what is left shares text and subtrees with other objects as before, at the price of decoding each changed
+  // object twice (managedFields are dropped without that by InformerOptions::drop_managed_fields). `function` takes a
+  // T& and returns nothing; one that takes a copy would change only that. Errors: kInvalidArgument (started already).
   template <std::invocable<T&> F>
     requires(std::is_void_v<std::invoke_result_t<F&, T&>> && !std::invocable<F&, T &&>)
   [[nodiscard]] Result<void> SetTransform(F function) const {
