@@ -29,8 +29,7 @@ constexpr std::size_t kPods = 10'000;
 constexpr std::size_t kFewPods = 1'000;  // the two sizes whose difference is the cost of a pod
 constexpr std::size_t kMorePods = 3'000;
 
-// ------------------------------------------------------------------------------------------------------------------
-// prepared bytes
+// ---------------------------------------------------------------------------------------------- prepared bytes
 
 std::string AsArray(const std::vector<std::string>& pods) {
   std::string text = "[";
@@ -65,8 +64,7 @@ std::string WithEveryTenthChanged(std::vector<std::string> pods) {
   return AsArray(pods);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// in the child
+// ------------------------------------------------------------------------------------------------ in the child
 
 // A running informer of pods over a ScriptedTransport. Never destroyed: taking it down is no part of any figure.
 struct PodInformer {
@@ -175,8 +173,7 @@ Result<Figures> Relists(const std::vector<std::string>& arguments) {
   return figures;
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// in the parent
+// ----------------------------------------------------------------------------------------------- in the parent
 
 Result<double> InstructionsPerPod(bool streaming) {
   const TemporaryFolder folder;

@@ -29,8 +29,7 @@ void InformerCore::Impl::FireRelay::operator()() const {
   if (const Shared<Impl> impl = held->Take()) impl->Stop();
 }
 
-// -----------------------------------------------------------------------------------------------------------------------
-// any thread
+// -------------------------------------------------------------------------------------------------- any thread
 
 InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
                          InformerOptions options)
@@ -127,8 +126,7 @@ Shared<InformerCore::Watch> InformerCore::Impl::OnStatusChange(std::function<voi
   return MakeShared<StatusWatch>(Shared<Impl>(this), std::move(callback));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------
-// outside
+// ----------------------------------------------------------------------------------------------------- outside
 
 InformerCore::InformerCore(const Connection& connection, Shared<ListWatch> source, const TypeTable& table,
                            InformerOptions options)

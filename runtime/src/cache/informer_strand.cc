@@ -85,8 +85,7 @@ void InformerCore::Impl::StopOnStrand() {
   Publish();
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// registrations
+// ----------------------------------------------------------------------------------------------- registrations
 
 void InformerCore::Impl::AddOnStrand(PendingListener pending) {
   if (IsStopped()) return pending.listener->Reject();
@@ -136,8 +135,7 @@ Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
   return std::max(requested, check_period_);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the
-// controller loop
+// ----------------------------------------------------------------------------------------- the controller loop
 
 void InformerCore::Impl::ScheduleDrain(Nanos delay) {
   if (drain_scheduled_) return;
@@ -178,8 +176,7 @@ void InformerCore::Impl::Drain() {
   if (!fifo_.empty()) ScheduleDrain(Nanos(0));                 // it has waited
 }
 
-// ----------------------------------------------------------------------------------------------------------------------------
-// status
+// ------------------------------------------------------------------------------------------------------ status
 
 // Whoever sees that it has synced finds the status of that state, refused objects included.
 void InformerCore::Impl::Publish() {

@@ -47,7 +47,7 @@ class SyncWait {
                        [](const auto* handler) { return handler->HasSynced(); });
   }
 
-  // What ends the wait although nobody asked for it.
+  // Why waiting longer would be in vain: not started, stopped, or refused by the server too often.
   Result<void> StillPossible() const {
     for (const Shared<InformerCore>& informer : informers_) {
       if (informer->HasSynced()) continue;

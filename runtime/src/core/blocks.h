@@ -7,11 +7,13 @@
 // Field::offset), `value` that of a list's or map's element.
 //
 // How the decoder fills a block:
-//   list:  block = NewList(n, type);  slot = AppendElement(block, type);  ... decode into *slot ...;  block =
-//   ShrinkList(block, type) map:   block = NewPackedMap(n, type);  entry = AppendEntry(block, type);  ... KeyOf(entry),
-//   ValueOf(entry) ...;
+//   list   block = NewList(n, type)
+//          slot = AppendElement(block, type), and decode into *slot; for each element
+//          block = ShrinkList(block, type)
+//   map    block = NewPackedMap(n, type)
+//          entry = AppendEntry(block, type), and decode into KeyOf(entry) and ValueOf(entry); for each entry
 //          block = SortPackedMap(block, type)
-//   box:   block = NewBox(table, false);  ... decode into block->object() ...
+//   box    block = NewBox(table, false), and decode into block->object()
 // At any point Release{List,Map,Box} gives back everything that was appended, so an error path is one call.
 //
 // Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>. [D5, D7]

@@ -33,7 +33,8 @@ class Stderr final : public Observer {
     line.append(event.watch ? ": watch failed" : ": list failed")
         .append(", attempt ")
         .append(std::to_string(event.attempt));
-    line += event.gave_up ? ", given up" : ", again in " + Seconds(event.retry_in);
+    line += ", again in " + Seconds(event.retry_in);
+    if (event.gave_up) line += "; a wait for the sync ends with this";
     Write(line + Why(event.error));
   }
   void OnObjectRefused(const ObjectRefused& event) override {

@@ -28,6 +28,8 @@ class Executor;
 namespace cache {
 
 class ListWatch;
+// Changes an object before anybody sees it. Runs exactly once per received object, on the strand; must not block.
+// Metadata's name, namespace, uid and resourceVersion stay as they were whatever it does. [INF TR; D13]
 using Transform = std::function<Result<AnyRef>(AnyRef object)>;
 
 struct InformerOptions {
@@ -48,7 +50,9 @@ struct InformerStatus {
   // Or "starting", "listing", "streaming the list", "watching", "waiting to try again", "stopped".
   std::string_view state = "not started";
   bool started = false, stopped = false, synced = false;
-  int failures = 0;  // of listing or watching, in a row
+  // Lists that failed and watches that could not be opened, in a row. A watch that opened and broke is no such failure,
+  // however often it happens: `watches` grows, and the observer is told.
+  int failures = 0;
   int refusals = 0;  // 401, 403 and 404 in a row
   bool has_error = false;
   Error last_error{Code::kInternal, ""};
@@ -97,7 +101,7 @@ class InformerCore : public SharedObject {
   Shared<Executor> executor() const;
 
   // `callback` runs as posted work whenever synced, stopped, failures or the last error change, until the returned
-  // Timer-like handle is dropped.
+  // handle is dropped; a call that is under way then may still finish.
   class Watch : public SharedObject {};
   [[nodiscard]] Shared<Watch> OnStatusChange(std::function<void()> callback);
 
@@ -110,7 +114,8 @@ class InformerCore : public SharedObject {
 
 // What to wait for besides the stores, and for how long.
 struct SyncOptions {
-  std::vector<const Registration*> handlers{};  // also until each has handled its initial events
+  // Also until each has handled its initial events. Not owned: must neither go nor move during the wait.
+  std::vector<const Registration*> handlers{};
   bool patient = false;  // 401, 403 and 404 count as passing troubles instead of giving up after three attempts
   // Objects that could not be decoded make it fail with kDecode; else status() and the observer tell of them. [D6]
   bool complete = false;
@@ -118,8 +123,9 @@ struct SyncOptions {
 };
 
 namespace detail {
-// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped; the message names each
-// informer that is not synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
+// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped, kDecode (`complete`),
+// kInvalidArgument (nobody started the informer; or on a thread that runs posted work); the message names each informer
+// that is not synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
 Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
                          const SyncOptions& options);
 // The same where there may be no informer to take the executor from.

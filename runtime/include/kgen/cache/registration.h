@@ -19,8 +19,9 @@ class InformerCore;
 }  // namespace cache
 
 struct HandlerOptions {
-  // How often every object is told again as an Updated with reason kResync; 0: never. At least a second; rounded up to
-  // the informer's own check period once that runs. Negative: the informer's default. [INF RS]
+  // How often every object is told again as an Updated with reason kResync; 0: never. At least a second; when added
+  // after the start, at least the informer's check period, and a multiple of it. Negative: the informer's default. [INF
+  // RS]
   Nanos resync = Nanos(-1);
   std::string name{};  // for messages and traces
   // Told to the observer when so many events wait; 0: never. Nothing is ever dropped.

@@ -9,19 +9,17 @@
 //
 // What it promises (D6, contract GEN COD):
 //   * Unknown members are kept in order; so are big integers, number spelling, times as written, `null` where nullable.
-//   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode as
-//   a Misfit.
+//   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode
+//     as a Misfit.
 //   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
-//   namespace does
-//     not decode, its apiVersion or kind is another one's, or a limit is passed.
+//     namespace does not decode, its apiVersion or kind is another one's, or a limit is passed.
 //   * An element of a list or map of structs that is null or no object stays in its place: a default struct with the
-//   raw text
-//     as an unknown field without a name (an unset String), written back as that text unless something is assigned in
-//     it. Null elements of text and of the well-known types read as unset and go back as null; a null among bare
-//     numbers makes the whole list or map a misfit.
+//     raw text as an unknown field without a name (an unset String), written back as that text unless something is
+//     assigned in it. Null elements of text and of the well-known types read as unset and go back as null; a null
+//     among bare numbers makes the whole list or map a misfit.
 //   * Duplicate members: the last one wins. Non-nullable null: absent.
-//   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A lone
-//     surrogate escape decodes to U+FFFD, as Go does.
+//   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A
+//     lone surrogate escape decodes to U+FFFD, as Go does.
 #ifndef KGEN_CODEC_DECODE_H_
 #define KGEN_CODEC_DECODE_H_
 
