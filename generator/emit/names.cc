@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/emit/macros.h"
+#include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
 namespace {
@@ -227,6 +228,35 @@ std::string Join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
+// "kReplace_replace", "kAB_a_dash_b": a constant's name and then the value, character by character. What follows the
+// last '_' but between digits begins with a letter, as it never does in a name without the spelling.
+std::string SpelledConstant(std::string_view value) {
+  std::vector<std::string> words;
+  bool open = false;
+  for (std::string_view rest = value; !rest.empty();) {
+    const char c = rest.front();
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      words.push_back(ForeignWord(rest));
+      open = false;
+      continue;
+    }
+    rest.remove_prefix(1);
+    const bool plain = IsLetter(c) || IsDigit(c);
+    if (!plain) {
+      words.emplace_back(SymbolWord(c));
+    } else if (open) {
+      words.back() += c;
+    } else {
+      words.emplace_back(1, c);
+    }
+    open = plain;
+  }
+  std::string spelling = Join(words, "_");
+  if (spelling.empty()) spelling = "nothing";
+  if (IsDigit(spelling[0])) spelling.insert(0, "n");
+  return ConstantIdentifier(value) + "_" + spelling;
+}
+
 // Groups of Kubernetes whose first label stays theirs, in a run without them too. [GEN GRP-02]
 constexpr std::string_view kBuiltInGroups[] = {"",
                                                "admissionregistration.k8s.io",
@@ -302,6 +332,26 @@ std::string ConstantIdentifier(std::string_view value) {
   const bool minus = value.size() > 1 && value[0] == '-' && IsDigit(value[1]);
   if (IsDigit(name[0])) name.insert(0, minus ? "ValueMinus" : "Value");
   return "k" + name;
+}
+
+std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& values) {
+  std::map<std::string, std::size_t> wanted, spelled;
+  for (const std::string& value : values) {
+    ++wanted[ConstantIdentifier(value)];
+    ++spelled[SpelledConstant(value)];
+  }
+  std::vector<std::string> result;
+  result.reserve(values.size());
+  for (const std::string& value : values) {
+    std::string name = ConstantIdentifier(value);
+    if (wanted[name] != 1) {
+      name = SpelledConstant(value);
+      if (spelled[name] != 1) name += "_h" + Hash(value);  // words for symbols, and the same words as letters
+    }
+    if (name == "kTable") name += '_';  // what has a kTable is a type with fields
+    result.push_back(std::move(name));
+  }
+  return result;
 }
 
 std::string NamespaceIdentifier(std::string_view name) {

@@ -27,6 +27,12 @@ std::string TypeIdentifier(std::string_view name);
 // A constant of an enum: "kAlways", "kEmpty" for "", "kEqualTilde" for "=~", "kValue301" for "301".
 std::string ConstantIdentifier(std::string_view value);
 
+// Constants for the values of one enum. Code that compiles must go on meaning what it meant when a value is added, so a
+// name is never handed from one value to another: where values want the same name none of them gets it, and each says
+// how it is spelled ("kReplace_replace", "kReplace_Replace"). In the order of `values`; no value twice. [GEN ENUM-04;
+// D19]
+std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& values);
+
 // A namespace and folder: lower case, ASCII, no reserved file name ("cert_manager", "con_").
 std::string NamespaceIdentifier(std::string_view name);
 

@@ -322,13 +322,31 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   values.reserve(schema.enum_values.size());
   for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
   std::sort(values.begin(), values.end());
-  const std::vector<std::string> identifiers = DistinctIdentifiers(values, ConstantIdentifier, {"kTable"});
+  const std::vector<std::string> identifiers = ConstantIdentifiers(values);
+  WarnOfSpelledConstants(field, values, identifiers, scope);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::string literal = text ? StringViewLiteral(values[i]) : values[i];
     if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // no literal of its own [GEN VAL-06]
     out.constants.push_back({identifiers[i], std::move(literal)});
   }
   return out;
+}
+
+// Values that differ in case or separators only are more often a slip than meant, and their constants are renamed by
+// it.
+void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
+                                           const std::vector<std::string>& identifiers, const Scope& scope) const {
+  std::string list;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string plain = ConstantIdentifier(values[i]);
+    if (!identifiers[i].starts_with(plain + "_") || identifiers[i].size() == plain.size() + 1) continue;
+    list += (list.empty() ? "" : ", ") + Quote(values[i]) + " is " + identifiers[i];
+  }
+  if (list.empty()) return;
+  diagnostics_.Warning(
+      "enum-clash", field.origin,
+      "values of " + Quote(field.name) + " want the same constant, so each is called by its spelling: " + list,
+      scope.title + "." + Visible(field.name), "take out what is a slip; the constants get other names then");
 }
 
 Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const {

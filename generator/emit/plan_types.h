@@ -48,6 +48,8 @@ class StructPlanner {
   void PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const;
   PlannedField PlanField(const model::Field& field, const Scope& scope) const;
   PlannedEnum PlanEnum(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
+  void WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
+                              const std::vector<std::string>& identifiers, const Scope& scope) const;
   Spelling Spell(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   Spelling SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   std::string Flags(const model::Field& field, const Scope& scope) const;

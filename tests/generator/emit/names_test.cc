@@ -4,6 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace kgen::generator::emit {
 namespace {
 
@@ -112,10 +118,49 @@ TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers_ENUM_03) {
   EXPECT_EQ(ConstantIdentifier("default"), "kDefault");
 }
 
-TEST(ConstantIdentifiers, OfValuesThatDifferInCaseOrSeparatorsAreDistinct_ENUM_04) {
-  EXPECT_THAT(DistinctIdentifiers({"Replace", "replace"}, ConstantIdentifier, {}),
-              ElementsAre("kReplace", "kReplace_2"));
-  EXPECT_THAT(DistinctIdentifiers({"a_b", "a-b", "aB"}, ConstantIdentifier, {}), ElementsAre("kAB_3", "kAB", "kAB_2"));
+TEST(ConstantIdentifiers, OfValuesThatDifferInCaseOrSeparatorsSayHowTheyAreSpelled_ENUM_04) {
+  EXPECT_THAT(ConstantIdentifiers({"Replace", "replace"}), ElementsAre("kReplace_Replace", "kReplace_replace"));
+  EXPECT_THAT(ConstantIdentifiers({"a_b", "a-b", "aB", "c"}),
+              ElementsAre("kAB_a_underscore_b", "kAB_a_dash_b", "kAB_aB", "kC"));
+  EXPECT_THAT(ConstantIdentifiers({"1", "+1"}), ElementsAre("kValue1_n1", "kValue1_plus_1"));
+  EXPECT_THAT(ConstantIdentifiers({"", "empty"}), ElementsAre("kEmpty_nothing", "kEmpty_empty"));
+  EXPECT_THAT(ConstantIdentifiers({"table"}), ElementsAre("kTable_"));
+}
+
+std::map<std::string, std::string> Meaning(const std::vector<std::string>& values) {
+  std::map<std::string, std::string> out;
+  const std::vector<std::string> names = ConstantIdentifiers(values);
+  for (std::size_t i = 0; i < names.size(); ++i) out.emplace(names[i], values[i]);
+  return out;
+}
+
+TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo_ENUM_04_D19) {
+  const auto before = Meaning({"keep", "replace"});
+  const auto after = Meaning({"keep", "replace", "Replace"});
+  EXPECT_EQ(before.at("kReplace"), "replace");
+  EXPECT_EQ(before.at("kKeep"), after.at("kKeep"));
+  EXPECT_FALSE(after.contains("kReplace")) << "code that names it must not compile to something else";
+}
+
+TEST(ConstantIdentifiers, AreNeverHandedFromOneValueToAnother_ENUM_04_D19) {
+  const std::vector<std::string> values = {"a", "A",  "a-b", "a.b", "aB",      "1-1",
+                                           "1", "+1", "",    "-",   "a-dash-", "a--dash"};
+  for (std::uint32_t set = 1; set < (1u << values.size()); ++set) {
+    std::vector<std::string> chosen;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if ((set >> i & 1u) != 0) chosen.push_back(values[i]);
+    }
+    const auto all = Meaning(chosen);
+    ASSERT_EQ(all.size(), chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      std::vector<std::string> fewer = chosen;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      for (const auto& [name, value] : Meaning(fewer)) {
+        const auto found = all.find(name);
+        ASSERT_TRUE(found == all.end() || found->second == value) << name << " was " << value;
+      }
+    }
+  }
 }
 
 TEST(NamespaceIdentifier, EscapesKeywordsMacrosAndDevices_NAM_22_GRP_05_OUT_08) {

@@ -191,5 +191,16 @@ TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo_CRD_23) {
   EXPECT_EQ(order.enums[0].constants[1].identifier, "kSpecZ");
 }
 
+TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant_ENUM_04) {
+  Loaded loaded = Load({test::OrderCrd("a: {type: string, enum: [replace, keep, Replace]}")});
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(loaded.Said(),
+            "input.yaml:16:11 warning enum-clash: values of \"a\" want the same constant, so each is called by its "
+            "spelling: \"Replace\" is kReplace_Replace, \"replace\" is kReplace_replace | acme.shop.v1.Order.a\n");
+  const PlannedEnum& values = plan.versions.at(0).structs.at(0).enums.at(0);
+  ASSERT_EQ(values.constants.size(), 3u);
+  EXPECT_EQ(values.constants[1].identifier, "kKeep");
+}
+
 }  // namespace
 }  // namespace kgen::generator::emit

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 8b96b529653ffb9f.
+// Of the headers: 0668397ab82fcf14.
 
 #endif  // HOSTILE_FINGERPRINT_H_

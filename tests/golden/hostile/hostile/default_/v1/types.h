@@ -204,16 +204,16 @@ struct Client {
       static constexpr ::std::string_view kHKEYSoftware = "HKEY\\Software";
       static constexpr ::std::string_view kNULL = "NULL";
       static constexpr ::std::string_view kREPLACE = "REPLACE";
-      static constexpr ::std::string_view kReplace = "Replace";
+      static constexpr ::std::string_view kReplace_Replace = "Replace";
       static constexpr ::std::string_view kUnderscore = "_";
-      static constexpr ::std::string_view kAB = "a-b";
-      static constexpr ::std::string_view kAB_2 = "aB";
-      static constexpr ::std::string_view kAB_3 = "a_b";
+      static constexpr ::std::string_view kAB_a_dash_b = "a-b";
+      static constexpr ::std::string_view kAB_aB = "aB";
+      static constexpr ::std::string_view kAB_a_underscore_b = "a_b";
       static constexpr ::std::string_view kCafU00e9 = "caf\303\251";
       static constexpr ::std::string_view kDefault = "default";
       static constexpr ::std::string_view kKTable = "kTable";
       static constexpr ::std::string_view kOn = "on";
-      static constexpr ::std::string_view kReplace_2 = "replace";
+      static constexpr ::std::string_view kReplace_replace = "replace";
       static constexpr ::std::string_view kXIntY0 = "x\"; int y = 0; //";
     };
 
@@ -514,8 +514,8 @@ struct ScalePaths {
 
   // What a field selector may name, beside metadata.name and metadata.namespace.
   struct SelectableFields {
-    static constexpr ::std::string_view kSpecColor = "spec.Color";
-    static constexpr ::std::string_view kSpecColor_2 = "spec.color";
+    static constexpr ::std::string_view kSpecColor_spec_dot_Color = "spec.Color";
+    static constexpr ::std::string_view kSpecColor_spec_dot_color = "spec.color";
     static constexpr ::std::string_view kSpecFooBar = "spec.foo_bar";
   };
 
