@@ -103,13 +103,13 @@ void Dialer::Start(Shared<TlsContext> tls, Refresh refresh, std::move_only_funct
     loop_->Post([self, resolved = std::move(resolved)]() mutable { self->OnResolved(std::move(resolved)); });
     return;
   }
-  executor_->Blocking("resolve " + target_.host,
-                      [reply = Reply(self), refresh = std::move(refresh), target = target_]() mutable {
-                        Resolved resolved;
-                        Resolve(target, resolved);
-                        if (refresh) resolved.tls = refresh();
-                        reply.Send(std::move(resolved));
-                      });
+  executor_->BlockingShort("resolve " + target_.host,
+                           [reply = Reply(self), refresh = std::move(refresh), target = target_]() mutable {
+                             Resolved resolved;
+                             Resolve(target, resolved);
+                             if (refresh) resolved.tls = refresh();
+                             reply.Send(std::move(resolved));
+                           });
 }
 
 void Dialer::Cancel() noexcept {

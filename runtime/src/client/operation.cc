@@ -77,7 +77,7 @@ void Operation::Authorize() {
   if (ended_ || cancelled()) return;
   StartTimeLimit();
   if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
-  core_->executor->Blocking("read token file", [self = Shared<Operation>(this)] {
+  core_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
     Result<std::string> token = self->core_->token.Read(self->core_->clock->Now());
     self->PostSelf([token = std::move(token)](Operation& op) {
       if (op.ended_ || op.cancelled()) return;

@@ -1,14 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The real executor: two lanes of threads over one lock. Posted work has a fixed number of threads; blocking work gets
-// a thread whenever none is idle, up to a limit, and gives it back after a while. A strand is a queue that stands in at
-// most one lane at a time, by the kind of its next task.
+// The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
+// gets a thread whenever none is idle, up to a limit, and gives it back after a while. What bodies of blocking work
+// wait for (a token file, a name) has a lane of its own: behind them it would wait for ever once they hold every
+// thread. A strand is a queue that stands in at most one of the first two lanes at a time, by the kind of its next
+// task.
 //
 // The handle (ThreadPool) and the threads share PoolState, so that the last reference may go on any thread, one of the
 // pool's own included: then its threads are released instead of joined (core/thread.h). [D9, D11]
 #include "core/thread_pool.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -30,6 +33,9 @@ using detail::Sleeper;
 using detail::Thread;
 
 constexpr int kTasksInARow = 64;  // of one strand, before others get the thread
+constexpr int kShortThreads = 2;  // beyond max_threads: a name server that is silent does not hold up a token file
+
+enum class Kind : std::uint8_t { kPosted, kBlocking, kShort };
 
 class PoolStrand final : public Strand {
  public:
@@ -89,7 +95,7 @@ struct Worker {
 };
 
 struct Lane {
-  bool blocking = false;
+  Kind kind = Kind::kPosted;
   int limit = 1;
   std::deque<Job> ready;
   std::vector<Worker*> idle;  // the last one to become idle is the first to work again
@@ -102,10 +108,12 @@ class PoolState final : public detail::WaitScope {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     posted_.limit = options.threads > 0 ? options.threads : std::max(2, cores);
     blocking_.limit = std::max(1, options.max_threads - posted_.limit);
-    blocking_.blocking = true;
+    blocking_.kind = Kind::kBlocking;
+    short_.limit = kShortThreads;
+    short_.kind = Kind::kShort;
   }
 
-  void Add(const Shared<PoolState>& self, bool blocking, Job job);
+  void Add(const Shared<PoolState>& self, Kind kind, Job job);
   void Close() noexcept;
   void Work(Lane& lane, Worker* worker);
 
@@ -123,7 +131,7 @@ class PoolState final : public detail::WaitScope {
   }
   detail::PoolCensus census() const {
     const std::lock_guard lock(mutex_);
-    return {posted_.workers.size(), blocking_.workers.size()};
+    return {posted_.workers.size(), blocking_.workers.size(), short_.workers.size()};
   }
 
   // WaitScope.
@@ -153,8 +161,8 @@ class PoolState final : public detail::WaitScope {
 
   const Nanos idle_;
   mutable std::mutex mutex_;
-  Lane posted_, blocking_;         // guarded by mutex_, as all below; `blocking` and `limit` are constant
-  std::vector<Sleeper*> waiting_;  // in Waiter::Wait
+  Lane posted_, blocking_, short_;  // guarded by mutex_, as all below; `kind` and `limit` are constant
+  std::vector<Sleeper*> waiting_;   // in Waiter::Wait
   std::vector<std::unique_ptr<Worker>>
       left_behind_;  // of Close() on a thread of ours: these run on, and still use theirs
   std::vector<Shared<Observer>> observers_;
@@ -165,14 +173,14 @@ class PoolState final : public detail::WaitScope {
 // The pool that a thread belongs to, for a handle that is dropped there.
 thread_local constinit const PoolState* current_pool = nullptr;
 
-void PoolState::Add(const Shared<PoolState>& self, bool blocking, Job job) {
+void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job job) {
   Job dropped;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   if (closed_) {
     dropped = std::move(job);
     return;
   }
-  Lane& lane = blocking ? blocking_ : posted_;
+  Lane& lane = kind == Kind::kPosted ? posted_ : kind == Kind::kBlocking ? blocking_ : short_;
   lane.ready.push_back(std::move(job));
   WakeOrStart(self, lane);
 }
@@ -192,7 +200,7 @@ void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
       return;
     }
   }
-  if (lane.blocking) ReportLimit(self);
+  if (lane.kind == Kind::kBlocking) ReportLimit(self);
 }
 
 // The observer is user code: it is told by a posted task, without our lock.
@@ -211,7 +219,7 @@ void PoolState::ReportLimit(const Shared<PoolState>& self) {
 
 void PoolState::Work(Lane& lane, Worker* worker) {
   current_pool = this;
-  detail::OnPostedThread() = !lane.blocking;
+  detail::OnPostedThread() = lane.kind == Kind::kPosted;
   std::unique_lock lock(mutex_);
   while (!closed_) {
     if (lane.ready.empty()) {
@@ -230,7 +238,8 @@ void PoolState::Work(Lane& lane, Worker* worker) {
 bool PoolState::WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker) {
   lane.idle.push_back(worker);
   lock.unlock();
-  const bool woken = worker->sleeper->SleepUntil(lane.blocking ? SystemClock()->Now() + idle_ : Waiter::kNoDeadline);
+  const bool stays = lane.kind == Kind::kPosted;
+  const bool woken = worker->sleeper->SleepUntil(stays ? Waiter::kNoDeadline : SystemClock()->Now() + idle_);
   lock.lock();
   const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
   if (still_idle == lane.idle.end()) return true;  // somebody gave us work; the wake may still be on its way
@@ -255,19 +264,20 @@ void PoolState::Run(Lane& lane, Job job) {
 }
 
 void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
+  const bool blocking = lane.kind == Kind::kBlocking;
   for (int run = 0;; ++run) {
     if (closed()) return strand->Drop();
     PoolStrand::Item item;
-    const auto next = run < kTasksInARow ? strand->Take(lane.blocking, item) : PoolStrand::Next::kOtherLane;
+    const auto next = run < kTasksInARow ? strand->Take(blocking, item) : PoolStrand::Next::kOtherLane;
     if (next == PoolStrand::Next::kNone) return;
     if (next == PoolStrand::Next::kTaken) {
       RunTask(item.task, strand->name());
       continue;
     }
-    const bool blocking = run < kTasksInARow ? !lane.blocking : lane.blocking;
+    const bool next_blocks = run < kTasksInARow ? !blocking : blocking;
     Job again;
     again.strand = std::move(strand);
-    return Add(Shared<PoolState>(this), blocking, std::move(again));
+    return Add(Shared<PoolState>(this), next_blocks ? Kind::kBlocking : Kind::kPosted, std::move(again));
   }
 }
 
@@ -302,7 +312,7 @@ void PoolState::Close() noexcept {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     observers.swap(observers_);
-    for (Lane* lane : {&posted_, &blocking_}) {
+    for (Lane* lane : {&posted_, &blocking_, &short_}) {
       std::move(lane->ready.begin(), lane->ready.end(), std::back_inserter(dropped));
       lane->ready.clear();
       for (auto& worker : lane->workers) worker->sleeper->Wake();
@@ -338,12 +348,8 @@ class ThreadPool final : public Executor {
   Shared<Strand> MakeStrand(std::string_view name) override { return MakeShared<PoolStrand>(name); }
   void Post(const Shared<Strand>& strand, Task task) override { OnStrand(strand, std::move(task), false); }
   void BlockingOn(const Shared<Strand>& strand, Task body) override { OnStrand(strand, std::move(body), true); }
-  void Blocking(std::string name, Task body) override {
-    Job job;
-    job.task = std::move(body);
-    job.name = std::move(name);
-    state_->Add(state_, true, std::move(job));
-  }
+  void Blocking(std::string name, Task body) override { Alone(Kind::kBlocking, std::move(name), std::move(body)); }
+  void BlockingShort(std::string name, Task body) override { Alone(Kind::kShort, std::move(name), std::move(body)); }
   Shared<Waiter> MakeWaiter(std::string_view what) override {
     return detail::MakeThreadWaiter(std::string(what), state_);
   }
@@ -359,7 +365,13 @@ class ThreadPool final : public Executor {
     Job job;
     job.strand = Shared<PoolStrand>(static_cast<PoolStrand*>(strand.get()));
     if (!job.strand->Push({std::move(task), blocking})) return;
-    state_->Add(state_, blocking, std::move(job));
+    state_->Add(state_, blocking ? Kind::kBlocking : Kind::kPosted, std::move(job));
+  }
+  void Alone(Kind kind, std::string name, Task body) {
+    Job job;
+    job.task = std::move(body);
+    job.name = std::move(name);
+    state_->Add(state_, kind, std::move(job));
   }
 
   const Shared<PoolState> state_;

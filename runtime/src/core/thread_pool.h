@@ -12,6 +12,7 @@ namespace kgen::detail {
 struct PoolCensus {
   std::size_t posted = 0;    // threads for posted work
   std::size_t blocking = 0;  // threads for blocking work
+  std::size_t brief = 0;     // threads for BlockingShort()
 };
 PoolCensus CensusOf(const Executor& thread_pool);
 

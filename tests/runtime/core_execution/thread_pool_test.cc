@@ -158,6 +158,35 @@ TEST_F(ThreadPoolTest, SaysOnceThatTheLimitOfThreadsIsReachedAndRunsTheRestLater
   EXPECT_EQ(observer->reports, 1);
 }
 
+TEST_F(ThreadPoolTest, RunsTheLibrarysShortWorkWhileBodiesHoldEveryThreadAndTakesItsThreadsBack_D9) {
+  const auto full = pool_->MakeWaiter("every thread is taken");
+  std::vector<Shared<Waiter>> gates;
+  std::atomic<int> inside = 0, ended = 0;
+  for (int i = 0; i < 20; ++i) {
+    gates.push_back(pool_->MakeWaiter("gate"));
+    pool_->Blocking("body", [&, gate = gates.back()] {
+      if (++inside == 8) full->Notify();
+      EXPECT_TRUE(gate->Wait({}, Soon()));
+      ++ended;
+    });
+  }
+  ASSERT_TRUE(full->Wait({}, Soon()));
+  const auto read = pool_->MakeWaiter("the files");
+  std::atomic<int> files = 0;
+  for (int i = 0; i < 20; ++i) {
+    pool_->BlockingShort("file", [&] {
+      EXPECT_FALSE(pool_->InPostedTask());
+      if (++files == 20) read->Notify();
+    });
+  }
+  EXPECT_TRUE(read->Wait({}, Soon()));
+  EXPECT_EQ(ended, 0);
+  EXPECT_LE(detail::CensusOf(*pool_).brief, 2u);
+  for (auto& each : gates) each->Notify();
+  EXPECT_TRUE(Eventually([&] { return ended == 20; }));
+  EXPECT_TRUE(Eventually([&] { return detail::CensusOf(*pool_).brief == 0; }));
+}
+
 TEST_F(ThreadPoolTest, RefusesToBlockInAPostedTask) {
   const auto waiter = pool_->MakeWaiter("a wait in the wrong place");
   const auto done = pool_->MakeWaiter("done");

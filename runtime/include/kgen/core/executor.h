@@ -5,12 +5,13 @@
 //   | runs                                                        | where                               | may block |
 //   | split, decode, transform, queue, index functions, apply     | the informer's strand               | no        |
 //   | handlers, reconcile functions                               | the registration's strand, Blocking | yes       |
-//   | file reads, exec plugins, name resolution                   | Blocking                            | yes       |
+//   | the library's own: token and certificate files, names       | BlockingShort                       | briefly   |
 #ifndef KGEN_CORE_EXECUTOR_H_
 #define KGEN_CORE_EXECUTOR_H_
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kgen/core/clock.h"
 #include "kgen/core/shared.h"
@@ -29,8 +30,9 @@ class Strand : public SharedObject {
 
 struct ExecutorOptions {
   int threads = 0;  // for posted work; 0: the number of cores, at least 2
-  int max_threads =
-      512;  // posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited)
+  // Posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited). Up to two more, of
+  // the library's own, come on top: see BlockingShort.
+  int max_threads = 512;
   Nanos idle = std::chrono::seconds(10);  // a thread for blocking work that found none for so long ends
 };
 
@@ -45,6 +47,10 @@ class Executor : public SharedObject {
   virtual void Blocking(std::string name, Task body) = 0;
   // Blocking work in the strand's order: nothing else of that strand runs until `body` has returned.
   virtual void BlockingOn(const Shared<Strand>& strand, Task body) = 0;
+  // For the library itself, not for user code: a file to read, a name to resolve. Calls made in bodies of Blocking wait
+  // for these, so they must not wait behind such bodies, however many there are. An executor that wraps another one
+  // passes them on; one without a limit of threads has no reason to tell the two apart.
+  virtual void BlockingShort(std::string name, Task body) { Blocking(std::move(name), std::move(body)); }
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
   // True on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's I/O: a
