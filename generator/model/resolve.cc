@@ -172,13 +172,20 @@ class Resolver {
       for (std::size_t steps = 0; next != kNoType; ++steps) {
         if (steps > api_.types.size()) {
           diagnostics_.Error("reference-cycle", type.origin,
-                             "the definition " + Quote(type.definition, 200) + " refers to itself only");
+                             "the definition " + Quote(type.definition, 200) + " refers to itself only", PathOf(type),
+                             "say what it is: a type, or properties");
           type.schema.kind = Kind::kJson;
           break;
         }
         next = api_.types[next].schema.kind == Kind::kRef ? api_.types[next].schema.ref : kNoType;
       }
     }
+  }
+
+  // Of a type from an API document: where its definition stands.
+  std::string PathOf(const NamedType& type) const {
+    const auto found = draft_.definitions.find(type.definition);
+    return found == draft_.definitions.end() ? std::string() : found->second.schema->path;
   }
 
   // <Kind>List with ListMeta and items [GEN WK-16, WK-17].

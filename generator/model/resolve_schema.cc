@@ -3,13 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace kgen::generator::model {
 namespace {
 
-constexpr int kMaxValueDepth = 32;
+constexpr std::size_t kMaxValueDepth = 32;
+
+// Values that are there only because a reference was followed, in the whole run: without a limit a few definitions with
+// several references each, one to the next, ask for gigabytes.
+constexpr std::size_t kMaxFollowed = 200'000;
 
 Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
   Schema schema;
@@ -37,10 +45,11 @@ bool AreIntegerAndString(const std::vector<RawSchemaPtr>& branches) {
   return (a == "integer" && b == "string") || (a == "string" && b == "integer");
 }
 
-bool IsInteger(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && text.size() < 20 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+// An integer of 64 bits.
+bool IsInt64(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 std::string_view Describe(JsonKind kind) {
@@ -109,6 +118,7 @@ void SchemaResolver::Warn(std::string_view id, Origin origin, std::string messag
 
 Schema SchemaResolver::Resolve(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
   if (rules.custom) CheckStructure(raw, path);
+  if (!following_.empty()) ++followed_;
   Schema schema = Decide(raw, rules, path);
   schema.origin = raw.origin;
   schema.nullable = schema.nullable || raw.nullable;
@@ -166,15 +176,39 @@ Schema SchemaResolver::FollowReference(const std::string& name, Origin origin, c
     diagnostics_.Error("dangling-reference", origin, "there is no definition " + Quote(name, 200), path.Text());
     return Make(Kind::kJson);
   }
-  if (value_depth_ == kMaxValueDepth) {
-    diagnostics_.Error("reference-cycle", origin, "the definition " + Quote(name, 200) + " is made of itself only",
-                       path.Text());
-    return Make(Kind::kJson);
-  }
-  ++value_depth_;
+  if (!MayFollow(found->first, origin, path)) return Make(Kind::kJson);
+  following_.push_back(found->first);
   Schema schema = Resolve(*found->second.schema, Rules{}, DocumentPath(found->second.schema->path));
-  --value_depth_;
+  following_.pop_back();
   return schema;
+}
+
+// A definition that is no struct is put in place of each reference to it, which must end, and soon.
+bool SchemaResolver::MayFollow(std::string_view name, Origin origin, const DocumentPath& path) {
+  if (std::find(following_.begin(), following_.end(), name) != following_.end()) {
+    diagnostics_.Error(
+        "reference-cycle", origin,
+        "the definition " + Quote(name, 200) + " refers to itself through a list or map, which is not supported",
+        path.Text(), "give the elements a definition of their own, an object with properties; it may refer to itself");
+    return false;
+  }
+  if (following_.size() == kMaxValueDepth) {
+    diagnostics_.Error("reference-depth", origin,
+                       "lists and maps that are definitions refer to each other, more than " +
+                           std::to_string(kMaxValueDepth) + " deep",
+                       path.Text(), "give an object with properties inside them a definition of its own");
+    return false;
+  }
+  if (followed_ <= kMaxFollowed) return true;
+  if (!told_of_size_) {
+    diagnostics_.Error(
+        "reference-size", origin,
+        "the definitions that are lists, maps and plain values stand for more than " + std::to_string(kMaxFollowed) +
+            " values where they are referred to",
+        path.Text(), "give the objects inside of them, such as in " + Quote(name, 200) + ", definitions of their own");
+  }
+  told_of_size_ = true;
+  return false;
 }
 
 // TY-07, CRD-10: the extension, the format, or anyOf/oneOf of integer and string, which may stand inside the first
@@ -395,8 +429,7 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
            enum_path.Index(i), "quote it: \"" + value.text + "\"");
       continue;
     }
-    const bool fits =
-        text ? value.kind == JsonKind::kString : value.kind == JsonKind::kInteger && IsInteger(value.text);
+    const bool fits = value.kind == (text ? JsonKind::kString : JsonKind::kInteger);
     if (!fits) {
       diagnostics_.Error(
           "enum-type", value.origin,
@@ -404,6 +437,12 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
               std::string(Describe(value.kind)) +
               (value.kind == JsonKind::kList || value.kind == JsonKind::kObject ? "" : " " + Quote(value.text)),
           enum_path.Index(i).Text(), "the server refuses this; make type and values agree");
+      continue;
+    }
+    if (integer && !IsInt64(value.text)) {
+      Warn("enum-range", value.origin,
+           "the value " + Quote(value.text) + " does not fit into 64 bits; it gets no constant", enum_path.Index(i),
+           "objects that hold it cannot be read as integers; make the field a string");
       continue;
     }
     if (seen.insert(value.text).second) schema.enum_values.push_back({value.text, value.origin});

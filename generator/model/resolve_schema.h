@@ -46,6 +46,7 @@ class SchemaResolver {
   Schema Decide(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
   std::optional<Schema> DecideReference(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
   Schema FollowReference(const std::string& name, Origin origin, const DocumentPath& path);
+  bool MayFollow(std::string_view name, Origin origin, const DocumentPath& path);
   Schema DecideObject(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
   Schema DecideArray(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
   Schema DecideString(const RawSchema& raw);
@@ -68,7 +69,9 @@ class SchemaResolver {
   const TypeId object_meta_;
   Diagnostics& diagnostics_;
   const ResolveOptions& options_;
-  int value_depth_ = 0;  // nested values of definitions without a name of their own
+  std::vector<std::string_view> following_;  // definitions without a struct of their own that are being put in place
+  std::size_t followed_ = 0;                 // values made for such definitions so far
+  bool told_of_size_ = false;
 };
 
 }  // namespace kgen::generator::model

@@ -65,8 +65,8 @@ TEST(HostileEnums, HaveDistinctConstantsWithTheirOwnText_ENUM_03_ENUM_04) {
   using Mode = ClientSpec::ModeValues;
   EXPECT_EQ(Mode::kEmpty, "");
   EXPECT_EQ(Mode::kNotEqual, "!=");
-  EXPECT_EQ(Mode::kReplace, "Replace");
-  EXPECT_EQ(Mode::kReplace_2, "replace");
+  EXPECT_EQ(Mode::kReplace_Replace, "Replace");
+  EXPECT_EQ(Mode::kReplace_replace, "replace");
   EXPECT_EQ(Mode::kREPLACE, "REPLACE");
   EXPECT_EQ(Mode::kHKEYSoftware, "HKEY\\Software");
   EXPECT_EQ(ClientSpec::CodeValues::kValueMinus9223372036854775808, INT64_MIN);
@@ -101,8 +101,8 @@ TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn_NAM_08) {
   using hostile::default_::v1::ScalePaths;
   EXPECT_EQ(ScalePaths::ScalePaths_::kSpecReplicas, ".spec.shards");
   EXPECT_EQ(ScalePaths::ScalePaths_::kLabelSelector, "");
-  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor, "spec.Color");
-  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_2, "spec.color");
+  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_spec_dot_Color, "spec.Color");
+  EXPECT_EQ(ScalePaths::SelectableFields::kSpecColor_spec_dot_color, "spec.color");
   ScalePaths object;
   object.ScalePaths_->a = "1";
   object.SelectableFields_ = "2";

@@ -121,7 +121,7 @@ io.k8s.api.apps.v1.L: {type: array, items: {$ref: '#/components/schemas/io.k8s.a
 io.k8s.api.apps.v1.U: {type: object, properties: {l: {$ref: '#/components/schemas/io.k8s.api.apps.v1.L'}}}
 )")});
   EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.A\" refers to itself only"));
-  EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.L\" is made of itself only"));
+  EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.L\" refers to itself through a list or map"));
 }
 
 TEST(ApiDocument, FollowsAnAliasToItsTarget_OA_23) {
@@ -358,6 +358,47 @@ TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout_ERR_14
   post: {x-kubernetes-action: post, x-kubernetes-group-version-kind: {group: apps, version: "v1\e[31m", kind: A}}
 )")});
   EXPECT_THAT(loaded.Said(), HasSubstr("is about apps/v1\\x1b[31m A, other operations of it about apps/v1 A"));
+}
+
+// `apps/v1 Top` with a property of the type D0, and these definitions.
+std::string TopDocument(std::string_view definitions) {
+  return Document(R"(
+io.k8s.api.apps.v1.Top: {type: object, properties: {x: {$ref: '#/components/schemas/io.k8s.api.apps.v1.D0'}}}
+)" + std::string(definitions));
+}
+
+std::string PairOf(const std::string& name, const std::string& next) {
+  const std::string reference = "{$ref: '#/components/schemas/io.k8s.api.apps.v1." + next + "'}";
+  return "io.k8s.api.apps.v1." + name + ": {type: array, items: {type: object, properties: {a: " + reference +
+         ", b: " + reference + "}}}\n";
+}
+
+TEST(ApiDocument, RefusesAListThatRefersToItselfWhereItDoes_REF_08) {
+  const Loaded loaded = Load({TopDocument(PairOf("D0", "D0"))});
+  EXPECT_EQ(loaded.diagnostics.error_count(), 2u) << loaded.Said();
+  EXPECT_THAT(loaded.Said(),
+              HasSubstr(" error reference-cycle: the definition \"io.k8s.api.apps.v1.D0\" refers to itself "
+                        "through a list or map, which is not supported | "
+                        "components.schemas[\"io.k8s.api.apps.v1.D0\"].items.properties.a\n"));
+  EXPECT_THAT(loaded.diagnostics.Render(), HasSubstr("hint: give the elements a definition of their own"));
+}
+
+TEST(ApiDocument, RefusesListsThatReferToEachOther_REF_08) {
+  const Loaded loaded = Load({TopDocument(PairOf("D0", "D1") + PairOf("D1", "D0"))});
+  EXPECT_THAT(loaded.Said(), HasSubstr("reference-cycle"));
+}
+
+TEST(ApiDocument, RefusesListsThatUnfoldWithoutEnd_SEC_07) {
+  std::string chain;
+  for (int i = 0; i < 30; ++i) chain += PairOf("D" + std::to_string(i), "D" + std::to_string(i + 1));
+  const Loaded loaded = Load({TopDocument(chain + "io.k8s.api.apps.v1.D30: {type: string}\n")});
+  EXPECT_EQ(loaded.diagnostics.error_count(), 1u) << loaded.Said();
+  EXPECT_THAT(loaded.Said(), HasSubstr("reference-size"));
+}
+
+TEST(ApiDocument, SaysWhereAnAliasRefersToItselfOnly_REF_08) {
+  const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}\n")});
+  EXPECT_THAT(loaded.Said(), HasSubstr("refers to itself only | components.schemas[\"io.k8s.api.apps.v1.A\"]\n"));
 }
 
 }  // namespace

@@ -257,5 +257,17 @@ TEST(SchemaMeaning, SuggestsTheTypeThatWasMeant) {
   EXPECT_EQ(loaded.diagnostics.Sorted().back().hint, "did you mean \"string\"?");
 }
 
+TEST(SchemaMeaning, LeavesOutIntegersThatNoTypeHolds_ENUM_06) {
+  const Loaded loaded =
+      Load({OrderCrd("p: {type: integer, enum: [9223372036854775807, 9999999999999999999, -9223372036854775808]}")});
+  EXPECT_EQ(loaded.Said(),
+            "input.yaml:16:58 warning enum-range: the value \"9999999999999999999\" does not fit into 64 "
+            "bits; it gets no constant | " +
+                std::string(test::kOrderPath) + ".p.enum[1]\n");
+  const model::ApiKind* kind = loaded.api.FindKind({"shop.example.com", "v1", "Order"});
+  EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema),
+            "int64 of 9223372036854775807|-9223372036854775808");
+}
+
 }  // namespace
 }  // namespace kgen::generator
