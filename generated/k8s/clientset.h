@@ -6,6 +6,7 @@
 #define K8S_CLIENTSET_H_
 
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -42,6 +43,9 @@ class Clientset {
   apps::v1::Client AppsV1() const { return apps::v1::Client(connection_); }
   // coordination.k8s.io/v1.
   coordination::v1::Client CoordinationV1() const { return coordination::v1::Client(connection_); }
+
+  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  Clientset With(::std::stop_token stop) const { return Clientset(connection_.With(::std::move(stop))); }
 
   // What all of these clients speak over.
   const ::kgen::Connection& connection() const noexcept { return connection_; }

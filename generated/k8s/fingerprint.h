@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: d90484a9b2ea654d.
+// Of the headers: 730cb33450c9d199.
 
 #endif  // K8S_FINGERPRINT_H_

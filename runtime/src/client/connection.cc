@@ -99,6 +99,12 @@ Connection Connection::Over(Parts parts) {
   return client::ConnectionCore::Handle(std::move(parts), std::move(settings));
 }
 
+Connection Connection::With(std::stop_token stop) const {
+  Connection with(state_);
+  with.stop_ = std::move(stop);
+  return with;
+}
+
 void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
   client::MakeCall(state_, std::move(request), std::move(done))->Begin();
 }
@@ -110,6 +116,7 @@ Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) c
                       "this blocks, on a thread that runs posted work; use the form with Async, or Executor::Blocking")
                     .With(what));
   }
+  if (!stop.stop_possible()) stop = stop_;
   if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "stopped before it was sent").With(what));
   auto slot = MakeShared<client::Slot>(executor().MakeWaiter(what));
   {

@@ -106,14 +106,14 @@ class WatchQueue final : public StreamSink {
   }
 
   // Blocks until the answer is there.
-  Result<void> WaitOpen() {
+  Result<void> WaitOpen(const std::stop_token& stop) {
     for (;;) {
       {
         const std::scoped_lock lock(mutex_);
         if (open_) return {};
         if (end_) return Fail(*end_);
       }
-      if (Result<void> waited = waiter_->Wait(); !waited) return Fail(waited.error().With(what_));
+      if (Result<void> waited = waiter_->Wait(stop); !waited) return Fail(waited.error().With(what_));
     }
   }
 
@@ -161,7 +161,7 @@ class AnyWatcher::State : public SharedObject {
   Result<Event> Next(std::stop_token stop) {
     if (connection_.executor().InPostedTask())
       return Failed(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work"));
-    Result<RawEvent> raw = queue_->Take(std::move(stop));
+    Result<RawEvent> raw = queue_->Take(stop.stop_possible() ? std::move(stop) : connection_.stop());
     if (!raw) return Fail(raw.error());
     if (raw->credit != 0) {
       if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Consumed(raw->credit);
@@ -203,7 +203,7 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptio
   queue->Attach(stream);
   auto state = MakeShared<State>(connection, what, queue, table);  // cancels the stream when this function fails
   stream->Begin();
-  if (Result<void> opened = queue->WaitOpen(); !opened) return Fail(opened.error());
+  if (Result<void> opened = queue->WaitOpen(connection.stop()); !opened) return Fail(opened.error());
   return AnyWatcher(std::move(state));
 }
 

@@ -244,6 +244,21 @@ TEST_F(CallTest, EndsWithCancelledWhenItIsStoppedUnderWay) {
   EXPECT_TRUE(transport_->last().cancelled());
 }
 
+TEST_F(CallTest, EndsWithTheStopThatTheConnectionWasMadeWith) {
+  std::stop_source stop, own;
+  const Connection whole = this->connection(), connection = whole.With(stop.get_token());
+  EXPECT_TRUE(connection == whole);
+  transport_->Reply({});
+  EXPECT_TRUE(connection.Call(Get()).has_value());
+  transport_->Hold();
+  const Timer timer = executor_->clock()->After(5s, TimerKind::kProgress, [&] { stop.request_stop(); });
+  EXPECT_EQ(connection.Call(Get()).error().code(), Code::kCancelled);
+  EXPECT_EQ(Elapsed(), 5s);
+  EXPECT_EQ(connection.Call(Get()).error().code(), Code::kCancelled);
+  transport_->Reply({});
+  EXPECT_TRUE(connection.Call(Get(), own.get_token()).has_value()) << "a call's own stop counts instead";
+}
+
 TEST_F(CallTest, StopsBetweenAttemptsToo_REST_23) {
   std::stop_source stop;
   transport_->Reply(Busy(503, "60"));

@@ -151,6 +151,26 @@ TEST_F(WatcherTest, NextEndsWithCancelledWhenItIsStopped) {
   EXPECT_TRUE(watcher.Next().has_value()) << "only the waiting was stopped";
 }
 
+TEST_F(WatcherTest, OpeningEndsWithTheStopOfTheConnection) {
+  std::stop_source stop;
+  const ResourceClient<Widget, WidgetList> widgets(connection().With(stop.get_token()), "default");
+  transport_->Hold();
+  const Timer timer = executor_->clock()->After(5s, TimerKind::kProgress, [&] { stop.request_stop(); });
+  EXPECT_EQ(widgets.Watch().error().code(), Code::kCancelled);
+  executor_->Run();
+  EXPECT_TRUE(transport_->last().cancelled());
+}
+
+TEST_F(WatcherTest, NextEndsWithTheStopOfTheConnection) {
+  std::stop_source stop;
+  const ResourceClient<Widget, WidgetList> widgets(connection().With(stop.get_token()), "default");
+  transport_->Hold();
+  const Timer head = executor_->clock()->After(1s, TimerKind::kProgress, [&] { transport_->last().Head(200); });
+  Watcher<Widget> watcher = Must(widgets.Watch());
+  const Timer timer = executor_->clock()->After(5s, TimerKind::kProgress, [&] { stop.request_stop(); });
+  EXPECT_EQ(watcher.Next().error().code(), Code::kCancelled);
+}
+
 TEST_F(WatcherTest, EndsTheWatchWithItself) {
   {
     Watcher<Widget> watcher = Open();

@@ -82,12 +82,19 @@ class Connection {
   };
   static Connection Over(Parts parts);
 
+  // The same connection, on which everything that blocks ends with kCancelled once `stop` is requested: calls of clients
+  // made from it, pages, the opening of a watch. A request that is on its way then may still take effect.
+  //
+  //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
+  Connection With(std::stop_token stop) const;
+
   // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block;
   // an executor that is shut down destroys it unrun, as it does all work. What it throws goes to the observer. Errors:
   // the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
   // Retries: a 429 or 5xx with Retry-After, and for GET a lost connection, up to ten times [CLI REST-18..23]
   void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
-  // Blocks until answered. Refused with kInvalidArgument on a thread that runs posted work.
+  // Blocks until answered, or until `stop` (absent: that of With()) is requested. Refused with kInvalidArgument on a
+  // thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
   // Streams the answer to `sink` on `strand`. Not retried.
   Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
@@ -98,6 +105,7 @@ class Connection {
   Observer& observer() const noexcept;  // never null: one that ignores everything if none was given
   std::string_view host() const noexcept;
   std::string_view default_namespace() const noexcept;
+  const std::stop_token& stop() const noexcept { return stop_; }  // of With(); without it one that is never requested
 
   friend bool operator==(const Connection& a, const Connection& b) noexcept { return a.state_ == b.state_; }
 
@@ -105,6 +113,7 @@ class Connection {
   friend class client::ConnectionCore;
   explicit Connection(Shared<client::ConnectionCore> state) noexcept;
   Shared<client::ConnectionCore> state_;
+  std::stop_token stop_{};
 };
 
 }  // namespace kgen

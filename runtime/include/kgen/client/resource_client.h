@@ -49,8 +49,9 @@ Result<T> DecodeBody(Result<std::string> body, std::string_view what) {
 // T is a kind, L its list type. A value: holds the connection. [GEN CLI-06; CLI TYP-1]
 //
 // Thread safety: const members from any thread.
-// Blocking: the forms without Async block until answered, and are refused with kInvalidArgument on a thread that runs
-// posted work; in a handler or a reconcile function they are welcome.
+// Blocking: the forms without Async block until answered, or until the stop of Connection::With() is requested; there
+// is no other limit than Config::timeout. They are refused with kInvalidArgument on a thread that runs posted work; in
+// a handler or a reconcile function they are welcome.
 // Errors: kInvalidArgument (nothing sent), the server's (see Code), kUnavailable, kTls, kTimeout, kCancelled, kDecode.
 template <typename T, typename L>
 class ResourceClient {

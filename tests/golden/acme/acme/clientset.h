@@ -5,6 +5,7 @@
 #define ACME_CLIENTSET_H_
 
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,9 @@ class Clientset {
 
   // shop.example.com/v1.
   shop::v1::Client ShopV1() const { return shop::v1::Client(connection_); }
+
+  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  Clientset With(::std::stop_token stop) const { return Clientset(connection_.With(::std::move(stop))); }
 
   // What all of these clients speak over.
   const ::kgen::Connection& connection() const noexcept { return connection_; }

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: a037074e5a0d5296.
+// Of the headers: bcee83e247c07f4c.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -5,6 +5,7 @@
 #define HOSTILE_CLIENTSET_H_
 
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,9 @@ class Clientset {
   start::v1alpha1::Client Start_V1alpha1() const { return start::v1alpha1::Client(connection_); }
   // start.example.com/auto.
   start::auto_::Client Start_Auto() const { return start::auto_::Client(connection_); }
+
+  // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
+  Clientset With(::std::stop_token stop) const { return Clientset(connection_.With(::std::move(stop))); }
 
   // What all of these clients speak over.
   const ::kgen::Connection& connection() const noexcept { return connection_; }

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 0668397ab82fcf14.
+// Of the headers: 2ef63a4663b7638c.
 
 #endif  // HOSTILE_FINGERPRINT_H_
