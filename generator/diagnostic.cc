@@ -2,6 +2,7 @@
 #include "generator/diagnostic.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <tuple>
 #include <utility>
@@ -169,6 +170,13 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
       out += "... and " + std::to_string(count) + " more " + std::string(Word(severity)) + (count == 1 ? "\n" : "s\n");
   }
   return out;
+}
+
+std::span<const std::string_view> WarningIds() {
+  static constexpr std::array<std::string_view, 13> kIds = {
+      "crd-name",   "crd-scale",      "crd-structural", "crd-v1beta1",      "crd-versions", "enum-clash", "enum-range",
+      "items-list", "no-object-meta", "no-struct",      "required-unknown", "yaml-boolean", "yaml-key"};
+  return kIds;
 }
 
 std::string Quote(std::string_view text, std::size_t limit) { return '"' + Visible(text, limit) + '"'; }

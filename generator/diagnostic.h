@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,7 +39,7 @@ enum class Severity : std::uint8_t { kError, kWarning, kInfo, kNote };  // notes
 
 struct Diagnostic {
   Severity severity = Severity::kError;
-  std::string_view id;  // a literal in kebab case, what --warn and --no-warn take: "crd-scope"
+  std::string_view id;  // a literal in kebab case, what --error and --no-warn take: "crd-scope"
   Origin origin;
   std::string message;  // one line, without position and without full stop
   std::string path;     // inside the document: "spec.versions[0].name"; may be empty
@@ -88,6 +89,9 @@ class Diagnostics {
   std::size_t error_count_ = 0;
   std::size_t warning_count_ = 0;
 };
+
+// The ids of all warnings there are, in byte order.
+std::span<const std::string_view> WarningIds();
 
 // `text` in double quotes, fit for a terminal: control characters, bidirectional marks and broken UTF-8 made visible
 // as \xNN or \u{N}, quotes and backslashes escaped, cut to `limit` code points with "..." [GEN ERR-14].

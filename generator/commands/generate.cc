@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <expected>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "generator/commands/command.h"
 #include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
+#include "generator/disk.h"
 #include "generator/emit/emitter.h"
 #include "generator/emit/output.h"
 #include "generator/parse/source.h"
@@ -45,6 +46,10 @@ OptionSet Options() {
   options.Example("kubectl get crd orders.shop.example.com -o yaml | kgen generate --out generated --namespace acme -");
   options.Example("kgen generate --check --out generated --namespace acme crds/orders.yaml");
   return options;
+}
+
+std::string AbsolutePath(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().native();
 }
 
 int Usage(const std::string& message, const Streams& streams) {
@@ -112,6 +117,17 @@ int ReportOutput(const emit::OutputResult& result, const ParsedOptions& parsed, 
   return parsed.Has("check") && changes ? kBadInput : kFine;
 }
 
+// Says what is wrong with the id of a warning; nothing when there is one of that name. [GEN ERR-07, ERR-10]
+std::string UnknownWarning(std::string_view id) {
+  const std::vector<std::string_view> known(WarningIds().begin(), WarningIds().end());
+  if (std::find(known.begin(), known.end(), id) != known.end()) return {};
+  const std::string_view nearest = Nearest(id, known);
+  std::string fault = ": no warning has the id " + Quote(id);
+  if (!nearest.empty()) return fault + ", did you mean " + std::string(nearest) + "?";
+  for (std::size_t i = 0; i < known.size(); ++i) fault += (i == 0 ? "; there are " : ", ") + std::string(known[i]);
+  return fault;
+}
+
 // What a command line asks for; an error is a message for the user.
 std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& parsed) {
   emit::EmitOptions options;
@@ -132,10 +148,18 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
     return std::unexpected("--shards and --split-by-group exclude each other");
   if (parsed.Has("depfile-target") && !parsed.Has("depfile"))
     return std::unexpected("--depfile-target without --depfile");
+  for (const char* option : {"no-warn", "error"}) {
+    for (const std::string& id : parsed.Values(option)) {
+      if (auto fault = UnknownWarning(id); !fault.empty()) return std::unexpected("--" + (option + fault));
+    }
+  }
   if (parsed.Has("header")) {
-    std::ifstream file(parsed.Value("header"), std::ios::binary);
-    if (!file) return std::unexpected("cannot read the file of --header, " + Quote(parsed.Value("header")));
-    options.header = HeaderLines(std::string(std::istreambuf_iterator<char>(file), {}));
+    const auto text = ReadFile(parsed.Value("header"));
+    if (!text) {
+      return std::unexpected("cannot read the file of --header, " + Quote(parsed.Value("header"), 200) + ": " +
+                             text.error());
+    }
+    options.header = HeaderLines(*text);
   }
   return options;
 }
@@ -176,8 +200,9 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
       parse::LoadSources(parsed->positional(), diagnostics, {.standard_input = &streams.in});
   std::vector<std::string> inputs;
   for (const parse::Source& source : sources) {
-    if (source.name != "<stdin>") inputs.push_back(std::filesystem::absolute(source.name).lexically_normal().native());
+    if (source.name != "<stdin>") inputs.push_back(AbsolutePath(source.name));
   }
+  if (parsed->Has("header")) inputs.push_back(AbsolutePath(parsed->Value("header")));
   const model::Api api = LoadApi(std::move(sources), diagnostics);
   const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));

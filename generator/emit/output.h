@@ -7,10 +7,13 @@
 // its last run. A file that no longer has the hash was edited by hand and is not overwritten without `force`; a file
 // that no manifest names and that does not carry our first line belongs to somebody else.
 //
-// All or nothing: every new text is on disk under a temporary name before the first file is replaced.
+// All or nothing: every new text is on disk under a temporary name before the first file is replaced. A run that is
+// killed while it replaces leaves a manifest with the old and the new hashes, and the next run goes on from there. Runs
+// into one folder wait for each other.
 #ifndef KGEN_GENERATOR_EMIT_OUTPUT_H_
 #define KGEN_GENERATOR_EMIT_OUTPUT_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,7 @@ struct OutputOptions {
   std::string settings;  // recorded in the manifest: the options that change the output [GEN CFG-09]
   bool force = false;    // overwrite what was edited by hand
   bool write = true;     // false: only find out what would be done
+  std::function<void(const std::string& path)> before_change = {};  // for tests, which end a run there
 };
 
 struct OutputResult {

@@ -149,9 +149,13 @@ class CrdParser {
     const MapReader names(context_, *node, names_path);
     crd_.kind = Name(names, "kind", model::IsKind, kKindRule);
     crd_.plural = Name(names, "plural", model::IsDnsLabel, kLabelRule);
-    crd_.list_kind = names.Has("listKind") ? Name(names, "listKind", model::IsKind, kKindRule) : crd_.kind + "List";
-    crd_.singular =
-        names.Has("singular") ? Name(names, "singular", model::IsDnsLabel, kLabelRule) : LowerCase(crd_.kind);
+    // An empty name is none: the server makes one.
+    const auto given = [&](std::string_view key) {
+      const yaml::Node* value = names.Any(key);
+      return value != nullptr && !(value->is_string() && value->text().empty());
+    };
+    crd_.list_kind = given("listKind") ? Name(names, "listKind", model::IsKind, kKindRule) : crd_.kind + "List";
+    crd_.singular = given("singular") ? Name(names, "singular", model::IsDnsLabel, kLabelRule) : LowerCase(crd_.kind);
     crd_.short_names = NameList(names, "shortNames");
     crd_.categories = NameList(names, "categories");
     if (!crd_.kind.empty() && crd_.kind == crd_.list_kind) {

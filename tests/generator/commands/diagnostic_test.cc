@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
 #include <string>
 
 #include "generator/document_path.h"
+#include "tests/support/paths.h"
 
 namespace kgen::generator {
 namespace {
@@ -85,6 +90,19 @@ TEST(DocumentPath, ReadsAsUsersWriteIt_ERR_02) {
   EXPECT_EQ(first.Key("schema").Text(), "spec.versions[0].schema");
   EXPECT_EQ(first.Key("one.dot").Text(), "spec.versions[0][\"one.dot\"]");
   EXPECT_EQ(DocumentPath("items[3]").Key("$ref").Text(), "items[3].$ref");
+}
+
+// Every Warning("id", ...) and Warn("id", ...) of the sources, so that the list cannot fall behind.
+TEST(DiagnosticsTest, ListsTheIdsOfAllWarnings_ERR_07) {
+  const std::regex call(R"re(\b(?:Warning|Warn)\(\s*"([a-z0-9-]+)")re");
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test_support::SourcePath("generator"))) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = test_support::ReadFile(entry.path().native());
+    for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) found.insert((*at)[1]);
+  }
+  EXPECT_EQ(std::set<std::string>(WarningIds().begin(), WarningIds().end()), found);
+  EXPECT_TRUE(std::is_sorted(WarningIds().begin(), WarningIds().end()));
 }
 
 }  // namespace

@@ -223,5 +223,37 @@ TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles_ACC_05_SEC_03) {
   }
 }
 
+TEST_F(Generate, RefusesAHeaderThatIsNoFile_ERR_06) {
+  const Result result = Invoke({"--out", out_, "--header", folder_.native(), orders_});
+  EXPECT_EQ(result.code, kBadUsage);
+  EXPECT_THAT(result.err, HasSubstr("Is a directory"));
+}
+
+TEST_F(Generate, SaysSoWhenTheDepfileIsAFolder_OUT_19) {
+  const Result result = Invoke({"--out", out_, "--depfile", folder_.native(), orders_});
+  EXPECT_EQ(result.code, kCannotWrite) << result.err;
+}
+
+TEST_F(Generate, NamesTheHeaderInTheDepfile) {
+  const std::string header = (folder_ / "header").native(), depfile = (folder_ / "d").native();
+  std::ofstream(header) << "Mine\n";
+  ASSERT_EQ(Invoke({"--out", out_, "--depfile", depfile, "--header", header, orders_}).code, kFine);
+  EXPECT_THAT(test_support::ReadFile(depfile), HasSubstr(" \\\n  " + header + "\n"));
+}
+
+TEST_F(Generate, RefusesAnEmptyFolder) {
+  const Result result = Invoke({"--out", "", orders_});
+  EXPECT_EQ(result.code, kBadUsage);
+  EXPECT_THAT(result.err, HasSubstr("--out wants a value"));
+}
+
+TEST_F(Generate, KnowsTheIdsOfWarnings_ERR_07_ERR_10) {
+  const Result near = Invoke({"--out", out_, "--no-warn", "crd-nam", orders_});
+  EXPECT_EQ(near.code, kBadUsage);
+  EXPECT_THAT(near.err, HasSubstr("--no-warn: no warning has the id \"crd-nam\", did you mean crd-name?"));
+  EXPECT_EQ(Invoke({"--out", out_, "--error", "bogus-and-more", orders_}).code, kBadUsage);
+  EXPECT_EQ(Invoke({"--out", out_, "--error", "crd-name", "--no-warn", "enum-clash", orders_}).code, kFine);
+}
+
 }  // namespace
 }  // namespace kgen::generator::commands

@@ -1,8 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/output.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -137,6 +140,44 @@ TEST_F(OutputTest, SaysSoWhenAFileIsWhereAFolderShouldBe_OUT_19) {
 TEST_F(OutputTest, ADryRunTellsAndWritesNothing_OUT_17_OUT_18) {
   EXPECT_THAT(Write({{"x.h", "1"}}, false, false).written, ElementsAre("x.h"));
   EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+// As if the process had been killed.
+struct Killed {};
+
+TEST_F(OutputTest, GoesOnWhereARunWasKilled_OUT_04) {
+  const Files before = {{"a/gone.h", kMark + "1"}, {"a/x.h", kMark + "1"}, {"a/y.h", kMark + "1"}};
+  const Files after = {{"a/x.h", kMark + "2"}, {"a/y.h", kMark + "2"}, {"a/z.h", kMark + "2"}};
+  for (int changes = 0; changes < 6; ++changes) {
+    ASSERT_THAT(Write(before).errors, IsEmpty()) << changes;
+    int left = changes;
+    const auto kill = [&](const std::string&) {
+      if (left-- == 0) throw Killed();
+    };
+    EXPECT_THROW(
+        WriteOutput(after, {.folder = folder_.string(), .set = "acme", .settings = "x", .before_change = kill}), Killed)
+        << changes;
+    const OutputResult result = Write(after);
+    EXPECT_THAT(result.errors, IsEmpty()) << changes;
+    EXPECT_THAT(result.warnings, IsEmpty()) << changes;
+    EXPECT_EQ(Read("a/x.h") + Read("a/y.h") + Read("a/z.h"), kMark + "2" + kMark + "2" + kMark + "2");
+    EXPECT_FALSE(Exists("a/gone.h"));
+    EXPECT_EQ(Read(".kgen-manifest-acme").find("Unfinished"), std::string::npos);
+    Put("a/x.h", kMark + "edited");
+    EXPECT_THAT(Write(before).errors, ElementsAre(HasSubstr("edited by hand"))) << changes;
+    fs::remove(folder_ / "a/x.h");
+  }
+}
+
+TEST_F(OutputTest, IsTheOnlyRunInItsFolder) {
+  bool locked = false;
+  const auto look = [&](const std::string&) {
+    const int file = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    locked = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+    ::close(file);
+  };
+  WriteOutput({{"x.h", "1"}}, {.folder = folder_.string(), .set = "acme", .settings = "x", .before_change = look});
+  EXPECT_TRUE(locked);
 }
 
 }  // namespace

@@ -62,6 +62,17 @@ TEST(Crd, TakesPluralAndListKindLiterally_CRD_02_CRD_03) {
   EXPECT_EQ(kind->resource->singular, "order");
 }
 
+TEST(Crd, TakesAnEmptySingularOrListKindForNone) {
+  std::string crd = kCrd;
+  const std::size_t at = crd.find("{kind: Order, ");
+  ASSERT_NE(at, std::string::npos);
+  crd.insert(at + 14, "singular: '', listKind: \"\", ");
+  const Loaded loaded = Load({crd});
+  ASSERT_EQ(loaded.Said(), "");
+  EXPECT_EQ(Order(loaded)->resource->singular, "order");
+  EXPECT_EQ(Order(loaded)->list_kind, "OrderList");
+}
+
 TEST(Crd, ReadsSubresourcesColumnsAndSelectableFieldsPerVersion_CRD_19_CRD_21_CRD_23) {
   const std::string version =
       "  - name: v1beta1\n    served: true\n    storage: false\n    deprecated: true\n    deprecationWarning: \"use "

@@ -1,0 +1,22 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whole files, read and written: what every command and the emitter's output need of a disk. Errors are values.
+#ifndef KGEN_GENERATOR_DISK_H_
+#define KGEN_GENERATOR_DISK_H_
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+namespace kgen::generator {
+
+// The bytes of the file, or why they cannot be read ("Is a directory").
+std::expected<std::string, std::string> ReadFile(const std::string& path);
+
+// Writes a file that was not there before, and does not follow a link; what an earlier run left under the name goes.
+// False, with the reason in `error`, if that is not possible; a part of the file may be there then. [GEN SEC-03]
+bool WriteNewFile(const std::string& path, std::string_view text, std::string& error);
+
+}  // namespace kgen::generator
+
+#endif  // KGEN_GENERATOR_DISK_H_
