@@ -55,6 +55,29 @@ class PersistentMap {
     return nullptr;
   }
 
+  // The same, to be written in place, but its key: no other version sees it. Valid until this map changes.
+  Leaf* FindToWrite(const Key& key, std::uint64_t hash) {
+    NodeRef* ref = &root_;
+    bool sole = true;
+    for (unsigned shift = 0; ref->get() != nullptr; shift += kBits) {
+      Node& node = Own(*ref, sole);
+      if (shift >= kHashBits) {
+        for (Leaf& leaf : node.leaves) {
+          if (leaf.Is(key)) return &leaf;
+        }
+        return nullptr;
+      }
+      const std::uint32_t bit = Bit(hash, shift);
+      if ((node.leaf_map & bit) != 0) {
+        Leaf& leaf = node.leaves[Place(node.leaf_map, bit)];
+        return leaf.hash() == hash && leaf.Is(key) ? &leaf : nullptr;
+      }
+      if ((node.child_map & bit) == 0) return nullptr;
+      ref = &node.children[Place(node.child_map, bit)];
+    }
+    return nullptr;
+  }
+
   // Adds or replaces.
   void Set(Leaf leaf) {
     const std::uint64_t hash = leaf.hash();
@@ -72,6 +95,13 @@ class PersistentMap {
   template <typename F>
   void ForEach(F&& f) const {
     if (root_.get() != nullptr) Visit(*root_.get(), f);
+  }
+
+  // Calls `f` with every leaf that `other` does not have just so, and with some that both have: those that stand beside
+  // one. What both share is not looked at, so between two versions a few changes apart that is a few nodes.
+  template <typename F>
+  void ForEachNotShared(const PersistentMap& other, F&& f) const {
+    if (root_.get() != nullptr) VisitNotShared(*root_.get(), other.root_.get(), f);
   }
 
  private:
@@ -207,6 +237,20 @@ class PersistentMap {
   static void Visit(const Node& node, F& f) {
     for (const Leaf& leaf : node.leaves) f(leaf);
     for (const NodeRef& child : node.children) Visit(*child.get(), f);
+  }
+
+  // `other`: the node at the same place of the other map, or null.
+  template <typename F>
+  static void VisitNotShared(const Node& node, const Node* other, F& f) {
+    if (&node == other) return;
+    for (const Leaf& leaf : node.leaves) f(leaf);
+    std::uint32_t bits = node.child_map;
+    for (const NodeRef& child : node.children) {
+      const std::uint32_t bit = bits & (~bits + 1);
+      bits &= bits - 1;
+      const bool both = other != nullptr && (other->child_map & bit) != 0;
+      VisitNotShared(*child.get(), both ? other->children[Place(other->child_map, bit)].get() : nullptr, f);
+    }
   }
 
   NodeRef root_;

@@ -22,6 +22,7 @@ class PairLeaf {
   bool Is(int key) const { return key_ == key; }
   int key() const { return key_; }
   int value() const { return value_; }
+  void set_value(int value) { value_ = value; }
 
  private:
   int key_, value_;
@@ -101,6 +102,104 @@ TEST_P(PersistentMapTest, IsEmptyAfterEveryKeyWasErased) {
   for (int key = 0; key < 200; ++key) EXPECT_TRUE(map.Erase(key, HashOf(key, GetParam())));
   EXPECT_TRUE(map.empty());
   EXPECT_TRUE(Contents(map).empty());
+}
+
+TEST_P(PersistentMapTest, WritesALeafInPlaceAndInNoEarlierVersion) {
+  std::mt19937 random(13);
+  Map map;
+  std::vector<std::pair<Map, std::map<int, int>>> versions;
+  std::map<int, int> model;
+  for (int step = 0; step < 1500; ++step) {
+    const int key = static_cast<int>(random() % 100);
+    const std::uint64_t hash = HashOf(key, GetParam());
+    PairLeaf* const leaf = map.FindToWrite(key, hash);
+    ASSERT_EQ(leaf != nullptr, model.contains(key));
+    if (leaf == nullptr) {
+      map.Set(PairLeaf(key, step, hash));
+    } else {
+      leaf->set_value(step);
+    }
+    model[key] = step;
+    if (random() % 3 == 0) {
+      const int gone = static_cast<int>(random() % 100);
+      map.Erase(gone, HashOf(gone, GetParam()));
+      model.erase(gone);
+    }
+    if (step % 50 == 0) versions.emplace_back(map, model);
+  }
+  EXPECT_EQ(Contents(map), model);
+  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version), contents);
+}
+
+TEST_P(PersistentMapTest, ShowsEveryLeafThatAnotherVersionDoesNotHave) {
+  std::mt19937 random(17);
+  Map map;
+  std::vector<Map> versions(1);
+  for (int step = 0; step < 600; ++step) {
+    const int key = static_cast<int>(random() % 100);
+    const std::uint64_t hash = HashOf(key, GetParam());
+    if (random() % 3 != 0) {
+      map.Set(PairLeaf(key, step, hash));
+    } else {
+      map.Erase(key, hash);
+    }
+    versions.push_back(map);
+  }
+  for (int pair = 0; pair < 2000; ++pair) {
+    const Map& one = versions[random() % versions.size()];
+    const Map& other = versions[random() % versions.size()];
+    std::map<int, int> shown;
+    one.ForEachNotShared(other, [&](const PairLeaf& leaf) {
+      ASSERT_TRUE(shown.emplace(leaf.key(), leaf.value()).second) << leaf.key();
+    });
+    const std::map<int, int> contents = Contents(one), others = Contents(other);
+    for (const auto& [key, value] : shown) ASSERT_EQ(contents.at(key), value);
+    for (const auto& [key, value] : contents) {
+      const auto found = others.find(key);
+      if (found == others.end() || found->second != value) {
+        ASSERT_TRUE(shown.contains(key)) << key;
+      }
+    }
+  }
+}
+
+TEST(PersistentMapCostTest, LooksAtAFewLeavesBetweenTwoVersionsThatAreOneChangeApart) {
+  Map map;
+  for (int key = 0; key < 10'000; ++key) map.Set(PairLeaf(key, 0, HashOf(key, Spread::kWell)));
+  Map changed = map;
+  changed.Set(PairLeaf(77, 1, HashOf(77, Spread::kWell)));
+  int shown = 0;
+  changed.ForEachNotShared(map, [&](const PairLeaf&) { ++shown; });
+  EXPECT_GE(shown, 1);
+  EXPECT_LT(shown, 100);
+  map.ForEachNotShared(map, [&](const PairLeaf&) { ADD_FAILURE() << "all of it is shared"; });
+}
+
+// A leaf that counts how often one was copied.
+class CountedLeaf {
+ public:
+  using Key = int;
+  explicit CountedLeaf(int key) : key_(key) {}
+  CountedLeaf(const CountedLeaf& other) : key_(other.key_) { ++copies; }
+  CountedLeaf(CountedLeaf&&) = default;
+  CountedLeaf& operator=(CountedLeaf&&) = default;
+  std::uint64_t hash() const { return HashOf(key_, Spread::kWell); }
+  bool Is(int key) const { return key_ == key; }
+  int key() const { return key_; }
+  static inline int copies = 0;
+
+ private:
+  int key_;
+};
+
+TEST(PersistentMapCostTest, CopiesNoLeafWhileOneVersionAloneIsFilled) {
+  PersistentMap<CountedLeaf> map;
+  CountedLeaf::copies = 0;
+  for (int key = 0; key < 10'000; ++key) {
+    map.Set(CountedLeaf(key));
+    ASSERT_NE(map.FindToWrite(key / 2, HashOf(key / 2, Spread::kWell)), nullptr);
+  }
+  EXPECT_EQ(CountedLeaf::copies, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Spreads, PersistentMapTest,
