@@ -45,8 +45,8 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
       relay_(MakeShared<StopRelay>()),
       drain_timer_(executor_, strand_) {
   status_.name = name_;
-  store_->SetOnThrow([name = name_, observer = observer_](const ObjectKey& key, std::string_view what) {
-    Tell(observer, [&](Observer& o) { o.OnHandlerFailed({name, &key, what}); });
+  store_->SetOnFault([name = name_, observer = observer_](const StoreFault& fault) {
+    Tell(observer, [&](Observer& o) { o.OnHandlerFailed({name, &fault.key, fault.what}); });
   });
 }
 

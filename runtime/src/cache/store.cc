@@ -3,6 +3,8 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
@@ -24,16 +26,56 @@ class ValueCollector final : public IndexSink {
   void Add(std::string_view value) override {
     if (std::find(values_.begin(), values_.end(), value) == values_.end()) values_.emplace_back(value);
   }
-  std::vector<std::string>& values() noexcept { return values_; }
+  const std::vector<std::string>& values() const noexcept { return values_; }
+  void Clear() noexcept { values_.clear(); }
 
  private:
   std::vector<std::string> values_;
 };
 
+// The stores whose index functions run on this thread, innermost first. One of these functions that adds an index to
+// its own store would wait for the lock under which it is called.
+struct Asking {
+  const void* store;
+  const Asking* outer;
+};
+thread_local const Asking* asking = nullptr;
+
+bool IsAsking(const void* store) noexcept {
+  for (const Asking* each = asking; each != nullptr; each = each->outer) {
+    if (each->store == store) return true;
+  }
+  return false;
+}
+
+class AskingScope {
+ public:
+  explicit AskingScope(const void* store) noexcept : mine_{store, asking} { asking = &mine_; }
+  ~AskingScope() { asking = mine_.outer; }
+  AskingScope(const AskingScope&) = delete;
+  AskingScope& operator=(const AskingScope&) = delete;
+
+ private:
+  const Asking mine_;
+};
+
+// How often a new index catches up with the store before it holds up the writer for the rest. The first time over there
+// may be as much to do as for the index itself, because a list came; then there is what came during that.
+constexpr int kRoundsBeside = 2;
+
+bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
+  const ObjectLeaf* present = objects.Find(leaf.key(), leaf.hash());
+  return present != nullptr && present->object() == leaf.object() && present->stale() == leaf.stale();
+}
+
+// In place where only this version holds the set: a list makes no version of it for every object.
 void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf) {
   const std::uint64_t hash = HashValue(value);
-  const ValueLeaf* present = values.Find(value, hash);
-  ObjectMap objects = present != nullptr ? present->objects() : ObjectMap();
+  if (ValueLeaf* present = values.FindToWrite(value, hash)) {
+    present->objects().Set(leaf);
+    return;
+  }
+  ObjectMap objects;
   objects.Set(leaf);
   values.Set(ValueLeaf(String(value), hash, std::move(objects)));
 }
@@ -176,46 +218,73 @@ class Store::Impl {
   }
 
   void Apply(Transaction transaction) {
-    const std::lock_guard lock(writer_);
-    auto next = NextState();
-    if (transaction.replace) {
-      Replace(*next, std::move(transaction.changes));
-    } else {
-      for (Change& change : transaction.changes) Put(*next, std::move(change));
+    std::vector<StoreFault> faults;
+    std::function<void(const StoreFault&)> on_fault;
+    {
+      const std::lock_guard lock(writer_);
+      auto next = NextState();
+      if (transaction.replace) {
+        Replace(*next, std::move(transaction.changes));
+      } else {
+        for (Change& change : transaction.changes) Put(*next, std::move(change));
+      }
+      if (!transaction.version.empty()) next->version = std::move(transaction.version);
+      Publish(std::move(next));
+      faults.swap(faults_);
+      if (!faults.empty()) on_fault = on_fault_;
     }
-    if (!transaction.version.empty()) next->version = std::move(transaction.version);
-    Publish(std::move(next));
+    if (!on_fault) return;
+    for (const StoreFault& fault : faults) on_fault(fault);
   }
 
+  // The function is asked for all objects beside the writer, who has to wait only while the rest is added: what changed
+  // during the last look. Each look goes from one version to the next, and versions share what did not change.
   Result<void> AddIndex(std::string_view name, IndexFunction function) {
-    const std::lock_guard lock(writer_);
-    if (current_owner_->FindIndex(name) != nullptr) {
-      return Fail(Code::kInvalidArgument, "an index named \"" + std::string(name) + "\" exists already");
+    if (IsAsking(this)) {
+      return Fail(Code::kInvalidArgument, "index \"" + std::string(name) +
+                                              "\": an index function cannot add an index to the store that calls it");
     }
+    AnySnapshot seen = Snapshot();
+    if (seen.HasIndex(name)) return Taken(name);
     auto definition = MakeShared<IndexDefinition>();
     definition->name = name;
     definition->function = std::move(function);
     Index index{definition, {}};
-    std::string failure;
-    current_owner_->objects.ForEach([&](const ObjectLeaf& leaf) {
-      ValueCollector collector;
-      if (!failure.empty()) return;
-      if (!Collect(*definition, leaf.object(), collector, failure)) return;
-      for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf);
+    Result<void> built;
+    index.values = Build(*definition, seen.state().objects, [&](const ObjectLeaf&, std::string_view what) {
+      built = Threw(*definition, what);
+      return false;
     });
-    if (!failure.empty()) return Fail(Code::kUserCode, "index \"" + std::string(name) + "\": " + failure);
+    for (int round = 0; built && round < kRoundsBeside; ++round) {
+      AnySnapshot now = Snapshot();
+      built = CatchUp(index, seen.state().objects, now.state().objects);
+      seen = std::move(now);
+    }
+    if (!built) return built;
+    const std::lock_guard lock(writer_);  // goes before all of the above, which may be much to free
+    if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
+    built = CatchUp(index, seen.state().objects, current_owner_->objects);
+    if (!built) return built;
     auto next = NextState();
     next->indexes.push_back(std::move(index));
+    threw_.emplace_back();
     Publish(std::move(next));
     return {};
   }
 
-  void SetOnThrow(std::function<void(const ObjectKey&, std::string_view)> on_throw) {
+  void SetOnFault(std::function<void(const StoreFault&)> on_fault) {
     const std::lock_guard lock(writer_);
-    on_throw_ = std::move(on_throw);
+    on_fault_ = std::move(on_fault);
   }
 
  private:
+  static Result<void> Taken(std::string_view name) {
+    return Fail(Code::kInvalidArgument, "an index named \"" + std::string(name) + "\" exists already");
+  }
+  static Result<void> Threw(const IndexDefinition& definition, std::string_view what) {
+    return Fail(Code::kUserCode, "index \"" + definition.name + "\": " + std::string(what));
+  }
+
   Shared<State> NextState() const {
     auto next = MakeShared<State>();
     next->objects = current_owner_->objects;
@@ -244,65 +313,86 @@ class Store::Impl {
     }
     if (!change.object) {
       if (!before) return;  // [INF ST: deleting what is not there is no error]
-      for (Index& index : state.indexes) Unindex(index, before, key, {});
+      for (std::size_t i = 0; i < state.indexes.size(); ++i) {
+        if (!ForgetThrew(i, before)) Unindex(state.indexes[i], before, key, {});
+      }
       state.objects.Erase(key, hash);
       return;
     }
-    if (!HasKey(change.object, key)) {
-      Report(change.key, "an object was put under a key that is not its own");
-      return;
-    }
+    if (!HasKey(change.object, key)) return ReportMisplaced(change);
     SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
   }
 
   void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
-    for (Index& index : state.indexes) {
-      const std::vector<std::string> values = ValuesOf(index, leaf);
-      if (before && !Injected(Bug::kIndexValueKept)) Unindex(index, before, leaf.key(), values);
-      for (const std::string& value : values) AddToIndex(index.values, value, leaf);
+    for (std::size_t i = 0; i < state.indexes.size(); ++i) {
+      Index& index = state.indexes[i];
+      const bool stands = before && !ForgetThrew(i, before);
+      ValueCollector collector;
+      if (const auto thrown = Ask(*index.definition, leaf.object(), collector)) ReportThrew(i, index, leaf, *thrown);
+      if (stands && !Injected(Bug::kIndexValueKept)) Unindex(index, before, leaf.key(), collector.values());
+      for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf);
     }
     state.objects.Set(leaf);
   }
 
-  // Builds the whole content anew and shows it at once. [INF ST-05, CT-09]
+  // Builds the whole content anew and shows it at once. [INF ST-05, CT-09] The indexes are made of the objects that are
+  // in it in the end: of two of one key the last.
   void Replace(State& state, std::vector<Change> changes) {
-    const ObjectMap old = std::move(state.objects);
     state.objects = ObjectMap();
-    for (Index& index : state.indexes) index.values = ValueMap();
     for (Change& change : changes) {
       const KeyView key{change.key.namespace_, change.key.name};
-      const std::uint64_t hash = LeafHash(key);
-      if (change.stale && !change.object) {
-        const ObjectLeaf* kept = old.Find(key, hash);
-        if (kept == nullptr) continue;
-        change.object = kept->object();
-      }
-      if (!change.object) continue;
       if (!HasKey(change.object, key)) {
-        Report(change.key, "an object was put under a key that is not its own");
+        ReportMisplaced(change);
         continue;
       }
-      const ObjectLeaf* twice = state.objects.Find(key, hash);
-      const AnyRef before = twice != nullptr ? twice->object() : AnyRef();
-      SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
+      state.objects.Set(ObjectLeaf(std::move(change.object), LeafHash(key), change.stale));
+    }
+    for (std::size_t i = 0; i < state.indexes.size(); ++i) {
+      Index& index = state.indexes[i];
+      threw_[i].clear();
+      index.values = Build(*index.definition, state.objects, [&](const ObjectLeaf& leaf, std::string_view what) {
+        ReportThrew(i, index, leaf, what);
+        return true;
+      });
     }
   }
 
-  std::vector<std::string> ValuesOf(const Index& index, const ObjectLeaf& leaf) const {
+  // `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
+  template <typename OnThrow>
+  ValueMap Build(const IndexDefinition& definition, const ObjectMap& objects, OnThrow on_throw) const {
+    ValueMap values;
     ValueCollector collector;
-    std::string failure;
-    if (!Collect(*index.definition, leaf.object(), collector, failure)) {
-      const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
-      Report({meta.namespace_, meta.name}, "index \"" + index.definition->name + "\": " + failure);
-    }
-    return std::move(collector.values());
+    bool go_on = true;
+    objects.ForEach([&](const ObjectLeaf& leaf) {
+      if (!go_on) return;
+      collector.Clear();
+      if (const auto thrown = Ask(definition, leaf.object(), collector)) go_on = on_throw(leaf, *thrown);
+      for (const std::string& value : collector.values()) AddToIndex(values, value, leaf);
+    });
+    return values;
   }
 
-  // Takes the object out of every value that it had and does not keep.
-  static void Unindex(Index& index, const AnyRef& before, const KeyView& key, const std::vector<std::string>& kept) {
+  // From the objects that the index was made of to these.
+  Result<void> CatchUp(Index& index, const ObjectMap& from, const ObjectMap& to) const {
+    from.ForEachNotShared(to, [&](const ObjectLeaf& before) {
+      if (!Has(to, before)) Unindex(index, before.object(), before.key(), {});
+    });
+    Result<void> result;
     ValueCollector collector;
-    std::string failure;
-    bool consistent = Collect(*index.definition, before, collector, failure);
+    to.ForEachNotShared(from, [&](const ObjectLeaf& after) {
+      if (!result || Has(from, after)) return;
+      collector.Clear();
+      if (const auto thrown = Ask(*index.definition, after.object(), collector))
+        result = Threw(*index.definition, *thrown);
+      for (const std::string& value : collector.values()) AddToIndex(index.values, value, after);
+    });
+    return result;
+  }
+
+  // Takes the object out of every value that it had and does not keep. Not for one that the function threw for.
+  void Unindex(Index& index, const AnyRef& before, const KeyView& key, const std::vector<std::string>& kept) const {
+    ValueCollector collector;
+    bool consistent = !Ask(*index.definition, before, collector);
     for (const std::string& value : collector.values()) {
       if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
       consistent = RemoveFromIndex(index.values, value, key) && consistent;
@@ -310,35 +400,56 @@ class Store::Impl {
     if (!consistent) RemoveEverywhere(index.values, key);
   }
 
-  static bool Collect(const IndexDefinition& definition, const AnyRef& object, ValueCollector& collector,
-                      std::string& failure) {
+  // Gives what the function threw, if it did: the object has no value then.
+  std::optional<std::string> Ask(const IndexDefinition& definition, const AnyRef& object,
+                                 ValueCollector& collector) const {
+    std::optional<std::string> thrown;
     try {
+      const AskingScope scope(this);
       definition.function(object, collector);
-      return true;
     } catch (const std::exception& e) {
-      failure = e.what();
+      thrown = e.what();
     } catch (...) {
-      failure = "an exception of an unknown type";
+      thrown = "an exception of an unknown type";
     }
-    collector.values().clear();
-    return false;
+    if (thrown) collector.Clear();
+    return thrown;
   }
+
+  // True if the function of that index threw when the object was put: it stands under no value.
+  bool ForgetThrew(std::size_t index, const AnyRef& before) { return threw_[index].erase(before.object()) != 0; }
 
   static bool HasKey(const AnyRef& object, const KeyView& key) noexcept {
     const meta::v1::ObjectMeta* meta = object.metadata();
     return meta != nullptr && meta->name == key.name && meta->namespace_ == key.namespace_;
   }
 
-  void Report(const ObjectKey& key, std::string_view what) const {
-    if (on_throw_) on_throw_(key, what);
+  void ReportThrew(std::size_t i, const Index& index, const ObjectLeaf& leaf, std::string_view what) {
+    threw_[i].insert(leaf.object().object());
+    const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
+    faults_.push_back({StoreFault::Kind::kIndexFunctionThrew,
+                       {meta.namespace_, meta.name},
+                       "index \"" + index.definition->name + "\": " + std::string(what)});
   }
 
-  std::mutex writer_;  // strand and AddIndex(); never held while waiting
+  void ReportMisplaced(const Change& change) {
+    const meta::v1::ObjectMeta* meta = change.object.metadata();
+    const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
+                                               : std::string("no object with metadata");
+    faults_.push_back({StoreFault::Kind::kMisplacedObject, change.key,
+                       "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"});
+  }
+
+  std::mutex writer_;  // Apply() and the end of AddIndex()
   std::atomic<const State*> current_{nullptr};
   Shared<const State> current_owner_;  // guarded by writer_
   std::vector<Shared<const State>>
       retired_;  // guarded by writer_: replaced, and announced by a reader when last looked at
-  std::function<void(const ObjectKey&, std::string_view)> on_throw_;  // guarded by writer_
+  // Guarded by writer_: for each index the objects of the current state that its function threw for. Without this the
+  // next change of such an object would look for it under every value. [INF ST-09]
+  std::vector<std::unordered_set<const void*>> threw_ = std::vector<std::unordered_set<const void*>>(1);
+  std::vector<StoreFault> faults_;                   // guarded by writer_: of the transaction at hand
+  std::function<void(const StoreFault&)> on_fault_;  // guarded by writer_, called without it
   friend class Store;
 };
 
@@ -349,9 +460,7 @@ void Store::Apply(Transaction transaction) { impl_->Apply(std::move(transaction)
 Result<void> Store::AddIndex(std::string_view name, IndexFunction function) {
   return impl_->AddIndex(name, std::move(function));
 }
-void Store::SetOnThrow(std::function<void(const ObjectKey&, std::string_view)> on_throw) {
-  impl_->SetOnThrow(std::move(on_throw));
-}
+void Store::SetOnFault(std::function<void(const StoreFault&)> on_fault) { impl_->SetOnFault(std::move(on_fault)); }
 
 AnyRef Store::Look(const ObjectKey& key) const { return Look(key.namespace_, key.name); }
 AnyRef Store::Look(std::string_view namespace_, std::string_view name) const {

@@ -66,6 +66,7 @@ class ValueLeaf {
   std::string_view key() const noexcept { return value_; }
   bool Is(std::string_view value) const noexcept { return value_ == value; }
   const ObjectMap& objects() const noexcept { return objects_; }
+  ObjectMap& objects() noexcept { return objects_; }
 
  private:
   String value_;

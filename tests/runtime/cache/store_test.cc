@@ -12,9 +12,11 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "cache/hazard.h"
+#include "cache/store_state.h"
 #include "kgen/cache/indexer.h"
 #include "kgen/cache/lister.h"
 #include "kgen/client/selector.h"
@@ -24,6 +26,7 @@
 namespace kgen::cache {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -55,8 +58,51 @@ std::vector<std::string> Names(const std::vector<AnyRef>& objects) {
   return names;
 }
 
+// Index, value, object and stale mark of everything that stands in an index.
+using Entries = std::set<std::tuple<std::string, std::string, const void*, bool>>;
+Entries Indexed(const AnySnapshot& view) {
+  Entries entries;
+  for (const Index& index : view.state().indexes) {
+    index.values.ForEach([&](const ValueLeaf& value) {
+      EXPECT_FALSE(value.objects().empty());
+      value.objects().ForEach([&](const ObjectLeaf& leaf) {
+        entries.emplace(index.definition->name, value.key(), leaf.object().object(), leaf.stale());
+      });
+    });
+  }
+  return entries;
+}
+
+// The same as the functions give it for the objects of that version.
+class EntrySink final : public IndexSink {
+ public:
+  EntrySink(std::string index, const ObjectLeaf& leaf, Entries& entries)
+      : index_(std::move(index)), leaf_(leaf), entries_(entries) {}
+  void Add(std::string_view value) override { entries_.emplace(index_, value, leaf_.object().object(), leaf_.stale()); }
+
+ private:
+  std::string index_;
+  const ObjectLeaf& leaf_;
+  Entries& entries_;
+};
+Entries Expected(const AnySnapshot& view) {
+  Entries entries;
+  for (const Index& index : view.state().indexes) {
+    view.state().objects.ForEach([&](const ObjectLeaf& leaf) {
+      EntrySink sink(index.definition->name, leaf, entries);
+      index.definition->function(leaf.object(), sink);
+    });
+  }
+  return entries;
+}
+
 class StoreTest : public ::testing::Test {
  protected:
+  // A line for each fault.
+  void Hear(std::vector<std::string>& faults) {
+    store_->SetOnFault([&](const StoreFault& fault) { faults.push_back(fault.key.str() + ": " + fault.what); });
+  }
+
   Shared<Store> store_ = MakeShared<Store>();
 };
 
@@ -119,6 +165,18 @@ TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndTheLastOfTwoEqualKeysHolds_ST_
   EXPECT_THAT(view.IndexValues("namespace"), ElementsAre("default", "x"));
 }
 
+TEST_F(StoreTest, AsksTheIndexFunctionsOncePerKeyOfAReplacement_ST_05) {
+  std::vector<std::string> asked;
+  ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+    asked.push_back(object.metadata()->name.str() + " " + object.metadata()->labels["color"].str());
+    ByColor(object, sink);
+  }));
+  store_->Apply(
+      {{Put(Make("default", "a", "red")), Put(Make("x", "b", "blue")), Put(Make("default", "a", "green"))}, true, "5"});
+  EXPECT_THAT(asked, UnorderedElementsAre("a green", "b blue"));
+  EXPECT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot()));
+}
+
 TEST_F(StoreTest, KeepsTheLastGoodStateOfAnObjectThatWasRefusedAndMarksItStale) {
   store_->Apply(One(Put(Make("default", "a", "red"))));
   store_->Apply(One({{"default", "a"}, {}, true}, "2"));
@@ -126,7 +184,7 @@ TEST_F(StoreTest, KeepsTheLastGoodStateOfAnObjectThatWasRefusedAndMarksItStale) 
   ASSERT_TRUE(view.Get({"default", "a"}));
   EXPECT_TRUE(view.IsStale({"default", "a"}));
 
-  store_->Apply({{{{"default", "a"}, {}, true}, {{"default", "unknown"}, {}, true}}, true, "3"});  // also in a relist
+  store_->Apply({{{{"default", "a"}, view.Get({"default", "a"}), true}}, true, "3"});  // also in a relist
   view = store_->Snapshot();
   EXPECT_TRUE(view.IsStale({"default", "a"}));
   EXPECT_EQ(view.size(), 1u);
@@ -162,8 +220,7 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatIsThere) {
 
 TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAllTheSame_ST_09) {
   std::vector<std::string> reports;
-  store_->SetOnThrow(
-      [&](const ObjectKey& key, std::string_view what) { reports.push_back(key.str() + ": " + std::string(what)); });
+  Hear(reports);
   ASSERT_TRUE(store_->AddIndex("color", [](const AnyRef& object, IndexSink& sink) {
     sink.Add("some");
     if (object.metadata()->labels["color"] == "bad") throw std::runtime_error("bad color");
@@ -184,11 +241,88 @@ TEST_F(StoreTest, LeavesNoEntryBehindWhenAnIndexFunctionChangesItsMind_ST_07) {
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
 }
 
-TEST_F(StoreTest, RefusesAnObjectUnderAForeignKey) {
-  std::vector<std::string> reports;
-  store_->SetOnThrow([&](const ObjectKey& key, std::string_view) { reports.push_back(key.str()); });
+// It stands under no value, so there is nothing to look for: not with the function, and not under every value.
+TEST_F(StoreTest, DoesNotLookForTheValuesOfAnObjectThatTheIndexFunctionThrewFor_ST_09) {
+  int calls = 0;
+  ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+    ++calls;
+    if (object.metadata()->labels["color"] == "bad") throw std::runtime_error("bad color");
+    ByColor(object, sink);
+  }));
+  store_->Apply(One(Put(Make("default", "b", "red"))));
+  store_->Apply(One(Put(Make("default", "a", "bad"))));
+  calls = 0;
+  store_->Apply(One(Put(Make("default", "a", "bad"))));
+  EXPECT_EQ(calls, 1);  // for the new state
+  store_->Apply(One({{"default", "a"}, {}, true}));
+  EXPECT_EQ(calls, 2);
+  store_->Apply(One(Put(Make("default", "a", "blue"))));
+  EXPECT_EQ(calls, 3);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("blue", "red"));
+  store_->Apply(One(Put(Make("default", "a", "bad"))));  // now it had a value
+  EXPECT_EQ(calls, 5);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
+  store_->Apply(One(Remove("default", "a")));
+  EXPECT_EQ(calls, 5);
+}
+
+TEST_F(StoreTest, KnowsAfterAReplacementWhichObjectsTheIndexFunctionThrewFor_ST_05_ST_09) {
+  int calls = 0;
+  ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+    ++calls;
+    if (object.metadata()->labels["color"] == "bad") throw std::runtime_error("bad color");
+    ByColor(object, sink);
+  }));
+  store_->Apply({{Put(Make("default", "a", "bad")), Put(Make("default", "b", "red"))}, true, "1"});
+  store_->Apply({{Put(Make("default", "a", "red")), Put(Make("default", "b", "bad"))}, true, "2"});
+  calls = 0;
+  store_->Apply(One(Remove("default", "b")));
+  EXPECT_EQ(calls, 0);
+  store_->Apply(One(Remove("default", "a")));
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), IsEmpty());
+}
+
+// A list may hold the very object that is there.
+TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore_ST_07) {
+  bool bad = true;
+  ASSERT_TRUE(store_->AddIndex("moody", [&](const AnyRef&, IndexSink& sink) {
+    if (bad) throw std::runtime_error("bad mood");
+    sink.Add("some");
+  }));
+  const auto object = Make("default", "a");
+  store_->Apply(One(Put(object)));
+  bad = false;
+  store_->Apply({{Put(object)}, true, "2"});
+  EXPECT_THAT(store_->Snapshot().IndexValues("moody"), ElementsAre("some"));
+  store_->Apply(One(Remove("default", "a")));
+  EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
+}
+
+TEST_F(StoreTest, TellsOfAFaultWhenTheTransactionIsVisible) {
+  std::vector<std::string> seen;
+  store_->SetOnFault([&](const StoreFault& fault) {
+    EXPECT_EQ(fault.kind, StoreFault::Kind::kIndexFunctionThrew);
+    seen.push_back(fault.key.str() + " at " + std::string(store_->Snapshot().version()));
+  });
+  ASSERT_TRUE(store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("bad"); }));
+  store_->Apply(One(Put(Make("default", "a")), "7"));
+  store_->Apply({{Put(Make("default", "b"))}, true, "8"});
+  store_->Apply(One(Remove("default", "b"), "9"));
+  EXPECT_THAT(seen, ElementsAre("default/a at 7", "default/b at 8"));
+}
+
+TEST_F(StoreTest, LeavesOutAnObjectUnderAForeignKeyAndSaysThatThisIsAFaultOfItsOwn) {
+  std::vector<StoreFault> faults;
+  store_->SetOnFault([&](const StoreFault& fault) { faults.push_back(fault); });
   store_->Apply(One({{"default", "b"}, Make("default", "a").any(), false}));
-  EXPECT_THAT(reports, ElementsAre("default/b"));
+  store_->Apply({{{{"default", "b"}, Make("default", "a").any(), false}, {{"default", "c"}, {}, true}}, true, "2"});
+  ASSERT_EQ(faults.size(), 3u);
+  for (const StoreFault& fault : faults) EXPECT_EQ(fault.kind, StoreFault::Kind::kMisplacedObject);
+  EXPECT_EQ(faults[0].key, (ObjectKey{"default", "b"}));
+  EXPECT_THAT(faults[0].what, AllOf(HasSubstr("kgen"), HasSubstr("default/a"), HasSubstr("default/b")));
+  EXPECT_EQ(faults[1].what, faults[0].what);
+  EXPECT_THAT(faults[2].what, AllOf(HasSubstr("no object"), HasSubstr("default/c")));
   EXPECT_EQ(store_->Snapshot().size(), 0u);
 }
 
@@ -242,6 +376,151 @@ TEST_F(StoreTest, AgreesInEveryIndexWithAScanOfTheSameSnapshot_X2) {
       ASSERT_EQ(indexed, keys);
     }
   }
+}
+
+// ------------------------------------------------------------------------------ AddIndex() beside Apply()
+
+// Anything that the informer may apply, at random.
+Transaction AnyTransaction(std::mt19937& random, const AnySnapshot& now) {
+  const std::vector<std::string> colors = {"", "red", "green", "blue"};
+  const auto any = [&] { return Make("n", "o" + std::to_string(random() % 60), colors[random() % colors.size()]); };
+  Transaction transaction;
+  transaction.replace = random() % 4 == 0;
+  for (std::uint32_t i = random() % 6 + (transaction.replace ? 30 : 0); i > 0; --i) {
+    const ObjectKey key{"n", "o" + std::to_string(random() % 60)};
+    const AnyRef there = now.Get(key);
+    if (there && random() % 3 == 0) {
+      transaction.changes.push_back({key, there, random() % 2 == 0});  // the same object, marked or not
+    } else if (transaction.replace || random() % 3 != 0) {
+      transaction.changes.push_back(Put(any(), random() % 5 == 0));
+    } else {
+      transaction.changes.push_back({key, {}, random() % 2 == 0});  // gone, or refused
+    }
+  }
+  return transaction;
+}
+
+// The function calls back: it applies a transaction while the index is made, and one in each of the two looks after
+// that. The object "marker" changes with each, so that the next look asks for it; the last change is left for the
+// look under the lock.
+TEST_F(StoreTest, CatchesUpWithWhatWasAppliedWhileAnIndexWasMade_X2) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    store_ = MakeShared<Store>();
+    const auto marker = [](int k) { return Put(Make("n", "marker", "", "m" + std::to_string(k))); };
+    store_->Apply(One(marker(0)));
+    for (int i = 0; i < 10; ++i) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+    store_->Apply(One(marker(0)));
+    int applied = 0;
+    ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+      if (applied < 3 && object.metadata()->uid == "m" + std::to_string(applied)) {
+        ++applied;
+        Transaction transaction = AnyTransaction(random, store_->Snapshot());
+        transaction.changes.push_back(marker(applied));
+        store_->Apply(std::move(transaction));
+      }
+      ByColor(object, sink);
+    }));
+    ASSERT_EQ(applied, 3);
+    ASSERT_EQ(store_->Snapshot().Get({"n", "marker"}).metadata()->uid, "m3");
+    ASSERT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot())) << seed;
+    for (int i = 0; i < 5; ++i) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+    ASSERT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot())) << seed;
+  }
+}
+
+TEST_F(StoreTest, AsksANewIndexFunctionAgainOnlyForWhatHasChangedMeanwhile) {
+  for (int i = 0; i < 1000; ++i) store_->Apply(One(Put(Make("n", "o" + std::to_string(i), "red"))));
+  int calls = 0;
+  ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
+    if (++calls == 500) store_->Apply(One(Put(Make("n", "o7", "blue"))));
+    ByColor(object, sink);
+  }));
+  EXPECT_EQ(calls, 1002);  // the state of o7 that went, and the one that came
+  EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "blue")), ElementsAre("o7"));
+}
+
+TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatCameMeanwhile) {
+  store_->Apply(One(Put(Make("n", "a", "red"))));
+  bool first = true;
+  const Result<void> added = store_->AddIndex("color", [&](const AnyRef& object, IndexSink&) {
+    if (std::exchange(first, false)) store_->Apply(One(Put(Make("n", "b", "bad"))));
+    if (object.metadata()->labels["color"] == "bad") throw std::runtime_error("bad color");
+  });
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code(), Code::kUserCode);
+  EXPECT_THAT(added.error().ToString(), AllOf(HasSubstr("\"color\""), HasSubstr("bad color")));
+  EXPECT_FALSE(store_->Snapshot().HasIndex("color"));
+  EXPECT_TRUE(store_->AddIndex("color", ByColor));
+}
+
+// An exception without a text is one as well.
+TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsWithoutSayingWhy) {
+  store_->Apply(One(Put(Make("n", "a"))));
+  EXPECT_EQ(store_->AddIndex("mute", [](const AnyRef&, IndexSink&) { throw std::runtime_error(""); }).error().code(),
+            Code::kUserCode);
+  EXPECT_FALSE(store_->Snapshot().HasIndex("mute"));
+}
+
+TEST_F(StoreTest, RefusesTheSecondOfTwoIndexesOfOneNameThatAreMadeAtOnce_ST_10) {
+  store_->Apply(One(Put(Make("n", "a", "red"))));
+  bool first = true;
+  Result<void> other;
+  const Result<void> late = store_->AddIndex("color", [&](const AnyRef&, IndexSink& sink) {
+    if (std::exchange(first, false)) std::thread([&] { other = store_->AddIndex("color", ByColor); }).join();
+    sink.Add("late");
+  });
+  EXPECT_TRUE(other);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
+}
+
+TEST_F(StoreTest, RefusesAnIndexThatAnIndexFunctionOfTheSameStoreWantsToAdd) {
+  auto other = MakeShared<Store>();
+  other->Apply(One(Put(Make("n", "a"))));
+  store_->Apply(One(Put(Make("n", "a"))));
+  std::vector<std::string> results;
+  const auto add = [&](const AnyRef&, IndexSink&) {
+    const Result<void> added = store_->AddIndex("inner", ByColor);
+    results.push_back(added ? "added" : added.error().ToString());
+  };
+  ASSERT_TRUE(store_->AddIndex("outer", add));        // while it is made
+  store_->Apply(One(Put(Make("n", "b"))));            // while a transaction is applied
+  store_->Apply({{Put(Make("n", "c"))}, true, "2"});  // and a list
+  ASSERT_TRUE(store_->AddIndex("via another store", [&](const AnyRef&, IndexSink&) {
+    if (!other->Snapshot().HasIndex("their")) Must(other->AddIndex("their", add));  // that of another store it may add
+  }));
+  ASSERT_EQ(results.size(), 4u);
+  for (const std::string& result : results) {
+    EXPECT_THAT(result, AllOf(HasSubstr("\"inner\""), HasSubstr("an index function cannot add an index")));
+  }
+  EXPECT_FALSE(store_->Snapshot().HasIndex("inner"));
+  EXPECT_TRUE(store_->AddIndex("inner", ByColor));  // it is only from within one that it cannot be done
+}
+
+TEST_F(StoreTest, AddsAnIndexThatTheHearerOfAFaultWants) {
+  ASSERT_TRUE(store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("bad"); }));
+  Result<void> added = Fail(Code::kInternal, "not called");
+  store_->SetOnFault([&](const StoreFault&) { added = store_->AddIndex("color", ByColor); });
+  store_->Apply(One(Put(Make("n", "a", "red"))));
+  EXPECT_TRUE(added);
+  EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
+}
+
+TEST_F(StoreTest, AgreesInIndexesThatWereAddedWhileTheWriterWrote_X2) {
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    std::mt19937 random(5);
+    while (!stop) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+  });
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(store_->AddIndex("color " + std::to_string(i), ByColor));
+    const AnySnapshot view = store_->Snapshot();
+    EXPECT_EQ(Indexed(view), Expected(view)) << i;
+  }
+  stop = true;
+  writer.join();
 }
 
 TEST_F(StoreTest, LetsReadersReadWhileTheWriterWrites) {

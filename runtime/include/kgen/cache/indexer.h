@@ -83,14 +83,29 @@ struct Change {
 };
 struct Transaction {
   std::vector<Change> changes;
-  bool replace = false;  // the changes are the whole new content [INF ST-05]
+  bool replace = false;  // the changes are the whole new content, each with its object [INF ST-05]
   std::string version;   // of the store afterwards; "" leaves it
+};
+
+// What went wrong in a transaction. The rest of it is in the store all the same.
+struct StoreFault {
+  enum class Kind {
+    kIndexFunctionThrew,  // user code: the object is in the store and has no value in that index [INF ST-09]
+    kMisplacedObject,     // a fault of kgen: a change whose object does not carry its key is left out
+  };
+  Kind kind;
+  ObjectKey key;
+  std::string what;  // names the index, or what was put under the key
 };
 
 // The store itself.
 //
-// Thread safety: Snapshot() and AddIndex() from any thread; Apply() from one thread at a time, the informer's strand.
-// Invariants (tests/runtime/cache/indexer_test.cc):
+// Thread safety: Snapshot(), Look(), AddIndex() and SetOnFault() from any thread; Apply() from one thread at a time,
+// the informer's strand. The function of an index is never called by two threads at once.
+//
+// Blocking: Snapshot() and Look() never do. Apply() and AddIndex() wait for each other's last step, see AddIndex().
+//
+// Invariants (tests/runtime/cache/store_test.cc):
 //   X1  A snapshot never changes.
 //   X2  For every index and value, ByIndex gives exactly the objects of that snapshot whose function adds the value.
 //   X3  A value without objects is not listed. [INF ST-08]
@@ -104,15 +119,29 @@ class Store : public SharedObject {
   // One look, cheaper than a snapshot: what a lister's Get() is. Null if it is not there.
   AnyRef Look(std::string_view namespace_, std::string_view name) const;
   AnyRef Look(const ObjectKey& key) const;
-  // Every changed object must carry its key in its metadata; one that does not is reported and left out.
+  // Every changed object must carry its key in its metadata; one that does not is left out and told through `on_fault`.
   void Apply(Transaction transaction);
 
   // Indexes what is there at once; visible when it returns. `function` goes by the object alone. An exception of
-  // `function` for an object gives kUserCode here, and nothing is added; later, for a new object, it is reported
-  // through `on_throw` and the object has no value in that index. Errors: kInvalidArgument  the name is taken [INF
-  // ST-10]
+  // `function` for an object gives kUserCode here, and nothing is added; later, for a new object, it is told through
+  // `on_fault` and the object has no value in that index.
+  //
+  // Blocks, on the calling thread, while `function` is called for every object that is there; then, if a transaction is
+  // being applied, until that is done (a list of 100,000 objects: some tenths of a second). Apply() waits for it at the
+  // end only, while it takes in what has changed since it last looked: mostly nothing, a few objects where there is
+  // traffic, all of them only if a list was applied just then.
+  //
+  // An index function must not wait for an AddIndex() of its store on another thread: it may run under the lock that
+  // this needs. `on_fault` may add indexes.
+  //
+  // Errors:
+  //   kInvalidArgument  the name is taken, maybe by an AddIndex() that ended meanwhile [INF ST-10]; called from within
+  //                     an index function of this store
+  //   kUserCode         `function` threw
   Result<void> AddIndex(std::string_view name, IndexFunction function);
-  void SetOnThrow(std::function<void(const ObjectKey&, std::string_view what)> on_throw);
+  // `on_fault` hears of each fault of a transaction when that is visible, on the thread of Apply(), with no lock held.
+  // It must not throw.
+  void SetOnFault(std::function<void(const StoreFault&)> on_fault);
 
  private:
   class Impl;

@@ -88,6 +88,8 @@ class InformerCore : public SharedObject {
   Result<void> Join(std::stop_token stop);
 
   Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
+  // Blocks while the function is asked for every object that is there, see Store::AddIndex(); not from within an index
+  // function.
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   // kInvalidArgument once started. [INF SI-19]

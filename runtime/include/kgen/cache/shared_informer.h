@@ -39,8 +39,11 @@ class SharedInformer {
 
   // Before or while it runs; visible in snapshots taken after the return. The function must depend on the
   // object alone: when that changes or goes it is called again for the old object to find its entries, and if it then
-  // gives other values (because of the time, or of something else that has changed), old entries remain. Errors:
-  // kInvalidArgument (name taken, no such field), kUserCode, kStopped.
+  // gives other values (because of the time, or of something else that has changed), old entries may remain.
+  // This one blocks: while the function is called for all that is there, on the calling thread, and at the end while
+  // changes are being applied. Those wait for it in turn only while it takes in what has changed since it last looked;
+  // see cache::Store::AddIndex(). Errors: kInvalidArgument (name taken, no such field, called from within an index
+  // function of this informer), kUserCode, kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);
   }

@@ -1,0 +1,84 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a transaction of the store costs, in blocks taken from the heap: the number says whether work goes with what has
+// changed or with all that there is, whatever the machine.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kgen/cache/indexer.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/unstructured.h"
+
+namespace {
+std::atomic<std::int64_t> taken = 0;
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  taken.fetch_add(1, std::memory_order_relaxed);
+  if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+namespace kgen::cache {
+namespace {
+
+constexpr int kObjects = 5'000;
+constexpr int kShared = 10;  // values that many objects have
+
+AnyRef Make(int i, std::string_view mood = "") {
+  PartialObjectMetadata object{.metadata = {.name = "object-" + std::to_string(i), .namespace_ = "default"}};
+  object.metadata.labels["own"] = "a-value-of-its-own-" + std::to_string(i);
+  object.metadata.labels["shared"] = "value-" + std::to_string(i % kShared);
+  object.metadata.labels["mood"] = mood;
+  return MakeRef(std::move(object)).any();
+}
+Change Put(AnyRef object) {
+  return {{object.metadata()->namespace_, object.metadata()->name}, std::move(object), false};
+}
+Transaction All() {
+  Transaction all{.changes = {}, .replace = true, .version = "1"};
+  for (int i = 0; i < kObjects; ++i) all.changes.push_back(Put(Make(i)));
+  return all;
+}
+IndexFunction ByLabel(std::string label) {
+  return [label = std::move(label)](const AnyRef& object, IndexSink& sink) {
+    if (object.metadata()->labels["mood"] == "bad") throw std::runtime_error("no");
+    sink.Add(object.metadata()->labels[label]);
+  };
+}
+std::int64_t TakenBy(Store& store, Transaction transaction) {
+  const std::int64_t before = taken;
+  store.Apply(std::move(transaction));
+  return taken - before;
+}
+
+TEST(StoreCostTest, ChangesAnObjectThatTheIndexFunctionThrowsForWithoutLookingAtEveryValue) {
+  auto store = MakeShared<Store>();
+  ASSERT_TRUE(store->AddIndex("own", ByLabel("own")));
+  store->Apply(All());
+  store->Apply({{Put(Make(7, "bad"))}, false, "2"});
+  EXPECT_LT(TakenBy(*store, {{Put(Make(7, "bad"))}, false, "3"}), 100);
+  EXPECT_LT(TakenBy(*store, {{Put(Make(7))}, false, "4"}), 100);
+  EXPECT_EQ(store->Snapshot().IndexValues("own").size(), static_cast<std::size_t>(kObjects));
+}
+
+// The sets of objects are filled in place. A version of the set for each object would be a dozen blocks for each.
+TEST(StoreCostTest, MakesNoVersionOfASetOfObjectsForEachObjectOfAList) {
+  auto store = MakeShared<Store>();
+  ASSERT_TRUE(store->AddIndex("shared", ByLabel("shared")));
+  EXPECT_LT(TakenBy(*store, All()), 6 * kObjects);
+  EXPECT_EQ(store->Snapshot().ByIndex("shared", "value-3").size(), static_cast<std::size_t>(kObjects / kShared));
+}
+
+}  // namespace
+}  // namespace kgen::cache
