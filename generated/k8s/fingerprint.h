@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: 730cb33450c9d199.
+// Of the headers: b90dd7bc342e6e64.
 
 #endif  // K8S_FINGERPRINT_H_

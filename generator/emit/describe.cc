@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/describe.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
@@ -10,12 +13,13 @@ using model::Kind;
 
 constexpr std::size_t kMostValues = 12;  // of an enum in a comment
 
+// "`a`, `b` and 5 more".
 std::string Values(const model::Schema& schema) {
   std::string out;
   std::size_t count = 0;
   for (const model::EnumValue& value : schema.enum_values) {
-    if (++count > kMostValues) return out + ", ...";
-    out += (out.empty() ? "" : ", ") + InComment(value.text, 40);
+    if (count == kMostValues) return out + " and " + std::to_string(schema.enum_values.size() - count) + " more";
+    out += (count++ == 0 ? "" : ", ") + InComment(value.text.empty() ? "\"\"" : value.text, 60);
   }
   return out;
 }
@@ -26,24 +30,44 @@ const model::Schema& Innermost(const model::Schema& schema) {
   return *inner;
 }
 
-void Add(const std::string& sentence, std::string& out) {
+void Add(std::string sentence, std::string& out) {
   if (sentence.empty()) return;
-  out += (out.empty() ? "" : " ") + sentence + ".";
+  if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+  out += (out.empty() ? "" : " ") + sentence + (sentence.ends_with("...") ? "" : ".");
+}
+
+void Join(const std::string& part, std::string& out) {
+  if (!part.empty()) out += (out.empty() ? "" : ", ") + part;
+}
+
+// "1 to 80 characters", "at least 1 character", "exactly 3 elements".
+std::string Count(const std::string& least, const std::string& most, const std::string& unit) {
+  if (least.empty() && most.empty()) return {};
+  const std::string last = most.empty() ? least : most;
+  const std::string units = last == "1" ? unit : unit == "entry" ? "entries" : unit + "s";
+  if (most.empty()) return "at least " + least + " " + units;
+  if (least.empty() || least == "0") return "at most " + most + " " + units;
+  return (least == most ? "exactly " + most : least + " to " + most) + " " + units;
 }
 
 std::string Range(const model::Facets& facets) {
+  if (!facets.minimum.empty() && !facets.maximum.empty() && !facets.exclusive_minimum && !facets.exclusive_maximum) {
+    return facets.minimum + " to " + facets.maximum;
+  }
   std::string out;
-  const auto add = [&](const char* what, const std::string& value) {
-    if (!value.empty()) out += (out.empty() ? "" : ", ") + std::string(what) + " " + InComment(value, 40);
-  };
-  add(facets.exclusive_minimum ? "more than" : "at least", facets.minimum);
-  add(facets.exclusive_maximum ? "less than" : "at most", facets.maximum);
-  add("at least this many characters:", facets.min_length);
-  add("at most this many characters:", facets.max_length);
-  add("at least this many elements:", facets.min_items);
-  add("at most this many elements:", facets.max_items);
-  add("pattern", facets.pattern);
-  if (!out.empty() && out[0] >= 'a') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  if (!facets.minimum.empty()) Join((facets.exclusive_minimum ? "more than " : "at least ") + facets.minimum, out);
+  if (!facets.maximum.empty()) Join((facets.exclusive_maximum ? "less than " : "at most ") + facets.maximum, out);
+  return out;
+}
+
+// Numbers stand in JSON's spelling, which has nothing that a comment could not hold.
+std::string Limits(const model::Facets& facets) {
+  std::string out = Range(facets);
+  if (!facets.multiple_of.empty()) Join("a multiple of " + facets.multiple_of, out);
+  Join(Count(facets.min_length, facets.max_length, "character"), out);
+  Join(Count(facets.min_items, facets.max_items, "element"), out);
+  Join(Count(facets.min_properties, facets.max_properties, "entry"), out);
+  if (!facets.pattern.empty()) Join("pattern " + InComment(facets.pattern, 400), out);
   return out;
 }
 
@@ -58,63 +82,61 @@ std::string Merge(const model::MergeInfo& merge) {
   return out;
 }
 
-// What the declaration does not say.
-std::string Facts(const model::Field& field) {
+// A default that says nothing but the zero value; documents made from Go are full of them.
+bool IsZero(const std::string& json) {
+  return json.empty() || json == "{}" || json == "\"\"" || json == "0" || json == "null";
+}
+
+bool NamesItsValues(const std::vector<std::string>& lines) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const std::string& line) { return line.find("Possible enum values:") != std::string::npos; });
+}
+
+// What the declaration does not say. [GEN DOC-13]
+std::string Facts(const model::Field& field, bool from_document, const std::vector<std::string>& lines) {
   const model::Schema& schema = *field.schema;
   std::string out;
   if (field.required) Add("Required", out);
+  // Documents of the built-in API come without prose, and every name is to have a comment.
+  if (from_document && lines.empty() && !field.required) Add("Optional", out);
+  if (schema.deprecated) Add("Deprecated", out);
   if (schema.nullable) Add("May be null", out);
-  const std::string values = Values(Innermost(schema));
+  const std::string values = NamesItsValues(lines) ? std::string() : Values(Innermost(schema));
   if (!values.empty()) Add("Known values: " + values, out);
-  // A default that says nothing but the zero value is left out; documents from Go are full of them.
-  const std::string& fallback = schema.default_json;
-  if (!fallback.empty() && fallback != "{}" && fallback != "\"\"" && fallback != "0" && fallback != "null") {
-    Add("Default: " + InComment(fallback), out);
-  }
-  if (schema.facets != nullptr) Add(Range(*schema.facets), out);
+  const bool hidden = from_document ? IsZero(schema.default_json) : schema.default_json.empty();
+  if (!hidden) Add("Default: " + InComment(schema.default_json), out);
+  if (schema.facets != nullptr) Add(Limits(*schema.facets), out);
   Add(Merge(schema.merge), out);
   return out;
 }
 
 }  // namespace
 
-std::string DescribeType(const model::Api& api, const model::Schema& schema) {
-  switch (schema.kind) {
-    case Kind::kList:
-      return "list of " + DescribeType(api, *schema.element);
-    case Kind::kMap:
-      return "map of " + DescribeType(api, *schema.element);
-    case Kind::kRef:
-      return api.types[schema.ref].name;
-    case Kind::kObject:
-      return "object";
-    default:
-      break;
-  }
-  std::string out(model::Describe(schema.kind));
-  return schema.format.empty() ? out : out + " (" + InComment(schema.format, 40) + ")";
-}
-
-std::vector<std::string> DescribeField(const model::Api& api, const model::Field& field) {
+std::vector<std::string> DescribeField(const model::Field& field, bool from_document) {
   std::vector<std::string> lines = field.description;
   if (lines.empty() && field.schema->kind != Kind::kRef) lines = field.schema->description;
-  const std::string facts = Facts(field);
-  if (lines.empty()) {
-    std::string type = DescribeType(api, *field.schema);
-    return {InComment(field.name) + ": " + type + "." + (facts.empty() ? "" : " " + facts)};
-  }
-  if (!facts.empty()) lines.push_back(facts);
+  const auto blank = [](const std::string& line) { return line.find_first_not_of(" \t\r\n") == std::string::npos; };
+  if (std::all_of(lines.begin(), lines.end(), blank)) lines.clear();
+  std::string facts = Facts(field, from_document, lines);
+  if (!facts.empty()) lines.push_back(std::move(facts));
   return lines;
 }
 
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback) {
   std::vector<std::string> lines = schema.description;
-  if (lines.empty()) lines.push_back(fallback);
+  if (lines.empty() && !fallback.empty()) lines.push_back(fallback);
+  if (schema.deprecated) lines.emplace_back("Deprecated.");
   for (const model::ValidationRule& rule : schema.validations) {
     const std::string text = rule.message.empty() ? rule.rule : rule.message;
     if (!text.empty()) lines.push_back("Checked by the server: " + InComment(text, 200));
   }
   return lines;
+}
+
+std::string DescribeDeprecation(const model::ApiKind& kind) {
+  if (!kind.deprecated) return {};
+  if (!kind.deprecation_warning.empty()) return "Deprecated: " + kind.deprecation_warning;
+  return "Deprecated: " + model::Describe(kind.gvk) + " will go from the API; use a newer version.";
 }
 
 }  // namespace kgen::generator::emit

@@ -13,14 +13,16 @@
 
 namespace kgen::generator::emit {
 
-// Never empty: where there is no description, a line of facts.
-std::vector<std::string> DescribeField(const model::Api& api, const model::Field& field);
+// The comments of a member: its description, and behind it what the declaration does not show: required, known values,
+// default, limits. Where there is neither, none in code from a CRD [GEN DOC-08]; in code from an API document, whose
+// prose is left out where it is built in, every name has a comment, so what is not required is called optional.
+std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
 
-// A struct. `fallback` says what it is when nobody described it.
+// A struct. `fallback` is what is said when nobody described it; empty: nothing.
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback);
 
-// The value of an element or alias, in words: "list of string", "Container".
-std::string DescribeType(const model::Api& api, const model::Schema& schema);
+// How deprecated versions are told in every comment about them. [GEN MV-03]
+std::string DescribeDeprecation(const model::ApiKind& kind);
 
 }  // namespace kgen::generator::emit
 

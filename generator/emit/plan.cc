@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/emit/describe.h"
 #include "generator/emit/names.h"
 #include "generator/emit/plan_metadata.h"
 #include "generator/emit/plan_types.h"
@@ -263,6 +264,27 @@ class Planner {
     }
   }
 
+  static const model::ApiKind* KindOf(const Source& source, TypeId id) {
+    for (const model::ApiKind* kind : source.kinds) {
+      if (kind->type == id) return kind;
+    }
+    return nullptr;
+  }
+
+  // What a reader cannot see in the struct, where nobody described it: under which name a server or the reference has
+  // it.
+  static std::string About(const model::NamedType& type, const model::ApiKind* kind, const std::string& version) {
+    if (kind == nullptr || !kind->resource) {
+      return type.definition.empty() ? std::string() : "In the reference: " + InComment(type.definition, 250) + ".";
+    }
+    const bool namespaced = kind->resource->scope == model::Scope::kNamespaced;
+    return InComment(kind->resource->plural) + " of " + version + ", " +
+           (!kind->served ? "not served"
+            : namespaced  ? "namespaced"
+                          : "of the whole cluster") +
+           ".";
+  }
+
   void PlanStruct(const Source& source, TypeId id, const StructPlanner& structs, PlannedVersion& version) {
     const std::string prefix = Replace(version.name_space, "::", ".") + ".";
     const std::string& name = names_[id].name;
@@ -272,7 +294,9 @@ class Planner {
       version.structs.back().table_name = prefix + name;
       return;
     }
-    version.structs.push_back(structs.Plan(type, name, prefix + name));
+    const model::ApiKind* kind = KindOf(source, id);
+    version.structs.push_back(structs.Plan(type, name, prefix + name, About(type, kind, version.title),
+                                           kind == nullptr ? std::string() : DescribeDeprecation(*kind)));
     const auto list = source.made_lists.find(id);
     if (list == source.made_lists.end()) return;
     version.structs.push_back(structs.PlanList(list->second, name));
@@ -302,9 +326,7 @@ class Planner {
       for (const PlannedStruct& nested : type->nested) {
         std::string name = type->name + nested.name;
         if (!used.insert(name).second) continue;
-        version.aliases.push_back(
-            {name, nested.path,
-             CommentLines({"The " + InComment(nested.name) + " of " + InComment(type->name) + "."}, kColumns)});
+        version.aliases.push_back({name, nested.path});
       }
     }
   }
@@ -405,6 +427,7 @@ class Planner {
       out.accessor_type = hidden ? names_[served[i]->type].qualified : out.type;
       out.namespaced = resource.scope == model::Scope::kNamespaced;
       out.has_informer = resource.HasLister();
+      out.deprecation = CommentLines({DescribeDeprecation(*served[i])}, kColumns - 2);
       PlanMethods(resource, out);
       version.resources.push_back(std::move(out));
     }

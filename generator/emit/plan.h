@@ -86,11 +86,11 @@ struct PlannedResource {
   bool has_informer = false;
   bool scalable = false;             // stands on ScalableResourceClient [GEN OP-13]
   std::vector<std::string> methods;  // in a fixed order [GEN CLI-06]
+  Comment deprecation;               // empty: not deprecated [GEN MV-03]
 };
 
 struct PlannedAlias {
   std::string name, target;
-  Comment comment;
 };
 
 struct PlannedVersion {

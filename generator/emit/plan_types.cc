@@ -161,6 +161,7 @@ struct StructPlanner::Scope {
   std::string name;   // "Spec"
   std::string title;  // "acme.shop.v1.Order.Spec"
   Role role = Role::kPlain;
+  bool from_document = false;  // not from a CRD
   std::size_t depth = 0;
   std::set<std::string, std::less<>> hidden;                // names that mean something else than at namespace scope
   std::map<std::string, std::string, std::less<>> members;  // wire name -> identifier
@@ -206,19 +207,21 @@ std::vector<const model::Field*> StructPlanner::Members(const model::Schema& sch
   return members;
 }
 
-PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::string& name,
-                                  const std::string& title) const {
+PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::string& name, const std::string& title,
+                                  const std::string& about, const std::string& deprecation) const {
   Scope scope{.path = name,
               .name = name,
               .title = title,
               .role = type.role,
+              .from_document = !type.definition.empty(),
               .depth = 0,
               .hidden = {},
               .members = {},
               .nested = {},
               .enums = {}};
-  const std::string where = (type.group.empty() ? "" : type.group + "/") + type.version;
-  return PlanObject(type.schema, scope, InComment(type.name) + " of " + where + ".");
+  PlannedStruct out = PlanObject(type.schema, scope, about);
+  for (std::string& line : CommentLines({deprecation}, kColumns)) out.comment.push_back(std::move(line));
+  return out;
 }
 
 PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string& item) const {
@@ -226,8 +229,7 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   list.name = list.path = name;
   list.item = item;
   list.metadata = "metadata";
-  list.comment = CommentLines(
-      {"Objects of type " + InComment(item) + ", as a server lists them. A range of its items."}, kColumns);
+  list.comment = CommentLines({"Iterates over `items`."}, kColumns);
   list.fields.push_back(
       InPlaceMetadata(kListMeta, "The version that the list is of, and where the next page starts.", kColumns - 2));
   list.fields.push_back({.wire_name = "items",
@@ -298,14 +300,14 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
                   .name = name,
                   .title = scope.title + "." + name,
                   .role = Role::kPlain,
+                  .from_document = scope.from_document,
                   .depth = scope.depth + 1,
                   .hidden = scope.hidden,
                   .members = {},
                   .nested = {},
                   .enums = {}};
-      const bool direct = field->schema->kind == Kind::kObject;
-      out.nested.push_back(PlanObject(
-          inner, below, (direct ? "What " : "An element of ") + InComment(field->name) + (direct ? " holds." : ".")));
+      out.nested.push_back(
+          PlanObject(inner, below, scope.from_document ? "Of the member " + InComment(field->name) + "." : ""));
     }
     if (!inner.enum_values.empty()) out.enums.push_back(PlanEnum(*field, inner, scope));
   }
@@ -397,8 +399,7 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
   out.flags = Flags(field, scope);
-  out.comment = CommentLines(DescribeField(api_, field), scope.width() - 2);
-  if (out.comment.empty()) out.comment = CommentLines({InComment(field.name) + "."}, scope.width() - 2);
+  out.comment = CommentLines(DescribeField(field, scope.from_document), scope.width() - 2);
   out.value_kind = ValueKindName(schema.kind);
   out.detail = "nullptr";
   out.initializer = "{}";

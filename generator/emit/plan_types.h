@@ -37,7 +37,9 @@ class StructPlanner {
   StructPlanner(const model::Api& api, const std::vector<TypeName>& names, std::string scope, Diagnostics& diagnostics)
       : api_(api), names_(names), scope_(std::move(scope)), diagnostics_(diagnostics) {}
 
-  PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title) const;
+  // `about` is its comment where the document describes nothing, `deprecation` is said in any case; both may be empty.
+  PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title,
+                     const std::string& about, const std::string& deprecation) const;
 
   // The list of a kind, as all lists are. [GEN WK-17]
   PlannedStruct PlanList(const std::string& name, const std::string& item) const;

@@ -197,17 +197,23 @@ std::string Hash(std::string_view text) {
 
 std::string InComment(std::string_view text, std::size_t limit) {
   std::string out;
+  std::string_view more;
+  std::size_t quotes = 0, longest = 0;
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = Decode(text.substr(i));
     if (out.size() + c.size > limit) {
-      out += "...";
+      more = "...";
       break;
     }
     const bool shown = c.valid && !IsLineBreak(c.value) && !IsInvisible(c.value);
     out.append(shown ? text.substr(i, c.size) : std::string_view(" "));
+    quotes = text[i] == '`' ? quotes + 1 : 0;
+    longest = std::max(longest, quotes);
     i += c.size;
   }
-  return "`" + out + "`";
+  if (longest != 0) out = " " + out + " ";
+  const std::string fence(longest + 1, '`');
+  return fence + out + fence + std::string(more);
 }
 
 }  // namespace kgen::generator::emit

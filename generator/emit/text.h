@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The only two ways in which text of the input reaches C++ source: as a string literal, or as a line comment. Names
-// that become identifiers go through names.h. There is no fourth way. [GEN SEC-01, SEC-02, DOC-01..DOC-09]
+// Input reaches C++ source as a literal, a comment, or an identifier from names.h; never otherwise.
+// [GEN SEC-01, SEC-02, DOC-01..DOC-09]
 //
 //   emit/plan --text of the input--> StringLiteral() / CommentLines() --> view --> templates, which paste it as it is
 #ifndef KGEN_GENERATOR_EMIT_TEXT_H_
@@ -32,7 +32,8 @@ std::vector<std::string> CommentLines(const std::vector<std::string>& lines, std
 // FNV-1a, 16 hexadecimal digits: tells changes, not attacks.
 std::string Hash(std::string_view text);
 
-// A short piece of input to stand inside a comment, in back quotes: one line, at most `limit` bytes.
+// A short piece of input to stand inside a comment, in back quotes, more of them than it holds itself: one line, at
+// most `limit` bytes, "..." behind the quotes where it was cut.
 std::string InComment(std::string_view text, std::size_t limit = 80);
 
 }  // namespace kgen::generator::emit

@@ -196,6 +196,7 @@ ViewValue ClientView(const PlannedResource& resource) {
   });
   return ViewMap{
       {"title", resource.title},
+      {"deprecation", resource.deprecation},
       {"namespaced", resource.namespaced},
       {"class_lines", Derived(resource.client_class,
                               "private ::kgen::" + base + "<" + resource.type + ", " + resource.list_type + ">")},
@@ -211,6 +212,7 @@ ViewValue InformerView(const PlannedResource& resource) {
   const bool fits = alias.size() + 1 + target.size() <= kColumns;
   const std::string base = resource.namespaced ? "public ::kgen::Lister<" : "public ::kgen::ClusterLister<";
   return ViewMap{{"title", resource.title},
+                 {"deprecation", resource.deprecation},
                  {"namespaced", resource.namespaced},
                  {"class_lines", Derived(resource.lister_class, base + resource.type + ">")},
                  {"method_lines", Function("::kgen::NamespaceLister<" + resource.accessor_type + "> " +
@@ -245,6 +247,23 @@ bool HasInformers(const PlannedVersion& version) {
   return false;
 }
 
+// The initializers of string_views that make up `json`, each of fewer bytes than a compiler has to take, and with its
+// length: they also refuse to count that many in a constant expression. [GEN OUT-12]
+ViewList ManifestLines(std::string_view json) {
+  constexpr std::size_t kMost = 60'000;
+  ViewList lines;
+  for (; !json.empty(); json.remove_prefix(std::min(json.size(), kMost))) {
+    const std::string_view piece = json.substr(0, kMost);
+    bool first = true;
+    for (const std::string& line : StringLiteralLines(piece, kColumns - 5)) {
+      lines.push_back((std::exchange(first, false) ? "{" : " ") + line);
+    }
+    std::get<std::string>(lines.back().value) += ",";
+    lines.push_back(" " + std::to_string(piece.size()) + "},");
+  }
+  return lines;
+}
+
 }  // namespace
 
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header) {
@@ -252,7 +271,7 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHea
   ViewList structs, aliases;
   for (const PlannedStruct& planned : version.structs) structs.push_back(StructView(planned, 0));
   for (const PlannedAlias& alias : version.aliases) {
-    aliases.push_back(ViewMap{{"comment", alias.comment}, {"name", alias.name}, {"target", alias.target}});
+    aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
   }
   view.emplace_back("title", version.title);
   std::vector<std::string> includes = version.includes;
@@ -385,14 +404,9 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
         kinds.push_back("&::" + version.name_space + "::" + type + "::kTable");
     }
     for (const PlannedManifest& manifest : plan.manifests) {
-      // With its length: compilers refuse to count that many characters in a constant expression.
-      ViewList lines;
-      for (const std::string& line : StringLiteralLines(manifest.json, kColumns - 5)) {
-        lines.push_back((lines.empty() ? "{" : " ") + line);
-      }
-      std::get<std::string>(lines.back().value) += ",";
-      lines.push_back(" " + std::to_string(manifest.json.size()) + "},");
-      manifests.push_back(ViewMap{{"title", manifest.name}, {"literal_lines", std::move(lines)}});
+      manifests.push_back(ViewMap{{"title", manifest.name},
+                                  {"symbol", "kManifest" + std::to_string(manifests.size())},
+                                  {"literal_lines", ManifestLines(manifest.json)}});
     }
   }
   view.emplace_back("scheme_include", with_scheme ? ViewValue(plan.folder + "/scheme.h") : ViewValue(false));

@@ -55,6 +55,7 @@ struct RawSchema {
   std::string format;
   std::string ref;  // the definition's name: the last segment of "#/components/schemas/NAME"
   bool nullable = false;
+  bool deprecated = false;
 
   std::vector<RawProperty> properties;  // in order of the input
   std::vector<RawRequired> required;

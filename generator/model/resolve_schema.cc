@@ -122,6 +122,7 @@ Schema SchemaResolver::Resolve(const RawSchema& raw, const Rules& rules, const D
   Schema schema = Decide(raw, rules, path);
   schema.origin = raw.origin;
   schema.nullable = schema.nullable || raw.nullable;
+  schema.deprecated = raw.deprecated;
   schema.default_json = raw.default_json;
   schema.merge = raw.merge;
   schema.validations = raw.validations;

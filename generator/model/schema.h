@@ -109,6 +109,8 @@ struct Schema {
   // null is a legal value of its own, not just another spelling of "absent" [GEN TY-24].
   bool nullable = false;
 
+  bool deprecated = false;  // said in comments only [GEN DOC-12]
+
   // kObject: members that the schema does not name are legal and must survive on the server's side too
   // (x-kubernetes-preserve-unknown-fields, or properties beside additionalProperties). Unknown members are always
   // kept by the runtime (D6); this says that they are meant. [GEN TY-14, TY-21]

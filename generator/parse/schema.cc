@@ -54,6 +54,7 @@ class SchemaReader {
     schema_->format = map_.StringOr("format");
     ReadReference();
     if (map_.BoolOr("nullable", false)) schema_->nullable = true;
+    schema_->deprecated = map_.BoolOr("deprecated", false);
     ReadProperties();
     ReadRequired();
     ReadItems();

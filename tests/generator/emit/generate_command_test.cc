@@ -255,5 +255,24 @@ TEST_F(Generate, KnowsTheIdsOfWarnings_ERR_07_ERR_10) {
   EXPECT_EQ(Invoke({"--out", out_, "--error", "crd-name", "--no-warn", "enum-clash", orders_}).code, kFine);
 }
 
+TEST_F(Generate, CutsALongManifestIntoLiteralsThatEveryCompilerTakes_OUT_12) {
+  std::string crd = test_support::ReadFile(orders_);
+  const std::string start = "description: Order is what";
+  ASSERT_NE(crd.find(start), std::string::npos);
+  crd.replace(crd.find(start), start.size(), "description: " + std::string(150'000, 'x') + " Order is what");
+  std::ofstream(folder_ / "long.yaml") << crd;
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "long.yaml"}).code, kFine);
+  std::istringstream lines(test_support::ReadFile(out_ + "/acme/acme.cc"));
+  std::size_t literal = 0, literals = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (line.starts_with("    {\"{") || (literal != 0 && line.starts_with("    {\""))) literal = 1, ++literals;
+    if (literal == 0 || begin == std::string::npos || (line[begin] != '"' && line[begin] != '{')) continue;
+    literal += line.size() - begin;
+    ASSERT_LT(literal, 65'536u);
+  }
+  EXPECT_EQ(literals, 3u);
+}
+
 }  // namespace
 }  // namespace kgen::generator::commands

@@ -202,5 +202,67 @@ TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant_ENUM_04) {
   EXPECT_EQ(values.constants[1].identifier, "kKeep");
 }
 
+// The comment of the member `a`, whose schema is this.
+Comment CommentOf(const std::string& schema) {
+  const PlannedVersion version = PlanOf(Load({test::OrderCrd("a: " + schema)}));
+  for (const PlannedField& field : version.structs.at(0).fields) {
+    if (field.wire_name == "a") return field.comment;
+  }
+  return {"no member"};
+}
+
+TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse_DOC_08_DOC_13) {
+  EXPECT_THAT(CommentOf("{type: boolean}"), ElementsAre());
+  EXPECT_THAT(CommentOf("{type: boolean, description: '  '}"), ElementsAre());
+  EXPECT_THAT(CommentOf("{type: object, properties: {b: {type: string}}}"), ElementsAre());
+  EXPECT_THAT(CommentOf("{type: string, description: Words., default: ''}"),
+              ElementsAre("// Words.", "// Default: `\"\"`."));
+  EXPECT_THAT(CommentOf("{type: integer, default: 0, deprecated: true}"), ElementsAre("// Deprecated. Default: `0`."));
+}
+
+TEST(PlanOfComments, SayLimitsInWords_DOC_13) {
+  EXPECT_THAT(CommentOf("{type: string, minLength: 1, maxLength: 80}"), ElementsAre("// 1 to 80 characters."));
+  EXPECT_THAT(CommentOf("{type: string, minLength: 1}"), ElementsAre("// At least 1 character."));
+  EXPECT_THAT(CommentOf("{type: array, maxItems: 3, items: {type: string}}"), ElementsAre("// At most 3 elements."));
+  EXPECT_THAT(CommentOf("{type: integer, minimum: 0, maximum: 9}"), ElementsAre("// 0 to 9."));
+  EXPECT_THAT(CommentOf("{type: number, minimum: 0, exclusiveMinimum: true, maximum: 9, multipleOf: 3}"),
+              ElementsAre("// More than 0, at most 9, a multiple of 3."));
+  EXPECT_THAT(CommentOf("{type: string, pattern: '^[a-z]{1,80}([a-z0-9-]{0,80}[a-z0-9])?(\\.[a-z0-9-]{1,80}){0,9}$'}"),
+              ElementsAre("// Pattern `^[a-z]{1,80}([a-z0-9-]{0,80}[a-z0-9])?(\\.[a-z0-9-]{1,80}){0,9}$`."));
+}
+
+TEST(PlanOfComments, NameTheKnownValuesOnce_DOC_13) {
+  EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"),
+              ElementsAre("// Known values: `a`, `\"\"`, `` b`c ``."));
+  EXPECT_THAT(CommentOf("{type: string, enum: [a, b], description: \"Possible enum values:\\n - `\\\"a\\\"` first\"}"),
+              ElementsAre("// Possible enum values:", "//  - `\"a\"` first"));
+  EXPECT_THAT(CommentOf("{type: string, enum: [a, b, c, d, e, f, g, h, i, j, k, l, m, o]}"),
+              ElementsAre("// Known values: `a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`, `i`, `j`, `k`, `l` and 2 more."));
+}
+
+TEST(PlanOfComments, SayOfEveryNameOfAnApiDocumentThatItIsRequiredOrOptional) {
+  const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
+    com.example.x.v1.A: {type: object, required: [c], properties: {b: {type: string, default: ''}, c: {type: string}}}
+)",
+                                                         {"v1"})}));
+  EXPECT_THAT(version.structs.at(0).comment, ElementsAre("// In the reference: `com.example.x.v1.A`."));
+  EXPECT_THAT(version.structs.at(0).fields.at(0).comment, ElementsAre("// Optional."));
+  EXPECT_THAT(version.structs.at(0).fields.at(1).comment, ElementsAre("// Required."));
+  EXPECT_THAT(version.structs.at(1).comment, ElementsAre("// `widgets` of x.example.com/v1, namespaced."));
+}
+
+TEST(PlanOfComments, SayThatAVersionIsDeprecated_MV_03) {
+  std::string crd = test::OrderCrd("a: {type: string}");
+  crd.replace(crd.find("storage: true"), 13,
+              "storage: true\n    deprecated: true\n    deprecationWarning: 'use \"v2\" */'");
+  const PlannedVersion version = PlanOf(Load({crd}));
+  EXPECT_THAT(version.structs.at(0).comment,
+              ElementsAre("// `orders` of shop.example.com/v1, namespaced.", "// Deprecated: use \"v2\" */"));
+  EXPECT_THAT(version.resources.at(0).deprecation, ElementsAre("// Deprecated: use \"v2\" */"));
+  crd.replace(crd.find("deprecationWarning"), 18, "description_______");
+  EXPECT_THAT(PlanOf(Load({crd})).resources.at(0).deprecation,
+              ElementsAre("// Deprecated: shop.example.com/v1 Order will go from the API; use a newer version."));
+}
+
 }  // namespace
 }  // namespace kgen::generator::emit

@@ -85,6 +85,13 @@ TEST(CommentLines, WrapOnSpacesAndKeepIndentation_DOC_07) {
 
 TEST(CommentLines, OfNothingAreNone_DOC_08) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
 
+TEST(InComment, HasMoreBackQuotesAroundItThanInside) {
+  EXPECT_EQ(InComment("a`b"), "`` a`b ``");
+  EXPECT_EQ(InComment("``"), "``` `` ```");
+}
+
+TEST(InComment, SaysBehindTheQuotesThatItWasCut) { EXPECT_EQ(InComment("abcdef", 3), "`abc`..."); }
+
 TEST(InComment, IsOneLine) { EXPECT_EQ(InComment("a\nb"), "`a b`"); }
 
 }  // namespace

@@ -26,106 +26,106 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::apiextensions::v1 {
 
-// `CustomResourceColumnDefinition` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition`.
 struct CustomResourceColumnDefinition {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `description`: string.
+  // Optional.
   ::kgen::String description{};
-  // `format`: string.
+  // Optional.
   ::kgen::String format{};
-  // `jsonPath`: string. Required.
+  // Required.
   ::kgen::String jsonPath{};
-  // `priority`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> priority{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServiceReference` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference`.
 struct ServiceReference {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `namespace`: string. Required.
+  // Required.
   ::kgen::String namespace_{};
-  // `path`: string.
+  // Optional.
   ::kgen::String path{};
-  // `port`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> port{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `WebhookClientConfig` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
 struct WebhookClientConfig {
-  // `caBundle`: bytes.
+  // Optional.
   ::kgen::Bytes caBundle{};
-  // `service`: ServiceReference.
+  // Optional.
   ::kgen::Optional<ServiceReference> service = ::kgen::kAbsent;
-  // `url`: string.
+  // Optional.
   ::kgen::String url{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `WebhookConversion` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
 struct WebhookConversion {
-  // `clientConfig`: WebhookClientConfig.
+  // Optional.
   ::kgen::Optional<WebhookClientConfig> clientConfig = ::kgen::kAbsent;
-  // `conversionReviewVersions`: list of string. Required.
+  // Required.
   ::kgen::List<::kgen::String> conversionReviewVersions{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceConversion` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion`.
 struct CustomResourceConversion {
-  // `strategy`: string. Required.
+  // Required.
   ::kgen::String strategy{};
-  // `webhook`: WebhookConversion.
+  // Optional.
   ::kgen::Optional<WebhookConversion> webhook = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinitionNames` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames`.
 struct CustomResourceDefinitionNames {
-  // `categories`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> categories{};
-  // `kind`: string. Required.
+  // Required.
   ::kgen::String kind{};
-  // `listKind`: string.
+  // Optional.
   ::kgen::String listKind{};
-  // `plural`: string. Required.
+  // Required.
   ::kgen::String plural{};
-  // `shortNames`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> shortNames{};
-  // `singular`: string.
+  // Optional.
   ::kgen::String singular{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ExternalDocumentation` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 struct ExternalDocumentation {
-  // `description`: string.
+  // Optional.
   ::kgen::String description{};
-  // `url`: string.
+  // Optional.
   ::kgen::String url{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ValidationRule` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
 struct ValidationRule {
   // Known values of `reason`; a newer server may send others.
   struct ReasonValues {
@@ -135,260 +135,259 @@ struct ValidationRule {
     static constexpr ::std::string_view kFieldValueRequired = "FieldValueRequired";
   };
 
-  // `fieldPath`: string.
+  // Optional.
   ::kgen::String fieldPath{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `messageExpression`: string.
+  // Optional.
   ::kgen::String messageExpression{};
-  // `optionalOldSelf`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optionalOldSelf{};
-  // `reason`: string. Known values: `FieldValueDuplicate`, `FieldValueForbidden`, `FieldValueInvalid`,
-  // `FieldValueRequired`.
+  // Optional. Known values: `FieldValueDuplicate`, `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`.
   ::kgen::String reason{};
-  // `rule`: string. Required.
+  // Required.
   ::kgen::String rule{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `JSONSchemaProps` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps`.
 struct JSONSchemaProps {
-  // `$ref`: string.
+  // Optional.
   ::kgen::String ref{};
-  // `$schema`: string.
+  // Optional.
   ::kgen::String schema{};
-  // `additionalItems`: any JSON.
+  // Optional.
   ::kgen::Json additionalItems{};
-  // `additionalProperties`: any JSON.
+  // Optional.
   ::kgen::Json additionalProperties{};
-  // `allOf`: list of JSONSchemaProps.
+  // Optional.
   ::kgen::List<JSONSchemaProps> allOf{};
-  // `anyOf`: list of JSONSchemaProps.
+  // Optional.
   ::kgen::List<JSONSchemaProps> anyOf{};
-  // `default`: any JSON.
+  // Optional.
   ::kgen::Json default_{};
-  // `definitions`: map of JSONSchemaProps.
+  // Optional.
   ::kgen::Map<JSONSchemaProps> definitions{};
-  // `dependencies`: map of any JSON.
+  // Optional.
   ::kgen::Map<::kgen::Json> dependencies{};
-  // `description`: string.
+  // Optional.
   ::kgen::String description{};
-  // `enum`: list of any JSON.
+  // Optional.
   ::kgen::List<::kgen::Json> enum_{};
-  // `example`: any JSON.
+  // Optional.
   ::kgen::Json example{};
-  // `exclusiveMaximum`: boolean.
+  // Optional.
   ::kgen::Optional<bool> exclusiveMaximum{};
-  // `exclusiveMinimum`: boolean.
+  // Optional.
   ::kgen::Optional<bool> exclusiveMinimum{};
-  // `externalDocs`: ExternalDocumentation.
+  // Optional.
   ::kgen::Optional<ExternalDocumentation> externalDocs = ::kgen::kAbsent;
-  // `format`: string.
+  // Optional.
   ::kgen::String format{};
-  // `id`: string.
+  // Optional.
   ::kgen::String id{};
-  // `items`: any JSON.
+  // Optional.
   ::kgen::Json items{};
-  // `maxItems`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> maxItems{};
-  // `maxLength`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> maxLength{};
-  // `maxProperties`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> maxProperties{};
-  // `maximum`: number.
+  // Optional.
   ::kgen::Optional<double> maximum{};
-  // `minItems`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> minItems{};
-  // `minLength`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> minLength{};
-  // `minProperties`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> minProperties{};
-  // `minimum`: number.
+  // Optional.
   ::kgen::Optional<double> minimum{};
-  // `multipleOf`: number.
+  // Optional.
   ::kgen::Optional<double> multipleOf{};
-  // `not`: JSONSchemaProps.
+  // Optional.
   ::kgen::Optional<JSONSchemaProps> not_ = ::kgen::kAbsent;
-  // `nullable`: boolean.
+  // Optional.
   ::kgen::Optional<bool> nullable{};
-  // `oneOf`: list of JSONSchemaProps.
+  // Optional.
   ::kgen::List<JSONSchemaProps> oneOf{};
-  // `pattern`: string.
+  // Optional.
   ::kgen::String pattern{};
-  // `patternProperties`: map of JSONSchemaProps.
+  // Optional.
   ::kgen::Map<JSONSchemaProps> patternProperties{};
-  // `properties`: map of JSONSchemaProps.
+  // Optional.
   ::kgen::Map<JSONSchemaProps> properties{};
-  // `required`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> required{};
-  // `title`: string.
+  // Optional.
   ::kgen::String title{};
-  // `type`: string.
+  // Optional.
   ::kgen::String type{};
-  // `uniqueItems`: boolean.
+  // Optional.
   ::kgen::Optional<bool> uniqueItems{};
-  // `x-kubernetes-embedded-resource`: boolean.
+  // Optional.
   ::kgen::Optional<bool> x_kubernetes_embedded_resource{};
-  // `x-kubernetes-int-or-string`: boolean.
+  // Optional.
   ::kgen::Optional<bool> x_kubernetes_int_or_string{};
-  // `x-kubernetes-list-map-keys`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> x_kubernetes_list_map_keys{};
-  // `x-kubernetes-list-type`: string.
+  // Optional.
   ::kgen::String x_kubernetes_list_type{};
-  // `x-kubernetes-map-type`: string.
+  // Optional.
   ::kgen::String x_kubernetes_map_type{};
-  // `x-kubernetes-preserve-unknown-fields`: boolean.
+  // Optional.
   ::kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};
-  // `x-kubernetes-validations`: list of ValidationRule. Elements are told apart by `rule`.
+  // Optional. Elements are told apart by `rule`.
   ::kgen::List<ValidationRule> x_kubernetes_validations{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceValidation` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation`.
 struct CustomResourceValidation {
-  // `openAPIV3Schema`: JSONSchemaProps.
+  // Optional.
   ::kgen::Optional<JSONSchemaProps> openAPIV3Schema = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SelectableField` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
 struct SelectableField {
-  // `jsonPath`: string. Required.
+  // Required.
   ::kgen::String jsonPath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceSubresourceScale` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale`.
 struct CustomResourceSubresourceScale {
-  // `labelSelectorPath`: string.
+  // Optional.
   ::kgen::String labelSelectorPath{};
-  // `specReplicasPath`: string. Required.
+  // Required.
   ::kgen::String specReplicasPath{};
-  // `statusReplicasPath`: string. Required.
+  // Required.
   ::kgen::String statusReplicasPath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceSubresourceStatus` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus`.
 struct CustomResourceSubresourceStatus {
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceSubresources` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources`.
 struct CustomResourceSubresources {
-  // `scale`: CustomResourceSubresourceScale.
+  // Optional.
   ::kgen::Optional<CustomResourceSubresourceScale> scale = ::kgen::kAbsent;
-  // `status`: CustomResourceSubresourceStatus.
+  // Optional.
   ::kgen::Optional<CustomResourceSubresourceStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinitionVersion` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion`.
 struct CustomResourceDefinitionVersion {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `additionalPrinterColumns`: list of CustomResourceColumnDefinition.
+  // Optional.
   ::kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
-  // `deprecated`: boolean.
+  // Optional.
   ::kgen::Optional<bool> deprecated{};
-  // `deprecationWarning`: string.
+  // Optional.
   ::kgen::String deprecationWarning{};
-  // `schema`: CustomResourceValidation.
+  // Optional.
   ::kgen::Optional<CustomResourceValidation> schema = ::kgen::kAbsent;
-  // `selectableFields`: list of SelectableField.
+  // Optional.
   ::kgen::List<SelectableField> selectableFields{};
-  // `served`: boolean. Required. Default: `false`.
+  // Required. Default: `false`.
   ::kgen::Optional<bool> served{};
-  // `storage`: boolean. Required. Default: `false`.
+  // Required. Default: `false`.
   ::kgen::Optional<bool> storage{};
-  // `subresources`: CustomResourceSubresources.
+  // Optional.
   ::kgen::Optional<CustomResourceSubresources> subresources = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinitionSpec` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec`.
 struct CustomResourceDefinitionSpec {
-  // `conversion`: CustomResourceConversion.
+  // Optional.
   ::kgen::Optional<CustomResourceConversion> conversion = ::kgen::kAbsent;
-  // `group`: string. Required.
+  // Required.
   ::kgen::String group{};
-  // `names`: CustomResourceDefinitionNames. Required.
+  // Required.
   ::kgen::Optional<CustomResourceDefinitionNames> names = ::kgen::kAbsent;
-  // `preserveUnknownFields`: boolean.
+  // Optional.
   ::kgen::Optional<bool> preserveUnknownFields{};
-  // `scope`: string. Required.
+  // Required.
   ::kgen::String scope{};
-  // `versions`: list of CustomResourceDefinitionVersion. Required.
+  // Required.
   ::kgen::List<CustomResourceDefinitionVersion> versions{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinitionCondition` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition`.
 struct CustomResourceDefinitionCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinitionStatus` of apiextensions.k8s.io/v1.
+// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus`.
 struct CustomResourceDefinitionStatus {
-  // `acceptedNames`: CustomResourceDefinitionNames.
+  // Optional.
   ::kgen::Optional<CustomResourceDefinitionNames> acceptedNames = ::kgen::kAbsent;
-  // `conditions`: list of CustomResourceDefinitionCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<CustomResourceDefinitionCondition> conditions{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `storedVersions`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> storedVersions{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CustomResourceDefinition` of apiextensions.k8s.io/v1.
+// `customresourcedefinitions` of apiextensions.k8s.io/v1, of the whole cluster.
 struct CustomResourceDefinition {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: CustomResourceDefinitionSpec. Required.
+  // Required.
   ::kgen::Optional<CustomResourceDefinitionSpec> spec = ::kgen::kAbsent;
-  // `status`: CustomResourceDefinitionStatus.
+  // Optional.
   ::kgen::Optional<CustomResourceDefinitionStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `CustomResourceDefinition`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct CustomResourceDefinitionList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

@@ -27,20 +27,20 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::apps::v1 {
 
-// `ControllerRevision` of apps/v1.
+// `controllerrevisions` of apps/v1, namespaced.
 struct ControllerRevision {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `data`: any JSON.
+  // Optional.
   ::kgen::Json data{};
-  // `revision`: integer of 64 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int64_t> revision{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ControllerRevision`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ControllerRevisionList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -60,18 +60,18 @@ struct ControllerRevisionList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `RollingUpdateDaemonSet` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.RollingUpdateDaemonSet`.
 struct RollingUpdateDaemonSet {
-  // `maxSurge`: integer or string.
+  // Optional.
   ::kgen::IntOrString maxSurge{};
-  // `maxUnavailable`: integer or string.
+  // Optional.
   ::kgen::IntOrString maxUnavailable{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonSetUpdateStrategy` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DaemonSetUpdateStrategy`.
 struct DaemonSetUpdateStrategy {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -79,90 +79,90 @@ struct DaemonSetUpdateStrategy {
     static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // `rollingUpdate`: RollingUpdateDaemonSet.
+  // Optional.
   ::kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = ::kgen::kAbsent;
-  // `type`: string. Known values: `OnDelete`, `RollingUpdate`.
+  // Optional. Known values: `OnDelete`, `RollingUpdate`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonSetSpec` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DaemonSetSpec`.
 struct DaemonSetSpec {
-  // `minReadySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // `revisionHistoryLimit`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // `selector`: LabelSelector. Required.
+  // Required.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // `template`: PodTemplateSpec. Required.
+  // Required.
   ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  // `updateStrategy`: DaemonSetUpdateStrategy.
+  // Optional.
   ::kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonSetCondition` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DaemonSetCondition`.
 struct DaemonSetCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonSetStatus` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DaemonSetStatus`.
 struct DaemonSetStatus {
-  // `collisionCount`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> collisionCount{};
-  // `conditions`: list of DaemonSetCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<DaemonSetCondition> conditions{};
-  // `currentNumberScheduled`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> currentNumberScheduled{};
-  // `desiredNumberScheduled`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> desiredNumberScheduled{};
-  // `numberAvailable`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> numberAvailable{};
-  // `numberMisscheduled`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> numberMisscheduled{};
-  // `numberReady`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> numberReady{};
-  // `numberUnavailable`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> numberUnavailable{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `updatedNumberScheduled`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> updatedNumberScheduled{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonSet` of apps/v1.
+// `daemonsets` of apps/v1, namespaced.
 struct DaemonSet {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: DaemonSetSpec.
+  // Optional.
   ::kgen::Optional<DaemonSetSpec> spec = ::kgen::kAbsent;
-  // `status`: DaemonSetStatus.
+  // Optional.
   ::kgen::Optional<DaemonSetStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `DaemonSet`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct DaemonSetList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -182,18 +182,18 @@ struct DaemonSetList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `RollingUpdateDeployment` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.RollingUpdateDeployment`.
 struct RollingUpdateDeployment {
-  // `maxSurge`: integer or string.
+  // Optional.
   ::kgen::IntOrString maxSurge{};
-  // `maxUnavailable`: integer or string.
+  // Optional.
   ::kgen::IntOrString maxUnavailable{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DeploymentStrategy` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DeploymentStrategy`.
 struct DeploymentStrategy {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -201,96 +201,96 @@ struct DeploymentStrategy {
     static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // `rollingUpdate`: RollingUpdateDeployment.
+  // Optional.
   ::kgen::Optional<RollingUpdateDeployment> rollingUpdate = ::kgen::kAbsent;
-  // `type`: string. Known values: `Recreate`, `RollingUpdate`.
+  // Optional. Known values: `Recreate`, `RollingUpdate`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DeploymentSpec` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DeploymentSpec`.
 struct DeploymentSpec {
-  // `minReadySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // `paused`: boolean.
+  // Optional.
   ::kgen::Optional<bool> paused{};
-  // `progressDeadlineSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> progressDeadlineSeconds{};
-  // `replicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `revisionHistoryLimit`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // `selector`: LabelSelector. Required.
+  // Required.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // `strategy`: DeploymentStrategy.
+  // Optional.
   ::kgen::Optional<DeploymentStrategy> strategy = ::kgen::kAbsent;
-  // `template`: PodTemplateSpec. Required.
+  // Required.
   ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DeploymentCondition` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DeploymentCondition`.
 struct DeploymentCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `lastUpdateTime`: time.
+  // Optional.
   ::kgen::Time lastUpdateTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DeploymentStatus` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.DeploymentStatus`.
 struct DeploymentStatus {
-  // `availableReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // `collisionCount`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> collisionCount{};
-  // `conditions`: list of DeploymentCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<DeploymentCondition> conditions{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `readyReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // `replicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `terminatingReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> terminatingReplicas{};
-  // `unavailableReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> unavailableReplicas{};
-  // `updatedReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> updatedReplicas{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Deployment` of apps/v1.
+// `deployments` of apps/v1, namespaced.
 struct Deployment {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: DeploymentSpec.
+  // Optional.
   ::kgen::Optional<DeploymentSpec> spec = ::kgen::kAbsent;
-  // `status`: DeploymentStatus.
+  // Optional.
   ::kgen::Optional<DeploymentStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Deployment`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct DeploymentList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -310,73 +310,73 @@ struct DeploymentList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicaSetSpec` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.ReplicaSetSpec`.
 struct ReplicaSetSpec {
-  // `minReadySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // `replicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `selector`: LabelSelector. Required.
+  // Required.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // `template`: PodTemplateSpec.
+  // Optional.
   ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicaSetCondition` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.ReplicaSetCondition`.
 struct ReplicaSetCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicaSetStatus` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.ReplicaSetStatus`.
 struct ReplicaSetStatus {
-  // `availableReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // `conditions`: list of ReplicaSetCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<ReplicaSetCondition> conditions{};
-  // `fullyLabeledReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> fullyLabeledReplicas{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `readyReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // `replicas`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `terminatingReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> terminatingReplicas{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicaSet` of apps/v1.
+// `replicasets` of apps/v1, namespaced.
 struct ReplicaSet {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: ReplicaSetSpec.
+  // Optional.
   ::kgen::Optional<ReplicaSetSpec> spec = ::kgen::kAbsent;
-  // `status`: ReplicaSetStatus.
+  // Optional.
   ::kgen::Optional<ReplicaSetStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ReplicaSet`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ReplicaSetList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -396,38 +396,38 @@ struct ReplicaSetList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `RollingUpdateStatefulSetStrategy` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy`.
 struct RollingUpdateStatefulSetStrategy {
-  // `maxUnavailable`: integer or string.
+  // Optional.
   ::kgen::IntOrString maxUnavailable{};
-  // `partition`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> partition{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetOrdinals` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetOrdinals`.
 struct StatefulSetOrdinals {
-  // `start`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> start{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetPersistentVolumeClaimRetentionPolicy` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-  // `whenDeleted`: string.
+  // Optional.
   ::kgen::String whenDeleted{};
-  // `whenScaled`: string.
+  // Optional.
   ::kgen::String whenScaled{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetUpdateStrategy` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetUpdateStrategy`.
 struct StatefulSetUpdateStrategy {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -435,16 +435,16 @@ struct StatefulSetUpdateStrategy {
     static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // `rollingUpdate`: RollingUpdateStatefulSetStrategy.
+  // Optional.
   ::kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = ::kgen::kAbsent;
-  // `type`: string. Known values: `OnDelete`, `RollingUpdate`.
+  // Optional. Known values: `OnDelete`, `RollingUpdate`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetSpec` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetSpec`.
 struct StatefulSetSpec {
   // Known values of `podManagementPolicy`; a newer server may send others.
   struct PodManagementPolicyValues {
@@ -452,92 +452,92 @@ struct StatefulSetSpec {
     static constexpr ::std::string_view kParallel = "Parallel";
   };
 
-  // `minReadySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // `ordinals`: StatefulSetOrdinals.
+  // Optional.
   ::kgen::Optional<StatefulSetOrdinals> ordinals = ::kgen::kAbsent;
-  // `persistentVolumeClaimRetentionPolicy`: StatefulSetPersistentVolumeClaimRetentionPolicy.
+  // Optional.
   ::kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy =
       ::kgen::kAbsent;
-  // `podManagementPolicy`: string. Known values: `OrderedReady`, `Parallel`.
+  // Optional. Known values: `OrderedReady`, `Parallel`.
   ::kgen::String podManagementPolicy{};
-  // `replicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `revisionHistoryLimit`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // `selector`: LabelSelector. Required.
+  // Required.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // `serviceName`: string.
+  // Optional.
   ::kgen::String serviceName{};
-  // `template`: PodTemplateSpec. Required.
+  // Required.
   ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  // `updateStrategy`: StatefulSetUpdateStrategy.
+  // Optional.
   ::kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = ::kgen::kAbsent;
-  // `volumeClaimTemplates`: list of PersistentVolumeClaim.
+  // Optional.
   ::kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetCondition` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetCondition`.
 struct StatefulSetCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSetStatus` of apps/v1.
+// In the reference: `io.k8s.api.apps.v1.StatefulSetStatus`.
 struct StatefulSetStatus {
-  // `availableReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // `collisionCount`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> collisionCount{};
-  // `conditions`: list of StatefulSetCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<StatefulSetCondition> conditions{};
-  // `currentReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> currentReplicas{};
-  // `currentRevision`: string.
+  // Optional.
   ::kgen::String currentRevision{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `readyReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // `replicas`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `updateRevision`: string.
+  // Optional.
   ::kgen::String updateRevision{};
-  // `updatedReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> updatedReplicas{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StatefulSet` of apps/v1.
+// `statefulsets` of apps/v1, namespaced.
 struct StatefulSet {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: StatefulSetSpec.
+  // Optional.
   ::kgen::Optional<StatefulSetSpec> spec = ::kgen::kAbsent;
-  // `status`: StatefulSetStatus.
+  // Optional.
   ::kgen::Optional<StatefulSetStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `StatefulSet`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct StatefulSetList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

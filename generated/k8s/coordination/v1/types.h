@@ -26,39 +26,39 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::coordination::v1 {
 
-// `LeaseSpec` of coordination.k8s.io/v1.
+// In the reference: `io.k8s.api.coordination.v1.LeaseSpec`.
 struct LeaseSpec {
-  // `acquireTime`: time with microseconds.
+  // Optional.
   ::kgen::MicroTime acquireTime{};
-  // `holderIdentity`: string.
+  // Optional.
   ::kgen::String holderIdentity{};
-  // `leaseDurationSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> leaseDurationSeconds{};
-  // `leaseTransitions`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> leaseTransitions{};
-  // `preferredHolder`: string.
+  // Optional.
   ::kgen::String preferredHolder{};
-  // `renewTime`: time with microseconds.
+  // Optional.
   ::kgen::MicroTime renewTime{};
-  // `strategy`: string.
+  // Optional.
   ::kgen::String strategy{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Lease` of coordination.k8s.io/v1.
+// `leases` of coordination.k8s.io/v1, namespaced.
 struct Lease {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: LeaseSpec.
+  // Optional.
   ::kgen::Optional<LeaseSpec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Lease`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct LeaseList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

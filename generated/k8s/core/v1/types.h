@@ -26,22 +26,22 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::core::v1 {
 
-// `AWSElasticBlockStoreVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
 struct AWSElasticBlockStoreVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `partition`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> partition{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `volumeID`: string. Required.
+  // Required.
   ::kgen::String volumeID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSelectorRequirement` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSelectorRequirement`.
 struct NodeSelectorRequirement {
   // Known values of `operator`; a newer server may send others.
   struct OperatorValues {
@@ -53,125 +53,125 @@ struct NodeSelectorRequirement {
     static constexpr ::std::string_view kNotIn = "NotIn";
   };
 
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `operator`: string. Required. Known values: `DoesNotExist`, `Exists`, `Gt`, `In`, `Lt`, `NotIn`.
+  // Required. Known values: `DoesNotExist`, `Exists`, `Gt`, `In`, `Lt`, `NotIn`.
   ::kgen::String operator_{};
-  // `values`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> values{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSelectorTerm` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSelectorTerm`.
 struct NodeSelectorTerm {
-  // `matchExpressions`: list of NodeSelectorRequirement.
+  // Optional.
   ::kgen::List<NodeSelectorRequirement> matchExpressions{};
-  // `matchFields`: list of NodeSelectorRequirement.
+  // Optional.
   ::kgen::List<NodeSelectorRequirement> matchFields{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PreferredSchedulingTerm` of v1.
+// In the reference: `io.k8s.api.core.v1.PreferredSchedulingTerm`.
 struct PreferredSchedulingTerm {
-  // `preference`: NodeSelectorTerm. Required.
+  // Required.
   ::kgen::Optional<NodeSelectorTerm> preference = ::kgen::kAbsent;
-  // `weight`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> weight{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSelector` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSelector`.
 struct NodeSelector {
-  // `nodeSelectorTerms`: list of NodeSelectorTerm. Required.
+  // Required.
   ::kgen::List<NodeSelectorTerm> nodeSelectorTerms{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeAffinity` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeAffinity`.
 struct NodeAffinity {
-  // `preferredDuringSchedulingIgnoredDuringExecution`: list of PreferredSchedulingTerm.
+  // Optional.
   ::kgen::List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // `requiredDuringSchedulingIgnoredDuringExecution`: NodeSelector.
+  // Optional.
   ::kgen::Optional<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodAffinityTerm` of v1.
+// In the reference: `io.k8s.api.core.v1.PodAffinityTerm`.
 struct PodAffinityTerm {
-  // `labelSelector`: LabelSelector.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // `matchLabelKeys`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> matchLabelKeys{};
-  // `mismatchLabelKeys`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> mismatchLabelKeys{};
-  // `namespaceSelector`: LabelSelector.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> namespaceSelector = ::kgen::kAbsent;
-  // `namespaces`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> namespaces{};
-  // `topologyKey`: string. Required.
+  // Required.
   ::kgen::String topologyKey{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `WeightedPodAffinityTerm` of v1.
+// In the reference: `io.k8s.api.core.v1.WeightedPodAffinityTerm`.
 struct WeightedPodAffinityTerm {
-  // `podAffinityTerm`: PodAffinityTerm. Required.
+  // Required.
   ::kgen::Optional<PodAffinityTerm> podAffinityTerm = ::kgen::kAbsent;
-  // `weight`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> weight{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodAffinity` of v1.
+// In the reference: `io.k8s.api.core.v1.PodAffinity`.
 struct PodAffinity {
-  // `preferredDuringSchedulingIgnoredDuringExecution`: list of WeightedPodAffinityTerm.
+  // Optional.
   ::kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // `requiredDuringSchedulingIgnoredDuringExecution`: list of PodAffinityTerm.
+  // Optional.
   ::kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodAntiAffinity` of v1.
+// In the reference: `io.k8s.api.core.v1.PodAntiAffinity`.
 struct PodAntiAffinity {
-  // `preferredDuringSchedulingIgnoredDuringExecution`: list of WeightedPodAffinityTerm.
+  // Optional.
   ::kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // `requiredDuringSchedulingIgnoredDuringExecution`: list of PodAffinityTerm.
+  // Optional.
   ::kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Affinity` of v1.
+// In the reference: `io.k8s.api.core.v1.Affinity`.
 struct Affinity {
-  // `nodeAffinity`: NodeAffinity.
+  // Optional.
   ::kgen::Optional<NodeAffinity> nodeAffinity = ::kgen::kAbsent;
-  // `podAffinity`: PodAffinity.
+  // Optional.
   ::kgen::Optional<PodAffinity> podAffinity = ::kgen::kAbsent;
-  // `podAntiAffinity`: PodAntiAffinity.
+  // Optional.
   ::kgen::Optional<PodAntiAffinity> podAntiAffinity = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `AppArmorProfile` of v1.
+// In the reference: `io.k8s.api.core.v1.AppArmorProfile`.
 struct AppArmorProfile {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -180,27 +180,27 @@ struct AppArmorProfile {
     static constexpr ::std::string_view kUnconfined = "Unconfined";
   };
 
-  // `localhostProfile`: string.
+  // Optional.
   ::kgen::String localhostProfile{};
-  // `type`: string. Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
+  // Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `AttachedVolume` of v1.
+// In the reference: `io.k8s.api.core.v1.AttachedVolume`.
 struct AttachedVolume {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `devicePath`: string. Required.
+  // Required.
   ::kgen::String devicePath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `AzureDiskVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.AzureDiskVolumeSource`.
 struct AzureDiskVolumeSource {
   // Known values of `cachingMode`; a newer server may send others.
   struct CachingModeValues {
@@ -216,279 +216,279 @@ struct AzureDiskVolumeSource {
     static constexpr ::std::string_view kShared = "Shared";
   };
 
-  // `cachingMode`: string. Known values: `None`, `ReadOnly`, `ReadWrite`. Default: `"ReadWrite"`.
+  // Optional. Known values: `None`, `ReadOnly`, `ReadWrite`. Default: `"ReadWrite"`.
   ::kgen::String cachingMode{};
-  // `diskName`: string. Required.
+  // Required.
   ::kgen::String diskName{};
-  // `diskURI`: string. Required.
+  // Required.
   ::kgen::String diskURI{};
-  // `fsType`: string. Default: `"ext4"`.
+  // Optional. Default: `"ext4"`.
   ::kgen::String fsType{};
-  // `kind`: string. Known values: `Dedicated`, `Managed`, `Shared`. Default: `"Shared"`.
+  // Optional. Known values: `Dedicated`, `Managed`, `Shared`. Default: `"Shared"`.
   ::kgen::String kind{};
-  // `readOnly`: boolean. Default: `false`.
+  // Optional. Default: `false`.
   ::kgen::Optional<bool> readOnly{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `AzureFilePersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.AzureFilePersistentVolumeSource`.
 struct AzureFilePersistentVolumeSource {
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretName`: string. Required.
+  // Required.
   ::kgen::String secretName{};
-  // `secretNamespace`: string.
+  // Optional.
   ::kgen::String secretNamespace{};
-  // `shareName`: string. Required.
+  // Required.
   ::kgen::String shareName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `AzureFileVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.AzureFileVolumeSource`.
 struct AzureFileVolumeSource {
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretName`: string. Required.
+  // Required.
   ::kgen::String secretName{};
-  // `shareName`: string. Required.
+  // Required.
   ::kgen::String shareName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ObjectReference` of v1.
+// In the reference: `io.k8s.api.core.v1.ObjectReference`.
 struct ObjectReference {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `namespace`: string.
+  // Optional.
   ::kgen::String namespace_{};
-  // `apiVersion`: string.
+  // Optional.
   ::kgen::String apiVersion{};
-  // `fieldPath`: string.
+  // Optional.
   ::kgen::String fieldPath{};
-  // `kind`: string.
+  // Optional.
   ::kgen::String kind{};
-  // `resourceVersion`: string.
+  // Optional.
   ::kgen::String resourceVersion{};
-  // `uid`: string.
+  // Optional.
   ::kgen::String uid{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Binding` of v1.
+// `bindings` of v1, namespaced.
 struct Binding {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `target`: ObjectReference. Required.
+  // Required.
   ::kgen::Optional<ObjectReference> target = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecretReference` of v1.
+// In the reference: `io.k8s.api.core.v1.SecretReference`.
 struct SecretReference {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `namespace`: string.
+  // Optional.
   ::kgen::String namespace_{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CSIPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CSIPersistentVolumeSource`.
 struct CSIPersistentVolumeSource {
-  // `controllerExpandSecretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> controllerExpandSecretRef = ::kgen::kAbsent;
-  // `controllerPublishSecretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> controllerPublishSecretRef = ::kgen::kAbsent;
-  // `driver`: string. Required.
+  // Required.
   ::kgen::String driver{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `nodeExpandSecretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> nodeExpandSecretRef = ::kgen::kAbsent;
-  // `nodePublishSecretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> nodePublishSecretRef = ::kgen::kAbsent;
-  // `nodeStageSecretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> nodeStageSecretRef = ::kgen::kAbsent;
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `volumeAttributes`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> volumeAttributes{};
-  // `volumeHandle`: string. Required.
+  // Required.
   ::kgen::String volumeHandle{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LocalObjectReference` of v1.
+// In the reference: `io.k8s.api.core.v1.LocalObjectReference`.
 struct LocalObjectReference {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CSIVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CSIVolumeSource`.
 struct CSIVolumeSource {
-  // `driver`: string. Required.
+  // Required.
   ::kgen::String driver{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `nodePublishSecretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> nodePublishSecretRef = ::kgen::kAbsent;
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `volumeAttributes`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> volumeAttributes{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Capabilities` of v1.
+// In the reference: `io.k8s.api.core.v1.Capabilities`.
 struct Capabilities {
-  // `add`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> add{};
-  // `drop`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> drop{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CephFSPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CephFSPersistentVolumeSource`.
 struct CephFSPersistentVolumeSource {
-  // `monitors`: list of string. Required.
+  // Required.
   ::kgen::List<::kgen::String> monitors{};
-  // `path`: string.
+  // Optional.
   ::kgen::String path{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretFile`: string.
+  // Optional.
   ::kgen::String secretFile{};
-  // `secretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // `user`: string.
+  // Optional.
   ::kgen::String user{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CephFSVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CephFSVolumeSource`.
 struct CephFSVolumeSource {
-  // `monitors`: list of string. Required.
+  // Required.
   ::kgen::List<::kgen::String> monitors{};
-  // `path`: string.
+  // Optional.
   ::kgen::String path{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretFile`: string.
+  // Optional.
   ::kgen::String secretFile{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `user`: string.
+  // Optional.
   ::kgen::String user{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CinderPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CinderPersistentVolumeSource`.
 struct CinderPersistentVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // `volumeID`: string. Required.
+  // Required.
   ::kgen::String volumeID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `CinderVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.CinderVolumeSource`.
 struct CinderVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `volumeID`: string. Required.
+  // Required.
   ::kgen::String volumeID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ClientIPConfig` of v1.
+// In the reference: `io.k8s.api.core.v1.ClientIPConfig`.
 struct ClientIPConfig {
-  // `timeoutSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> timeoutSeconds{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ClusterTrustBundleProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.ClusterTrustBundleProjection`.
 struct ClusterTrustBundleProjection {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `labelSelector`: LabelSelector.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `signerName`: string.
+  // Optional.
   ::kgen::String signerName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ComponentCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.ComponentCondition`.
 struct ComponentCondition {
-  // `error`: string.
+  // Optional.
   ::kgen::String error{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ComponentStatus` of v1.
+// `componentstatuses` of v1, of the whole cluster.
 struct ComponentStatus {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `conditions`: list of ComponentCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<ComponentCondition> conditions{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ComponentStatus`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ComponentStatusList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -508,46 +508,46 @@ struct ComponentStatusList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMap` of v1.
+// `configmaps` of v1, namespaced.
 struct ConfigMap {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `binaryData`: map of bytes.
+  // Optional.
   ::kgen::Map<::kgen::Bytes> binaryData{};
-  // `data`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> data{};
-  // `immutable`: boolean.
+  // Optional.
   ::kgen::Optional<bool> immutable{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMapEnvSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ConfigMapEnvSource`.
 struct ConfigMapEnvSource {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMapKeySelector` of v1.
+// In the reference: `io.k8s.api.core.v1.ConfigMapKeySelector`.
 struct ConfigMapKeySelector {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ConfigMap`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ConfigMapList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -567,191 +567,191 @@ struct ConfigMapList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMapNodeConfigSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ConfigMapNodeConfigSource`.
 struct ConfigMapNodeConfigSource {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `namespace`: string. Required.
+  // Required.
   ::kgen::String namespace_{};
-  // `kubeletConfigKey`: string. Required.
+  // Required.
   ::kgen::String kubeletConfigKey{};
-  // `resourceVersion`: string.
+  // Optional.
   ::kgen::String resourceVersion{};
-  // `uid`: string.
+  // Optional.
   ::kgen::String uid{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `KeyToPath` of v1.
+// In the reference: `io.k8s.api.core.v1.KeyToPath`.
 struct KeyToPath {
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `mode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> mode{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMapProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.ConfigMapProjection`.
 struct ConfigMapProjection {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `items`: list of KeyToPath.
+  // Optional.
   ::kgen::List<KeyToPath> items{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ConfigMapVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ConfigMapVolumeSource`.
 struct ConfigMapVolumeSource {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `defaultMode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> defaultMode{};
-  // `items`: list of KeyToPath.
+  // Optional.
   ::kgen::List<KeyToPath> items{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ObjectFieldSelector` of v1.
+// In the reference: `io.k8s.api.core.v1.ObjectFieldSelector`.
 struct ObjectFieldSelector {
-  // `apiVersion`: string.
+  // Optional.
   ::kgen::String apiVersion{};
-  // `fieldPath`: string. Required.
+  // Required.
   ::kgen::String fieldPath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `FileKeySelector` of v1.
+// In the reference: `io.k8s.api.core.v1.FileKeySelector`.
 struct FileKeySelector {
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `optional`: boolean. Default: `false`.
+  // Optional. Default: `false`.
   ::kgen::Optional<bool> optional{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `volumeName`: string. Required.
+  // Required.
   ::kgen::String volumeName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceFieldSelector` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceFieldSelector`.
 struct ResourceFieldSelector {
-  // `containerName`: string.
+  // Optional.
   ::kgen::String containerName{};
-  // `divisor`: quantity.
+  // Optional.
   ::kgen::Quantity divisor{};
-  // `resource`: string. Required.
+  // Required.
   ::kgen::String resource{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecretKeySelector` of v1.
+// In the reference: `io.k8s.api.core.v1.SecretKeySelector`.
 struct SecretKeySelector {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EnvVarSource` of v1.
+// In the reference: `io.k8s.api.core.v1.EnvVarSource`.
 struct EnvVarSource {
-  // `configMapKeyRef`: ConfigMapKeySelector.
+  // Optional.
   ::kgen::Optional<ConfigMapKeySelector> configMapKeyRef = ::kgen::kAbsent;
-  // `fieldRef`: ObjectFieldSelector.
+  // Optional.
   ::kgen::Optional<ObjectFieldSelector> fieldRef = ::kgen::kAbsent;
-  // `fileKeyRef`: FileKeySelector.
+  // Optional.
   ::kgen::Optional<FileKeySelector> fileKeyRef = ::kgen::kAbsent;
-  // `resourceFieldRef`: ResourceFieldSelector.
+  // Optional.
   ::kgen::Optional<ResourceFieldSelector> resourceFieldRef = ::kgen::kAbsent;
-  // `secretKeyRef`: SecretKeySelector.
+  // Optional.
   ::kgen::Optional<SecretKeySelector> secretKeyRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EnvVar` of v1.
+// In the reference: `io.k8s.api.core.v1.EnvVar`.
 struct EnvVar {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `value`: string.
+  // Optional.
   ::kgen::String value{};
-  // `valueFrom`: EnvVarSource.
+  // Optional.
   ::kgen::Optional<EnvVarSource> valueFrom = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecretEnvSource` of v1.
+// In the reference: `io.k8s.api.core.v1.SecretEnvSource`.
 struct SecretEnvSource {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EnvFromSource` of v1.
+// In the reference: `io.k8s.api.core.v1.EnvFromSource`.
 struct EnvFromSource {
-  // `configMapRef`: ConfigMapEnvSource.
+  // Optional.
   ::kgen::Optional<ConfigMapEnvSource> configMapRef = ::kgen::kAbsent;
-  // `prefix`: string.
+  // Optional.
   ::kgen::String prefix{};
-  // `secretRef`: SecretEnvSource.
+  // Optional.
   ::kgen::Optional<SecretEnvSource> secretRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ExecAction` of v1.
+// In the reference: `io.k8s.api.core.v1.ExecAction`.
 struct ExecAction {
-  // `command`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> command{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `HTTPHeader` of v1.
+// In the reference: `io.k8s.api.core.v1.HTTPHeader`.
 struct HTTPHeader {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `value`: string. Required.
+  // Required.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `HTTPGetAction` of v1.
+// In the reference: `io.k8s.api.core.v1.HTTPGetAction`.
 struct HTTPGetAction {
   // Known values of `scheme`; a newer server may send others.
   struct SchemeValues {
@@ -759,57 +759,57 @@ struct HTTPGetAction {
     static constexpr ::std::string_view kHTTPS = "HTTPS";
   };
 
-  // `host`: string.
+  // Optional.
   ::kgen::String host{};
-  // `httpHeaders`: list of HTTPHeader.
+  // Optional.
   ::kgen::List<HTTPHeader> httpHeaders{};
-  // `path`: string.
+  // Optional.
   ::kgen::String path{};
-  // `port`: integer or string. Required.
+  // Required.
   ::kgen::IntOrString port{};
-  // `scheme`: string. Known values: `HTTP`, `HTTPS`.
+  // Optional. Known values: `HTTP`, `HTTPS`.
   ::kgen::String scheme{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SleepAction` of v1.
+// In the reference: `io.k8s.api.core.v1.SleepAction`.
 struct SleepAction {
-  // `seconds`: integer of 64 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int64_t> seconds{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `TCPSocketAction` of v1.
+// In the reference: `io.k8s.api.core.v1.TCPSocketAction`.
 struct TCPSocketAction {
-  // `host`: string.
+  // Optional.
   ::kgen::String host{};
-  // `port`: integer or string. Required.
+  // Required.
   ::kgen::IntOrString port{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LifecycleHandler` of v1.
+// In the reference: `io.k8s.api.core.v1.LifecycleHandler`.
 struct LifecycleHandler {
-  // `exec`: ExecAction.
+  // Optional.
   ::kgen::Optional<ExecAction> exec = ::kgen::kAbsent;
-  // `httpGet`: HTTPGetAction.
+  // Optional.
   ::kgen::Optional<HTTPGetAction> httpGet = ::kgen::kAbsent;
-  // `sleep`: SleepAction.
+  // Optional.
   ::kgen::Optional<SleepAction> sleep = ::kgen::kAbsent;
-  // `tcpSocket`: TCPSocketAction.
+  // Optional.
   ::kgen::Optional<TCPSocketAction> tcpSocket = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Lifecycle` of v1.
+// In the reference: `io.k8s.api.core.v1.Lifecycle`.
 struct Lifecycle {
   // Known values of `stopSignal`; a newer server may send others.
   struct StopSignalValues {
@@ -880,57 +880,57 @@ struct Lifecycle {
     static constexpr ::std::string_view kSIGXFSZ = "SIGXFSZ";
   };
 
-  // `postStart`: LifecycleHandler.
+  // Optional.
   ::kgen::Optional<LifecycleHandler> postStart = ::kgen::kAbsent;
-  // `preStop`: LifecycleHandler.
+  // Optional.
   ::kgen::Optional<LifecycleHandler> preStop = ::kgen::kAbsent;
-  // `stopSignal`: string. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`,
-  // `SIGHUP`, `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT`, ....
+  // Optional. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`, `SIGHUP`,
+  // `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT` and 53 more.
   ::kgen::String stopSignal{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `GRPCAction` of v1.
+// In the reference: `io.k8s.api.core.v1.GRPCAction`.
 struct GRPCAction {
-  // `port`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> port{};
-  // `service`: string.
+  // Optional.
   ::kgen::String service{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Probe` of v1.
+// In the reference: `io.k8s.api.core.v1.Probe`.
 struct Probe {
-  // `exec`: ExecAction.
+  // Optional.
   ::kgen::Optional<ExecAction> exec = ::kgen::kAbsent;
-  // `failureThreshold`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> failureThreshold{};
-  // `grpc`: GRPCAction.
+  // Optional.
   ::kgen::Optional<GRPCAction> grpc = ::kgen::kAbsent;
-  // `httpGet`: HTTPGetAction.
+  // Optional.
   ::kgen::Optional<HTTPGetAction> httpGet = ::kgen::kAbsent;
-  // `initialDelaySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> initialDelaySeconds{};
-  // `periodSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> periodSeconds{};
-  // `successThreshold`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> successThreshold{};
-  // `tcpSocket`: TCPSocketAction.
+  // Optional.
   ::kgen::Optional<TCPSocketAction> tcpSocket = ::kgen::kAbsent;
-  // `terminationGracePeriodSeconds`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> terminationGracePeriodSeconds{};
-  // `timeoutSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> timeoutSeconds{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerPort` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerPort`.
 struct ContainerPort {
   // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
@@ -939,94 +939,94 @@ struct ContainerPort {
     static constexpr ::std::string_view kUDP = "UDP";
   };
 
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `containerPort`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> containerPort{};
-  // `hostIP`: string.
+  // Optional.
   ::kgen::String hostIP{};
-  // `hostPort`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> hostPort{};
-  // `protocol`: string. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
+  // Optional. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
   ::kgen::String protocol{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerResizePolicy` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerResizePolicy`.
 struct ContainerResizePolicy {
-  // `resourceName`: string. Required.
+  // Required.
   ::kgen::String resourceName{};
-  // `restartPolicy`: string. Required.
+  // Required.
   ::kgen::String restartPolicy{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceClaim` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceClaim`.
 struct ResourceClaim {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `request`: string.
+  // Optional.
   ::kgen::String request{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceRequirements` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceRequirements`.
 struct ResourceRequirements {
-  // `claims`: list of ResourceClaim. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<ResourceClaim> claims{};
-  // `limits`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> limits{};
-  // `requests`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> requests{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerRestartRuleOnExitCodes` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes`.
 struct ContainerRestartRuleOnExitCodes {
-  // `operator`: string. Required.
+  // Required.
   ::kgen::String operator_{};
-  // `values`: list of integer of 32 bits. A set: no element twice.
+  // Optional. A set: no element twice.
   ::kgen::List<::std::int32_t> values{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerRestartRule` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerRestartRule`.
 struct ContainerRestartRule {
-  // `action`: string. Required.
+  // Required.
   ::kgen::String action{};
-  // `exitCodes`: ContainerRestartRuleOnExitCodes.
+  // Optional.
   ::kgen::Optional<ContainerRestartRuleOnExitCodes> exitCodes = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SELinuxOptions` of v1.
+// In the reference: `io.k8s.api.core.v1.SELinuxOptions`.
 struct SELinuxOptions {
-  // `level`: string.
+  // Optional.
   ::kgen::String level{};
-  // `role`: string.
+  // Optional.
   ::kgen::String role{};
-  // `type`: string.
+  // Optional.
   ::kgen::String type{};
-  // `user`: string.
+  // Optional.
   ::kgen::String user{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SeccompProfile` of v1.
+// In the reference: `io.k8s.api.core.v1.SeccompProfile`.
 struct SeccompProfile {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -1035,31 +1035,31 @@ struct SeccompProfile {
     static constexpr ::std::string_view kUnconfined = "Unconfined";
   };
 
-  // `localhostProfile`: string.
+  // Optional.
   ::kgen::String localhostProfile{};
-  // `type`: string. Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
+  // Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `WindowsSecurityContextOptions` of v1.
+// In the reference: `io.k8s.api.core.v1.WindowsSecurityContextOptions`.
 struct WindowsSecurityContextOptions {
-  // `gmsaCredentialSpec`: string.
+  // Optional.
   ::kgen::String gmsaCredentialSpec{};
-  // `gmsaCredentialSpecName`: string.
+  // Optional.
   ::kgen::String gmsaCredentialSpecName{};
-  // `hostProcess`: boolean.
+  // Optional.
   ::kgen::Optional<bool> hostProcess{};
-  // `runAsUserName`: string.
+  // Optional.
   ::kgen::String runAsUserName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecurityContext` of v1.
+// In the reference: `io.k8s.api.core.v1.SecurityContext`.
 struct SecurityContext {
   // Known values of `procMount`; a newer server may send others.
   struct ProcMountValues {
@@ -1067,47 +1067,47 @@ struct SecurityContext {
     static constexpr ::std::string_view kUnmasked = "Unmasked";
   };
 
-  // `allowPrivilegeEscalation`: boolean.
+  // Optional.
   ::kgen::Optional<bool> allowPrivilegeEscalation{};
-  // `appArmorProfile`: AppArmorProfile.
+  // Optional.
   ::kgen::Optional<AppArmorProfile> appArmorProfile = ::kgen::kAbsent;
-  // `capabilities`: Capabilities.
+  // Optional.
   ::kgen::Optional<Capabilities> capabilities = ::kgen::kAbsent;
-  // `privileged`: boolean.
+  // Optional.
   ::kgen::Optional<bool> privileged{};
-  // `procMount`: string. Known values: `Default`, `Unmasked`.
+  // Optional. Known values: `Default`, `Unmasked`.
   ::kgen::String procMount{};
-  // `readOnlyRootFilesystem`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnlyRootFilesystem{};
-  // `runAsGroup`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> runAsGroup{};
-  // `runAsNonRoot`: boolean.
+  // Optional.
   ::kgen::Optional<bool> runAsNonRoot{};
-  // `runAsUser`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> runAsUser{};
-  // `seLinuxOptions`: SELinuxOptions.
+  // Optional.
   ::kgen::Optional<SELinuxOptions> seLinuxOptions = ::kgen::kAbsent;
-  // `seccompProfile`: SeccompProfile.
+  // Optional.
   ::kgen::Optional<SeccompProfile> seccompProfile = ::kgen::kAbsent;
-  // `windowsOptions`: WindowsSecurityContextOptions.
+  // Optional.
   ::kgen::Optional<WindowsSecurityContextOptions> windowsOptions = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeDevice` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeDevice`.
 struct VolumeDevice {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `devicePath`: string. Required.
+  // Required.
   ::kgen::String devicePath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeMount` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeMount`.
 struct VolumeMount {
   // Known values of `mountPropagation`; a newer server may send others.
   struct MountPropagationValues {
@@ -1116,26 +1116,26 @@ struct VolumeMount {
     static constexpr ::std::string_view kNone = "None";
   };
 
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `mountPath`: string. Required.
+  // Required.
   ::kgen::String mountPath{};
-  // `mountPropagation`: string. Known values: `Bidirectional`, `HostToContainer`, `None`.
+  // Optional. Known values: `Bidirectional`, `HostToContainer`, `None`.
   ::kgen::String mountPropagation{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `recursiveReadOnly`: string.
+  // Optional.
   ::kgen::String recursiveReadOnly{};
-  // `subPath`: string.
+  // Optional.
   ::kgen::String subPath{};
-  // `subPathExpr`: string.
+  // Optional.
   ::kgen::String subPathExpr{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Container` of v1.
+// In the reference: `io.k8s.api.core.v1.Container`.
 struct Container {
   // Known values of `imagePullPolicy`; a newer server may send others.
   struct ImagePullPolicyValues {
@@ -1150,221 +1150,221 @@ struct Container {
     static constexpr ::std::string_view kFile = "File";
   };
 
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `args`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> args{};
-  // `command`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> command{};
-  // `env`: list of EnvVar. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<EnvVar> env{};
-  // `envFrom`: list of EnvFromSource.
+  // Optional.
   ::kgen::List<EnvFromSource> envFrom{};
-  // `image`: string.
+  // Optional.
   ::kgen::String image{};
-  // `imagePullPolicy`: string. Known values: `Always`, `IfNotPresent`, `Never`.
+  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
   ::kgen::String imagePullPolicy{};
-  // `lifecycle`: Lifecycle.
+  // Optional.
   ::kgen::Optional<Lifecycle> lifecycle = ::kgen::kAbsent;
-  // `livenessProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> livenessProbe = ::kgen::kAbsent;
-  // `ports`: list of ContainerPort. Elements are told apart by `containerPort`, `protocol`.
+  // Optional. Elements are told apart by `containerPort`, `protocol`.
   ::kgen::List<ContainerPort> ports{};
-  // `readinessProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> readinessProbe = ::kgen::kAbsent;
-  // `resizePolicy`: list of ContainerResizePolicy.
+  // Optional.
   ::kgen::List<ContainerResizePolicy> resizePolicy{};
-  // `resources`: ResourceRequirements.
+  // Optional.
   ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // `restartPolicy`: string.
+  // Optional.
   ::kgen::String restartPolicy{};
-  // `restartPolicyRules`: list of ContainerRestartRule.
+  // Optional.
   ::kgen::List<ContainerRestartRule> restartPolicyRules{};
-  // `securityContext`: SecurityContext.
+  // Optional.
   ::kgen::Optional<SecurityContext> securityContext = ::kgen::kAbsent;
-  // `startupProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> startupProbe = ::kgen::kAbsent;
-  // `stdin`: boolean.
+  // Optional.
   ::kgen::Optional<bool> stdin_{};
-  // `stdinOnce`: boolean.
+  // Optional.
   ::kgen::Optional<bool> stdinOnce{};
-  // `terminationMessagePath`: string.
+  // Optional.
   ::kgen::String terminationMessagePath{};
-  // `terminationMessagePolicy`: string. Known values: `FallbackToLogsOnError`, `File`.
+  // Optional. Known values: `FallbackToLogsOnError`, `File`.
   ::kgen::String terminationMessagePolicy{};
-  // `tty`: boolean.
+  // Optional.
   ::kgen::Optional<bool> tty{};
-  // `volumeDevices`: list of VolumeDevice. Elements are told apart by `devicePath`.
+  // Optional. Elements are told apart by `devicePath`.
   ::kgen::List<VolumeDevice> volumeDevices{};
-  // `volumeMounts`: list of VolumeMount. Elements are told apart by `mountPath`.
+  // Optional. Elements are told apart by `mountPath`.
   ::kgen::List<VolumeMount> volumeMounts{};
-  // `workingDir`: string.
+  // Optional.
   ::kgen::String workingDir{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerExtendedResourceRequest` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
 struct ContainerExtendedResourceRequest {
-  // `containerName`: string. Required.
+  // Required.
   ::kgen::String containerName{};
-  // `requestName`: string. Required.
+  // Required.
   ::kgen::String requestName{};
-  // `resourceName`: string. Required.
+  // Required.
   ::kgen::String resourceName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerImage` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerImage`.
 struct ContainerImage {
-  // `names`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> names{};
-  // `sizeBytes`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> sizeBytes{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerStateRunning` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerStateRunning`.
 struct ContainerStateRunning {
-  // `startedAt`: time.
+  // Optional.
   ::kgen::Time startedAt{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerStateTerminated` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerStateTerminated`.
 struct ContainerStateTerminated {
-  // `containerID`: string.
+  // Optional.
   ::kgen::String containerID{};
-  // `exitCode`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> exitCode{};
-  // `finishedAt`: time.
+  // Optional.
   ::kgen::Time finishedAt{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `signal`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> signal{};
-  // `startedAt`: time.
+  // Optional.
   ::kgen::Time startedAt{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerStateWaiting` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerStateWaiting`.
 struct ContainerStateWaiting {
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerState` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerState`.
 struct ContainerState {
-  // `running`: ContainerStateRunning.
+  // Optional.
   ::kgen::Optional<ContainerStateRunning> running = ::kgen::kAbsent;
-  // `terminated`: ContainerStateTerminated.
+  // Optional.
   ::kgen::Optional<ContainerStateTerminated> terminated = ::kgen::kAbsent;
-  // `waiting`: ContainerStateWaiting.
+  // Optional.
   ::kgen::Optional<ContainerStateWaiting> waiting = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceHealth` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceHealth`.
 struct ResourceHealth {
-  // `health`: string.
+  // Optional.
   ::kgen::String health{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `resourceID`: string. Required.
+  // Required.
   ::kgen::String resourceID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceStatus`.
 struct ResourceStatus {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `resources`: list of ResourceHealth. Elements are told apart by `resourceID`.
+  // Optional. Elements are told apart by `resourceID`.
   ::kgen::List<ResourceHealth> resources{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LinuxContainerUser` of v1.
+// In the reference: `io.k8s.api.core.v1.LinuxContainerUser`.
 struct LinuxContainerUser {
-  // `gid`: integer of 64 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int64_t> gid{};
-  // `supplementalGroups`: list of integer of 64 bits.
+  // Optional.
   ::kgen::List<::std::int64_t> supplementalGroups{};
-  // `uid`: integer of 64 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int64_t> uid{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerUser` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerUser`.
 struct ContainerUser {
-  // `linux`: LinuxContainerUser.
+  // Optional.
   ::kgen::Optional<LinuxContainerUser> linux_ = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ImageVolumeStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ImageVolumeStatus`.
 struct ImageVolumeStatus {
-  // `imageRef`: string. Required.
+  // Required.
   ::kgen::String imageRef{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeStatus`.
 struct VolumeStatus {
-  // `image`: ImageVolumeStatus.
+  // Optional.
   ::kgen::Optional<ImageVolumeStatus> image = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeMountStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeMountStatus`.
 struct VolumeMountStatus {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `mountPath`: string. Required.
+  // Required.
   ::kgen::String mountPath{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `recursiveReadOnly`: string.
+  // Optional.
   ::kgen::String recursiveReadOnly{};
-  // `volumeStatus`: VolumeStatus.
+  // Optional.
   ::kgen::Optional<VolumeStatus> volumeStatus = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ContainerStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ContainerStatus`.
 struct ContainerStatus {
   // Known values of `stopSignal`; a newer server may send others.
   struct StopSignalValues {
@@ -1435,113 +1435,113 @@ struct ContainerStatus {
     static constexpr ::std::string_view kSIGXFSZ = "SIGXFSZ";
   };
 
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `allocatedResources`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // `allocatedResourcesStatus`: list of ResourceStatus. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<ResourceStatus> allocatedResourcesStatus{};
-  // `containerID`: string.
+  // Optional.
   ::kgen::String containerID{};
-  // `image`: string. Required.
+  // Required.
   ::kgen::String image{};
-  // `imageID`: string. Required.
+  // Required.
   ::kgen::String imageID{};
-  // `lastState`: ContainerState.
+  // Optional.
   ::kgen::Optional<ContainerState> lastState = ::kgen::kAbsent;
-  // `ready`: boolean. Required. Default: `false`.
+  // Required. Default: `false`.
   ::kgen::Optional<bool> ready{};
-  // `resources`: ResourceRequirements.
+  // Optional.
   ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // `restartCount`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> restartCount{};
-  // `started`: boolean.
+  // Optional.
   ::kgen::Optional<bool> started{};
-  // `state`: ContainerState.
+  // Optional.
   ::kgen::Optional<ContainerState> state = ::kgen::kAbsent;
-  // `stopSignal`: string. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`,
-  // `SIGHUP`, `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT`, ....
+  // Optional. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`, `SIGHUP`,
+  // `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT` and 53 more.
   ::kgen::String stopSignal{};
-  // `user`: ContainerUser.
+  // Optional.
   ::kgen::Optional<ContainerUser> user = ::kgen::kAbsent;
-  // `volumeMounts`: list of VolumeMountStatus. Elements are told apart by `mountPath`.
+  // Optional. Elements are told apart by `mountPath`.
   ::kgen::List<VolumeMountStatus> volumeMounts{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DaemonEndpoint` of v1.
+// In the reference: `io.k8s.api.core.v1.DaemonEndpoint`.
 struct DaemonEndpoint {
-  // `Port`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> Port{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DownwardAPIVolumeFile` of v1.
+// In the reference: `io.k8s.api.core.v1.DownwardAPIVolumeFile`.
 struct DownwardAPIVolumeFile {
-  // `fieldRef`: ObjectFieldSelector.
+  // Optional.
   ::kgen::Optional<ObjectFieldSelector> fieldRef = ::kgen::kAbsent;
-  // `mode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> mode{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `resourceFieldRef`: ResourceFieldSelector.
+  // Optional.
   ::kgen::Optional<ResourceFieldSelector> resourceFieldRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DownwardAPIProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.DownwardAPIProjection`.
 struct DownwardAPIProjection {
-  // `items`: list of DownwardAPIVolumeFile.
+  // Optional.
   ::kgen::List<DownwardAPIVolumeFile> items{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `DownwardAPIVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.DownwardAPIVolumeSource`.
 struct DownwardAPIVolumeSource {
-  // `defaultMode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> defaultMode{};
-  // `items`: list of DownwardAPIVolumeFile.
+  // Optional.
   ::kgen::List<DownwardAPIVolumeFile> items{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EmptyDirVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.EmptyDirVolumeSource`.
 struct EmptyDirVolumeSource {
-  // `medium`: string.
+  // Optional.
   ::kgen::String medium{};
-  // `sizeLimit`: quantity.
+  // Optional.
   ::kgen::Quantity sizeLimit{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EndpointAddress` of v1.
+// In the reference: `io.k8s.api.core.v1.EndpointAddress`.
 struct EndpointAddress {
-  // `hostname`: string.
+  // Optional.
   ::kgen::String hostname{};
-  // `ip`: string. Required.
+  // Required.
   ::kgen::String ip{};
-  // `nodeName`: string.
+  // Optional.
   ::kgen::String nodeName{};
-  // `targetRef`: ObjectReference.
+  // Optional.
   ::kgen::Optional<ObjectReference> targetRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EndpointPort` of v1.
+// In the reference: `io.k8s.api.core.v1.EndpointPort`.
 struct EndpointPort {
   // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
@@ -1550,44 +1550,44 @@ struct EndpointPort {
     static constexpr ::std::string_view kUDP = "UDP";
   };
 
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `appProtocol`: string.
+  // Optional.
   ::kgen::String appProtocol{};
-  // `port`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> port{};
-  // `protocol`: string. Known values: `SCTP`, `TCP`, `UDP`.
+  // Optional. Known values: `SCTP`, `TCP`, `UDP`.
   ::kgen::String protocol{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EndpointSubset` of v1.
+// In the reference: `io.k8s.api.core.v1.EndpointSubset`.
 struct EndpointSubset {
-  // `addresses`: list of EndpointAddress.
+  // Optional.
   ::kgen::List<EndpointAddress> addresses{};
-  // `notReadyAddresses`: list of EndpointAddress.
+  // Optional.
   ::kgen::List<EndpointAddress> notReadyAddresses{};
-  // `ports`: list of EndpointPort.
+  // Optional.
   ::kgen::List<EndpointPort> ports{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Endpoints` of v1.
+// `endpoints` of v1, namespaced.
 struct Endpoints {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `subsets`: list of EndpointSubset.
+  // Optional.
   ::kgen::List<EndpointSubset> subsets{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Endpoints`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct EndpointsList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -1607,7 +1607,7 @@ struct EndpointsList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `EphemeralContainer` of v1.
+// In the reference: `io.k8s.api.core.v1.EphemeralContainer`.
 struct EphemeralContainer {
   // Known values of `imagePullPolicy`; a newer server may send others.
   struct ImagePullPolicyValues {
@@ -1622,103 +1622,103 @@ struct EphemeralContainer {
     static constexpr ::std::string_view kFile = "File";
   };
 
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `args`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> args{};
-  // `command`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> command{};
-  // `env`: list of EnvVar. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<EnvVar> env{};
-  // `envFrom`: list of EnvFromSource.
+  // Optional.
   ::kgen::List<EnvFromSource> envFrom{};
-  // `image`: string.
+  // Optional.
   ::kgen::String image{};
-  // `imagePullPolicy`: string. Known values: `Always`, `IfNotPresent`, `Never`.
+  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
   ::kgen::String imagePullPolicy{};
-  // `lifecycle`: Lifecycle.
+  // Optional.
   ::kgen::Optional<Lifecycle> lifecycle = ::kgen::kAbsent;
-  // `livenessProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> livenessProbe = ::kgen::kAbsent;
-  // `ports`: list of ContainerPort. Elements are told apart by `containerPort`, `protocol`.
+  // Optional. Elements are told apart by `containerPort`, `protocol`.
   ::kgen::List<ContainerPort> ports{};
-  // `readinessProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> readinessProbe = ::kgen::kAbsent;
-  // `resizePolicy`: list of ContainerResizePolicy.
+  // Optional.
   ::kgen::List<ContainerResizePolicy> resizePolicy{};
-  // `resources`: ResourceRequirements.
+  // Optional.
   ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // `restartPolicy`: string.
+  // Optional.
   ::kgen::String restartPolicy{};
-  // `restartPolicyRules`: list of ContainerRestartRule.
+  // Optional.
   ::kgen::List<ContainerRestartRule> restartPolicyRules{};
-  // `securityContext`: SecurityContext.
+  // Optional.
   ::kgen::Optional<SecurityContext> securityContext = ::kgen::kAbsent;
-  // `startupProbe`: Probe.
+  // Optional.
   ::kgen::Optional<Probe> startupProbe = ::kgen::kAbsent;
-  // `stdin`: boolean.
+  // Optional.
   ::kgen::Optional<bool> stdin_{};
-  // `stdinOnce`: boolean.
+  // Optional.
   ::kgen::Optional<bool> stdinOnce{};
-  // `targetContainerName`: string.
+  // Optional.
   ::kgen::String targetContainerName{};
-  // `terminationMessagePath`: string.
+  // Optional.
   ::kgen::String terminationMessagePath{};
-  // `terminationMessagePolicy`: string. Known values: `FallbackToLogsOnError`, `File`.
+  // Optional. Known values: `FallbackToLogsOnError`, `File`.
   ::kgen::String terminationMessagePolicy{};
-  // `tty`: boolean.
+  // Optional.
   ::kgen::Optional<bool> tty{};
-  // `volumeDevices`: list of VolumeDevice. Elements are told apart by `devicePath`.
+  // Optional. Elements are told apart by `devicePath`.
   ::kgen::List<VolumeDevice> volumeDevices{};
-  // `volumeMounts`: list of VolumeMount. Elements are told apart by `mountPath`.
+  // Optional. Elements are told apart by `mountPath`.
   ::kgen::List<VolumeMount> volumeMounts{};
-  // `workingDir`: string.
+  // Optional.
   ::kgen::String workingDir{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `TypedLocalObjectReference` of v1.
+// In the reference: `io.k8s.api.core.v1.TypedLocalObjectReference`.
 struct TypedLocalObjectReference {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `apiGroup`: string.
+  // Optional.
   ::kgen::String apiGroup{};
-  // `kind`: string. Required.
+  // Required.
   ::kgen::String kind{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `TypedObjectReference` of v1.
+// In the reference: `io.k8s.api.core.v1.TypedObjectReference`.
 struct TypedObjectReference {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `namespace`: string.
+  // Optional.
   ::kgen::String namespace_{};
-  // `apiGroup`: string.
+  // Optional.
   ::kgen::String apiGroup{};
-  // `kind`: string. Required.
+  // Required.
   ::kgen::String kind{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeResourceRequirements` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeResourceRequirements`.
 struct VolumeResourceRequirements {
-  // `limits`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> limits{};
-  // `requests`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> requests{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaimSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 struct PersistentVolumeClaimSpec {
   // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
@@ -1734,109 +1734,109 @@ struct PersistentVolumeClaimSpec {
     static constexpr ::std::string_view kFilesystem = "Filesystem";
   };
 
-  // `accessModes`: list of string. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
+  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
   ::kgen::List<::kgen::String> accessModes{};
-  // `dataSource`: TypedLocalObjectReference.
+  // Optional.
   ::kgen::Optional<TypedLocalObjectReference> dataSource = ::kgen::kAbsent;
-  // `dataSourceRef`: TypedObjectReference.
+  // Optional.
   ::kgen::Optional<TypedObjectReference> dataSourceRef = ::kgen::kAbsent;
-  // `resources`: VolumeResourceRequirements.
+  // Optional.
   ::kgen::Optional<VolumeResourceRequirements> resources = ::kgen::kAbsent;
-  // `selector`: LabelSelector.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // `storageClassName`: string.
+  // Optional.
   ::kgen::String storageClassName{};
-  // `volumeAttributesClassName`: string.
+  // Optional.
   ::kgen::String volumeAttributesClassName{};
-  // `volumeMode`: string. Known values: `Block`, `Filesystem`.
+  // Optional. Known values: `Block`, `Filesystem`.
   ::kgen::String volumeMode{};
-  // `volumeName`: string.
+  // Optional.
   ::kgen::String volumeName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaimTemplate` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimTemplate`.
 struct PersistentVolumeClaimTemplate {
-  // `metadata`: ObjectMeta.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::ObjectMeta> metadata = ::kgen::kAbsent;
-  // `spec`: PersistentVolumeClaimSpec. Required.
+  // Required.
   ::kgen::Optional<PersistentVolumeClaimSpec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EphemeralVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.EphemeralVolumeSource`.
 struct EphemeralVolumeSource {
-  // `volumeClaimTemplate`: PersistentVolumeClaimTemplate.
+  // Optional.
   ::kgen::Optional<PersistentVolumeClaimTemplate> volumeClaimTemplate = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EventSeries` of v1.
+// In the reference: `io.k8s.api.core.v1.EventSeries`.
 struct EventSeries {
-  // `count`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> count{};
-  // `lastObservedTime`: time with microseconds.
+  // Optional.
   ::kgen::MicroTime lastObservedTime{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `EventSource` of v1.
+// In the reference: `io.k8s.api.core.v1.EventSource`.
 struct EventSource {
-  // `component`: string.
+  // Optional.
   ::kgen::String component{};
-  // `host`: string.
+  // Optional.
   ::kgen::String host{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Event` of v1.
+// `events` of v1, namespaced.
 struct Event {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `action`: string.
+  // Optional.
   ::kgen::String action{};
-  // `count`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> count{};
-  // `eventTime`: time with microseconds.
+  // Optional.
   ::kgen::MicroTime eventTime{};
-  // `firstTimestamp`: time.
+  // Optional.
   ::kgen::Time firstTimestamp{};
-  // `involvedObject`: ObjectReference. Required.
+  // Required.
   ::kgen::Optional<ObjectReference> involvedObject = ::kgen::kAbsent;
-  // `lastTimestamp`: time.
+  // Optional.
   ::kgen::Time lastTimestamp{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `related`: ObjectReference.
+  // Optional.
   ::kgen::Optional<ObjectReference> related = ::kgen::kAbsent;
-  // `reportingComponent`: string.
+  // Optional.
   ::kgen::String reportingComponent{};
-  // `reportingInstance`: string.
+  // Optional.
   ::kgen::String reportingInstance{};
-  // `series`: EventSeries.
+  // Optional.
   ::kgen::Optional<EventSeries> series = ::kgen::kAbsent;
-  // `source`: EventSource.
+  // Optional.
   ::kgen::Optional<EventSource> source = ::kgen::kAbsent;
-  // `type`: string.
+  // Optional.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Event`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct EventList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -1856,145 +1856,145 @@ struct EventList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `FCVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.FCVolumeSource`.
 struct FCVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `lun`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> lun{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `targetWWNs`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> targetWWNs{};
-  // `wwids`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> wwids{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `FlexPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.FlexPersistentVolumeSource`.
 struct FlexPersistentVolumeSource {
-  // `driver`: string. Required.
+  // Required.
   ::kgen::String driver{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `options`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> options{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `FlexVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.FlexVolumeSource`.
 struct FlexVolumeSource {
-  // `driver`: string. Required.
+  // Required.
   ::kgen::String driver{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `options`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> options{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `FlockerVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.FlockerVolumeSource`.
 struct FlockerVolumeSource {
-  // `datasetName`: string.
+  // Optional.
   ::kgen::String datasetName{};
-  // `datasetUUID`: string.
+  // Optional.
   ::kgen::String datasetUUID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `GCEPersistentDiskVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.GCEPersistentDiskVolumeSource`.
 struct GCEPersistentDiskVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `partition`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> partition{};
-  // `pdName`: string. Required.
+  // Required.
   ::kgen::String pdName{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `GitRepoVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.GitRepoVolumeSource`.
 struct GitRepoVolumeSource {
-  // `directory`: string.
+  // Optional.
   ::kgen::String directory{};
-  // `repository`: string. Required.
+  // Required.
   ::kgen::String repository{};
-  // `revision`: string.
+  // Optional.
   ::kgen::String revision{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `GlusterfsPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.GlusterfsPersistentVolumeSource`.
 struct GlusterfsPersistentVolumeSource {
-  // `endpoints`: string. Required.
+  // Required.
   ::kgen::String endpoints{};
-  // `endpointsNamespace`: string.
+  // Optional.
   ::kgen::String endpointsNamespace{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `GlusterfsVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.GlusterfsVolumeSource`.
 struct GlusterfsVolumeSource {
-  // `endpoints`: string. Required.
+  // Required.
   ::kgen::String endpoints{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `HostAlias` of v1.
+// In the reference: `io.k8s.api.core.v1.HostAlias`.
 struct HostAlias {
-  // `hostnames`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> hostnames{};
-  // `ip`: string. Required.
+  // Required.
   ::kgen::String ip{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `HostIP` of v1.
+// In the reference: `io.k8s.api.core.v1.HostIP`.
 struct HostIP {
-  // `ip`: string. Required.
+  // Required.
   ::kgen::String ip{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `HostPathVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.HostPathVolumeSource`.
 struct HostPathVolumeSource {
   // Known values of `type`; a newer server may send others.
   struct TypeValues {
@@ -2008,9 +2008,9 @@ struct HostPathVolumeSource {
     static constexpr ::std::string_view kSocket = "Socket";
   };
 
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `type`: string. Known values: ``, `BlockDevice`, `CharDevice`, `Directory`, `DirectoryOrCreate`, `File`,
+  // Optional. Known values: `""`, `BlockDevice`, `CharDevice`, `Directory`, `DirectoryOrCreate`, `File`,
   // `FileOrCreate`, `Socket`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
@@ -2018,65 +2018,65 @@ struct HostPathVolumeSource {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ISCSIPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ISCSIPersistentVolumeSource`.
 struct ISCSIPersistentVolumeSource {
-  // `chapAuthDiscovery`: boolean.
+  // Optional.
   ::kgen::Optional<bool> chapAuthDiscovery{};
-  // `chapAuthSession`: boolean.
+  // Optional.
   ::kgen::Optional<bool> chapAuthSession{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `initiatorName`: string.
+  // Optional.
   ::kgen::String initiatorName{};
-  // `iqn`: string. Required.
+  // Required.
   ::kgen::String iqn{};
-  // `iscsiInterface`: string. Default: `"default"`.
+  // Optional. Default: `"default"`.
   ::kgen::String iscsiInterface{};
-  // `lun`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> lun{};
-  // `portals`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> portals{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // `targetPortal`: string. Required.
+  // Required.
   ::kgen::String targetPortal{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ISCSIVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ISCSIVolumeSource`.
 struct ISCSIVolumeSource {
-  // `chapAuthDiscovery`: boolean.
+  // Optional.
   ::kgen::Optional<bool> chapAuthDiscovery{};
-  // `chapAuthSession`: boolean.
+  // Optional.
   ::kgen::Optional<bool> chapAuthSession{};
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `initiatorName`: string.
+  // Optional.
   ::kgen::String initiatorName{};
-  // `iqn`: string. Required.
+  // Required.
   ::kgen::String iqn{};
-  // `iscsiInterface`: string. Default: `"default"`.
+  // Optional. Default: `"default"`.
   ::kgen::String iscsiInterface{};
-  // `lun`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> lun{};
-  // `portals`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> portals{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `targetPortal`: string. Required.
+  // Required.
   ::kgen::String targetPortal{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ImageVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ImageVolumeSource`.
 struct ImageVolumeSource {
   // Known values of `pullPolicy`; a newer server may send others.
   struct PullPolicyValues {
@@ -2085,55 +2085,55 @@ struct ImageVolumeSource {
     static constexpr ::std::string_view kNever = "Never";
   };
 
-  // `pullPolicy`: string. Known values: `Always`, `IfNotPresent`, `Never`.
+  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
   ::kgen::String pullPolicy{};
-  // `reference`: string.
+  // Optional.
   ::kgen::String reference{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LimitRangeItem` of v1.
+// In the reference: `io.k8s.api.core.v1.LimitRangeItem`.
 struct LimitRangeItem {
-  // `default`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> default_{};
-  // `defaultRequest`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> defaultRequest{};
-  // `max`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> max_{};
-  // `maxLimitRequestRatio`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> maxLimitRequestRatio{};
-  // `min`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> min_{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LimitRangeSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.LimitRangeSpec`.
 struct LimitRangeSpec {
-  // `limits`: list of LimitRangeItem. Required.
+  // Required.
   ::kgen::List<LimitRangeItem> limits{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LimitRange` of v1.
+// `limitranges` of v1, namespaced.
 struct LimitRange {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: LimitRangeSpec.
+  // Optional.
   ::kgen::Optional<LimitRangeSpec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `LimitRange`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct LimitRangeList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -2153,7 +2153,7 @@ struct LimitRangeList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `PortStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PortStatus`.
 struct PortStatus {
   // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
@@ -2162,53 +2162,53 @@ struct PortStatus {
     static constexpr ::std::string_view kUDP = "UDP";
   };
 
-  // `error`: string.
+  // Optional.
   ::kgen::String error{};
-  // `port`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> port{};
-  // `protocol`: string. Required. Known values: `SCTP`, `TCP`, `UDP`.
+  // Required. Known values: `SCTP`, `TCP`, `UDP`.
   ::kgen::String protocol{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LoadBalancerIngress` of v1.
+// In the reference: `io.k8s.api.core.v1.LoadBalancerIngress`.
 struct LoadBalancerIngress {
-  // `hostname`: string.
+  // Optional.
   ::kgen::String hostname{};
-  // `ip`: string.
+  // Optional.
   ::kgen::String ip{};
-  // `ipMode`: string.
+  // Optional.
   ::kgen::String ipMode{};
-  // `ports`: list of PortStatus.
+  // Optional.
   ::kgen::List<PortStatus> ports{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LoadBalancerStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.LoadBalancerStatus`.
 struct LoadBalancerStatus {
-  // `ingress`: list of LoadBalancerIngress.
+  // Optional.
   ::kgen::List<LoadBalancerIngress> ingress{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `LocalVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.LocalVolumeSource`.
 struct LocalVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ModifyVolumeStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ModifyVolumeStatus`.
 struct ModifyVolumeStatus {
   // Known values of `status`; a newer server may send others.
   struct StatusValues {
@@ -2217,55 +2217,55 @@ struct ModifyVolumeStatus {
     static constexpr ::std::string_view kPending = "Pending";
   };
 
-  // `status`: string. Required. Known values: `InProgress`, `Infeasible`, `Pending`.
+  // Required. Known values: `InProgress`, `Infeasible`, `Pending`.
   ::kgen::String status{};
-  // `targetVolumeAttributesClassName`: string.
+  // Optional.
   ::kgen::String targetVolumeAttributesClassName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NFSVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.NFSVolumeSource`.
 struct NFSVolumeSource {
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `server`: string. Required.
+  // Required.
   ::kgen::String server{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NamespaceSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.NamespaceSpec`.
 struct NamespaceSpec {
-  // `finalizers`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> finalizers{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NamespaceCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.NamespaceCondition`.
 struct NamespaceCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NamespaceStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.NamespaceStatus`.
 struct NamespaceStatus {
   // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
@@ -2273,29 +2273,29 @@ struct NamespaceStatus {
     static constexpr ::std::string_view kTerminating = "Terminating";
   };
 
-  // `conditions`: list of NamespaceCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<NamespaceCondition> conditions{};
-  // `phase`: string. Known values: `Active`, `Terminating`.
+  // Optional. Known values: `Active`, `Terminating`.
   ::kgen::String phase{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Namespace` of v1.
+// `namespaces` of v1, of the whole cluster.
 struct Namespace {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: NamespaceSpec.
+  // Optional.
   ::kgen::Optional<NamespaceSpec> spec = ::kgen::kAbsent;
-  // `status`: NamespaceStatus.
+  // Optional.
   ::kgen::Optional<NamespaceStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Namespace`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct NamespaceList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -2315,16 +2315,16 @@ struct NamespaceList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeConfigSource` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeConfigSource`.
 struct NodeConfigSource {
-  // `configMap`: ConfigMapNodeConfigSource.
+  // Optional.
   ::kgen::Optional<ConfigMapNodeConfigSource> configMap = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Taint` of v1.
+// In the reference: `io.k8s.api.core.v1.Taint`.
 struct Taint {
   // Known values of `effect`; a newer server may send others.
   struct EffectValues {
@@ -2333,164 +2333,164 @@ struct Taint {
     static constexpr ::std::string_view kPreferNoSchedule = "PreferNoSchedule";
   };
 
-  // `effect`: string. Required. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
+  // Required. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
   ::kgen::String effect{};
-  // `key`: string. Required.
+  // Required.
   ::kgen::String key{};
-  // `timeAdded`: time.
+  // Optional.
   ::kgen::Time timeAdded{};
-  // `value`: string.
+  // Optional.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSpec`.
 struct NodeSpec {
-  // `configSource`: NodeConfigSource.
+  // Optional.
   ::kgen::Optional<NodeConfigSource> configSource = ::kgen::kAbsent;
-  // `externalID`: string.
+  // Optional.
   ::kgen::String externalID{};
-  // `podCIDR`: string.
+  // Optional.
   ::kgen::String podCIDR{};
-  // `podCIDRs`: list of string. A set: no element twice.
+  // Optional. A set: no element twice.
   ::kgen::List<::kgen::String> podCIDRs{};
-  // `providerID`: string.
+  // Optional.
   ::kgen::String providerID{};
-  // `taints`: list of Taint.
+  // Optional.
   ::kgen::List<Taint> taints{};
-  // `unschedulable`: boolean.
+  // Optional.
   ::kgen::Optional<bool> unschedulable{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeAddress` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeAddress`.
 struct NodeAddress {
-  // `address`: string. Required.
+  // Required.
   ::kgen::String address{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeCondition`.
 struct NodeCondition {
-  // `lastHeartbeatTime`: time.
+  // Optional.
   ::kgen::Time lastHeartbeatTime{};
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeConfigStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeConfigStatus`.
 struct NodeConfigStatus {
-  // `active`: NodeConfigSource.
+  // Optional.
   ::kgen::Optional<NodeConfigSource> active = ::kgen::kAbsent;
-  // `assigned`: NodeConfigSource.
+  // Optional.
   ::kgen::Optional<NodeConfigSource> assigned = ::kgen::kAbsent;
-  // `error`: string.
+  // Optional.
   ::kgen::String error{};
-  // `lastKnownGood`: NodeConfigSource.
+  // Optional.
   ::kgen::Optional<NodeConfigSource> lastKnownGood = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeDaemonEndpoints` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeDaemonEndpoints`.
 struct NodeDaemonEndpoints {
-  // `kubeletEndpoint`: DaemonEndpoint.
+  // Optional.
   ::kgen::Optional<DaemonEndpoint> kubeletEndpoint = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeFeatures` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeFeatures`.
 struct NodeFeatures {
-  // `supplementalGroupsPolicy`: boolean.
+  // Optional.
   ::kgen::Optional<bool> supplementalGroupsPolicy{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSwapStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSwapStatus`.
 struct NodeSwapStatus {
-  // `capacity`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> capacity{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeSystemInfo` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeSystemInfo`.
 struct NodeSystemInfo {
-  // `architecture`: string. Required.
+  // Required.
   ::kgen::String architecture{};
-  // `bootID`: string. Required.
+  // Required.
   ::kgen::String bootID{};
-  // `containerRuntimeVersion`: string. Required.
+  // Required.
   ::kgen::String containerRuntimeVersion{};
-  // `kernelVersion`: string. Required.
+  // Required.
   ::kgen::String kernelVersion{};
-  // `kubeProxyVersion`: string. Required.
+  // Required.
   ::kgen::String kubeProxyVersion{};
-  // `kubeletVersion`: string. Required.
+  // Required.
   ::kgen::String kubeletVersion{};
-  // `machineID`: string. Required.
+  // Required.
   ::kgen::String machineID{};
-  // `operatingSystem`: string. Required.
+  // Required.
   ::kgen::String operatingSystem{};
-  // `osImage`: string. Required.
+  // Required.
   ::kgen::String osImage{};
-  // `swap`: NodeSwapStatus.
+  // Optional.
   ::kgen::Optional<NodeSwapStatus> swap = ::kgen::kAbsent;
-  // `systemUUID`: string. Required.
+  // Required.
   ::kgen::String systemUUID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeRuntimeHandlerFeatures` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeRuntimeHandlerFeatures`.
 struct NodeRuntimeHandlerFeatures {
-  // `recursiveReadOnlyMounts`: boolean.
+  // Optional.
   ::kgen::Optional<bool> recursiveReadOnlyMounts{};
-  // `userNamespaces`: boolean.
+  // Optional.
   ::kgen::Optional<bool> userNamespaces{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeRuntimeHandler` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeRuntimeHandler`.
 struct NodeRuntimeHandler {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `features`: NodeRuntimeHandlerFeatures.
+  // Optional.
   ::kgen::Optional<NodeRuntimeHandlerFeatures> features = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeStatus`.
 struct NodeStatus {
   // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
@@ -2499,66 +2499,66 @@ struct NodeStatus {
     static constexpr ::std::string_view kTerminated = "Terminated";
   };
 
-  // `addresses`: list of NodeAddress. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<NodeAddress> addresses{};
-  // `allocatable`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> allocatable{};
-  // `capacity`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> capacity{};
-  // `conditions`: list of NodeCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<NodeCondition> conditions{};
-  // `config`: NodeConfigStatus.
+  // Optional.
   ::kgen::Optional<NodeConfigStatus> config = ::kgen::kAbsent;
-  // `daemonEndpoints`: NodeDaemonEndpoints.
+  // Optional.
   ::kgen::Optional<NodeDaemonEndpoints> daemonEndpoints = ::kgen::kAbsent;
-  // `declaredFeatures`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> declaredFeatures{};
-  // `features`: NodeFeatures.
+  // Optional.
   ::kgen::Optional<NodeFeatures> features = ::kgen::kAbsent;
-  // `images`: list of ContainerImage.
+  // Optional.
   ::kgen::List<ContainerImage> images{};
-  // `nodeInfo`: NodeSystemInfo.
+  // Optional.
   ::kgen::Optional<NodeSystemInfo> nodeInfo = ::kgen::kAbsent;
-  // `phase`: string. Known values: `Pending`, `Running`, `Terminated`.
+  // Optional. Known values: `Pending`, `Running`, `Terminated`.
   ::kgen::String phase{};
-  // `runtimeHandlers`: list of NodeRuntimeHandler.
+  // Optional.
   ::kgen::List<NodeRuntimeHandler> runtimeHandlers{};
-  // `volumesAttached`: list of AttachedVolume.
+  // Optional.
   ::kgen::List<AttachedVolume> volumesAttached{};
-  // `volumesInUse`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> volumesInUse{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Node` of v1.
+// `nodes` of v1, of the whole cluster.
 struct Node {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: NodeSpec.
+  // Optional.
   ::kgen::Optional<NodeSpec> spec = ::kgen::kAbsent;
-  // `status`: NodeStatus.
+  // Optional.
   ::kgen::Optional<NodeStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `NodeAllocatableResourceClaimStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus`.
 struct NodeAllocatableResourceClaimStatus {
-  // `containers`: list of string. A set: no element twice.
+  // Optional. A set: no element twice.
   ::kgen::List<::kgen::String> containers{};
-  // `resourceClaimName`: string. Required.
+  // Required.
   ::kgen::String resourceClaimName{};
-  // `resources`: map of quantity. Required.
+  // Required.
   ::kgen::Map<::kgen::Quantity> resources{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Node`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct NodeList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -2578,141 +2578,141 @@ struct NodeList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeNodeAffinity` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeNodeAffinity`.
 struct VolumeNodeAffinity {
-  // `required`: NodeSelector.
+  // Optional.
   ::kgen::Optional<NodeSelector> required = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PhotonPersistentDiskVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource`.
 struct PhotonPersistentDiskVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `pdID`: string. Required.
+  // Required.
   ::kgen::String pdID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PortworxVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.PortworxVolumeSource`.
 struct PortworxVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `volumeID`: string. Required.
+  // Required.
   ::kgen::String volumeID{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `QuobyteVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.QuobyteVolumeSource`.
 struct QuobyteVolumeSource {
-  // `group`: string.
+  // Optional.
   ::kgen::String group{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `registry`: string. Required.
+  // Required.
   ::kgen::String registry{};
-  // `tenant`: string.
+  // Optional.
   ::kgen::String tenant{};
-  // `user`: string.
+  // Optional.
   ::kgen::String user{};
-  // `volume`: string. Required.
+  // Required.
   ::kgen::String volume{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `RBDPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.RBDPersistentVolumeSource`.
 struct RBDPersistentVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `image`: string. Required.
+  // Required.
   ::kgen::String image{};
-  // `keyring`: string. Default: `"/etc/ceph/keyring"`.
+  // Optional. Default: `"/etc/ceph/keyring"`.
   ::kgen::String keyring{};
-  // `monitors`: list of string. Required.
+  // Required.
   ::kgen::List<::kgen::String> monitors{};
-  // `pool`: string. Default: `"rbd"`.
+  // Optional. Default: `"rbd"`.
   ::kgen::String pool{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: SecretReference.
+  // Optional.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // `user`: string. Default: `"admin"`.
+  // Optional. Default: `"admin"`.
   ::kgen::String user{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ScaleIOPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ScaleIOPersistentVolumeSource`.
 struct ScaleIOPersistentVolumeSource {
-  // `fsType`: string. Default: `"xfs"`.
+  // Optional. Default: `"xfs"`.
   ::kgen::String fsType{};
-  // `gateway`: string. Required.
+  // Required.
   ::kgen::String gateway{};
-  // `protectionDomain`: string.
+  // Optional.
   ::kgen::String protectionDomain{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: SecretReference. Required.
+  // Required.
   ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // `sslEnabled`: boolean.
+  // Optional.
   ::kgen::Optional<bool> sslEnabled{};
-  // `storageMode`: string. Default: `"ThinProvisioned"`.
+  // Optional. Default: `"ThinProvisioned"`.
   ::kgen::String storageMode{};
-  // `storagePool`: string.
+  // Optional.
   ::kgen::String storagePool{};
-  // `system`: string. Required.
+  // Required.
   ::kgen::String system{};
-  // `volumeName`: string.
+  // Optional.
   ::kgen::String volumeName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StorageOSPersistentVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.StorageOSPersistentVolumeSource`.
 struct StorageOSPersistentVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: ObjectReference.
+  // Optional.
   ::kgen::Optional<ObjectReference> secretRef = ::kgen::kAbsent;
-  // `volumeName`: string.
+  // Optional.
   ::kgen::String volumeName{};
-  // `volumeNamespace`: string.
+  // Optional.
   ::kgen::String volumeNamespace{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VsphereVirtualDiskVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource`.
 struct VsphereVirtualDiskVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `storagePolicyID`: string.
+  // Optional.
   ::kgen::String storagePolicyID{};
-  // `storagePolicyName`: string.
+  // Optional.
   ::kgen::String storagePolicyName{};
-  // `volumePath`: string. Required.
+  // Required.
   ::kgen::String volumePath{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeSpec`.
 struct PersistentVolumeSpec {
   // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
@@ -2735,74 +2735,74 @@ struct PersistentVolumeSpec {
     static constexpr ::std::string_view kFilesystem = "Filesystem";
   };
 
-  // `accessModes`: list of string. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
+  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
   ::kgen::List<::kgen::String> accessModes{};
-  // `awsElasticBlockStore`: AWSElasticBlockStoreVolumeSource.
+  // Optional.
   ::kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = ::kgen::kAbsent;
-  // `azureDisk`: AzureDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<AzureDiskVolumeSource> azureDisk = ::kgen::kAbsent;
-  // `azureFile`: AzureFilePersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<AzureFilePersistentVolumeSource> azureFile = ::kgen::kAbsent;
-  // `capacity`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> capacity{};
-  // `cephfs`: CephFSPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<CephFSPersistentVolumeSource> cephfs = ::kgen::kAbsent;
-  // `cinder`: CinderPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<CinderPersistentVolumeSource> cinder = ::kgen::kAbsent;
-  // `claimRef`: ObjectReference.
+  // Optional.
   ::kgen::Optional<ObjectReference> claimRef = ::kgen::kAbsent;
-  // `csi`: CSIPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<CSIPersistentVolumeSource> csi = ::kgen::kAbsent;
-  // `fc`: FCVolumeSource.
+  // Optional.
   ::kgen::Optional<FCVolumeSource> fc = ::kgen::kAbsent;
-  // `flexVolume`: FlexPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<FlexPersistentVolumeSource> flexVolume = ::kgen::kAbsent;
-  // `flocker`: FlockerVolumeSource.
+  // Optional.
   ::kgen::Optional<FlockerVolumeSource> flocker = ::kgen::kAbsent;
-  // `gcePersistentDisk`: GCEPersistentDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = ::kgen::kAbsent;
-  // `glusterfs`: GlusterfsPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<GlusterfsPersistentVolumeSource> glusterfs = ::kgen::kAbsent;
-  // `hostPath`: HostPathVolumeSource.
+  // Optional.
   ::kgen::Optional<HostPathVolumeSource> hostPath = ::kgen::kAbsent;
-  // `iscsi`: ISCSIPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<ISCSIPersistentVolumeSource> iscsi = ::kgen::kAbsent;
-  // `local`: LocalVolumeSource.
+  // Optional.
   ::kgen::Optional<LocalVolumeSource> local = ::kgen::kAbsent;
-  // `mountOptions`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> mountOptions{};
-  // `nfs`: NFSVolumeSource.
+  // Optional.
   ::kgen::Optional<NFSVolumeSource> nfs = ::kgen::kAbsent;
-  // `nodeAffinity`: VolumeNodeAffinity.
+  // Optional.
   ::kgen::Optional<VolumeNodeAffinity> nodeAffinity = ::kgen::kAbsent;
-  // `persistentVolumeReclaimPolicy`: string. Known values: `Delete`, `Recycle`, `Retain`.
+  // Optional. Known values: `Delete`, `Recycle`, `Retain`.
   ::kgen::String persistentVolumeReclaimPolicy{};
-  // `photonPersistentDisk`: PhotonPersistentDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = ::kgen::kAbsent;
-  // `portworxVolume`: PortworxVolumeSource.
+  // Optional.
   ::kgen::Optional<PortworxVolumeSource> portworxVolume = ::kgen::kAbsent;
-  // `quobyte`: QuobyteVolumeSource.
+  // Optional.
   ::kgen::Optional<QuobyteVolumeSource> quobyte = ::kgen::kAbsent;
-  // `rbd`: RBDPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<RBDPersistentVolumeSource> rbd = ::kgen::kAbsent;
-  // `scaleIO`: ScaleIOPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<ScaleIOPersistentVolumeSource> scaleIO = ::kgen::kAbsent;
-  // `storageClassName`: string.
+  // Optional.
   ::kgen::String storageClassName{};
-  // `storageos`: StorageOSPersistentVolumeSource.
+  // Optional.
   ::kgen::Optional<StorageOSPersistentVolumeSource> storageos = ::kgen::kAbsent;
-  // `volumeAttributesClassName`: string.
+  // Optional.
   ::kgen::String volumeAttributesClassName{};
-  // `volumeMode`: string. Known values: `Block`, `Filesystem`.
+  // Optional. Known values: `Block`, `Filesystem`.
   ::kgen::String volumeMode{};
-  // `vsphereVolume`: VsphereVirtualDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeStatus`.
 struct PersistentVolumeStatus {
   // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
@@ -2813,52 +2813,52 @@ struct PersistentVolumeStatus {
     static constexpr ::std::string_view kReleased = "Released";
   };
 
-  // `lastPhaseTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastPhaseTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `phase`: string. Known values: `Available`, `Bound`, `Failed`, `Pending`, `Released`.
+  // Optional. Known values: `Available`, `Bound`, `Failed`, `Pending`, `Released`.
   ::kgen::String phase{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolume` of v1.
+// `persistentvolumes` of v1, of the whole cluster.
 struct PersistentVolume {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: PersistentVolumeSpec.
+  // Optional.
   ::kgen::Optional<PersistentVolumeSpec> spec = ::kgen::kAbsent;
-  // `status`: PersistentVolumeStatus.
+  // Optional.
   ::kgen::Optional<PersistentVolumeStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaimCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 struct PersistentVolumeClaimCondition {
-  // `lastProbeTime`: time.
+  // Optional.
   ::kgen::Time lastProbeTime{};
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaimStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 struct PersistentVolumeClaimStatus {
   // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
@@ -2884,42 +2884,42 @@ struct PersistentVolumeClaimStatus {
     static constexpr ::std::string_view kPending = "Pending";
   };
 
-  // `accessModes`: list of string. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
+  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
   ::kgen::List<::kgen::String> accessModes{};
-  // `allocatedResourceStatuses`: map of string. Known values: `ControllerResizeInProgress`,
-  // `ControllerResizeInfeasible`, `NodeResizeInProgress`, `NodeResizeInfeasible`, `NodeResizePending`.
+  // Optional. Known values: `ControllerResizeInProgress`, `ControllerResizeInfeasible`, `NodeResizeInProgress`,
+  // `NodeResizeInfeasible`, `NodeResizePending`.
   ::kgen::Map<::kgen::String> allocatedResourceStatuses{};
-  // `allocatedResources`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // `capacity`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> capacity{};
-  // `conditions`: list of PersistentVolumeClaimCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<PersistentVolumeClaimCondition> conditions{};
-  // `currentVolumeAttributesClassName`: string.
+  // Optional.
   ::kgen::String currentVolumeAttributesClassName{};
-  // `modifyVolumeStatus`: ModifyVolumeStatus.
+  // Optional.
   ::kgen::Optional<ModifyVolumeStatus> modifyVolumeStatus = ::kgen::kAbsent;
-  // `phase`: string. Known values: `Bound`, `Lost`, `Pending`.
+  // Optional. Known values: `Bound`, `Lost`, `Pending`.
   ::kgen::String phase{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaim` of v1.
+// `persistentvolumeclaims` of v1, namespaced.
 struct PersistentVolumeClaim {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: PersistentVolumeClaimSpec.
+  // Optional.
   ::kgen::Optional<PersistentVolumeClaimSpec> spec = ::kgen::kAbsent;
-  // `status`: PersistentVolumeClaimStatus.
+  // Optional.
   ::kgen::Optional<PersistentVolumeClaimStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `PersistentVolumeClaim`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct PersistentVolumeClaimList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -2939,18 +2939,18 @@ struct PersistentVolumeClaimList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `PersistentVolumeClaimVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource`.
 struct PersistentVolumeClaimVolumeSource {
-  // `claimName`: string. Required.
+  // Required.
   ::kgen::String claimName{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `PersistentVolume`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct PersistentVolumeList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -2970,91 +2970,91 @@ struct PersistentVolumeList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodDNSConfigOption` of v1.
+// In the reference: `io.k8s.api.core.v1.PodDNSConfigOption`.
 struct PodDNSConfigOption {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `value`: string.
+  // Optional.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodDNSConfig` of v1.
+// In the reference: `io.k8s.api.core.v1.PodDNSConfig`.
 struct PodDNSConfig {
-  // `nameservers`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> nameservers{};
-  // `options`: list of PodDNSConfigOption.
+  // Optional.
   ::kgen::List<PodDNSConfigOption> options{};
-  // `searches`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> searches{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodOS` of v1.
+// In the reference: `io.k8s.api.core.v1.PodOS`.
 struct PodOS {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodReadinessGate` of v1.
+// In the reference: `io.k8s.api.core.v1.PodReadinessGate`.
 struct PodReadinessGate {
-  // `conditionType`: string. Required.
+  // Required.
   ::kgen::String conditionType{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodResourceClaim` of v1.
+// In the reference: `io.k8s.api.core.v1.PodResourceClaim`.
 struct PodResourceClaim {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `resourceClaimName`: string.
+  // Optional.
   ::kgen::String resourceClaimName{};
-  // `resourceClaimTemplateName`: string.
+  // Optional.
   ::kgen::String resourceClaimTemplateName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodSchedulingGate` of v1.
+// In the reference: `io.k8s.api.core.v1.PodSchedulingGate`.
 struct PodSchedulingGate {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodSchedulingGroup` of v1.
+// In the reference: `io.k8s.api.core.v1.PodSchedulingGroup`.
 struct PodSchedulingGroup {
-  // `podGroupName`: string.
+  // Optional.
   ::kgen::String podGroupName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Sysctl` of v1.
+// In the reference: `io.k8s.api.core.v1.Sysctl`.
 struct Sysctl {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `value`: string. Required.
+  // Required.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodSecurityContext` of v1.
+// In the reference: `io.k8s.api.core.v1.PodSecurityContext`.
 struct PodSecurityContext {
   // Known values of `fsGroupChangePolicy`; a newer server may send others.
   struct FsGroupChangePolicyValues {
@@ -3068,38 +3068,38 @@ struct PodSecurityContext {
     static constexpr ::std::string_view kStrict = "Strict";
   };
 
-  // `appArmorProfile`: AppArmorProfile.
+  // Optional.
   ::kgen::Optional<AppArmorProfile> appArmorProfile = ::kgen::kAbsent;
-  // `fsGroup`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> fsGroup{};
-  // `fsGroupChangePolicy`: string. Known values: `Always`, `OnRootMismatch`.
+  // Optional. Known values: `Always`, `OnRootMismatch`.
   ::kgen::String fsGroupChangePolicy{};
-  // `runAsGroup`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> runAsGroup{};
-  // `runAsNonRoot`: boolean.
+  // Optional.
   ::kgen::Optional<bool> runAsNonRoot{};
-  // `runAsUser`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> runAsUser{};
-  // `seLinuxChangePolicy`: string.
+  // Optional.
   ::kgen::String seLinuxChangePolicy{};
-  // `seLinuxOptions`: SELinuxOptions.
+  // Optional.
   ::kgen::Optional<SELinuxOptions> seLinuxOptions = ::kgen::kAbsent;
-  // `seccompProfile`: SeccompProfile.
+  // Optional.
   ::kgen::Optional<SeccompProfile> seccompProfile = ::kgen::kAbsent;
-  // `supplementalGroups`: list of integer of 64 bits.
+  // Optional.
   ::kgen::List<::std::int64_t> supplementalGroups{};
-  // `supplementalGroupsPolicy`: string. Known values: `Merge`, `Strict`.
+  // Optional. Known values: `Merge`, `Strict`.
   ::kgen::String supplementalGroupsPolicy{};
-  // `sysctls`: list of Sysctl.
+  // Optional.
   ::kgen::List<Sysctl> sysctls{};
-  // `windowsOptions`: WindowsSecurityContextOptions.
+  // Optional.
   ::kgen::Optional<WindowsSecurityContextOptions> windowsOptions = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Toleration` of v1.
+// In the reference: `io.k8s.api.core.v1.Toleration`.
 struct Toleration {
   // Known values of `effect`; a newer server may send others.
   struct EffectValues {
@@ -3116,22 +3116,22 @@ struct Toleration {
     static constexpr ::std::string_view kLt = "Lt";
   };
 
-  // `effect`: string. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
+  // Optional. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
   ::kgen::String effect{};
-  // `key`: string.
+  // Optional.
   ::kgen::String key{};
-  // `operator`: string. Known values: `Equal`, `Exists`, `Gt`, `Lt`.
+  // Optional. Known values: `Equal`, `Exists`, `Gt`, `Lt`.
   ::kgen::String operator_{};
-  // `tolerationSeconds`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> tolerationSeconds{};
-  // `value`: string.
+  // Optional.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `TopologySpreadConstraint` of v1.
+// In the reference: `io.k8s.api.core.v1.TopologySpreadConstraint`.
 struct TopologySpreadConstraint {
   // Known values of `nodeAffinityPolicy`; a newer server may send others.
   struct NodeAffinityPolicyValues {
@@ -3151,256 +3151,256 @@ struct TopologySpreadConstraint {
     static constexpr ::std::string_view kScheduleAnyway = "ScheduleAnyway";
   };
 
-  // `labelSelector`: LabelSelector.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // `matchLabelKeys`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> matchLabelKeys{};
-  // `maxSkew`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> maxSkew{};
-  // `minDomains`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minDomains{};
-  // `nodeAffinityPolicy`: string. Known values: `Honor`, `Ignore`.
+  // Optional. Known values: `Honor`, `Ignore`.
   ::kgen::String nodeAffinityPolicy{};
-  // `nodeTaintsPolicy`: string. Known values: `Honor`, `Ignore`.
+  // Optional. Known values: `Honor`, `Ignore`.
   ::kgen::String nodeTaintsPolicy{};
-  // `topologyKey`: string. Required.
+  // Required.
   ::kgen::String topologyKey{};
-  // `whenUnsatisfiable`: string. Required. Known values: `DoNotSchedule`, `ScheduleAnyway`.
+  // Required. Known values: `DoNotSchedule`, `ScheduleAnyway`.
   ::kgen::String whenUnsatisfiable{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodCertificateProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.PodCertificateProjection`.
 struct PodCertificateProjection {
-  // `certificateChainPath`: string.
+  // Optional.
   ::kgen::String certificateChainPath{};
-  // `credentialBundlePath`: string.
+  // Optional.
   ::kgen::String credentialBundlePath{};
-  // `keyPath`: string.
+  // Optional.
   ::kgen::String keyPath{};
-  // `keyType`: string. Required.
+  // Required.
   ::kgen::String keyType{};
-  // `maxExpirationSeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> maxExpirationSeconds{};
-  // `signerName`: string. Required.
+  // Required.
   ::kgen::String signerName{};
-  // `userAnnotations`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> userAnnotations{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecretProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.SecretProjection`.
 struct SecretProjection {
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `items`: list of KeyToPath.
+  // Optional.
   ::kgen::List<KeyToPath> items{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServiceAccountTokenProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
 struct ServiceAccountTokenProjection {
-  // `audience`: string.
+  // Optional.
   ::kgen::String audience{};
-  // `expirationSeconds`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> expirationSeconds{};
-  // `path`: string. Required.
+  // Required.
   ::kgen::String path{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `VolumeProjection` of v1.
+// In the reference: `io.k8s.api.core.v1.VolumeProjection`.
 struct VolumeProjection {
-  // `clusterTrustBundle`: ClusterTrustBundleProjection.
+  // Optional.
   ::kgen::Optional<ClusterTrustBundleProjection> clusterTrustBundle = ::kgen::kAbsent;
-  // `configMap`: ConfigMapProjection.
+  // Optional.
   ::kgen::Optional<ConfigMapProjection> configMap = ::kgen::kAbsent;
-  // `downwardAPI`: DownwardAPIProjection.
+  // Optional.
   ::kgen::Optional<DownwardAPIProjection> downwardAPI = ::kgen::kAbsent;
-  // `podCertificate`: PodCertificateProjection.
+  // Optional.
   ::kgen::Optional<PodCertificateProjection> podCertificate = ::kgen::kAbsent;
-  // `secret`: SecretProjection.
+  // Optional.
   ::kgen::Optional<SecretProjection> secret = ::kgen::kAbsent;
-  // `serviceAccountToken`: ServiceAccountTokenProjection.
+  // Optional.
   ::kgen::Optional<ServiceAccountTokenProjection> serviceAccountToken = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ProjectedVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ProjectedVolumeSource`.
 struct ProjectedVolumeSource {
-  // `defaultMode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> defaultMode{};
-  // `sources`: list of VolumeProjection.
+  // Optional.
   ::kgen::List<VolumeProjection> sources{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `RBDVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.RBDVolumeSource`.
 struct RBDVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `image`: string. Required.
+  // Required.
   ::kgen::String image{};
-  // `keyring`: string. Default: `"/etc/ceph/keyring"`.
+  // Optional. Default: `"/etc/ceph/keyring"`.
   ::kgen::String keyring{};
-  // `monitors`: list of string. Required.
+  // Required.
   ::kgen::List<::kgen::String> monitors{};
-  // `pool`: string. Default: `"rbd"`.
+  // Optional. Default: `"rbd"`.
   ::kgen::String pool{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `user`: string. Default: `"admin"`.
+  // Optional. Default: `"admin"`.
   ::kgen::String user{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ScaleIOVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.ScaleIOVolumeSource`.
 struct ScaleIOVolumeSource {
-  // `fsType`: string. Default: `"xfs"`.
+  // Optional. Default: `"xfs"`.
   ::kgen::String fsType{};
-  // `gateway`: string. Required.
+  // Required.
   ::kgen::String gateway{};
-  // `protectionDomain`: string.
+  // Optional.
   ::kgen::String protectionDomain{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference. Required.
+  // Required.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `sslEnabled`: boolean.
+  // Optional.
   ::kgen::Optional<bool> sslEnabled{};
-  // `storageMode`: string. Default: `"ThinProvisioned"`.
+  // Optional. Default: `"ThinProvisioned"`.
   ::kgen::String storageMode{};
-  // `storagePool`: string.
+  // Optional.
   ::kgen::String storagePool{};
-  // `system`: string. Required.
+  // Required.
   ::kgen::String system{};
-  // `volumeName`: string.
+  // Optional.
   ::kgen::String volumeName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SecretVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.SecretVolumeSource`.
 struct SecretVolumeSource {
-  // `defaultMode`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> defaultMode{};
-  // `items`: list of KeyToPath.
+  // Optional.
   ::kgen::List<KeyToPath> items{};
-  // `optional`: boolean.
+  // Optional.
   ::kgen::Optional<bool> optional{};
-  // `secretName`: string.
+  // Optional.
   ::kgen::String secretName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `StorageOSVolumeSource` of v1.
+// In the reference: `io.k8s.api.core.v1.StorageOSVolumeSource`.
 struct StorageOSVolumeSource {
-  // `fsType`: string.
+  // Optional.
   ::kgen::String fsType{};
-  // `readOnly`: boolean.
+  // Optional.
   ::kgen::Optional<bool> readOnly{};
-  // `secretRef`: LocalObjectReference.
+  // Optional.
   ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // `volumeName`: string.
+  // Optional.
   ::kgen::String volumeName{};
-  // `volumeNamespace`: string.
+  // Optional.
   ::kgen::String volumeNamespace{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Volume` of v1.
+// In the reference: `io.k8s.api.core.v1.Volume`.
 struct Volume {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `awsElasticBlockStore`: AWSElasticBlockStoreVolumeSource.
+  // Optional.
   ::kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = ::kgen::kAbsent;
-  // `azureDisk`: AzureDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<AzureDiskVolumeSource> azureDisk = ::kgen::kAbsent;
-  // `azureFile`: AzureFileVolumeSource.
+  // Optional.
   ::kgen::Optional<AzureFileVolumeSource> azureFile = ::kgen::kAbsent;
-  // `cephfs`: CephFSVolumeSource.
+  // Optional.
   ::kgen::Optional<CephFSVolumeSource> cephfs = ::kgen::kAbsent;
-  // `cinder`: CinderVolumeSource.
+  // Optional.
   ::kgen::Optional<CinderVolumeSource> cinder = ::kgen::kAbsent;
-  // `configMap`: ConfigMapVolumeSource.
+  // Optional.
   ::kgen::Optional<ConfigMapVolumeSource> configMap = ::kgen::kAbsent;
-  // `csi`: CSIVolumeSource.
+  // Optional.
   ::kgen::Optional<CSIVolumeSource> csi = ::kgen::kAbsent;
-  // `downwardAPI`: DownwardAPIVolumeSource.
+  // Optional.
   ::kgen::Optional<DownwardAPIVolumeSource> downwardAPI = ::kgen::kAbsent;
-  // `emptyDir`: EmptyDirVolumeSource.
+  // Optional.
   ::kgen::Optional<EmptyDirVolumeSource> emptyDir = ::kgen::kAbsent;
-  // `ephemeral`: EphemeralVolumeSource.
+  // Optional.
   ::kgen::Optional<EphemeralVolumeSource> ephemeral = ::kgen::kAbsent;
-  // `fc`: FCVolumeSource.
+  // Optional.
   ::kgen::Optional<FCVolumeSource> fc = ::kgen::kAbsent;
-  // `flexVolume`: FlexVolumeSource.
+  // Optional.
   ::kgen::Optional<FlexVolumeSource> flexVolume = ::kgen::kAbsent;
-  // `flocker`: FlockerVolumeSource.
+  // Optional.
   ::kgen::Optional<FlockerVolumeSource> flocker = ::kgen::kAbsent;
-  // `gcePersistentDisk`: GCEPersistentDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = ::kgen::kAbsent;
-  // `gitRepo`: GitRepoVolumeSource.
+  // Optional.
   ::kgen::Optional<GitRepoVolumeSource> gitRepo = ::kgen::kAbsent;
-  // `glusterfs`: GlusterfsVolumeSource.
+  // Optional.
   ::kgen::Optional<GlusterfsVolumeSource> glusterfs = ::kgen::kAbsent;
-  // `hostPath`: HostPathVolumeSource.
+  // Optional.
   ::kgen::Optional<HostPathVolumeSource> hostPath = ::kgen::kAbsent;
-  // `image`: ImageVolumeSource.
+  // Optional.
   ::kgen::Optional<ImageVolumeSource> image = ::kgen::kAbsent;
-  // `iscsi`: ISCSIVolumeSource.
+  // Optional.
   ::kgen::Optional<ISCSIVolumeSource> iscsi = ::kgen::kAbsent;
-  // `nfs`: NFSVolumeSource.
+  // Optional.
   ::kgen::Optional<NFSVolumeSource> nfs = ::kgen::kAbsent;
-  // `persistentVolumeClaim`: PersistentVolumeClaimVolumeSource.
+  // Optional.
   ::kgen::Optional<PersistentVolumeClaimVolumeSource> persistentVolumeClaim = ::kgen::kAbsent;
-  // `photonPersistentDisk`: PhotonPersistentDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = ::kgen::kAbsent;
-  // `portworxVolume`: PortworxVolumeSource.
+  // Optional.
   ::kgen::Optional<PortworxVolumeSource> portworxVolume = ::kgen::kAbsent;
-  // `projected`: ProjectedVolumeSource.
+  // Optional.
   ::kgen::Optional<ProjectedVolumeSource> projected = ::kgen::kAbsent;
-  // `quobyte`: QuobyteVolumeSource.
+  // Optional.
   ::kgen::Optional<QuobyteVolumeSource> quobyte = ::kgen::kAbsent;
-  // `rbd`: RBDVolumeSource.
+  // Optional.
   ::kgen::Optional<RBDVolumeSource> rbd = ::kgen::kAbsent;
-  // `scaleIO`: ScaleIOVolumeSource.
+  // Optional.
   ::kgen::Optional<ScaleIOVolumeSource> scaleIO = ::kgen::kAbsent;
-  // `secret`: SecretVolumeSource.
+  // Optional.
   ::kgen::Optional<SecretVolumeSource> secret = ::kgen::kAbsent;
-  // `storageos`: StorageOSVolumeSource.
+  // Optional.
   ::kgen::Optional<StorageOSVolumeSource> storageos = ::kgen::kAbsent;
-  // `vsphereVolume`: VsphereVirtualDiskVolumeSource.
+  // Optional.
   ::kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.PodSpec`.
 struct PodSpec {
   // Known values of `dnsPolicy`; a newer server may send others.
   struct DnsPolicyValues {
@@ -3423,149 +3423,148 @@ struct PodSpec {
     static constexpr ::std::string_view kOnFailure = "OnFailure";
   };
 
-  // `activeDeadlineSeconds`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> activeDeadlineSeconds{};
-  // `affinity`: Affinity.
+  // Optional.
   ::kgen::Optional<Affinity> affinity = ::kgen::kAbsent;
-  // `automountServiceAccountToken`: boolean.
+  // Optional.
   ::kgen::Optional<bool> automountServiceAccountToken{};
-  // `containers`: list of Container. Required. Elements are told apart by `name`.
+  // Required. Elements are told apart by `name`.
   ::kgen::List<Container> containers{};
-  // `dnsConfig`: PodDNSConfig.
+  // Optional.
   ::kgen::Optional<PodDNSConfig> dnsConfig = ::kgen::kAbsent;
-  // `dnsPolicy`: string. Known values: `ClusterFirst`, `ClusterFirstWithHostNet`, `Default`, `None`.
+  // Optional. Known values: `ClusterFirst`, `ClusterFirstWithHostNet`, `Default`, `None`.
   ::kgen::String dnsPolicy{};
-  // `enableServiceLinks`: boolean.
+  // Optional.
   ::kgen::Optional<bool> enableServiceLinks{};
-  // `ephemeralContainers`: list of EphemeralContainer. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<EphemeralContainer> ephemeralContainers{};
-  // `hostAliases`: list of HostAlias. Elements are told apart by `ip`.
+  // Optional. Elements are told apart by `ip`.
   ::kgen::List<HostAlias> hostAliases{};
-  // `hostIPC`: boolean.
+  // Optional.
   ::kgen::Optional<bool> hostIPC{};
-  // `hostNetwork`: boolean.
+  // Optional.
   ::kgen::Optional<bool> hostNetwork{};
-  // `hostPID`: boolean.
+  // Optional.
   ::kgen::Optional<bool> hostPID{};
-  // `hostUsers`: boolean.
+  // Optional.
   ::kgen::Optional<bool> hostUsers{};
-  // `hostname`: string.
+  // Optional.
   ::kgen::String hostname{};
-  // `hostnameOverride`: string.
+  // Optional.
   ::kgen::String hostnameOverride{};
-  // `imagePullSecrets`: list of LocalObjectReference. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<LocalObjectReference> imagePullSecrets{};
-  // `initContainers`: list of Container. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<Container> initContainers{};
-  // `nodeName`: string.
+  // Optional.
   ::kgen::String nodeName{};
-  // `nodeSelector`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> nodeSelector{};
-  // `os`: PodOS.
+  // Optional.
   ::kgen::Optional<PodOS> os = ::kgen::kAbsent;
-  // `overhead`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> overhead{};
-  // `preemptionPolicy`: string. Known values: `Never`, `PreemptLowerPriority`.
+  // Optional. Known values: `Never`, `PreemptLowerPriority`.
   ::kgen::String preemptionPolicy{};
-  // `priority`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> priority{};
-  // `priorityClassName`: string.
+  // Optional.
   ::kgen::String priorityClassName{};
-  // `readinessGates`: list of PodReadinessGate.
+  // Optional.
   ::kgen::List<PodReadinessGate> readinessGates{};
-  // `resourceClaims`: list of PodResourceClaim. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<PodResourceClaim> resourceClaims{};
-  // `resources`: ResourceRequirements.
+  // Optional.
   ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // `restartPolicy`: string. Known values: `Always`, `Never`, `OnFailure`.
+  // Optional. Known values: `Always`, `Never`, `OnFailure`.
   ::kgen::String restartPolicy{};
-  // `runtimeClassName`: string.
+  // Optional.
   ::kgen::String runtimeClassName{};
-  // `schedulerName`: string.
+  // Optional.
   ::kgen::String schedulerName{};
-  // `schedulingGates`: list of PodSchedulingGate. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<PodSchedulingGate> schedulingGates{};
-  // `schedulingGroup`: PodSchedulingGroup.
+  // Optional.
   ::kgen::Optional<PodSchedulingGroup> schedulingGroup = ::kgen::kAbsent;
-  // `securityContext`: PodSecurityContext.
+  // Optional.
   ::kgen::Optional<PodSecurityContext> securityContext = ::kgen::kAbsent;
-  // `serviceAccount`: string.
+  // Optional.
   ::kgen::String serviceAccount{};
-  // `serviceAccountName`: string.
+  // Optional.
   ::kgen::String serviceAccountName{};
-  // `setHostnameAsFQDN`: boolean.
+  // Optional.
   ::kgen::Optional<bool> setHostnameAsFQDN{};
-  // `shareProcessNamespace`: boolean.
+  // Optional.
   ::kgen::Optional<bool> shareProcessNamespace{};
-  // `subdomain`: string.
+  // Optional.
   ::kgen::String subdomain{};
-  // `terminationGracePeriodSeconds`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> terminationGracePeriodSeconds{};
-  // `tolerations`: list of Toleration.
+  // Optional.
   ::kgen::List<Toleration> tolerations{};
-  // `topologySpreadConstraints`: list of TopologySpreadConstraint. Elements are told apart by `topologyKey`,
-  // `whenUnsatisfiable`.
+  // Optional. Elements are told apart by `topologyKey`, `whenUnsatisfiable`.
   ::kgen::List<TopologySpreadConstraint> topologySpreadConstraints{};
-  // `volumes`: list of Volume. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<Volume> volumes{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.PodCondition`.
 struct PodCondition {
-  // `lastProbeTime`: time.
+  // Optional.
   ::kgen::Time lastProbeTime{};
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodExtendedResourceClaimStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
 struct PodExtendedResourceClaimStatus {
-  // `requestMappings`: list of ContainerExtendedResourceRequest. Required.
+  // Required.
   ::kgen::List<ContainerExtendedResourceRequest> requestMappings{};
-  // `resourceClaimName`: string. Required.
+  // Required.
   ::kgen::String resourceClaimName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodIP` of v1.
+// In the reference: `io.k8s.api.core.v1.PodIP`.
 struct PodIP {
-  // `ip`: string. Required.
+  // Required.
   ::kgen::String ip{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodResourceClaimStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PodResourceClaimStatus`.
 struct PodResourceClaimStatus {
-  // `name`: string. Required.
+  // Required.
   ::kgen::String name{};
-  // `resourceClaimName`: string.
+  // Optional.
   ::kgen::String resourceClaimName{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.PodStatus`.
 struct PodStatus {
   // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
@@ -3583,67 +3582,67 @@ struct PodStatus {
     static constexpr ::std::string_view kGuaranteed = "Guaranteed";
   };
 
-  // `allocatedResources`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // `conditions`: list of PodCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<PodCondition> conditions{};
-  // `containerStatuses`: list of ContainerStatus.
+  // Optional.
   ::kgen::List<ContainerStatus> containerStatuses{};
-  // `ephemeralContainerStatuses`: list of ContainerStatus.
+  // Optional.
   ::kgen::List<ContainerStatus> ephemeralContainerStatuses{};
-  // `extendedResourceClaimStatus`: PodExtendedResourceClaimStatus.
+  // Optional.
   ::kgen::Optional<PodExtendedResourceClaimStatus> extendedResourceClaimStatus = ::kgen::kAbsent;
-  // `hostIP`: string.
+  // Optional.
   ::kgen::String hostIP{};
-  // `hostIPs`: list of HostIP. Merged by `ip`.
+  // Optional. Merged by `ip`.
   ::kgen::List<HostIP> hostIPs{};
-  // `initContainerStatuses`: list of ContainerStatus.
+  // Optional.
   ::kgen::List<ContainerStatus> initContainerStatuses{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `nodeAllocatableResourceClaimStatuses`: list of NodeAllocatableResourceClaimStatus.
+  // Optional.
   ::kgen::List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses{};
-  // `nominatedNodeName`: string.
+  // Optional.
   ::kgen::String nominatedNodeName{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `phase`: string. Known values: `Failed`, `Pending`, `Running`, `Succeeded`, `Unknown`.
+  // Optional. Known values: `Failed`, `Pending`, `Running`, `Succeeded`, `Unknown`.
   ::kgen::String phase{};
-  // `podIP`: string.
+  // Optional.
   ::kgen::String podIP{};
-  // `podIPs`: list of PodIP. Elements are told apart by `ip`.
+  // Optional. Elements are told apart by `ip`.
   ::kgen::List<PodIP> podIPs{};
-  // `qosClass`: string. Known values: `BestEffort`, `Burstable`, `Guaranteed`.
+  // Optional. Known values: `BestEffort`, `Burstable`, `Guaranteed`.
   ::kgen::String qosClass{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `resize`: string.
+  // Optional.
   ::kgen::String resize{};
-  // `resourceClaimStatuses`: list of PodResourceClaimStatus. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<PodResourceClaimStatus> resourceClaimStatuses{};
-  // `resources`: ResourceRequirements.
+  // Optional.
   ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // `startTime`: time.
+  // Optional.
   ::kgen::Time startTime{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Pod` of v1.
+// `pods` of v1, namespaced.
 struct Pod {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: PodSpec.
+  // Optional.
   ::kgen::Optional<PodSpec> spec = ::kgen::kAbsent;
-  // `status`: PodStatus.
+  // Optional.
   ::kgen::Optional<PodStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Pod`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct PodList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -3663,29 +3662,29 @@ struct PodList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodTemplateSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.PodTemplateSpec`.
 struct PodTemplateSpec {
-  // `metadata`: ObjectMeta.
+  // Optional.
   ::kgen::Optional<::kgen::meta::v1::ObjectMeta> metadata = ::kgen::kAbsent;
-  // `spec`: PodSpec.
+  // Optional.
   ::kgen::Optional<PodSpec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `PodTemplate` of v1.
+// `podtemplates` of v1, namespaced.
 struct PodTemplate {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `template`: PodTemplateSpec.
+  // Optional.
   ::kgen::Optional<PodTemplateSpec> template_ = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `PodTemplate`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct PodTemplateList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -3705,71 +3704,71 @@ struct PodTemplateList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicationControllerSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.ReplicationControllerSpec`.
 struct ReplicationControllerSpec {
-  // `minReadySeconds`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // `replicas`: integer of 32 bits. Default: `1`.
+  // Optional. Default: `1`.
   ::kgen::Optional<::std::int32_t> replicas{};
-  // `selector`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> selector{};
-  // `template`: PodTemplateSpec.
+  // Optional.
   ::kgen::Optional<PodTemplateSpec> template_ = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicationControllerCondition` of v1.
+// In the reference: `io.k8s.api.core.v1.ReplicationControllerCondition`.
 struct ReplicationControllerCondition {
-  // `lastTransitionTime`: time.
+  // Optional.
   ::kgen::Time lastTransitionTime{};
-  // `message`: string.
+  // Optional.
   ::kgen::String message{};
-  // `reason`: string.
+  // Optional.
   ::kgen::String reason{};
-  // `status`: string. Required.
+  // Required.
   ::kgen::String status{};
-  // `type`: string. Required.
+  // Required.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicationControllerStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ReplicationControllerStatus`.
 struct ReplicationControllerStatus {
-  // `availableReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // `conditions`: list of ReplicationControllerCondition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<ReplicationControllerCondition> conditions{};
-  // `fullyLabeledReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> fullyLabeledReplicas{};
-  // `observedGeneration`: integer of 64 bits.
+  // Optional.
   ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // `readyReplicas`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // `replicas`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> replicas{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ReplicationController` of v1.
+// `replicationcontrollers` of v1, namespaced.
 struct ReplicationController {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: ReplicationControllerSpec.
+  // Optional.
   ::kgen::Optional<ReplicationControllerSpec> spec = ::kgen::kAbsent;
-  // `status`: ReplicationControllerStatus.
+  // Optional.
   ::kgen::Optional<ReplicationControllerStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ReplicationController`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ReplicationControllerList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -3789,7 +3788,7 @@ struct ReplicationControllerList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ScopedResourceSelectorRequirement` of v1.
+// In the reference: `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
 struct ScopedResourceSelectorRequirement {
   // Known values of `operator`; a newer server may send others.
   struct OperatorValues {
@@ -3810,28 +3809,28 @@ struct ScopedResourceSelectorRequirement {
     static constexpr ::std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
   };
 
-  // `operator`: string. Required. Known values: `DoesNotExist`, `Exists`, `In`, `NotIn`.
+  // Required. Known values: `DoesNotExist`, `Exists`, `In`, `NotIn`.
   ::kgen::String operator_{};
-  // `scopeName`: string. Required. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`,
-  // `NotTerminating`, `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
+  // Required. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`, `NotTerminating`,
+  // `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
   ::kgen::String scopeName{};
-  // `values`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> values{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ScopeSelector` of v1.
+// In the reference: `io.k8s.api.core.v1.ScopeSelector`.
 struct ScopeSelector {
-  // `matchExpressions`: list of ScopedResourceSelectorRequirement.
+  // Optional.
   ::kgen::List<ScopedResourceSelectorRequirement> matchExpressions{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceQuotaSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceQuotaSpec`.
 struct ResourceQuotaSpec {
   // Known values of `scopes`; a newer server may send others.
   struct ScopesValues {
@@ -3844,43 +3843,43 @@ struct ResourceQuotaSpec {
     static constexpr ::std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
   };
 
-  // `hard`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> hard{};
-  // `scopeSelector`: ScopeSelector.
+  // Optional.
   ::kgen::Optional<ScopeSelector> scopeSelector = ::kgen::kAbsent;
-  // `scopes`: list of string. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`,
-  // `NotTerminating`, `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
+  // Optional. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`, `NotTerminating`,
+  // `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
   ::kgen::List<::kgen::String> scopes{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceQuotaStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ResourceQuotaStatus`.
 struct ResourceQuotaStatus {
-  // `hard`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> hard{};
-  // `used`: map of quantity.
+  // Optional.
   ::kgen::Map<::kgen::Quantity> used{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ResourceQuota` of v1.
+// `resourcequotas` of v1, namespaced.
 struct ResourceQuota {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: ResourceQuotaSpec.
+  // Optional.
   ::kgen::Optional<ResourceQuotaSpec> spec = ::kgen::kAbsent;
-  // `status`: ResourceQuotaStatus.
+  // Optional.
   ::kgen::Optional<ResourceQuotaStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ResourceQuota`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ResourceQuotaList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -3900,24 +3899,24 @@ struct ResourceQuotaList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `Secret` of v1.
+// `secrets` of v1, namespaced.
 struct Secret {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `data`: map of bytes.
+  // Optional.
   ::kgen::Map<::kgen::Bytes> data{};
-  // `immutable`: boolean.
+  // Optional.
   ::kgen::Optional<bool> immutable{};
-  // `stringData`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> stringData{};
-  // `type`: string.
+  // Optional.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Secret`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct SecretList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -3937,7 +3936,7 @@ struct SecretList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServicePort` of v1.
+// In the reference: `io.k8s.api.core.v1.ServicePort`.
 struct ServicePort {
   // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
@@ -3946,33 +3945,33 @@ struct ServicePort {
     static constexpr ::std::string_view kUDP = "UDP";
   };
 
-  // `name`: string.
+  // Optional.
   ::kgen::String name{};
-  // `appProtocol`: string.
+  // Optional.
   ::kgen::String appProtocol{};
-  // `nodePort`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> nodePort{};
-  // `port`: integer of 32 bits. Required.
+  // Required.
   ::kgen::Optional<::std::int32_t> port{};
-  // `protocol`: string. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
+  // Optional. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
   ::kgen::String protocol{};
-  // `targetPort`: integer or string.
+  // Optional.
   ::kgen::IntOrString targetPort{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `SessionAffinityConfig` of v1.
+// In the reference: `io.k8s.api.core.v1.SessionAffinityConfig`.
 struct SessionAffinityConfig {
-  // `clientIP`: ClientIPConfig.
+  // Optional.
   ::kgen::Optional<ClientIPConfig> clientIP = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServiceSpec` of v1.
+// In the reference: `io.k8s.api.core.v1.ServiceSpec`.
 struct ServiceSpec {
   // Known values of `externalTrafficPolicy`; a newer server may send others.
   struct ExternalTrafficPolicyValues {
@@ -4014,91 +4013,91 @@ struct ServiceSpec {
     static constexpr ::std::string_view kNodePort = "NodePort";
   };
 
-  // `allocateLoadBalancerNodePorts`: boolean.
+  // Optional.
   ::kgen::Optional<bool> allocateLoadBalancerNodePorts{};
-  // `clusterIP`: string.
+  // Optional.
   ::kgen::String clusterIP{};
-  // `clusterIPs`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> clusterIPs{};
-  // `externalIPs`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> externalIPs{};
-  // `externalName`: string.
+  // Optional.
   ::kgen::String externalName{};
-  // `externalTrafficPolicy`: string. Known values: `Cluster`, `Local`.
+  // Optional. Known values: `Cluster`, `Local`.
   ::kgen::String externalTrafficPolicy{};
-  // `healthCheckNodePort`: integer of 32 bits.
+  // Optional.
   ::kgen::Optional<::std::int32_t> healthCheckNodePort{};
-  // `internalTrafficPolicy`: string. Known values: `Cluster`, `Local`.
+  // Optional. Known values: `Cluster`, `Local`.
   ::kgen::String internalTrafficPolicy{};
-  // `ipFamilies`: list of string. Known values: ``, `IPv4`, `IPv6`.
+  // Optional. Known values: `""`, `IPv4`, `IPv6`.
   ::kgen::List<::kgen::String> ipFamilies{};
-  // `ipFamilyPolicy`: string. Known values: `PreferDualStack`, `RequireDualStack`, `SingleStack`.
+  // Optional. Known values: `PreferDualStack`, `RequireDualStack`, `SingleStack`.
   ::kgen::String ipFamilyPolicy{};
-  // `loadBalancerClass`: string.
+  // Optional.
   ::kgen::String loadBalancerClass{};
-  // `loadBalancerIP`: string.
+  // Optional.
   ::kgen::String loadBalancerIP{};
-  // `loadBalancerSourceRanges`: list of string.
+  // Optional.
   ::kgen::List<::kgen::String> loadBalancerSourceRanges{};
-  // `ports`: list of ServicePort. Elements are told apart by `port`, `protocol`.
+  // Optional. Elements are told apart by `port`, `protocol`.
   ::kgen::List<ServicePort> ports{};
-  // `publishNotReadyAddresses`: boolean.
+  // Optional.
   ::kgen::Optional<bool> publishNotReadyAddresses{};
-  // `selector`: map of string.
+  // Optional.
   ::kgen::Map<::kgen::String> selector{};
-  // `sessionAffinity`: string. Known values: `ClientIP`, `None`.
+  // Optional. Known values: `ClientIP`, `None`.
   ::kgen::String sessionAffinity{};
-  // `sessionAffinityConfig`: SessionAffinityConfig.
+  // Optional.
   ::kgen::Optional<SessionAffinityConfig> sessionAffinityConfig = ::kgen::kAbsent;
-  // `trafficDistribution`: string.
+  // Optional.
   ::kgen::String trafficDistribution{};
-  // `type`: string. Known values: `ClusterIP`, `ExternalName`, `LoadBalancer`, `NodePort`.
+  // Optional. Known values: `ClusterIP`, `ExternalName`, `LoadBalancer`, `NodePort`.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServiceStatus` of v1.
+// In the reference: `io.k8s.api.core.v1.ServiceStatus`.
 struct ServiceStatus {
-  // `conditions`: list of Condition. Elements are told apart by `type`.
+  // Optional. Elements are told apart by `type`.
   ::kgen::List<::kgen::meta::v1::Condition> conditions{};
-  // `loadBalancer`: LoadBalancerStatus.
+  // Optional.
   ::kgen::Optional<LoadBalancerStatus> loadBalancer = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `Service` of v1.
+// `services` of v1, namespaced.
 struct Service {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: ServiceSpec.
+  // Optional.
   ::kgen::Optional<ServiceSpec> spec = ::kgen::kAbsent;
-  // `status`: ServiceStatus.
+  // Optional.
   ::kgen::Optional<ServiceStatus> status = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// `ServiceAccount` of v1.
+// `serviceaccounts` of v1, namespaced.
 struct ServiceAccount {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `automountServiceAccountToken`: boolean.
+  // Optional.
   ::kgen::Optional<bool> automountServiceAccountToken{};
-  // `imagePullSecrets`: list of LocalObjectReference.
+  // Optional.
   ::kgen::List<LocalObjectReference> imagePullSecrets{};
-  // `secrets`: list of ObjectReference. Elements are told apart by `name`.
+  // Optional. Elements are told apart by `name`.
   ::kgen::List<ObjectReference> secrets{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `ServiceAccount`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ServiceAccountList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -4118,7 +4117,7 @@ struct ServiceAccountList {
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Service`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ServiceList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

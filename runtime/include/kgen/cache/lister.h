@@ -39,8 +39,8 @@ std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
 template <typename T>
 class NamespaceLister {
  public:
-  NamespaceLister(Shared<cache::Store> store, std::string_view namespace_)
-      : store_(std::move(store)), namespace_(namespace_) {}
+  NamespaceLister(Shared<cache::Store> store, std::string_view in_namespace)
+      : store_(std::move(store)), namespace_(in_namespace) {}
 
   Ref<const T> Get(std::string_view name) const {
     return detail::GetFromStore(*store_, namespace_, name).template As<T>();

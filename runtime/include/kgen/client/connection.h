@@ -82,8 +82,8 @@ class Connection {
   };
   static Connection Over(Parts parts);
 
-  // The same connection, on which everything that blocks ends with kCancelled once `stop` is requested: calls of clients
-  // made from it, pages, the opening of a watch. A request that is on its way then may still take effect.
+  // The same connection, on which everything that blocks ends with kCancelled once `stop` is requested: calls of
+  // clients made from it, pages, the opening of a watch. A request that is on its way then may still take effect.
   //
   //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
   Connection With(std::stop_token stop) const;

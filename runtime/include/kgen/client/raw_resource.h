@@ -22,8 +22,8 @@ namespace kgen {
 // ".", ".." or hold '/' or '%'. Nothing is sent then. [GEN CLI-03, CLI-04; CLI REST-4, REST-14]
 class RawResource {
  public:
-  RawResource(Connection connection, const KindInfo& kind, std::string_view namespace_)
-      : connection_(std::move(connection)), kind_(&kind), namespace_(namespace_) {}
+  RawResource(Connection connection, const KindInfo& kind, std::string_view in_namespace)
+      : connection_(std::move(connection)), kind_(&kind), namespace_(in_namespace) {}
 
   Result<ApiRequest> Create(std::string_view object_namespace, std::string body, const CreateOptions& options) const;
   Result<ApiRequest> Update(std::string_view object_namespace, std::string_view name, std::string_view subresource,

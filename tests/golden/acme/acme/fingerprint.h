@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: bcee83e247c07f4c.
+// Of the headers: e354fe8f22aee451.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 2ef63a4663b7638c.
+// Of the headers: 61ce25b34c7367f1.
 
 #endif  // HOSTILE_FINGERPRINT_H_

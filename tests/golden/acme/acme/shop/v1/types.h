@@ -23,28 +23,22 @@ namespace acme::shop::v1 {
 
 // Order is what a customer wants, and how far the shop has got with it.
 struct Order {
-  // What `spec` holds.
   struct Spec {
-    // What `address` holds.
     struct Address {
-      // `city`: string. Required.
+      // Required.
       ::kgen::String city{};
       // A number, or what is written on it.
       ::kgen::IntOrString door{};
-      // `postcode`: string.
       ::kgen::String postcode{};
-      // `street`: string. Required.
+      // Required.
       ::kgen::String street{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // An element of `giftCards`.
     struct GiftCards {
-      // `lines`: integer of 64 bits.
       ::kgen::Optional<::std::int64_t> lines{};
-      // `text`: string.
       ::kgen::String text{};
       ::kgen::UnknownFields unknown_fields{};
 
@@ -55,18 +49,15 @@ struct Order {
     struct Lines {
       // Per cent. A negative one is an extra charge.
       ::kgen::Optional<double> discount{};
-      // `engraving`: list of string.
       ::kgen::List<::kgen::String> engraving{};
-      // `item`: string. Required.
+      // Required.
       ::kgen::String item{};
-      // `quantity`: integer of 32 bits.
       ::kgen::Optional<::std::int32_t> quantity{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `template` holds.
     struct Template {
       ::kgen::UnknownFields unknown_fields{};
 
@@ -82,7 +73,6 @@ struct Order {
 
     // Where it goes. Absent for what is fetched.
     ::kgen::Optional<Address> address = ::kgen::kAbsent;
-    // `deliverAfter`: time.
     ::kgen::Time deliverAfter{};
     // Leaves the house today.
     ::kgen::Optional<bool> express{};
@@ -91,7 +81,7 @@ struct Order {
     // Cards by the name of who gets them.
     ::kgen::Map<GiftCards> giftCards{};
     // The article, as the catalogue calls it.
-    // Required. At least this many characters: `1`, at most this many characters: `80`.
+    // Required. 1 to 80 characters.
     ::kgen::String item{};
     // Articles that go into the same parcel.
     // Elements are told apart by `item`.
@@ -101,7 +91,6 @@ struct Order {
     // How many people pack at the same time.
     // Default: `1`.
     ::kgen::Optional<::std::int32_t> packers{};
-    // `photo`: bytes.
     ::kgen::Bytes photo{};
     // Who is served first.
     //
@@ -109,7 +98,7 @@ struct Order {
     // Known values: `Low`, `Normal`, `High`. Default: `"Normal"`.
     ::kgen::String priority{};
     // How many of them.
-    // Required. At least `1`.
+    // Required. At least 1.
     ::kgen::Optional<::std::int32_t> quantity{};
     // Where to look, hall by hall.
     ::kgen::List<::kgen::List<::std::int64_t>> shelves{};
@@ -119,16 +108,15 @@ struct Order {
     // May be null.
     ::kgen::String voucher{};
     // What the parcel may weigh, in kilograms.
-    // Pattern `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))...`.
+    // Pattern
+    // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
     ::kgen::Quantity weight{};
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
   };
 
-  // What `status` holds.
   struct Status {
-    // An element of `conditions`.
     struct Conditions {
       // Known values of `status`; a newer server may send others.
       struct StatusValues {
@@ -137,18 +125,18 @@ struct Order {
         static constexpr ::std::string_view kUnknown = "Unknown";
       };
 
-      // `lastTransitionTime`: time. Required.
+      // Required.
       ::kgen::Time lastTransitionTime{};
-      // `message`: string. Required. At most this many characters: `32768`.
+      // Required. At most 32768 characters.
       ::kgen::String message{};
-      // `observedGeneration`: integer of 64 bits. At least `0`.
+      // At least 0.
       ::kgen::Optional<::std::int64_t> observedGeneration{};
-      // `reason`: string. Required. At least this many characters: `1`, at most this many characters: `1024`.
+      // Required. 1 to 1024 characters.
       ::kgen::String reason{};
-      // `status`: string. Required. Known values: `True`, `False`, `Unknown`.
+      // Required. Known values: `True`, `False`, `Unknown`.
       ::kgen::String status{};
-      // `type`: string. Required. At most this many characters: `316`, pattern
-      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-...`.
+      // Required. At most 316 characters, pattern
+      // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`.
       ::kgen::String type{};
       ::kgen::UnknownFields unknown_fields{};
 
@@ -157,11 +145,9 @@ struct Order {
 
     // How many of the articles are packed.
     ::kgen::Optional<::std::int32_t> availableReplicas{};
-    // `conditions`: list of object. Elements are told apart by `type`.
+    // Elements are told apart by `type`.
     ::kgen::List<Conditions> conditions{};
-    // `observedGeneration`: integer of 64 bits.
     ::kgen::Optional<::std::int64_t> observedGeneration{};
-    // `selector`: string.
     ::kgen::String selector{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -194,7 +180,7 @@ struct Order {
   static const ::kgen::PrinterColumns kPrinterColumns;
 };
 
-// Objects of type `Order`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct OrderList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -214,9 +200,8 @@ struct OrderList {
   static const ::kgen::TypeTable kTable;
 };
 
-// The `Spec` of `Order`.
+// By the names that they would have in Go.
 using OrderSpec = Order::Spec;
-// The `Status` of `Order`.
 using OrderStatus = Order::Status;
 
 // The same on the wire, for every type above; see kgen/core/value.h.

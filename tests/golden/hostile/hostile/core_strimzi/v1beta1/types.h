@@ -20,18 +20,17 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::core_strimzi::v1beta1 {
 
-// `Event` of core.strimzi.example/v1beta1.
+// `events` of core.strimzi.example/v1beta1, namespaced.
 struct Event {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `type`: string.
   ::kgen::String type{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Event`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct EventList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

@@ -23,9 +23,7 @@ namespace hostile::default_::v1 {
 
 // Closes */ a comment, /* opens one, ends in a backslash \ .
 struct Client {
-  // What `spec` holds.
   struct Spec {
-    // What `ETIMEDOUT` holds.
     struct ETIMEDOUT_2_ {
       // Known values of `EOF`; a newer server may send others.
       struct EOFValues {
@@ -33,142 +31,112 @@ struct Client {
         static constexpr ::std::string_view kINTMAX = "INT_MAX";
       };
 
-      // `EOF`: string. Known values: `EOF`, `INT_MAX`.
+      // Known values: `EOF`, `INT_MAX`.
       ::kgen::String EOF_{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `Port` holds.
     struct Port_ {
-      // `Port`: integer of 64 bits.
       ::kgen::Optional<::std::int64_t> Port{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `Spec` holds.
     struct Spec_2_ {
-      // What `spec` holds.
       struct Spec {
-        // `Spec`: string.
         ::kgen::String Spec_{};
-        // `spec`: boolean.
         ::kgen::Optional<bool> spec{};
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
       };
 
-      // `spec`: object.
       ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // An element of `deep`.
     struct Deep {
-      // `w`: string.
       ::kgen::String w{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `empty` holds.
     struct Empty {
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // An element of `grid`.
     struct Grid {
-      // `v`: number.
       ::kgen::Optional<double> v{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `metrics` holds.
     struct Metrics {
-      // An element of `relabelings`.
       struct Relabelings {
-        // `z`: string.
         ::kgen::String z{};
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
       };
 
-      // `relabelings`: list of object.
       ::kgen::List<Relabelings> relabelings{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // An element of `metricsRelabelings`.
     struct MetricsRelabelings {
-      // `x`: string.
       ::kgen::String x{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `nat-outgoing` holds.
     struct NatOutgoing {
-      // `a`: string.
       ::kgen::String a{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `natOutgoing` holds.
     struct NatOutgoing_2 {
-      // `b`: string.
       ::kgen::String b{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `port` holds.
     struct Port_2 {
-      // `port`: integer of 64 bits.
       ::kgen::Optional<::std::int64_t> port{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // What `spec` holds.
     struct Spec_2 {
-      // What `spec` holds.
       struct Spec {
-        // What `spec` holds.
         struct Spec_ {
-          // `x`: string.
           ::kgen::String x{};
           ::kgen::UnknownFields unknown_fields{};
 
           static const ::kgen::TypeTable kTable;
         };
 
-        // `spec`: object.
         ::kgen::Optional<Spec_> spec = ::kgen::kAbsent;
         ::kgen::UnknownFields unknown_fields{};
 
         static const ::kgen::TypeTable kTable;
       };
 
-      // `spec`: object.
       ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
       ::kgen::UnknownFields unknown_fields{};
 
@@ -223,130 +191,79 @@ struct Client {
       static constexpr ::std::string_view kB = "B";
     };
 
-    // `name`: string.
     ::kgen::String name{};
-    // `namespace`: string.
     ::kgen::String namespace_{};
-    // `$ref`: string.
     ::kgen::String ref{};
-    // `$schema`: string.
     ::kgen::String schema{};
-    // `-`: string.
     ::kgen::String dash{};
-    // `2xx`: string.
     ::kgen::String n2xx{};
-    // `ETIMEDOUT`: object.
     ::kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = ::kgen::kAbsent;
-    // `Foo_bar`: string.
     ::kgen::String Foo_bar{};
-    // `I`: number.
     ::kgen::Optional<double> I_{};
-    // `LC_ALL`: string.
     ::kgen::String LC_ALL_{};
-    // `Optional`: list of string.
     ::kgen::List<::kgen::String> Optional{};
-    // `Port`: object.
     ::kgen::Optional<Port_> Port = ::kgen::kAbsent;
-    // `Spec`: object.
     ::kgen::Optional<Spec_2_> Spec_ = ::kgen::kAbsent;
-    // `String`: string.
     ::kgen::String String{};
-    // `_`: string.
     ::kgen::String underscore{};
-    // `_Reserved`: string.
     ::kgen::String Reserved{};
-    // `__init__`: string.
     ::kgen::String init{};
-    // `anything`: any JSON.
     ::kgen::Json anything{};
-    // `byName`: map of string. Known values: `C`.
+    // Known values: `C`.
     ::kgen::Map<::kgen::String> byName{};
-    // `café`: string.
     ::kgen::String caf_u00e9{};
-    // `co_await`: string.
     ::kgen::String co_await_{};
-    // `code`: integer of 64 bits. Known values: `301`, `-5`, `-9223372036854775808`, `9223372036854775807`.
+    // Known values: `301`, `-5`, `-9223372036854775808`, `9223372036854775807`.
     ::kgen::Optional<::std::int64_t> code{};
-    // `deep`: map of map of list of object.
     ::kgen::Map<::kgen::Map<::kgen::List<Deep>>> deep{};
-    // `embedded`: any JSON.
     ::kgen::Json embedded{};
-    // `empty`: object.
     ::kgen::Optional<Empty> empty = ::kgen::kAbsent;
-    // `errno`: integer of 64 bits.
     ::kgen::Optional<::std::int64_t> errno_{};
-    // `flags`: list of boolean.
     ::kgen::List<bool> flags{};
-    // `foo-bar`: string.
     ::kgen::String foo_bar_2{};
-    // `foo.bar`: string.
     ::kgen::String foo_bar_3{};
-    // `fooBar`: string.
     ::kgen::String fooBar{};
-    // `foo_bar`: string.
     ::kgen::String foo_bar{};
-    // `grid`: list of list of object.
     ::kgen::List<::kgen::List<Grid>> grid{};
-    // `kTable`: string.
     ::kgen::String kTable_{};
-    // `kgen`: string.
     ::kgen::String kgen{};
-    // `linux`: string.
     ::kgen::String linux_{};
-    // `major`: integer of 32 bits.
     ::kgen::Optional<::std::int32_t> major_{};
-    // `metrics`: object.
     ::kgen::Optional<Metrics> metrics = ::kgen::kAbsent;
-    // `metricsRelabelings`: list of object.
     ::kgen::List<MetricsRelabelings> metricsRelabelings{};
-    // `mode`: string. Known values: ``, `-`, `_`, `=`, `!=`, `=~`, `!~`, `1`, `-5`, `on`, `default`, `NULL`, ....
+    // Known values: `""`, `-`, `_`, `=`, `!=`, `=~`, `!~`, `1`, `-5`, `on`, `default`, `NULL` and 13 more.
     ::kgen::String mode{};
-    // `modeValues`: string.
     ::kgen::String modeValues{};
-    // `modes`: list of string. Known values: `A`, `B`.
+    // Known values: `A`, `B`.
     ::kgen::List<::kgen::String> modes{};
-    // `nat-outgoing`: object.
     ::kgen::Optional<NatOutgoing> nat_outgoing = ::kgen::kAbsent;
-    // `natOutgoing`: object.
     ::kgen::Optional<NatOutgoing_2> natOutgoing = ::kgen::kAbsent;
-    // `not`: any JSON.
     ::kgen::Json not_{};
-    // `operator`: boolean.
     ::kgen::Optional<bool> operator_{};
-    // `port`: object.
     ::kgen::Optional<Port_2> port = ::kgen::kAbsent;
-    // `spec`: object.
     ::kgen::Optional<Spec_2> spec = ::kgen::kAbsent;
-    // `std`: string.
     ::kgen::String std{};
-    // `stdin`: boolean.
     ::kgen::Optional<bool> stdin_{};
     // trigraph ? ?/ bidi  mark, line
     //  separator, NO LINT, clang format off
     // #pragma once\ .
     // Default: `"*/ \"quoted\\"`. Pattern `^[a-z]\\$`.
     ::kgen::String trouble{};
-    // `unknown_fields`: string.
     ::kgen::String unknown_fields_{};
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
   };
 
-  // What `status` holds.
   struct Status {
-    // What `status` holds.
     struct Status_2_ {
-      // `ok`: boolean.
       ::kgen::Optional<bool> ok{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // `Status`: string.
     ::kgen::String Status_{};
-    // `status`: object.
     ::kgen::Optional<Status_2_> status = ::kgen::kAbsent;
     ::kgen::UnknownFields unknown_fields{};
 
@@ -355,18 +272,15 @@ struct Client {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  // `status`: object.
   ::kgen::Optional<Status> status = ::kgen::kAbsent;
-  // `begin`: string.
   ::kgen::String begin{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Client`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ClientList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -386,11 +300,9 @@ struct ClientList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `List` of default.example.com/v1.
+// `lists` of default.example.com/v1, namespaced.
 struct List {
-  // What `spec` holds.
   struct Spec {
-    // `size`: integer of 64 bits.
     ::kgen::Optional<::std::int64_t> size{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -399,14 +311,13 @@ struct List {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `List`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ListOfLists {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -426,11 +337,9 @@ struct ListOfLists {
   static const ::kgen::TypeTable kTable;
 };
 
-// `Lister` of default.example.com/v1.
+// `listers` of default.example.com/v1, namespaced.
 struct Lister {
-  // What `spec` holds.
   struct Spec {
-    // `List`: list of string.
     ::kgen::List<::kgen::String> List{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -439,14 +348,13 @@ struct Lister {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Lister`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ListerList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -466,39 +374,28 @@ struct ListerList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `ScalePaths` of default.example.com/v1.
+// `scalepaths` of default.example.com/v1, namespaced.
 struct ScalePaths {
-  // What `spec` holds.
   struct Spec {
-    // An element of `scalePaths`.
     struct ScalePaths {
-      // `b`: string.
       ::kgen::String b{};
       ::kgen::UnknownFields unknown_fields{};
 
       static const ::kgen::TypeTable kTable;
     };
 
-    // `Color`: string.
     ::kgen::String Color{};
-    // `color`: string.
     ::kgen::String color{};
-    // `foo_bar`: string.
     ::kgen::String foo_bar{};
-    // `kPrinterColumns`: string.
     ::kgen::String kPrinterColumns{};
-    // `scalePaths`: list of object.
     ::kgen::List<ScalePaths> scalePaths{};
-    // `shards`: integer of 32 bits.
     ::kgen::Optional<::std::int32_t> shards{};
     ::kgen::UnknownFields unknown_fields{};
 
     static const ::kgen::TypeTable kTable;
   };
 
-  // What `ScalePaths` holds.
   struct ScalePaths_2_ {
-    // `a`: string.
     ::kgen::String a{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -521,19 +418,12 @@ struct ScalePaths {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  // `ScalePaths`: object.
   ::kgen::Optional<ScalePaths_2_> ScalePaths_ = ::kgen::kAbsent;
-  // `SelectableFields`: string.
   ::kgen::String SelectableFields_{};
-  // `kPrinterColumns`: string.
   ::kgen::String kPrinterColumns_{};
-  // `kScalePathsColumns`: string.
   ::kgen::String kScalePathsColumns{};
-  // `kScalePathsFields`: string.
   ::kgen::String kScalePathsFields{};
-  // `kScalePathsKind`: string.
   ::kgen::String kScalePathsKind{};
   ::kgen::UnknownFields unknown_fields{};
 
@@ -542,7 +432,7 @@ struct ScalePaths {
   static const ::kgen::PrinterColumns kPrinterColumns;
 };
 
-// Objects of type `ScalePaths`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ScalePathsList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -562,20 +452,18 @@ struct ScalePathsList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `Values` of default.example.com/v1.
+// `values` of default.example.com/v1, of the whole cluster.
 struct Values {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `data`: map of string.
   ::kgen::Map<::kgen::String> data{};
-  // `items`: list of string.
   ::kgen::List<::kgen::String> items{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Values`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ValuesList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -595,18 +483,17 @@ struct ValuesList {
   static const ::kgen::TypeTable kTable;
 };
 
-// `string` of default.example.com/v1.
+// `informers` of default.example.com/v1, namespaced.
 struct String {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `value`: string.
   ::kgen::String value{};
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `String`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct StringList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -626,17 +513,12 @@ struct StringList {
   static const ::kgen::TypeTable kTable;
 };
 
-// The `Spec` of `Client`.
+// By the names that they would have in Go.
 using ClientSpec = Client::Spec;
-// The `Status` of `Client`.
 using ClientStatus = Client::Status;
-// The `Spec` of `List`.
 using ListSpec = List::Spec;
-// The `Spec` of `Lister`.
 using ListerSpec = Lister::Spec;
-// The `Spec` of `ScalePaths`.
 using ScalePathsSpec = ScalePaths::Spec;
-// The `ScalePaths_2_` of `ScalePaths`.
 using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
 
 // The same on the wire, for every type above; see kgen/core/value.h.

@@ -20,7 +20,7 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::default_::v1_2_3 {
 
-// `Client` of default.example.com/v1-2-3.
+// `clients` of default.example.com/v1-2-3, not served.
 struct Client {
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
@@ -29,7 +29,7 @@ struct Client {
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Client`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct ClientList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};

@@ -20,13 +20,10 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::start::auto_ {
 
-// `Start` of start.example.com/auto.
+// `starts` of start.example.com/auto, of the whole cluster.
 struct Start {
-  // What `spec` holds.
   struct Spec {
-    // `acme`: string.
     ::kgen::String acme{};
-    // `std`: integer of 64 bits.
     ::kgen::Optional<::std::int64_t> std{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -35,14 +32,13 @@ struct Start {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
   static const ::kgen::TypeTable kTable;
 };
 
-// Objects of type `Start`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct StartList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -62,7 +58,7 @@ struct StartList {
   static const ::kgen::TypeTable kTable;
 };
 
-// The `Spec` of `Start`.
+// By the names that they would have in Go.
 using StartSpec = Start::Spec;
 
 // The same on the wire, for every type above; see kgen/core/value.h.

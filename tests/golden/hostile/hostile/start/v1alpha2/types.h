@@ -21,11 +21,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::start::v1alpha2 {
 
-// `Oldie` of start.example.com/v1alpha2.
+// `oldies` of start.example.com/v1alpha2, namespaced.
 struct Oldie {
-  // What `spec` holds.
   struct Spec {
-    // `size`: integer of 64 bits.
     ::kgen::Optional<::std::int64_t> size{};
     ::kgen::UnknownFields unknown_fields{};
 
@@ -46,7 +44,6 @@ struct Oldie {
 
   // Name, namespace, labels and the rest that every object has.
   ::kgen::meta::v1::ObjectMeta metadata{};
-  // `spec`: object.
   ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
   ::kgen::UnknownFields unknown_fields{};
 
@@ -55,7 +52,7 @@ struct Oldie {
   static const ::kgen::PrinterColumns kPrinterColumns;
 };
 
-// Objects of type `Oldie`, as a server lists them. A range of its items.
+// Iterates over `items`.
 struct OldieList {
   // The version that the list is of, and where the next page starts.
   ::kgen::meta::v1::ListMeta metadata{};
@@ -75,7 +72,7 @@ struct OldieList {
   static const ::kgen::TypeTable kTable;
 };
 
-// The `Spec` of `Oldie`.
+// By the names that they would have in Go.
 using OldieSpec = Oldie::Spec;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
