@@ -83,7 +83,11 @@ class WatchQueue final : public StreamSink {
     {
       const std::scoped_lock lock(mutex_);
       for (RawEvent& event : fresh_) events_.push_back(std::move(event));
-      if (!fed && !end_) end_ = fed.error().With(what_);
+      if (!fed && !end_) {
+        fault_ = fed.error().With(what_);
+        end_ =
+            Error(Code::kUnavailable, "the watch was given up: its stream could not be read any further").With(what_);
+      }
     }
     fresh_.clear();
     const Shared<client::StreamOperation> stream = this->stream();
@@ -126,6 +130,7 @@ class WatchQueue final : public StreamSink {
           events_.pop_front();
           return event;
         }
+        if (fault_) return Fail(*std::exchange(fault_, std::nullopt));
         if (end_) return Fail(*end_);
       }
       if (Result<void> waited = waiter_->Wait(stop); !waited) return Fail(waited.error().With(what_));
@@ -141,6 +146,7 @@ class WatchQueue final : public StreamSink {
   std::deque<RawEvent> events_{};
   Shared<client::StreamOperation> stream_{};
   bool open_ = false;
+  std::optional<Error> fault_{};  // of the stream: told once, before end_
   std::optional<Error> end_{};
 };
 

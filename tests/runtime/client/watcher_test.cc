@@ -117,6 +117,8 @@ TEST_F(WatcherTest, EndsWithTheFaultOfTheStreamAndCancelsIt) {
   EXPECT_EQ(watcher.Next().error().code(), Code::kDecode);
   executor_->Run();
   EXPECT_TRUE(transport_->last().cancelled());
+  EXPECT_EQ(watcher.Next().error().code(), Code::kUnavailable) << "who calls again after a kDecode comes to an end";
+  EXPECT_EQ(watcher.Next().error().code(), Code::kUnavailable);
 }
 
 TEST_F(WatcherTest, HoldsBackTheServerUntilEventsAreTaken_D16) {

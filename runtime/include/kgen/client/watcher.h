@@ -66,10 +66,15 @@ class Watcher {
   }
 
   // Blocks until the next event.
-  // Errors: kStopped      the server ended the stream, as it does every few minutes: watch again from the last version
-  //         kExpired ...  an ERROR event, with its Status
-  //         kCancelled    `stop`
-  //         kDecode       an event that cannot be read; the watch goes on with the next call
+  // Errors: kDecode       an event that cannot be read; call again. Where it was the stream itself (no JSON, an event
+  // over
+  //                       17 MiB) the watch is over, and the next call says kUnavailable
+  //         kExpired ...  an ERROR event, with its Status; call again
+  //         kCancelled    `stop`; call again
+  //         kStopped      the end: the server ended the stream, as it does every few minutes: watch again from the last
+  //                       version
+  //         kUnavailable  the end: the connection was lost, or the stream was cut inside an event or not readable
+  // An end is told by every later call as well.
   Result<Event> Next(std::stop_token stop = {}) {
     Result<AnyWatcher::Event> event = any_.Next(std::move(stop));
     if (!event) return Fail(std::move(event).error());
