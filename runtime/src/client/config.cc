@@ -11,6 +11,7 @@
 #include "client/kubeconfig.h"
 #include "client/text.h"
 #include "client/token_source.h"
+#include "client/url.h"
 
 namespace kgen {
 namespace {
@@ -37,7 +38,7 @@ std::string rest::Config::ToString() const {
   const auto hide = [](const std::string& secret, std::string_view mark) {
     return secret.empty() ? std::string_view() : mark;
   };
-  std::string out = "host: " + (host.empty() ? "localhost" : host);
+  std::string out = "host: " + (host.empty() ? "localhost" : client::WithoutUser(host));
   Say(out, "ca_data", hide(tls.ca_data, kTruncated));
   Say(out, "ca_file", tls.ca_file);
   Say(out, "certificate_data", hide(tls.certificate_data, kTruncated));

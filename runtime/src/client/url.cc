@@ -53,9 +53,19 @@ std::string_view CheckAuthority(std::string_view authority) {
 
 }  // namespace
 
+// Up to the last '@', wherever it stands: in what is malformed a password may hold any character.
+std::string WithoutUser(std::string_view host) {
+  const std::size_t at = host.rfind('@');
+  if (at == std::string_view::npos) return std::string(host);
+  std::size_t scheme = host.substr(0, at).find("://");
+  scheme = scheme == std::string_view::npos ? 0 : scheme + 3;
+  if (host.substr(0, scheme).find_first_of(":") + 3 != scheme) scheme = 0;  // "user:password://...", no scheme
+  return std::string(host.substr(0, scheme)) + "(hidden)" + std::string(host.substr(at));
+}
+
 Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& tls) {
   const auto failed = [&](std::string_view why) {
-    return Fail(Code::kConfig, "host \"" + std::string(host) + "\": " + std::string(why));
+    return Fail(Code::kConfig, "host \"" + WithoutUser(host) + "\": " + std::string(why));
   };
   std::string_view rest = Trim(host);
   if (rest.empty()) rest = "localhost";

@@ -22,6 +22,9 @@ struct ServerUrl {
 // fragment are dropped. Errors: kConfig, naming the host.
 Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& tls);
 
+// `host` for messages and logs: a password or token before '@' does not belong there.
+std::string WithoutUser(std::string_view host);
+
 }  // namespace kgen::client
 
 #endif  // KGEN_SRC_CLIENT_URL_H_

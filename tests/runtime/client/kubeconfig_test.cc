@@ -306,8 +306,15 @@ TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults_CFG_1_CFG_2) {
     const Result<ServerUrl> url = ParseServerUrl(bad, plain);
     ASSERT_FALSE(url.has_value()) << bad;
     EXPECT_EQ(url.error().code(), Code::kConfig);
-    EXPECT_THAT(url.error().message(), HasSubstr(bad));
+    EXPECT_THAT(url.error().message(), HasSubstr(WithoutUser(bad)));
   }
+}
+
+TEST(WithoutUser, LeavesOutWhatComesBeforeTheAtSignAndNothingElse) {
+  EXPECT_EQ(WithoutUser("https://u:p@host:6443/a"), "https://(hidden)@host:6443/a");
+  EXPECT_EQ(WithoutUser("u:p@host"), "(hidden)@host");
+  EXPECT_EQ(WithoutUser("u:p://q@x@host"), "(hidden)@host");
+  EXPECT_EQ(WithoutUser("https://host/a"), "https://host/a");
 }
 
 }  // namespace
