@@ -24,6 +24,7 @@ struct FakeReply {
   std::vector<HttpHeader> headers{};
   std::size_t piece = 0;          // the body comes in pieces of this size; 0: whole
   std::optional<Error> broken{};  // how it ends, if not well; with status 0 there is no head
+  bool lost = false;              // because the connection was
 };
 
 // One request under way, for tests that answer step by step.
@@ -39,7 +40,7 @@ class FakeExchange final : public Exchange {
 
   void Head(int status, std::vector<HttpHeader> headers = {}) { sink_->OnHead({status, std::move(headers)}); }
   void Bytes(std::string bytes) { sink_->OnBytes(std::move(bytes)); }
-  void End(Result<void> end = {}) {
+  void End(HttpEnd end = {}) {
     if (const Shared<ResponseSink> sink = std::exchange(sink_, {})) sink->OnEnd(std::move(end));
   }
 
@@ -94,7 +95,7 @@ class FakeTransport final : public Transport {
     if (reply.status != 0) exchange.Head(reply.status, reply.headers);
     const std::size_t piece = reply.piece == 0 ? reply.body.size() : reply.piece;
     for (std::size_t at = 0; at < reply.body.size(); at += piece) exchange.Bytes(reply.body.substr(at, piece));
-    exchange.End(reply.broken ? Result<void>(Fail(*reply.broken)) : Result<void>());
+    exchange.End(reply.broken ? HttpEnd(Fail(*reply.broken), reply.lost) : HttpEnd());
   }
 
   std::deque<std::optional<FakeReply>> script_;

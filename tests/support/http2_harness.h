@@ -36,10 +36,11 @@ class RecordingSink final : public ResponseSink {
       early_ += bytes.size();
     }
   }
-  void OnEnd(Result<void> end) override {
+  void OnEnd(HttpEnd end) override {
     signal_.Change([&] {
       ++ends_;
-      end_ = std::move(end);
+      lost_ = end.connection_lost;
+      end_ = std::move(end.result);
     });
   }
 
@@ -71,6 +72,10 @@ class RecordingSink final : public ResponseSink {
   std::string body() {
     return signal_.Look([&] { return body_; });
   }
+  // Whether the end came because the connection was lost.
+  bool lost() {
+    return signal_.Look([&] { return lost_; });
+  }
   int ends() {
     return signal_.Look([&] { return ends_; });
   }
@@ -81,6 +86,7 @@ class RecordingSink final : public ResponseSink {
   std::string body_;
   std::optional<Result<void>> end_;
   int ends_ = 0;
+  bool lost_ = false;
   Shared<Exchange> exchange_;
   std::atomic<bool> consumes_{false};
   std::atomic<std::size_t> early_{0};
@@ -114,7 +120,7 @@ inline Call Get(Transport& transport, std::string path, bool long_lived = false,
 // A server, whose answer depends on the path, and a transport to it.
 //   /ok       200 "fine"                     /hold     200, and the writer is kept in `held`
 //   /silent   kept in `held`, no head        /big      200 and a mebibyte
-//   /size     200 and the size of the request's body
+//   /size     200 and the size of the request's body   /denied   401
 class Http2Test : public ::testing::Test {
  protected:
   static constexpr std::size_t kBig = 1024 * 1024;
@@ -154,7 +160,7 @@ class Http2Test : public ::testing::Test {
     std::string body = "fine";
     if (request.path == "/big") body.assign(kBig, 'b');
     if (request.path == "/size") body = std::to_string(request.body.size());
-    writer->Head(200, {{"x-path", request.path}});
+    writer->Head(request.path == "/denied" ? 401 : 200, {{"x-path", request.path}});
     writer->Write(std::move(body));
     writer->End();
     if (request.path == "/big") signal_.Change([&] { held_.push_back(writer); });

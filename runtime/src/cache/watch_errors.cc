@@ -67,7 +67,7 @@ bool IsVersionTooLarge(const Error& error) {
 
 bool IsRetriable(const Error& error) {
   if (error.code() == Code::kTooManyRequests) return true;
-  return error.code() == Code::kUnavailable && error.status() == nullptr && !client::IsConnectionLost(error);
+  return error.status() == nullptr && client::CannotConnect(error);
 }
 
 bool IsInternal(const Error& error) {

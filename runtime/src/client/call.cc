@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/call.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include "client/errors.h"
-#include "client/transport_errors.h"
 #include "core/tell.h"
 
 namespace kgen::client {
@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLargestAnswer = 1u << 30;
 constexpr Nanos kAfterLostConnection = std::chrono::seconds(1);  // [CLI REST-20]
+// A server, or whatever stands before it, that says "tomorrow" must not keep a caller until then: it is asked again
+// after this, and its error goes to the caller after kMaxRetries such waits.
+constexpr Nanos kLongestRetryAfter = std::chrono::minutes(5);
 
 }  // namespace
 
@@ -40,11 +43,11 @@ void CallOperation::OnBytes(std::string bytes) {
   }
 }
 
-void CallOperation::OnEnd(Result<void> end) {
-  if (end && head_.status != 0) return Answered();
-  Error error = end ? Error(Code::kUnavailable, "the answer has no head") : end.error();
+void CallOperation::OnEnd(HttpEnd end) {
+  if (end.result && head_.status != 0) return Answered();
+  const Error error = end.result ? Error(Code::kUnavailable, "the answer has no head") : end.result.error();
   // Anything but a GET may have been carried out by the server before the connection went. [CLI REST-20]
-  if (request().method == "GET" && IsConnectionLost(error) && MayRetry()) {
+  if (request().method == "GET" && end.connection_lost && MayRetry()) {
     ++retries_;
     head_ = {};
     if (Again(kAfterLostConnection)) return;
@@ -66,7 +69,7 @@ void CallOperation::Answered() {
   if ((head_.status == 429 || head_.status >= 500) && wait && MayRetry()) {  // [CLI REST-19]
     ++retries_;
     head_ = {};
-    if (Again(std::chrono::seconds(*wait))) return;
+    if (Again(std::min<Nanos>(std::chrono::seconds(*wait), kLongestRetryAfter))) return;
   }
   Finish(Fail(std::move(error)));
 }

@@ -19,7 +19,7 @@ class CallOperation final : public Operation {
  private:
   void OnHead(HttpHead head) override;
   void OnBytes(std::string bytes) override;
-  void OnEnd(Result<void> end) override;
+  void OnEnd(HttpEnd end) override;
   void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
 
   void Answered();

@@ -66,31 +66,6 @@ Registry& Connections() {
   return registry;
 }
 
-Result<void> Load(std::string_view what, std::string& data, std::string& file) {
-  if (data.empty() && !file.empty()) {  // data wins [CLI CFG-10]
-    Result<std::string> text = ReadFile(what, file);
-    if (!text) return Fail(text.error());
-    if (text->empty()) return Fail(Code::kConfig, std::string(what) + ' ' + file + " is empty");
-    data = *std::move(text);
-  }
-  file.clear();
-  return {};
-}
-
-Result<void> LoadTls(rest::TlsConfig& tls) {
-  if (auto ok = Load("CA file", tls.ca_data, tls.ca_file); !ok) return ok;
-  if (auto ok = Load("client certificate", tls.certificate_data, tls.certificate_file); !ok) return ok;
-  if (auto ok = Load("client key", tls.key_data, tls.key_file); !ok) return ok;
-  if (tls.insecure_skip_verify && !tls.ca_data.empty()) {
-    return Fail(Code::kConfig, "a CA and insecure_skip_verify contradict each other");  // [CLI TRN-7]
-  }
-  if (tls.certificate_data.empty() != tls.key_data.empty()) {
-    return Fail(Code::kConfig,
-                tls.key_data.empty() ? "a client certificate without its key" : "a client key without its certificate");
-  }
-  return {};
-}
-
 Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
   const bool bad = std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (bad) return Fail(Code::kConfig, std::string(what) + " holds control characters");
@@ -100,9 +75,6 @@ Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
 Result<Connection> OpenNew(rest::Config config) {
   Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
-  // Only to find what is wrong; the transport gets the names of the files, and reads them again when it connects again.
-  rest::TlsConfig checked = config.tls;
-  if (auto ok = LoadTls(checked); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
   if (auto ok = CheckHeaderText("the user agent", config.user_agent); !ok) return Fail(ok.error());
   ConnectionCore::Settings settings;

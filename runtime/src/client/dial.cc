@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include "client/transport_errors.h"
@@ -28,6 +29,18 @@ std::vector<Address> Alternate(const std::vector<Address>& addresses) {
   return result;
 }
 
+bool IsLoopback(std::string_view host) { return host == "localhost" || host.starts_with("127.") || host == "::1"; }
+
+// The variable by which other programs would find a proxy for `target`. Its value may hold a password. [CLI TRN-12]
+std::string ProxyVariable(const Target& target) {
+  if (IsLoopback(target.host)) return {};
+  for (const char* name : {target.tls ? "HTTPS_PROXY" : "HTTP_PROXY", target.tls ? "https_proxy" : "http_proxy"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return name;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Target> ParseTarget(const rest::Config& config) {
@@ -47,6 +60,7 @@ Result<Target> ParseTarget(const rest::Config& config) {
     rest.remove_prefix(target.host.size());
   }
   if (rest.starts_with(':')) std::from_chars(rest.data() + 1, rest.data() + rest.size(), target.port);
+  target.proxy = ProxyVariable(target);
   return target;
 }
 
@@ -55,7 +69,7 @@ struct Dialer::Reply {
   explicit Reply(Shared<Dialer> asker) : dialer(std::move(asker)) {}
   Reply(Reply&&) = default;
   ~Reply() {
-    if (dialer) Send({.addresses = {}, .tls = {}, .error = "the executor has been shut down"});
+    if (dialer) Send({.error = "the executor has been shut down"});
   }
   void Send(Resolved resolved) {
     EventLoop& loop = *dialer->loop_;
@@ -90,26 +104,23 @@ void Dialer::Resolve(const Target& target, Resolved& out) {
   out.addresses = addresses.empty() ? addresses : Alternate(addresses);
 }
 
-void Dialer::Start(Shared<TlsContext> tls, Refresh refresh, std::move_only_function<void(Result<Dialed>)> done) {
-  tls_ = std::move(tls);
+void Dialer::Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
   done_ = std::move(done);
   const Shared<Dialer> self(this);
   deadline_ = loop_->After(options_.timeout, [self] {
     self->GiveUp(self->errors_.empty() ? "no answer in time" : self->errors_ + "; no answer in time");
   });
-  if (!refresh && IsIpAddress(target_.host)) {
+  if (IsIpAddress(target_.host)) {
     Resolved resolved;
     Resolve(target_, resolved);
     loop_->Post([self, resolved = std::move(resolved)]() mutable { self->OnResolved(std::move(resolved)); });
     return;
   }
-  executor_->BlockingShort("resolve " + target_.host,
-                           [reply = Reply(self), refresh = std::move(refresh), target = target_]() mutable {
-                             Resolved resolved;
-                             Resolve(target, resolved);
-                             if (refresh) resolved.tls = refresh();
-                             reply.Send(std::move(resolved));
-                           });
+  executor_->BlockingShort("resolve " + target_.host, [reply = Reply(self), target = target_]() mutable {
+    Resolved resolved;
+    Resolve(target, resolved);
+    reply.Send(std::move(resolved));
+  });
 }
 
 void Dialer::Cancel() noexcept {
@@ -123,7 +134,6 @@ void Dialer::Cancel() noexcept {
 void Dialer::OnResolved(Resolved resolved) {
   if (!done_) return;
   if (!resolved.error.empty()) return GiveUp(resolved.error);
-  if (resolved.tls) tls_ = std::move(resolved.tls);
   addresses_ = std::move(resolved.addresses);
   TryNext();
 }
@@ -142,7 +152,7 @@ void Dialer::TryNext() {
 void Dialer::OnAttempt(std::size_t index, std::string_view error) {
   if (!done_) return;
   if (error.empty()) {
-    Dialed dialed{attempts_[index], tls_};
+    Shared<TcpStream> dialed = attempts_[index];
     attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(index));
     return Finish(std::move(dialed));
   }
@@ -154,10 +164,13 @@ void Dialer::OnAttempt(std::size_t index, std::string_view error) {
 }
 
 void Dialer::GiveUp(const std::string& why) {
-  Finish(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + " to " + target_.Name() + ": " + why));
+  const std::string hint = target_.proxy.empty()
+                               ? ""
+                               : " (" + target_.proxy + " is set; proxies are not supported, this was tried directly)";
+  Finish(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + " to " + target_.Name() + ": " + why + hint));
 }
 
-void Dialer::Finish(Result<Dialed> result) {
+void Dialer::Finish(Result<Shared<TcpStream>> result) {
   if (!done_) return;
   const Shared<Dialer> self(this);
   auto done = std::move(done_);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "client/event_loop.h"
-#include "client/tls.h"
 #include "kgen/client/config.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"
@@ -27,16 +26,12 @@ struct Target {
   std::uint16_t port = 0;
   bool tls = false;
   std::string authority{};  // for :authority, as it was written
+  std::string proxy{};      // the variable that names a proxy for it, which is not used; "" if there is none
   std::string Name() const { return Address{host, port}.ToString(); }
 };
 
 // Of rest::Config::host; the path is not looked at. Errors: kConfig, naming the host. [CLI CFG-1]
 Result<Target> ParseTarget(const rest::Config& config);
-
-struct Dialed {
-  Shared<TcpStream> stream;
-  Shared<TlsContext> tls;  // of certificates as they are in their files now; null without TLS
-};
 
 struct DialOptions {
   Nanos timeout = std::chrono::seconds(30);              // of all of it
@@ -46,23 +41,18 @@ struct DialOptions {
 // One attempt to reach a target. All members on the loop's thread.
 class Dialer final : public SharedObject {
  public:
-  // Null if there is nothing to be done outside the loop's thread.
-  using Refresh = std::function<Shared<TlsContext>()>;
-
   Dialer(Shared<EventLoop> loop, Shared<Executor> executor, Target target, DialOptions options)
       : loop_(std::move(loop)), executor_(std::move(executor)), target_(std::move(target)), options_(options) {}
 
-  // `done` is called once, never inside this call, unless Cancel() came first. `tls` is what the handshake uses, unless
-  // `refresh`, which may block, gives another. Errors: kUnavailable  not resolved, refused, silent; the message has
-  // each address and why
-  void Start(Shared<TlsContext> tls, Refresh refresh, std::move_only_function<void(Result<Dialed>)> done);
+  // `done` is called once, never inside this call, unless Cancel() came first.
+  // Errors: kUnavailable  not resolved, refused, silent; the message has each address and why
+  void Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
   void Cancel() noexcept;
 
  private:
   struct Resolved {
-    std::vector<Address> addresses;
-    Shared<TlsContext> tls;
-    std::string error;
+    std::vector<Address> addresses{};
+    std::string error{};
   };
   struct Reply;
   static void Resolve(const Target& target, Resolved& out);
@@ -71,14 +61,13 @@ class Dialer final : public SharedObject {
   void TryNext();
   void OnAttempt(std::size_t index, std::string_view error);
   void GiveUp(const std::string& why);
-  void Finish(Result<Dialed> result);
+  void Finish(Result<Shared<TcpStream>> result);
 
   const Shared<EventLoop> loop_;
   const Shared<Executor> executor_;
   const Target target_;
   const DialOptions options_;
-  std::move_only_function<void(Result<Dialed>)> done_;
-  Shared<TlsContext> tls_;
+  std::move_only_function<void(Result<Shared<TcpStream>>)> done_;
   std::vector<Address> addresses_;
   std::vector<Shared<TcpStream>> attempts_;
   std::size_t failed_ = 0;

@@ -224,7 +224,7 @@ bool Session::HasRoom(bool long_lived) const {
   return !long_lived || long_streams_ < LongLimit();
 }
 
-bool Session::MayHaveRoom(bool long_lived) const {
+bool Session::WillHaveRoom(bool long_lived) const {
   if (!ready_ || draining_ || ended_) return false;
   // A server that allows none for the moment is waited for, not asked again over another connection.
   return long_streams_ < std::max<std::uint32_t>(1, long_lived ? LongLimit() : Limit());
@@ -270,7 +270,7 @@ Shared<HttpExchange> Session::Detach(HttpExchange& exchange) {
   return held;
 }
 
-void Session::Finish(HttpExchange& exchange, Result<void> end) { Detach(exchange)->Finish(std::move(end)); }
+void Session::Finish(HttpExchange& exchange, HttpEnd end) { Detach(exchange)->Finish(std::move(end)); }
 
 void Session::Cancel(HttpExchange& exchange) {
   nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, exchange.stream, NGHTTP2_CANCEL);
@@ -286,6 +286,29 @@ void Session::Credit(HttpExchange& exchange) {
   Flush();
 }
 
+void Session::Retire() {
+  if (ended_ || http2_ == nullptr || std::exchange(retired_, true)) return;
+  const Shared<Session> self(this);
+  draining_ = true;
+  std::vector<Shared<HttpExchange>> watches;
+  for (const auto& [stream, exchange] : streams_) {
+    if (exchange->request.long_lived) watches.push_back(exchange);
+  }
+  for (const auto& watch : watches) {
+    nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, watch->stream, NGHTTP2_CANCEL);
+    if (watch->head_given || owner_ == nullptr) {
+      Finish(*watch, {});
+    } else {
+      Shared<HttpExchange> held = Detach(*watch);
+      held->stream = -1;
+      owner_->OnSessionRefused(std::move(held));
+    }
+  }
+  // Ends the connection with the last stream.
+  nghttp2_submit_goaway(http2_, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, nullptr, 0);
+  Flush();
+}
+
 void Session::OnResponseHead(HttpExchange& exchange) {
   if (exchange.head_given) return;  // trailers
   if (exchange.head.status < 200) {
@@ -293,6 +316,7 @@ void Session::OnResponseHead(HttpExchange& exchange) {
     return;
   }
   exchange.head_given = true;
+  if (exchange.head.status == 401 && owner_ != nullptr) owner_->OnSessionUnauthorized();
   exchange.sink->OnHead(std::move(exchange.head));
 }
 
@@ -445,7 +469,7 @@ void Session::End(const Error* error) {
   const Error why = error != nullptr ? *error : Error(Code::kUnavailable, Lost() + "ended");
   for (auto& [stream, exchange] : std::exchange(streams_, {})) {
     exchange->session = nullptr;
-    exchange->Finish(Fail(why));
+    exchange->Finish({Fail(why), why.code() == Code::kUnavailable});
   }
   long_streams_ = 0;
   if (owner_ != nullptr) std::exchange(owner_, nullptr)->OnSessionEnded(*this, error);

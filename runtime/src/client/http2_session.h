@@ -40,7 +40,7 @@ class HttpExchange final : public Exchange {
   void Cancel() noexcept override;
 
   // Passes on what has arrived, then the end. Once.
-  void Finish(Result<void> end);
+  void Finish(HttpEnd end);
   void Deliver();
 
   const Shared<EventLoop> loop;
@@ -73,6 +73,7 @@ class Session final : public SharedObject, private Wire::User {
     virtual void OnSessionReady(Session& session) = 0;                 // the server's settings are known
     virtual void OnSessionRoom(Session& session) = 0;                  // a stream ended or the limit changed
     virtual void OnSessionRefused(Shared<HttpExchange> exchange) = 0;  // not processed by the server: try elsewhere
+    virtual void OnSessionUnauthorized() = 0;                          // the server answered 401
     virtual void OnSessionEnded(Session& session, const Error* error) = 0;  // null: ended in good order
 
    protected:
@@ -84,15 +85,19 @@ class Session final : public SharedObject, private Wire::User {
 
   void Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls);
 
-  // Whether a request may start now; false before the server's settings and after GOAWAY.
+  // Whether a request may start now; false before the server's settings, after GOAWAY and after Retire().
   bool HasRoom(bool long_lived) const;
-  // Whether one could start as soon as others of its own kind end.
-  bool MayHaveRoom(bool long_lived) const;
-  bool draining() const noexcept { return draining_; }
+  // Whether one may start now or once others end that do end: what short requests take comes free, what watches take
+  // does not.
+  bool WillHaveRoom(bool long_lived) const;
 
   void Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority);
   void Cancel(HttpExchange& exchange);
   void Credit(HttpExchange& exchange);
+  // For a connection that was made with certificates of yesterday: nothing new starts on it, what is under way runs to
+  // its end. Watches have none, so they end as if the server had ended them, and whoever wants one opens it again; one
+  // that is not yet answered starts elsewhere. [CLI TRN-10]
+  void Retire();
   // Ends every exchange with `why`, and the connection. The owner is not told.
   void Close(const Error& why);
 
@@ -110,7 +115,7 @@ class Session final : public SharedObject, private Wire::User {
   void OnSettings();
   void OnResponseHead(HttpExchange& exchange);
   void OnStreamEnd(HttpExchange& exchange, std::uint32_t error);
-  void Finish(HttpExchange& exchange, Result<void> end);
+  void Finish(HttpExchange& exchange, HttpEnd end);
   Shared<HttpExchange> Detach(HttpExchange& exchange);
   std::uint32_t Limit() const;
   std::uint32_t LongLimit() const;
@@ -141,7 +146,7 @@ class Session final : public SharedObject, private Wire::User {
   TimePoint idle_since_{};  // when the last request ended
   TimePoint ping_sent_{};
   bool ping_open_ = false;  // a PING is out and nothing was heard since
-  bool tls_ = false, ready_ = false, draining_ = false, ended_ = false;
+  bool tls_ = false, ready_ = false, draining_ = false, retired_ = false, ended_ = false;
   bool inside_ = false;  // nghttp2 is calling back
   bool room_ = false;    // the owner is to be told
 };

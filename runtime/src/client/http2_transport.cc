@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -13,9 +14,19 @@
 #include "client/event_loop.h"
 #include "client/http2_session.h"
 #include "client/tls.h"
+#include "core/tell.h"
 
 namespace kgen {
 namespace net {
+namespace {
+
+bool NamesFiles(const rest::TlsConfig& config) {
+  return (config.ca_data.empty() && !config.ca_file.empty()) ||
+         (config.certificate_data.empty() && !config.certificate_file.empty()) ||
+         (config.key_data.empty() && !config.key_file.empty());
+}
+
+}  // namespace
 
 // The connections to one server and the requests that wait for one. Made anywhere; all else on the loop's thread.
 class Pool final : public SharedObject, private Session::Owner, private EventLoop::User {
@@ -32,7 +43,9 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
       : loop_(std::move(loop)),
         parts_(std::move(parts)),
         clock_(parts_.executor->clock()),
-        name_(parts_.target.Name()) {}
+        name_(parts_.target.Name()),
+        has_files_(parts_.target.tls && NamesFiles(parts_.tls_config)),
+        told_on_(parts_.executor->MakeStrand("connection to " + name_)) {}
 
   void Start(Shared<HttpExchange> exchange);
   void Cancel(HttpExchange& exchange);
@@ -40,32 +53,45 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
 
  private:
   using Queue = std::deque<Shared<HttpExchange>>;
+  struct FileAnswer;
 
   void OnSessionReady(Session& session) override;
   void OnSessionRoom(Session& session) override;
   void OnSessionRefused(Shared<HttpExchange> exchange) override;
+  void OnSessionUnauthorized() override { CheckFilesAfter(parts_.options.file_check_on_401); }
   void OnSessionEnded(Session& session, const Error* error) override;
   void OnLoopStop() noexcept override { Close(); }
 
   void Pump();
   bool Dispatch(Queue& queue, bool long_lived);
   void Connect();
-  void OnDialed(Result<Dialed> dialed);
+  void OnDialed(Result<Shared<TcpStream>> dialed);
   void FailWaiting(const Error& error);
-  bool HasSession(bool long_lived) const;
-  Dialer::Refresh TlsRefresh() const;
+  // Whether a session that is open will take such a request sooner or later, so that no other one is opened for it.
+  bool WillHaveRoom(bool long_lived) const;
+  void CheckFilesAfter(Nanos interval);
+  void CheckFiles();
+  void OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed);
   void Observe(bool up, const Error* error);
 
   const Shared<EventLoop> loop_;
   const Parts parts_;
   const Shared<Clock> clock_;
   const std::string name_;
-  Queue short_, long_;  // waiting, first come first
+  const bool has_files_;          // certificates come from files
+  const Shared<Strand> told_on_;  // the observer is
+  Queue short_, long_;            // waiting, first come first
   std::vector<Shared<Session>> sessions_;
   Shared<Dialer> dialer_;
   Session* opening_ = nullptr;  // of sessions_: its handshake is under way
   Shared<TlsContext> tls_ = parts_.tls;
-  bool dialed_before_ = false;
+  bool opening_outdated_ = false;  // tls_ has changed since opening_ began
+
+  std::optional<TimePoint> files_checked_{};  // when, since the first request
+  std::uint64_t check_ = 0;                   // counts
+  Timer check_deadline_{};
+  bool checking_ = false;
+  bool files_fresh_ = false;  // a check is just over: a connection may be opened
   bool registered_ = false;
   bool closed_ = false;
 };
@@ -74,6 +100,7 @@ void Pool::Start(Shared<HttpExchange> exchange) {
   if (closed_) return exchange->Finish(Fail(Code::kCancelled, name_ + ": the connection has been closed"));
   if (!std::exchange(registered_, true)) loop_->Register(this);
   (exchange->request.long_lived ? long_ : short_).push_back(std::move(exchange));
+  if (!sessions_.empty()) CheckFilesAfter(parts_.options.file_check);
   Pump();
 }
 
@@ -96,6 +123,7 @@ void Pool::Close() {
   const Shared<Pool> self(this);
   if (registered_) loop_->Unregister(this);
   if (dialer_) std::exchange(dialer_, {})->Cancel();
+  check_deadline_.Cancel();
   opening_ = nullptr;
   const Error why(Code::kCancelled, name_ + ": the connection has been closed");
   for (const auto& session : std::exchange(sessions_, {})) session->Close(why);
@@ -114,7 +142,7 @@ bool Pool::Dispatch(Queue& queue, bool long_lived) {
   while (!queue.empty()) {
     const auto room =
         std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->HasRoom(long_lived); });
-    if (room == sessions_.end()) return !HasSession(long_lived);
+    if (room == sessions_.end()) return !WillHaveRoom(long_lived);
     Shared<HttpExchange> exchange = std::move(queue.front());
     queue.pop_front();
     const Shared<Session> session(room->get());  // sending may end it
@@ -123,40 +151,80 @@ bool Pool::Dispatch(Queue& queue, bool long_lived) {
   return false;
 }
 
-bool Pool::HasSession(bool long_lived) const {
-  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->MayHaveRoom(long_lived); });
+bool Pool::WillHaveRoom(bool long_lived) const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->WillHaveRoom(long_lived); });
 }
 
-// Certificates in files may have been replaced since the last connection. What cannot be read leaves the old ones. [CLI
-// TRN-10, TRN-11]
-Dialer::Refresh Pool::TlsRefresh() const {
-  const rest::TlsConfig& config = parts_.tls_config;
-  const bool files = (config.ca_data.empty() && !config.ca_file.empty()) ||
-                     (config.certificate_data.empty() && !config.certificate_file.empty());
-  if (!parts_.target.tls || !files || !dialed_before_) return {};
-  return [config] { return TlsContext::ForClient(config).value_or(Shared<TlsContext>()); };
+// What the blocking body owes the loop: an answer, even if it is destroyed unrun.
+struct Pool::FileAnswer {
+  FileAnswer(Shared<Pool> asker, std::uint64_t check) : pool(std::move(asker)), round(check) {}
+  FileAnswer(FileAnswer&&) = default;
+  ~FileAnswer() {
+    if (pool) Send({});
+  }
+  void Send(Shared<TlsContext> renewed) {
+    EventLoop& loop = *pool->loop_;
+    loop.Post([pool = std::exchange(pool, {}), round = round, renewed = std::move(renewed)]() mutable {
+      pool->OnFilesChecked(round, std::move(renewed));
+    });
+  }
+  Shared<Pool> pool;
+  std::uint64_t round;
+};
+
+void Pool::CheckFilesAfter(Nanos interval) {
+  if (has_files_ && (!files_checked_ || clock_->Now() - *files_checked_ >= interval)) CheckFiles();
+}
+
+// Certificates in files are replaced while connections live, and servers look at them with every request. What cannot
+// be read leaves the old ones. [CLI TRN-10, TRN-11]
+void Pool::CheckFiles() {
+  if (closed_ || std::exchange(checking_, true)) return;
+  const Shared<Pool> self(this);
+  const std::uint64_t round = ++check_;
+  // A file system that hangs does not keep us from connecting with what there is.
+  check_deadline_ = loop_->After(parts_.options.connect_timeout, [self, round] { self->OnFilesChecked(round, {}); });
+  parts_.executor->BlockingShort("compare certificate files",
+                                 [answer = FileAnswer(self, round), old = tls_, config = parts_.tls_config]() mutable {
+                                   answer.Send(old->Renewed(config));
+                                 });
+}
+
+void Pool::OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed) {
+  if (closed_ || !checking_ || round != check_) return;
+  checking_ = false;
+  check_deadline_.Cancel();
+  files_checked_ = clock_->Now();
+  files_fresh_ = true;
+  if (renewed) {
+    tls_ = std::move(renewed);
+    opening_outdated_ = opening_ != nullptr;
+    for (const auto& session : std::vector(sessions_)) {
+      if (session.get() != opening_) session->Retire();
+    }
+  }
+  Pump();
+  files_fresh_ = false;
 }
 
 void Pool::Connect() {
   if (dialer_ || opening_ != nullptr) return;
+  if (has_files_ && !files_fresh_) return CheckFiles();  // pumps again at its end
   const DialOptions options{.timeout = parts_.options.connect_timeout, .attempt_delay = parts_.options.address_delay};
   dialer_ = MakeShared<Dialer>(loop_, parts_.executor, parts_.target, options);
-  dialer_->Start(tls_, TlsRefresh(),
-                 [self = Shared<Pool>(this)](Result<Dialed> dialed) { self->OnDialed(std::move(dialed)); });
-  dialed_before_ = true;
+  dialer_->Start([self = Shared<Pool>(this)](auto dialed) { self->OnDialed(std::move(dialed)); });
 }
 
-void Pool::OnDialed(Result<Dialed> dialed) {
+void Pool::OnDialed(Result<Shared<TcpStream>> dialed) {
   dialer_ = {};
   if (closed_) return;
   std::optional<TlsEngine> engine;
   if (dialed && parts_.target.tls) {
-    tls_ = dialed->tls;
     const std::string& wanted = parts_.tls_config.server_name;
     auto made = TlsEngine::Client(tls_, wanted.empty() ? parts_.target.host : wanted);
     if (made) engine.emplace(std::move(*made));
     if (!made) {
-      dialed->stream->Close();
+      (*dialed)->Close();
       dialed = Fail(made.error());
     }
   }
@@ -168,11 +236,13 @@ void Pool::OnDialed(Result<Dialed> dialed) {
   auto session = MakeShared<Session>(static_cast<Session::Owner*>(this), loop_, clock_, name_, parts_.options);
   sessions_.push_back(session);
   opening_ = session.get();
-  session->Start(std::move(dialed->stream), std::move(engine));
+  opening_outdated_ = false;
+  session->Start(*std::move(dialed), std::move(engine));
 }
 
 void Pool::OnSessionReady(Session& session) {
   if (opening_ == &session) opening_ = nullptr;
+  if (std::exchange(opening_outdated_, false)) session.Retire();
   Observe(true, nullptr);
   Pump();
 }
@@ -195,7 +265,7 @@ void Pool::OnSessionEnded(Session& session, const Error* error) {
 
 // No connection could be had: ends whoever has no other one to wait for.
 void Pool::FailWaiting(const Error& error) {
-  const bool keep_short = !closed_ && HasSession(false), keep_long = !closed_ && HasSession(true);
+  const bool keep_short = !closed_ && WillHaveRoom(false), keep_long = !closed_ && WillHaveRoom(true);
   Queue failed;
   if (!keep_short) failed = std::exchange(short_, {});
   if (!keep_long) {
@@ -204,16 +274,18 @@ void Pool::FailWaiting(const Error& error) {
   for (const auto& exchange : failed) exchange->Finish(Fail(error));
 }
 
+// The observer is code of the user, which does not belong on this thread; on one strand, events keep their order. [D9]
 void Pool::Observe(bool up, const Error* error) {
   if (!parts_.observer) return;
-  try {
-    parts_.observer->OnConnectionChanged({.host = name_, .up = up, .error = error});
-  } catch (...) {
-    return;  // swallowed, as its header promises
-  }
+  std::optional<Error> why;
+  if (error != nullptr) why = *error;
+  parts_.executor->Post(told_on_, [observer = parts_.observer, host = name_, up, why = std::move(why)] {
+    Tell(observer,
+         [&](Observer& o) { o.OnConnectionChanged({.host = host, .up = up, .error = why ? &*why : nullptr}); });
+  });
 }
 
-void HttpExchange::Finish(Result<void> end) {
+void HttpExchange::Finish(HttpEnd end) {
   if (!sink) return;
   const Shared<HttpExchange> self(this);
   Deliver();

@@ -31,7 +31,7 @@ class Operation::Sink final : public ResponseSink {
       op.Deliver(attempt, std::move(bytes));
     });
   }
-  void OnEnd(Result<void> end) override {
+  void OnEnd(HttpEnd end) override {
     operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt || op.cancelled()) return;
       op.exchange_ = {};

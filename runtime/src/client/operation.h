@@ -36,7 +36,7 @@ class Operation : public SharedObject {
   // operation keeps it.
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
-  virtual void OnEnd(Result<void> end) = 0;
+  virtual void OnEnd(HttpEnd end) = 0;
   // Cancelled, out of time, or no token: OnEnd does not come. On the strand. Calls End().
   virtual void OnFailed(Error error) = 0;
 

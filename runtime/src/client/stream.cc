@@ -25,8 +25,8 @@ void StreamOperation::OnBytes(std::string bytes) {
   if (!more) Finish(Fail(RefusalOf(head_)));
 }
 
-void StreamOperation::OnEnd(Result<void> end) {
-  if (!end) return Finish(Fail(Describe(end.error())));
+void StreamOperation::OnEnd(HttpEnd end) {
+  if (!end.result) return Finish(Fail(Describe(end.result.error())));
   if (head_.status == 0) return Finish(Fail(Describe(Error(Code::kUnavailable, "the answer has no head"))));
   if (!Succeeded()) return Finish(Fail(RefusalOf(head_)));
   Finish({});

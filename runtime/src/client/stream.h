@@ -22,7 +22,7 @@ class StreamOperation final : public Operation {
  private:
   void OnHead(HttpHead head) override;
   void OnBytes(std::string bytes) override;
-  void OnEnd(Result<void> end) override;
+  void OnEnd(HttpEnd end) override;
   void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
 
   bool Succeeded() const noexcept {

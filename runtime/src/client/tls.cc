@@ -3,6 +3,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -10,13 +11,12 @@
 #include <openssl/x509v3.h>
 
 #include <climits>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "client/event_loop.h"
 #include "client/openssl_use.h"
+#include "client/token_source.h"
 
 namespace kgen::net {
 namespace {
@@ -30,6 +30,7 @@ struct Freed {
 };
 using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+using Hash = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 
@@ -61,12 +62,9 @@ struct Pem {
 Result<Pem> Load(const std::string& data, const std::string& file, std::string_view what) {
   if (!data.empty()) return Pem{data, std::string(what)};
   if (file.empty()) return Pem{};
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    return Fail(Code::kConfig, std::string(what) + ": cannot read " + file);
-  }
-  return Pem{std::move(text).str(), std::string(what) + " " + file};
+  Result<std::string> text = client::ReadFile(what, file);
+  if (!text) return Fail(text.error());
+  return Pem{*std::move(text), std::string(what) + " " + file};
 }
 
 Result<std::size_t> AddTrust(X509_STORE* store, const Pem& pem) {
@@ -209,22 +207,62 @@ TlsContext::~TlsContext() {
   }
 }
 
-Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) {
-  const auto ca = Load(config.ca_data, config.ca_file, "certificate authority");
+// What a config names, read.
+struct TlsContext::Pems {
+  Pem ca, chain, key;
+
+  static Result<Pems> Read(const rest::TlsConfig& config);
+  std::string Digest() const;
+};
+
+Result<TlsContext::Pems> TlsContext::Pems::Read(const rest::TlsConfig& config) {
+  auto ca = Load(config.ca_data, config.ca_file, "certificate authority");
   if (!ca) return Fail(ca.error());
-  const auto chain = Load(config.certificate_data, config.certificate_file, "client certificate");
+  auto chain = Load(config.certificate_data, config.certificate_file, "client certificate");
   if (!chain) return Fail(chain.error());
-  const auto key = Load(config.key_data, config.key_file, "client key");
+  auto key = Load(config.key_data, config.key_file, "client key");
   if (!key) return Fail(key.error());
-  const bool has_ca = !ca->origin.empty();
-  if (has_ca && config.insecure_skip_verify) {
+  if (!ca->origin.empty() && config.insecure_skip_verify) {
     return Fail(Code::kConfig, "a certificate authority together with insecure-skip-tls-verify: leave one out");
   }
   if (chain->origin.empty() != key->origin.empty()) {
     return Fail(Code::kConfig, chain->origin.empty() ? "a client key without its certificate"
                                                      : "a client certificate without its key");
   }
+  return Pems{*std::move(ca), *std::move(chain), *std::move(key)};
+}
 
+// To tell whether files have changed, without keeping a second copy of the key.
+std::string TlsContext::Pems::Digest() const {
+  const Hash hash(EVP_MD_CTX_new());
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  bool ok = hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;
+  for (const Pem* pem : {&ca, &chain, &key}) {
+    const std::string length = std::to_string(pem->text.size()) + ':';  // so that no text can pass for two
+    ok = ok && EVP_DigestUpdate(hash.get(), length.data(), length.size()) == 1 &&
+         EVP_DigestUpdate(hash.get(), pem->text.data(), pem->text.size()) == 1;
+  }
+  ok = ok && EVP_DigestFinal_ex(hash.get(), out, &size) == 1;
+  return ok ? std::string(reinterpret_cast<const char*>(out), size) : std::string();
+}
+
+Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) {
+  const Result<Pems> pems = Pems::Read(config);
+  if (!pems) return Fail(pems.error());
+  return Make(config, *pems);
+}
+
+Shared<TlsContext> TlsContext::Renewed(const rest::TlsConfig& config) const {
+  const Result<Pems> pems = Pems::Read(config);
+  if (!pems) return {};
+  const OpenSslUse use;
+  if (!use || pems->Digest() == digest_) return {};
+  return Make(config, *pems).value_or(Shared<TlsContext>());
+}
+
+Result<Shared<TlsContext>> TlsContext::Make(const rest::TlsConfig& config, const Pems& pems) {
+  const bool has_ca = !pems.ca.origin.empty();
   const OpenSslUse use;  // the files have been read
   if (!use) return Fail(Code::kCancelled, kEnding);
   ERR_clear_error();
@@ -236,13 +274,14 @@ Result<Shared<TlsContext>> TlsContext::ForClient(const rest::TlsConfig& config) 
   if (has_ca) {
     // Whatever was given is trusted, an intermediate or the server's own certificate as well.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
-    if (const auto added = AddTrust(SSL_CTX_get_cert_store(context), *ca); !added) return Fail(added.error());
+    if (const auto added = AddTrust(SSL_CTX_get_cert_store(context), pems.ca); !added) return Fail(added.error());
   } else if (!config.insecure_skip_verify) {
     SSL_CTX_set_default_verify_paths(context);
   }
   result->verifies_ = !config.insecure_skip_verify;
-  if (!chain->origin.empty()) {
-    if (auto used = UseIdentity(context, *chain, *key); !used) return Fail(used.error());
+  result->digest_ = pems.Digest();
+  if (!pems.chain.origin.empty()) {
+    if (auto used = UseIdentity(context, pems.chain, pems.key); !used) return Fail(used.error());
   }
   return result;
 }
@@ -309,6 +348,9 @@ Result<TlsEngine> TlsEngine::Client(const Shared<TlsContext>& context, const std
   const bool ip = IsIpAddress(name);
   if (!ip) SSL_set_tlsext_host_name(ssl, name.c_str());
   if (context->verifies()) {
+    // Only the names of the subjectAltName count, as for everybody who talks to API servers: a CN is no name. [RFC
+    // 9525]
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     const int set =
         ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) : SSL_set1_host(ssl, name.c_str());
     if (set != 1) return Fail(Code::kConfig, "'" + name + "' is no name that a certificate can be for");

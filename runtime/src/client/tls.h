@@ -31,6 +31,9 @@ class TlsContext : public SharedObject {
   // Errors: kConfig  a file cannot be read, PEM is malformed, the key is not the certificate's, CA together with
   // insecure
   static Result<Shared<TlsContext>> ForClient(const rest::TlsConfig& config);
+  // One of the files as they are now, if they have changed since this one was made by ForClient(config). Null if they
+  // have not, and if they cannot be used: then this one stays. May block. [CLI TRN-10, TRN-11]
+  Shared<TlsContext> Renewed(const rest::TlsConfig& config) const;
 
   struct Server {
     std::string certificate_pem{};  // the chain
@@ -42,16 +45,18 @@ class TlsContext : public SharedObject {
 
   ~TlsContext() override;
   ssl_ctx_st* get() const noexcept { return context_; }
-  const std::string& alpn() const noexcept { return alpn_; }
   bool verifies() const noexcept { return verifies_; }
 
  private:
+  struct Pems;
   explicit TlsContext(ssl_ctx_st* context) noexcept : context_(context) {}
+  static Result<Shared<TlsContext>> Make(const rest::TlsConfig& config, const Pems& pems);
   template <typename T, typename... Args>
   friend Shared<T> kgen::MakeShared(Args&&... args);
 
   ssl_ctx_st* context_;
-  std::string alpn_;
+  std::string alpn_;    // of a server: what it chooses
+  std::string digest_;  // of what ForClient() has read
   bool verifies_ = false;
 };
 

@@ -32,8 +32,6 @@ class TokenSource {
   // The server said 401 to a request that began at `started`: an older token is not used again.
   void Reject(TimePoint started);
 
-  bool empty() const noexcept { return token_.empty() && file_.empty(); }
-
  private:
   mutable std::mutex mutex_;
   std::string token_;

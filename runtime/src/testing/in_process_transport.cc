@@ -120,7 +120,7 @@ class InProcessExchange final : public Exchange {
     if (size > 0) Send(size, last && size == left);
     if (sink_ == nullptr) return;  // the sink's reader cancelled, and the end came
     if (cut && (size == left || reply_.cut_after_bytes < 0)) {
-      return End(reply_.ends_well ? Result<void>() : Fail(Code::kUnavailable, "read: connection reset by peer"));
+      return reply_.ends_well ? End({}) : End({Fail(Code::kUnavailable, "read: connection reset by peer"), true});
     }
     if (size < left && size > 0) return Poke();
     if (size == left && last) End({});
@@ -174,11 +174,11 @@ class InProcessExchange final : public Exchange {
       cut = cut_;
     }
     if (cancelled) End(Fail(Code::kCancelled, "the request was cancelled"));
-    if (cut && !cancelled) End(Fail(Code::kUnavailable, "read: connection reset by peer"));
+    if (cut && !cancelled) End({Fail(Code::kUnavailable, "read: connection reset by peer"), true});
     return cancelled || cut;
   }
 
-  void End(Result<void> end) {
+  void End(HttpEnd end) {
     const Shared<ResponseSink> sink = std::exchange(sink_, {});
     if (!sink) return;
     timer_.Cancel();

@@ -119,6 +119,13 @@ TEST_F(CallTest, DoesNotRetryWithoutRetryAfterOrWithADate_REST_19) {
   EXPECT_EQ(transport_->size(), 3u);
 }
 
+TEST_F(CallTest, WaitsFiveMinutesAtMostHoweverLongTheServerSays_REST_19) {
+  transport_->Reply(Busy(503, "86400"));
+  transport_->Reply({.body = "{}"});
+  EXPECT_TRUE(connection().Call(Get()).has_value());
+  EXPECT_EQ(Elapsed(), 300s);
+}
+
 TEST_F(CallTest, GivesUpAfterTenRetriesWithTheLastError_REST_18) {
   for (int i = 0; i < 11; ++i) transport_->Reply(Busy(429, "1"));
   const Result<ApiResponse> response = connection().Call(Get());
@@ -129,8 +136,8 @@ TEST_F(CallTest, GivesUpAfterTenRetriesWithTheLastError_REST_18) {
 }
 
 TEST_F(CallTest, RetriesAGetAfterALostConnectionASecondLater_REST_20) {
-  transport_->Reply({.status = 0, .broken = kReset});
-  transport_->Reply({.status = 200, .body = "half", .broken = kReset});
+  transport_->Reply({.status = 0, .broken = kReset, .lost = true});
+  transport_->Reply({.status = 200, .body = "half", .broken = kReset, .lost = true});
   transport_->Reply({.body = "whole"});
   const Result<ApiResponse> response = connection().Call(Get());
   ASSERT_TRUE(response.has_value()) << response.error();
@@ -138,8 +145,15 @@ TEST_F(CallTest, RetriesAGetAfterALostConnectionASecondLater_REST_20) {
   EXPECT_EQ(Elapsed(), 2s);
 }
 
+TEST_F(CallTest, DoesNotRetryAGetThatWasResetWhileTheConnectionLives_REST_20) {
+  transport_->Reply({.status = 0, .broken = Error(Code::kUnavailable, "the server reset the stream: PROTOCOL_ERROR")});
+  EXPECT_EQ(connection().Call(Get()).error().code(), Code::kUnavailable);
+  EXPECT_EQ(transport_->size(), 1u);
+  EXPECT_EQ(Elapsed(), 0s);
+}
+
 TEST_F(CallTest, DoesNotRetryAPostAfterALostConnection_REST_20) {
-  transport_->Reply({.status = 0, .broken = kReset});
+  transport_->Reply({.status = 0, .broken = kReset, .lost = true});
   const Result<ApiResponse> response = connection().Call(Post());
   EXPECT_EQ(response.error().code(), Code::kUnavailable);
   EXPECT_THAT(response.error().ToString(), StartsWith("create pods: connection reset"));

@@ -62,16 +62,25 @@ TEST_F(OpenTest, RefusesWhatCannotWork_TRN_7) {
   EXPECT_THAT(Fault(), HasSubstr("ftp://x"));
   config_.host = "https://x";
   config_.tls.ca_file = folder_ + "/none";
-  EXPECT_THAT(Fault(), HasSubstr("CA file " + folder_ + "/none: No such file"));
+  EXPECT_THAT(Fault(), HasSubstr("certificate authority " + folder_ + "/none: No such file"));
   config_.tls = {.ca_data = "x", .insecure_skip_verify = true};
-  EXPECT_THAT(Fault(), HasSubstr("contradict"));
+  EXPECT_THAT(Fault(), HasSubstr("leave one out"));
   config_.tls = {.certificate_data = "x"};
   EXPECT_THAT(Fault(), HasSubstr("without its key"));
   config_.tls = {.ca_file = Write("empty", "")};
-  EXPECT_THAT(Fault(), HasSubstr("is empty"));
+  EXPECT_THAT(Fault(), HasSubstr("/empty: holds no certificate"));
   config_.tls = {};
   config_.bearer_token = "a\nb";
   EXPECT_THAT(Fault(), HasSubstr("control characters"));
+}
+
+TEST_F(OpenTest, ShowsNoCredentialsThatStandInTheHost) {
+  for (const std::string host : {"https://bob:hunter2@api:6443", "bob:hunter2@api", "https://bob:hu/nt@er2@api"}) {
+    config_.host = host;
+    EXPECT_THAT(Fault(), ::testing::AllOf(HasSubstr("(hidden)@api"), ::testing::Not(HasSubstr("bob")),
+                                          ::testing::Not(HasSubstr("er2"))));
+    EXPECT_THAT(config_.ToString(), ::testing::AllOf(HasSubstr("(hidden)@api"), ::testing::Not(HasSubstr("er2"))));
+  }
 }
 
 TEST_F(OpenTest, NeedsATokenFileThatIsTheOnlyCredential_TRN_5) {

@@ -50,9 +50,10 @@ class ConnectionRaceTest : public ::testing::TestWithParam<std::uint64_t> {
     switch (simulation_.Choose(5)) {
       case 0:
         reply.broken = kBroken;
+        reply.lost = simulation_.Choose(2) == 0;
         break;
       case 1:
-        return {.status = 0, .broken = kBroken};
+        return {.status = 0, .broken = kBroken, .lost = true};
       case 2:
         return {.status = 503, .body = "busy", .headers = {{"retry-after", "1"}}};
       case 3:

@@ -67,6 +67,15 @@ TEST_F(Http2Tls, DoesNotTakeAnIpAddressWrittenAsANameForTheAddress) {
   EXPECT_EQ(Failure(Config()).code(), Code::kTls);
 }
 
+TEST_F(Http2Tls, TakesACommonNameForNoName) {
+  ServeWith({.common_name = "localhost", .names = {}});
+  rest::Config config = Config();
+  config.tls.server_name = "localhost";
+  const Error error = Failure(config);
+  EXPECT_EQ(error.code(), Code::kTls);
+  EXPECT_THAT(error.message(), HasSubstr("not for localhost, it is for nobody (it has no names)"));
+}
+
 TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost_TRN_7) {
   ServeWith({.names = {"api.example.test"}});
   rest::Config config = Config();
@@ -193,6 +202,18 @@ class Http2TlsFiles : public Http2Tls {
     std::ofstream(path, std::ios::binary) << text;
     return path.string();
   }
+  void WriteIdentity(const Identity& identity) {
+    Write("client.pem", identity.certificate_pem);
+    Write("client.key", identity.key_pem);
+  }
+  // A client whose certificate comes from files.
+  rest::Config ConfigWith(const Identity& identity) {
+    WriteIdentity(identity);
+    rest::Config config = Config();
+    config.tls.certificate_file = (folder_ / "client.pem").string();
+    config.tls.key_file = (folder_ / "client.key").string();
+    return config;
+  }
   static Error Refused(const rest::TlsConfig& tls) {
     const auto made = MakeHttp2Transport({.host = "https://127.0.0.1:1", .tls = tls}, DefaultExecutor(), nullptr);
     return made ? Error(Code::kInternal, "accepted") : made.error();
@@ -233,11 +254,83 @@ TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection_TRN_11) {
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
 }
 
+TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen_TRN_10) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const Identity old = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
+  const rest::Config config = ConfigWith(old);
+  Connect(config);
+  WriteIdentity(Must(authority_->Issue({.names = {}})));
+  const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+  EXPECT_TRUE(end.has_value()) << end.error();
+}
+
+TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection_TRN_10) {
+  Serve({.authority = authority_, .client_certificate = true});
+  Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
+  const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
+  ASSERT_TRUE(watch.sink->WaitHead());
+  const Call slow = Get(*transport_, "/silent");
+  const auto writer = WaitHeld(2)[1];
+
+  WriteIdentity({.certificate_pem = "nothing", .key_pem = "of use"});
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value()) << "what cannot be used leaves everything";
+  WriteIdentity(Must(authority_->Issue({.names = {}})));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  const auto end = watch.sink->WaitEnd();
+  EXPECT_TRUE(end.has_value()) << "as if the server had ended it: " << end.error();
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+
+  EXPECT_EQ(slow.sink->ends(), 0);
+  writer->Head(200, {});
+  writer->End();
+  EXPECT_TRUE(slow.sink->WaitEnd().has_value()) << slow.sink->WaitEnd().error();
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
+}
+
+TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection_TRN_10) {
+  Serve({.authority = authority_, .client_certificate = true});
+  Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
+  const Call watch = Get(*transport_, "/silent", /*long_lived=*/true);
+  WaitHeld(1);
+  WriteIdentity(Must(authority_->Issue({.names = {}})));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  const auto writer = WaitHeld(2)[1];
+  writer->Head(200, {});
+  writer->End();
+  EXPECT_TRUE(watch.sink->WaitEnd().has_value()) << watch.sink->WaitEnd().error();
+  EXPECT_EQ(server_->connections(), 2u);
+}
+
+TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401_TRN_10) {
+  Serve({.authority = authority_, .client_certificate = true});
+  Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = 1h, .file_check_on_401 = Nanos(0)});
+  const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
+  ASSERT_TRUE(watch.sink->WaitHead());
+  WriteIdentity(Must(authority_->Issue({.names = {}})));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(watch.sink->ends(), 0) << "the hour is not over";
+  EXPECT_TRUE(Get(*transport_, "/denied").sink->WaitEnd().has_value());
+  EXPECT_TRUE(watch.sink->WaitEnd().has_value());
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+}
+
+TEST_F(Http2TlsFiles, LooksAtTheFilesWhenAConnectionIsOpenedThoughTheExecutorIsBusy_D9) {
+  Serve({.authority = authority_, .client_certificate = true});
+  const auto executor = MakeThreadPool({.threads = 1, .max_threads = 2});
+  const auto gate = executor->MakeWaiter("the end of the test");
+  executor->Blocking("body", [&] { EXPECT_TRUE(gate->Wait()); });
+  transport_ = Must(MakeHttp2Transport(ConfigWith(Must(authority_->Issue({.names = {}}))), executor, nullptr));
+  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  gate->Notify();
+}
+
 TEST_F(Http2TlsFiles, RefusesWhatCannotBeUsedBeforeAnythingIsSent) {
   const Identity one = Must(authority_->Issue()), other = Must(authority_->Issue());
   Error error = Refused({.ca_file = (folder_ / "missing.pem").string()});
   EXPECT_EQ(error.code(), Code::kConfig);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("cannot read"), HasSubstr("missing.pem")));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("missing.pem"), HasSubstr("No such file")));
   error = Refused({.ca_data = "rubbish"});
   EXPECT_EQ(error.code(), Code::kConfig);
   EXPECT_THAT(error.message(), HasSubstr("certificate authority: holds no certificate in PEM form"));

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "client/event_loop.h"
+#include "kgen/core/observer.h"
 #include "tests/support/http2_harness.h"
 
 namespace kgen::test_support {
@@ -226,6 +228,7 @@ TEST_F(Http2Transport, EndsAStreamThatTheServerResets) {
   ASSERT_FALSE(end.has_value());
   EXPECT_EQ(end.error().code(), Code::kUnavailable);
   EXPECT_THAT(end.error().message(), HasSubstr("the server reset the stream: INTERNAL_ERROR"));
+  EXPECT_FALSE(watch.sink->lost()) << "only the stream was";
   EXPECT_EQ(other.sink->ends(), 0);
 }
 
@@ -253,6 +256,7 @@ TEST_F(Http2Transport, EndsEveryExchangeOnceWhenTheConnectionBreaks) {
     ASSERT_FALSE(end.has_value());
     EXPECT_EQ(end.error().code(), Code::kUnavailable);
     EXPECT_THAT(end.error().message(), HasSubstr(": connection lost: "));
+    EXPECT_TRUE(call.sink->lost());
   }
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
   for (const Call& call : calls) EXPECT_EQ(call.sink->ends(), 1);
@@ -413,6 +417,51 @@ TEST_F(Http2Transport, TellsThatNobodyListens) {
   EXPECT_EQ(end.error().message(), "cannot connect to " + where + ": Connection refused");
 }
 
+TEST_F(Http2Transport, SaysThatAProxyIsNotUsedWhereItCannotConnect_TRN_12) {
+  const char* const old = std::getenv("HTTP_PROXY");
+  const std::string kept = old != nullptr ? old : "";
+  setenv("HTTP_PROXY", "http://bob:hunter2@proxy:3128", 1);
+  Connect({.host = "http://two..dots:1"});
+  old != nullptr ? setenv("HTTP_PROXY", kept.c_str(), 1) : unsetenv("HTTP_PROXY");
+  const auto end = Get(*transport_, "/ok").sink->WaitEnd();
+  ASSERT_FALSE(end.has_value());
+  EXPECT_FALSE(Get(*transport_, "/ok").sink->lost());
+  EXPECT_THAT(end.error().message(), HasSubstr("HTTP_PROXY is set; proxies are not supported"));
+  EXPECT_THAT(end.error().message(), ::testing::Not(HasSubstr("hunter2")));
+}
+
+// What it was told, and whether on the thread of the I/O.
+struct ConnectionObserver final : Observer {
+  void OnConnectionChanged(const ConnectionChanged& event) override {
+    const bool on_loop = net::EventLoop::Process()->InLoop();
+    signal.Change([&] {
+      heard.push_back(event.up ? "up" : "down: " + event.error->message());
+      io_thread = io_thread || on_loop;
+    });
+  }
+  std::vector<std::string> heard;
+  bool io_thread = false;
+  Signal signal;
+};
+
+TEST_F(Http2Transport, TellsTheObserverInOrderAndNotOnTheThreadOfTheConnection_D9) {
+  Serve();
+  const auto observer = MakeShared<ConnectionObserver>();
+  transport_ = Must(MakeHttp2Transport(Config(), DefaultExecutor(), observer));
+  for (int i = 0; i < 10; ++i) {
+    const Call call = Get(*transport_, "/hold");
+    ASSERT_TRUE(call.sink->WaitHead());
+    server_->CutNow();
+    EXPECT_FALSE(call.sink->WaitEnd().has_value());
+  }
+  ASSERT_TRUE(observer->signal.WaitFor([&] { return observer->heard.size() == 20; }));
+  EXPECT_FALSE(observer->io_thread);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_THAT(observer->heard[i], i % 2 == 0 ? ::testing::StrEq("up") : ::testing::StrEq(observer->heard[1])) << i;
+  }
+  EXPECT_THAT(observer->heard[1], HasSubstr("connection lost"));
+}
+
 TEST_F(Http2Transport, TellsThatANameCannotBeResolved) {
   Connect({.host = "http://two..dots:1"});
   const auto end = Get(*transport_, "/ok").sink->WaitEnd();
@@ -425,7 +474,7 @@ TEST_F(Http2Transport, TellsThatANameCannotBeResolved) {
 struct AskingSink final : ResponseSink {
   void OnHead(HttpHead) override { refused = DefaultExecutor()->InPostedTask(); }
   void OnBytes(std::string) override {}
-  void OnEnd(Result<void>) override {
+  void OnEnd(HttpEnd) override {
     signal.Change([this] { ended = true; });
   }
   bool refused = false;

@@ -17,7 +17,10 @@
 
 namespace kgen::rest {
 
-// Data wins over the file of the same name; files are read when the connection is opened. PEM. [CLI CFG-10]
+// Data wins over the file of the same name. PEM. Files may be replaced while a connection lives: they are read by
+// Connection::Open(), before every TCP connection, with a request when the last look was a minute ago, and after a 401.
+// Once their content has changed, new requests go over a new TCP connection, requests under way end on the old one, and
+// watches end as if the server had ended them. What cannot be read or used is passed over. [CLI CFG-10, TRN-10, TRN-11]
 struct TlsConfig {
   std::string ca_data{};
   std::string ca_file{};  // neither: the system's roots
@@ -30,6 +33,9 @@ struct TlsConfig {
 };
 
 // All that a Connection is made from. A plain value; equal configs share one connection.
+//
+// Proxies are not supported: HTTPS_PROXY, HTTP_PROXY and NO_PROXY have no effect. Where no connection comes about and
+// one of the first two is set, the error says so. [CLI TRN-12]
 struct Config {
   std::string host{};  // "https://10.0.0.1:6443" or with a path prefix; without a scheme as in [CLI CFG-1]
   TlsConfig tls{};
@@ -55,9 +61,8 @@ struct LoadOptions {
 
 // Reads files, so it may block; not for use on an executor's posted task.
 // Errors: kConfig  a file that was named but cannot be read; bad YAML (file:line:column); a context, cluster or user
-// that is
-//                  referred to and not there; a credential that is not supported (exec, auth-provider), by name;
-//                  nothing found at all (the message lists what was tried, where, and why it failed)
+//                  that is referred to and not there; a credential that is not supported (exec, auth-provider), by
+//                  name; nothing found at all (the message lists what was tried, where, and why it failed)
 Result<Config> LoadConfig(const LoadOptions& options = {});
 
 // From the service account of the pod. [CLI CFG-7]

@@ -91,7 +91,8 @@ class Connection {
   // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block;
   // an executor that is shut down destroys it unrun, as it does all work. What it throws goes to the observer. Errors:
   // the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
-  // Retries: a 429 or 5xx with Retry-After, and for GET a lost connection, up to ten times [CLI REST-18..23]
+  // Retries: a 429 or 5xx with Retry-After (waiting five minutes at most), and for GET a lost connection, up to ten
+  // times [CLI REST-18..23]
   void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
   // Blocks until answered, or until `stop` (absent: that of With()) is requested. Refused with kInvalidArgument on a
   // thread that runs posted work.

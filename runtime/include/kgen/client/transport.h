@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kgen/core/clock.h"
@@ -41,6 +42,18 @@ struct HttpHead {
   std::string_view Header(std::string_view name) const noexcept;
 };
 
+// How an exchange ended.
+struct HttpEnd {
+  // NOLINTBEGIN(google-explicit-constructor): a result is an end
+  HttpEnd(Result<void> how = {}, bool lost = false) : result(std::move(how)), connection_lost(lost) {}
+  HttpEnd(std::unexpected<Error> how, bool lost = false) : HttpEnd(Result<void>(std::move(how)), lost) {}
+  // NOLINTEND(google-explicit-constructor)
+  Result<void> result;
+  // The connection broke while this was under way: a GET is worth another attempt. Not where there was no connection at
+  // all, and not where this exchange alone was reset. [CLI REST-20]
+  bool connection_lost;
+};
+
 // Receives one response. Calls come one after the other, on the transport's I/O thread (or the simulation), must be
 // short and must not block: they post. OnEnd is the last call, and comes exactly once for every started exchange,
 // cancelled ones included.
@@ -49,11 +62,10 @@ class ResponseSink : public SharedObject {
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
   // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved; the message
-  //                       begins with "cannot connect" if there was no connection at all (no second attempt of a GET
-  //                       at once)
+  //                       begins with "cannot connect" if there was no connection at all
   //         kTls          certificate or handshake
   //         kCancelled    Cancel() was called, or the transport was closed
-  virtual void OnEnd(Result<void> end) = 0;
+  virtual void OnEnd(HttpEnd end) = 0;
 };
 
 // One request under way. Any thread; never blocks. Dropping the handle does not cancel.
