@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/document_path.h"
 #include "generator/emit/describe.h"
 #include "generator/emit/names.h"
 #include "generator/emit/plan_metadata.h"
@@ -99,7 +100,9 @@ class Planner {
           if (kind.resource && !kind.has_object_meta) {
             diagnostics_.Warning(
                 "no-object-meta", kind.origin,
-                Quote(kind.gvk.kind) + " is served, but has no metadata as objects have; nothing is made of it");
+                Quote(kind.gvk.kind) + " is served, but has no metadata as objects have; nothing is made of it",
+                DocumentPath().Key("components").Key("schemas").Key(api_.types[kind.type].definition).Text(),
+                "an object has a property `metadata` that refers to meta/v1 ObjectMeta");
           }
           if (!IsPlanned(kind)) continue;
           todo.push_back(kind.type);

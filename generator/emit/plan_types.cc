@@ -189,13 +189,16 @@ const model::Schema& Resolved(const model::Api& api, const model::Schema& schema
   return *at;
 }
 
-std::vector<const model::Field*> StructPlanner::Members(const model::Schema& schema, Role role) const {
+std::vector<const model::Field*> StructPlanner::Members(const model::Schema& schema, Role role,
+                                                        const std::string& title) const {
   std::vector<const model::Field*> members;
   for (const model::Field& field : schema.fields) {
     if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
     if (!IsTableName(field.name)) {
       diagnostics_.Note("no-member", field.origin,
-                        "no member is made for " + Quote(field.name) + "; it stays among the unknown fields");
+                        "no member is made for " + Quote(field.name) + "; it stays among the unknown fields",
+                        title + "." + Visible(field.name),
+                        "member names are text without quotes and control characters");
       continue;
     }
     members.push_back(&field);
@@ -249,12 +252,12 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   out.path = scope.path;
   out.table_name = scope.title;
   out.comment = CommentLines(DescribeStruct(schema, fallback), scope.width());
-  const std::vector<const model::Field*> fields = Members(schema, scope.role);
+  const std::vector<const model::Field*> fields = Members(schema, scope.role, scope.title);
   if (fields.size() > kMostMembers) {
     diagnostics_.Error("too-many-members", schema.origin,
                        "an object with " + std::to_string(fields.size()) + " properties; at most " +
                            std::to_string(kMostMembers) + " can become a struct",
-                       {}, "make it a map: additionalProperties instead of properties");
+                       scope.title, "make it a map: additionalProperties instead of properties");
     return out;
   }
   std::vector<std::string> wire_names;
@@ -354,8 +357,12 @@ void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std:
 Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const {
   const TypeName& type = names_[schema.ref];
   if (!type.emitted) {
-    diagnostics_.Warning("no-struct", field.origin,
-                         "no C++ type is made for " + Quote(api_.types[schema.ref].name) + "; the field is any JSON");
+    diagnostics_.Warning(
+        "no-struct", field.origin,
+        "no C++ type is made for " + Quote(api_.types[schema.ref].definition, 200) + "; the member is any JSON",
+        scope.title + "." + Visible(field.name),
+        "types are made of definitions whose names have a package with a version, as "
+        "com.example.shop.v1.Order has; of meta/v1 only of those that every object uses");
     return {"::kgen::Json", "::kgen::Json"};
   }
   if (type.runtime || type.scope != scope_) return {type.qualified, type.qualified};

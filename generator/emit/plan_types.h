@@ -55,7 +55,8 @@ class StructPlanner {
   Spelling Spell(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   Spelling SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   std::string Flags(const model::Field& field, const Scope& scope) const;
-  std::vector<const model::Field*> Members(const model::Schema& schema, model::Role role) const;
+  std::vector<const model::Field*> Members(const model::Schema& schema, model::Role role,
+                                           const std::string& title) const;
 
   const model::Api& api_;
   const std::vector<TypeName>& names_;

@@ -167,7 +167,7 @@ struct ApiKind {
       kNoType;  // only when a document defines it; CRDs have none, their list is the template over `type`
   std::optional<Resource> resource;  // absent: a type only (Eviction, DeleteOptions) [GEN OP-22]
 
-  // Several kinds share a path only in different versions. `metadata` is ObjectMeta; false for the few kinds that have
+  // `metadata` is ObjectMeta; false for the few kinds that have
   // none (DeleteOptions, WatchEvent) [GEN OP-24].
   bool has_object_meta = true;
 

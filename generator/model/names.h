@@ -12,7 +12,7 @@
 
 namespace kgen::generator::model {
 
-// Lower-case letters, digits and inner dashes, 1 to 63 characters, starting with a letter or digit: plural, singular,
+// Lower-case letters, digits and inner dashes, 1 to 63 characters, starting with a letter: plural, singular,
 // short names, categories, subresource names.
 bool IsDnsLabel(std::string_view text);
 

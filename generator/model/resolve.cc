@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "generator/document_path.h"
 #include "generator/model/names.h"
 #include "generator/model/resolve_operations.h"
 #include "generator/model/resolve_schema.h"
@@ -43,6 +44,7 @@ class Resolver {
     FindLists();
     CollectKinds();
     AttachResources();
+    CheckServed();
     CheckListKinds();
     MarkReachable();
     BuildGroups();
@@ -103,7 +105,8 @@ class Resolver {
         diagnostics_.Error("type-twice", candidates_[i].origin,
                            "the type " + Quote(candidates_[i].name) +
                                " of this group version has a second definition, first at " +
-                               diagnostics_.Describe(candidates_[i - 1].origin));
+                               diagnostics_.Describe(candidates_[i - 1].origin),
+                           PathOf(candidates_[i]), "give one of the two");
       }
       const auto id = static_cast<TypeId>(i);
       if (candidates_[i].definition != nullptr) named_.emplace(candidates_[i].definition->name, id);
@@ -182,6 +185,11 @@ class Resolver {
     }
   }
 
+  static std::string PathOf(const Candidate& candidate) {
+    if (candidate.custom_version != nullptr) return candidate.custom_version->path;
+    return candidate.definition == nullptr ? std::string() : candidate.definition->schema->path;
+  }
+
   // Of a type from an API document: where its definition stands.
   std::string PathOf(const NamedType& type) const {
     const auto found = draft_.definitions.find(type.definition);
@@ -238,7 +246,9 @@ class Resolver {
       if (clash == kinds_.end() || !kind.resource) continue;
       diagnostics_.Error("kind-is-list", clash->second.origin,
                          "the kind " + Describe(clash->first) + " has the name of the list of " + Quote(gvk.kind) +
-                             " at " + diagnostics_.Describe(kind.origin));
+                             " at " + diagnostics_.Describe(kind.origin),
+                         PathOf(candidates_[clash->second.type]),
+                         "rename one of the two; a CRD names its list by spec.names.listKind");
     }
   }
 
@@ -287,18 +297,14 @@ class Resolver {
       if (found == kinds_.end()) {
         diagnostics_.Error("operation-kind", served.resource.origin,
                            "the operations of " + Quote(served.resource.plural) + " are about " + Describe(served.gvk) +
-                               ", which no document defines");
+                               ", which no document defines",
+                           PathOf(served.resource),
+                           "give the document of that group version too, whole: a definition names its kind by "
+                           "x-kubernetes-group-version-kind");
         continue;
       }
       ApiKind& kind = found->second;
-      if (kind.resource) {
-        if (!kind.custom) {
-          diagnostics_.Error("kind-twice", served.resource.origin,
-                             Describe(kind.gvk) + " is served as " + Quote(kind.resource->plural) + " and as " +
-                                 Quote(served.resource.plural));
-        }
-        continue;
-      }
+      if (kind.custom || (kind.resource && !IsBetter(served.resource, kind))) continue;
       for (Subresource& subresource : served.resource.subresources) {
         if (subresource.body_kind != SubresourceBody::kOther) continue;
         const auto body = kinds_.find(subresource.body_gvk);
@@ -306,6 +312,41 @@ class Resolver {
       }
       kind.resource = std::move(served.resource);
     }
+  }
+
+  // A kind under two names, as OpenShift's Template is: one of them can be read, the other only takes what is posted.
+  bool IsBetter(const Resource& other, const ApiKind& kind) {
+    const auto readable = [](const Resource& resource) {
+      return (resource.verbs.Has(Verb::kList) ? 1 : 0) + (resource.verbs.Has(Verb::kGet) ? 1 : 0);
+    };
+    const bool better = readable(other) > readable(*kind.resource);
+    const Resource& kept = better ? other : *kind.resource;
+    const Resource& dropped = better ? *kind.resource : other;
+    diagnostics_.Warning("kind-twice", dropped.origin,
+                         Describe(kind.gvk) + " is served as " + Quote(kept.plural) + " and as " +
+                             Quote(dropped.plural) + "; only " + Quote(kept.plural) + " gets a client",
+                         PathOf(dropped), "a kind has one accessor; the one is taken that can be listed and read");
+    return better;
+  }
+
+  // Of a resource from an API document: the path that it was first met under.
+  std::string PathOf(const Resource& resource) const {
+    for (const RawOperation& operation : draft_.operations) {
+      if (operation.origin == resource.origin) return DocumentPath().Key("paths").Key(operation.path).Text();
+    }
+    return {};
+  }
+
+  // An input of definitions alone gives nothing, which is easily taken for a fault of ours.
+  void CheckServed() {
+    const auto served = [](const auto& kind) { return kind.second.resource.has_value(); };
+    if (diagnostics_.has_errors() || std::any_of(kinds_.begin(), kinds_.end(), served)) return;
+    std::set<std::string_view> paths;
+    for (const RawOperation& operation : draft_.operations) paths.insert(operation.path);
+    diagnostics_.Info("no-kind", Origin{},
+                      "no kind is served by the input (" + std::to_string(draft_.definitions.size()) + " schemas, " +
+                          std::to_string(paths.size()) + " paths), so the clientset is empty",
+                      {}, "give whole API documents, as a server has them below /openapi/v3, or CRDs");
   }
 
   // ---- closure and order

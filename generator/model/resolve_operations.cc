@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "generator/document_path.h"
 #include "generator/model/names.h"
 
 namespace kgen::generator::model {
@@ -154,8 +155,13 @@ class Gatherer {
                        IsKind(operation.gvk.kind);
     if (!legal)
       diagnostics_.Error("illegal-name", operation.origin,
-                         "a name in " + Quote(operation.path, 200) + " or its kind is not legal");
+                         "a name in " + Quote(operation.path, 200) + " or its kind is not legal", PathOf(operation),
+                         "lower-case letters, digits and dashes in paths, and a kind of letters, digits and dashes");
     return legal;
+  }
+
+  static std::string PathOf(const RawOperation& operation) {
+    return DocumentPath().Key("paths").Key(operation.path).Text();
   }
 
   void AddKind(const RawOperation& operation, Gathered& gathered) {
@@ -165,7 +171,8 @@ class Gatherer {
     } else if (!(gathered.served.gvk == operation.gvk)) {
       diagnostics_.Error("operation-kind", operation.origin,
                          Quote(operation.path, 200) + " is about " + Describe(operation.gvk) +
-                             ", other operations of it about " + Describe(gathered.served.gvk));
+                             ", other operations of it about " + Describe(gathered.served.gvk),
+                         PathOf(operation), "x-kubernetes-group-version-kind must be the same below one resource");
     }
   }
 

@@ -381,6 +381,11 @@ class CrdParser {
       if (other.manifest_json == crd_.manifest_json) {
         context_.diagnostics.Note("crd-twice", crd_.origin,
                                   Quote(crd_.name) + " is here again with equal content, first at " + first);
+      } else if (other.plural != crd_.plural) {
+        Error("crd-twice", crd_.origin,
+              "the kind " + Quote(crd_.kind) + " of " + Quote(crd_.group) + " is declared by " + Quote(crd_.name) +
+                  " and by " + Quote(other.name) + " at " + first,
+              map_.path(), "a kind has one CRD; rename the kind in one of them, or leave one out");
       } else {
         Error("crd-twice", crd_.origin, Quote(crd_.name) + " is here again with other content, first at " + first,
               map_.path(), "give one of the two");

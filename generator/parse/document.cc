@@ -38,7 +38,9 @@ class DocumentParser {
     ReportSkipped();
     if (draft_.documents == 0 && !diagnostics_.has_errors()) {
       diagnostics_.Error("no-input", Origin{},
-                         "the input holds no CustomResourceDefinition and no API document" + Skipped());
+                         "the input holds no CustomResourceDefinition and no API document" +
+                             (skipped_.empty() ? std::string() : "; skipped " + Skipped()),
+                         {}, "give CRDs, or the API documents that a server has below /openapi/v3");
     }
     return std::move(draft_);
   }
@@ -140,16 +142,17 @@ class DocumentParser {
     }
   }
 
+  // "2 Deployment, 1 Service".
   std::string Skipped() const {
     std::string list;
     for (const auto& [kind, count] : skipped_)
-      list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + Quote(kind);
-    return list.empty() ? std::string() : "; skipped: " + list;
+      list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + Visible(kind);
+    return list;
   }
 
   void ReportSkipped() {
-    if (!skipped_.empty())
-      diagnostics_.Info("skipped-summary", Origin{}, "objects that are no CustomResourceDefinition" + Skipped());
+    if (skipped_.empty()) return;
+    diagnostics_.Info("skipped-summary", Origin{}, "skipped " + Skipped() + ": not a CustomResourceDefinition");
   }
 
   Diagnostics& diagnostics_;

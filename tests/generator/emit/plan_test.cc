@@ -135,7 +135,7 @@ TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
   EXPECT_EQ(
       loaded.Said(),
       "input.yaml:6:5 warning no-object-meta: \"Widget\" is served, but has no metadata as objects have; nothing is "
-      "made of it\n");
+      "made of it | components.schemas[\"io.k8s.api.apps.v1.Widget\"]\n");
 }
 
 // Orders in v1, which declares a scale, and in v2, which does not.
@@ -262,6 +262,21 @@ TEST(PlanOfComments, SayThatAVersionIsDeprecated_MV_03) {
   crd.replace(crd.find("deprecationWarning"), 18, "description_______");
   EXPECT_THAT(PlanOf(Load({crd})).resources.at(0).deprecation,
               ElementsAre("// Deprecated: shop.example.com/v1 Order will go from the API; use a newer version."));
+}
+
+TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {
+  Loaded loaded = Load({DocumentOf(R"(
+    Loose: {type: object, properties: {b: {type: string}}}
+    com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/Loose'}}}
+)",
+                                   {"v1"})});
+  ASSERT_EQ(loaded.Said(), "");
+  (void)MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_THAT(loaded.Said(),
+              ::testing::HasSubstr("warning no-struct: no C++ type is made for \"Loose\"; the member is any "
+                                   "JSON | acme.x.v1.A.b\n"));
+  EXPECT_THAT(loaded.diagnostics.Render(),
+              ::testing::HasSubstr("hint: types are made of definitions whose names have a"));
 }
 
 }  // namespace

@@ -401,5 +401,24 @@ TEST(ApiDocument, SaysWhereAnAliasRefersToItselfOnly_REF_08) {
   EXPECT_THAT(loaded.Said(), HasSubstr("refers to itself only | components.schemas[\"io.k8s.api.apps.v1.A\"]\n"));
 }
 
+TEST(ApiDocument, KeepsTheResourceThatCanBeReadOfAKindThatHasTwo_OP_01) {
+  const std::string paths = "/apis/apps/v1/namespaces/{namespace}/processedwidgets:\n" + Operation("post", "post") +
+                            "/apis/apps/v1/namespaces/{namespace}/widgets:\n" + Operation("get", "list") +
+                            "/apis/apps/v1/namespaces/{namespace}/widgets/{name}:\n" + Operation("get", "get");
+  const Loaded loaded = Load({Document(kWidget, paths)});
+  EXPECT_THAT(loaded.Said(), HasSubstr(" warning kind-twice: apps/v1 Widget is served as \"widgets\" and as "
+                                       "\"processedwidgets\"; only \"widgets\" gets a client | "
+                                       "paths[\"/apis/apps/v1/namespaces/{namespace}/processedwidgets\"]\n"));
+  EXPECT_EQ(loaded.api.FindKind({"apps", "v1", "Widget"})->resource->plural, "widgets");
+}
+
+TEST(ApiDocument, SaysSoWhenItServesNothing) {
+  const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: {type: object, properties: {x: {type: string}}}\n")});
+  EXPECT_EQ(loaded.Said(), "");
+  EXPECT_THAT(loaded.diagnostics.Render(),
+              HasSubstr("info: no kind is served by the input (8 schemas, 0 paths), so the clientset is empty"));
+  EXPECT_THAT(Load({test::OrderCrd("a: {type: string}")}).diagnostics.Render(), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace kgen::generator

@@ -144,8 +144,9 @@ TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd_IN_02_IN_03) {
   EXPECT_NE(Order(mixed), nullptr);
   const Loaded none = Load({"apiVersion: v1\nkind: Namespace\n"});
   EXPECT_EQ(none.Said(),
-            "kgen error no-input: the input holds no CustomResourceDefinition and no API document; skipped: 1 "
-            "\"Namespace\"\n");
+            "kgen error no-input: the input holds no CustomResourceDefinition and no API document; skipped 1 "
+            "Namespace\n");
+  EXPECT_THAT(mixed.diagnostics.Render(), HasSubstr("info: skipped 1 Namespace: not a CustomResourceDefinition"));
 }
 
 TEST(Crd, AddsTheDocumentsNumberWhereThereAreSeveral_ERR_01) {
@@ -237,6 +238,11 @@ TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother_IN_26_ERR_11) {
   EXPECT_EQ(Load({kCrd, other}).Said(),
             "input2.yaml:1:1 error crd-twice: \"orders.shop.example.com\" is here again with other content, first at "
             "input.yaml:1:1\n");
+  const std::string plural =
+      Replace(Replace(kCrd, "plural: orders", "plural: orderings"), "name: orders.", "name: orderings.");
+  EXPECT_EQ(Load({kCrd, plural}).Said(),
+            "input2.yaml:1:1 error crd-twice: the kind \"Order\" of \"shop.example.com\" is declared by "
+            "\"orderings.shop.example.com\" and by \"orders.shop.example.com\" at input.yaml:1:1\n");
 }
 
 TEST(Crd, ReadsV1beta1WithItsDefaults_V1B_01_V1B_03) {
@@ -311,7 +317,7 @@ TEST(Crd, RefusesAKindThatIsNamedLikeAList_NAM_18) {
   EXPECT_EQ(Load({kCrd, other}).Said(),
             "input2.yaml:9:5 error kind-is-list: the kind shop.example.com/v1 OrderList has the name of the list of "
             "\"Order\" at "
-            "input.yaml:9:5\n");
+            "input.yaml:9:5 | spec.versions[0].schema.openAPIV3Schema\n");
 }
 
 TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded_IN_21) {
