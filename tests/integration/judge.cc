@@ -36,6 +36,9 @@ std::uint16_t ControlPort() {
 std::string Exchange(const std::string& request) {
   const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
   if (connection < 0) Fail("no socket");
+  const timeval patience{.tv_sec = 180, .tv_usec = 0};  // a start may take a minute and a half
+  ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(ControlPort());

@@ -2,6 +2,8 @@
 //
 // patch: merge, JSON patch, and apply in a simple form: what is applied is merged, and the manager is noted; there is
 // no ownership of fields, so apply never conflicts and never removes what a manager no longer applies.
+#include <algorithm>
+
 #include "kgen/codec/yaml.h"
 #include "testing/api_server.h"
 
@@ -15,36 +17,82 @@ constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kApply[] = "application/apply-patch+yaml";
 
-// Maps are merged, lists of maps with names entry by entry, everything else is replaced. Null removes.
-void StrategicMerge(json& target, const json& patch) {
-  const auto is_named_list = [](const json& list) {
-    if (!list.is_array() || list.empty()) return false;
-    for (const json& item : list) {
-      if (!item.is_object() || !item.contains("name")) return false;
+// By what the entries of a list of maps are told apart; "": such a list is replaced as a whole. A real server has this
+// from its types; here it goes by the name of the list and by what the entries have.
+std::string_view MergeKey(std::string_view list, const json& entries) {
+  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {{"conditions", "type"},
+                                                                     {"ownerReferences", "uid"},
+                                                                     {"volumeMounts", "mountPath"},
+                                                                     {"volumeDevices", "devicePath"},
+                                                                     {"hostAliases", "ip"},
+                                                                     {"topologySpreadConstraints", "topologyKey"},
+                                                                     {"podIPs", "ip"},
+                                                                     {"hostIPs", "ip"},
+                                                                     {"addresses", "type"},
+                                                                     {"ports", "containerPort"},
+                                                                     {"ports", "port"},
+                                                                     {"", "name"}};
+  for (const auto& [name, key] : kKeys) {
+    if (!name.empty() && name != list) continue;
+    const auto has_key = [&](const json& entry) { return entry.is_object() && entry.contains(key); };
+    if (std::all_of(entries.begin(), entries.end(), has_key)) return key;
+  }
+  return "";
+}
+
+void StrategicMerge(json& target, const json& patch);
+
+// Entries of the patch go into those of the same key, or behind all others; `$patch: delete` takes one out.
+void MergeEntries(json& target, const json& patch, std::string_view key) {
+  for (const json& entry : patch) {
+    const auto same = std::find_if(target.begin(), target.end(), [&](const json& old) {
+      return old.is_object() && old.contains(key) && old[key] == entry[key];
+    });
+    if (entry.value("$patch", json()) == "delete") {
+      if (same != target.end()) target.erase(same);
+    } else if (same != target.end()) {
+      StrategicMerge(*same, entry);
+    } else {
+      StrategicMerge(target.emplace_back(json::object()), entry);
     }
-    return true;
-  };
+  }
+}
+
+// A member of the patch that says how to change the list it names. kubectl sends them all.
+bool FollowDirective(json& target, std::string_view directive, const json& value) {
+  constexpr std::string_view kOrder = "$setElementOrder/", kDelete = "$deleteFromPrimitiveList/";
+  if (directive.starts_with(kOrder)) return true;  // order is of no account to anybody who reads this server
+  if (!directive.starts_with(kDelete)) return directive == "$retainKeys" || directive == "$patch";
+  const auto list = target.find(directive.substr(kDelete.size()));
+  if (list == target.end() || !list->is_array() || !value.is_array()) return true;
+  for (const json& gone : value) list->erase(std::remove(list->begin(), list->end(), gone), list->end());
+  return true;
+}
+
+// Maps are merged, lists of maps entry by entry where these have a key, finalizers added, everything else replaced.
+// Null removes.
+void StrategicMerge(json& target, const json& patch) {
   if (!patch.is_object()) {
     target = patch;
     return;
   }
-  if (!target.is_object()) target = json::object();
+  const bool replaces = patch.value("$patch", json()) == "replace";
+  if (!target.is_object() || replaces) target = json::object();
   for (const auto& [key, value] : patch.items()) {
+    if (key.starts_with('$') && FollowDirective(target, key, value)) continue;
+    const std::string_view merge_key = value.is_array() && !value.empty() ? MergeKey(key, value) : "";
     if (value.is_null()) {
       target.erase(key);
     } else if (value.is_object()) {
       StrategicMerge(target[key], value);
-    } else if (is_named_list(value) && target.contains(key) && is_named_list(target[key])) {
-      for (const json& item : value) {
-        json* same = nullptr;
-        for (json& old : target[key]) {
-          if (old["name"] == item["name"]) same = &old;
-        }
-        if (same != nullptr) {
-          StrategicMerge(*same, item);
-        } else {
-          target[key].push_back(item);
-        }
+    } else if (!merge_key.empty()) {
+      json& list = target[key];
+      if (!list.is_array()) list = json::array();
+      MergeEntries(list, value, merge_key);
+    } else if (key == "finalizers" && value.is_array() && target.contains(key)) {
+      for (const json& each : value) {
+        json& list = target[key];
+        if (std::find(list.begin(), list.end(), each) == list.end()) list.push_back(each);
       }
     } else {
       target[key] = value;
@@ -122,6 +170,12 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
   auto wish = ParseObject(call);
   if (!wish) return Refuse(wish.error());
   if (wish->at("metadata").contains("managedFields")) return Refuse(BadRequest("metadata.managedFields must be nil"));
+  const std::string named = TextAt(*wish, "metadata.name");
+  if (!named.empty() && named != call.name) {
+    return Refuse(
+        BadRequest("the name of the object (" + named + ") does not match the name on the URL (" + call.name + ")"));
+  }
+  if (!before && !call.subresource.empty()) return Refuse(NotFound(call.resource->info, call.name));
   if (!before) {
     NoteManager(*wish, manager, Now(), call.subresource);
     (*wish)["metadata"]["name"] = call.name;

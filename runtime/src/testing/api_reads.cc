@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Fields that can be selected by, beside metadata.name and metadata.namespace, and what an absent one counts as.
+// Fields that can be selected by, beside metadata.name and metadata.namespace.
 bool IsSelectable(const Resource& resource, std::string_view version, std::string_view field) {
   if (field == "metadata.name") return true;
   if (field == "metadata.namespace") return resource.info.namespaced;
@@ -81,6 +81,8 @@ ApiResult<FieldSelector> FieldSelector::Parse(std::string_view text, const Resou
     if (!IsSelectable(resource, version, requirement.path)) {
       return Refuse(BadRequest("field label not supported: " + requirement.path));
     }
+    const bool node = resource.info.group.empty() && resource.info.plural == "nodes";
+    if (node && requirement.path == "spec.unschedulable") requirement.absent = "false";
     selector.requirements_.push_back(std::move(requirement));
   }
   return selector;
@@ -95,6 +97,8 @@ bool FieldSelector::Matches(const StoredObject& object) const {
       value = object.namespace_;
     } else if (const json* found = FindPath(object.value, requirement.path); found != nullptr) {
       value = found->is_string() ? found->get<std::string>() : found->dump();
+    } else {
+      value = requirement.absent;
     }
     return (value == requirement.value) == requirement.equal;
   });

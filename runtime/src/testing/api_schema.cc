@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions, and the check of objects against their schemas: types, required members, enumerations.
+// CustomResourceDefinitions, and what their schemas do to objects: unknown members are pruned and defaults set, then
+// types, required members and enumerations are checked. Not checked: bounds, patterns, formats, rules.
 #include <algorithm>
 
 #include "testing/api_server.h"
@@ -25,17 +26,19 @@ std::string Shown(const json& value) {
                                : value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+bool Says(const json& schema, const char* key) {
+  const auto said = schema.find(key);
+  return said != schema.end() && *said == true;
+}
+
 class Checker {
  public:
   std::vector<FieldFault> faults;
 
   void Check(const json& value, const json& schema, const std::string& path) {
     if (!schema.is_object()) return;
-    if (value.is_null()) {
-      // A null where it is not allowed is dropped by a real server before it looks.
-      return;
-    }
-    if (schema.value("x-kubernetes-int-or-string", false)) {
+    if (value.is_null()) return;  // what is left of them is allowed, or stands in a list
+    if (Says(schema, "x-kubernetes-int-or-string")) {
       if (!value.is_string() && !value.is_number_integer()) WrongType(value, "integer,string", path);
       return;
     }
@@ -89,6 +92,77 @@ class Checker {
   }
 };
 
+// What a real server does to a custom object before it looks at it: members that the schema does not know go, and so do
+// nulls that are not allowed; what is absent gets its default.
+void PruneAndDefault(json& value, const json& schema, bool is_resource);
+
+void PruneObject(json& object, const json& schema, bool is_resource) {
+  const auto properties = schema.find("properties");
+  const auto additional = schema.find("additionalProperties");
+  const bool keeps = Says(schema, "x-kubernetes-preserve-unknown-fields");
+  for (auto member = object.begin(); member != object.end();) {
+    const std::string& key = member.key();
+    if (is_resource && (key == "metadata" || key == "apiVersion" || key == "kind")) {
+      ++member;
+      continue;
+    }
+    const json* known = nullptr;
+    if (properties != schema.end() && properties->contains(key)) {
+      known = &(*properties)[key];
+    } else if (additional != schema.end() && *additional != false) {
+      known = &*additional;
+    }
+    const bool null = known != nullptr && known->is_object() && member->is_null() && !Says(*known, "nullable");
+    if (null || (known == nullptr && !keeps)) {
+      member = object.erase(member);
+      continue;
+    }
+    if (known != nullptr) PruneAndDefault(*member, *known, false);
+    ++member;
+  }
+  if (properties == schema.end()) return;
+  for (const auto& [key, member] : properties->items()) {
+    if (!member.is_object() || !member.contains("default") || object.contains(key)) continue;
+    object[key] = member["default"];
+    PruneAndDefault(object[key], member, false);
+  }
+}
+
+void PruneAndDefault(json& value, const json& schema, bool is_resource) {
+  if (!schema.is_object()) return;
+  if (value.is_object()) PruneObject(value, schema, is_resource || Says(schema, "x-kubernetes-embedded-resource"));
+  if (value.is_array() && schema.contains("items")) {
+    for (json& item : value) PruneAndDefault(item, schema["items"], false);
+  }
+}
+
+// What has to have its shape before a definition can be served.
+void CheckCrd(const json& crd, std::vector<FieldFault>& faults) {
+  const auto text = [&](const json& object, const char* path, const std::string& field) {
+    if (TextAt(object, path).empty()) faults.push_back({"FieldValueRequired", field, "Required value"});
+  };
+  for (const char* path : {"spec.group", "spec.names.plural", "spec.names.kind"}) text(crd, path, path);
+  const json* versions = FindPath(crd, "spec.versions");
+  if (versions == nullptr || !versions->is_array() || versions->empty()) {
+    faults.push_back({"FieldValueRequired", "spec.versions", "Required value: must have at least one version"});
+    return;
+  }
+  for (std::size_t i = 0; i < versions->size(); ++i) {
+    const json& version = (*versions)[i];
+    const std::string field = "spec.versions[" + std::to_string(i) + "]";
+    text(version, "name", field + ".name");
+    for (const char* key : {"served", "storage"}) {
+      const json* said = FindPath(version, key);
+      if (said == nullptr || !said->is_boolean())
+        faults.push_back({"FieldValueRequired", field + '.' + key, "Required value"});
+    }
+    const json* schema = FindPath(version, "schema.openAPIV3Schema");
+    if (schema == nullptr || !schema->is_object())
+      faults.push_back(
+          {"FieldValueRequired", field + ".schema.openAPIV3Schema", "Required value: schemas are required"});
+  }
+}
+
 // ".spec.replicas" -> "spec.replicas"
 std::string PlainPath(const json& object, const char* key) {
   std::string path = TextAt(object, key);
@@ -109,7 +183,7 @@ void ReadVersion(const json& version, Resource& out) {
     out.scales[name] = {PlainPath(*scale, "specReplicasPath"), PlainPath(*scale, "statusReplicasPath"),
                         PlainPath(*scale, "labelSelectorPath")};
   }
-  if (const json* fields = FindPath(version, "selectableFields"); fields != nullptr) {
+  if (const json* fields = FindPath(version, "selectableFields"); fields != nullptr && fields->is_array()) {
     for (const json& field : *fields) out.selectable_fields[name].push_back(PlainPath(field, "jsonPath"));
   }
 }
@@ -124,7 +198,17 @@ json Condition(const char* type, const char* reason, const std::string& now) {
 
 }  // namespace
 
+void ApiServer::Admit(const ApiCall& call, json& object) {
+  const auto schema = call.resource->schemas.find(call.version);
+  if (schema != call.resource->schemas.end()) PruneAndDefault(object, schema->second, /*is_resource=*/true);
+}
+
 ApiResult<void> ApiServer::CheckObject(const ApiCall& call, const json& object) const {
+  if (call.resource->info.kind == "CustomResourceDefinition") {
+    std::vector<FieldFault> faults;
+    CheckCrd(object, faults);
+    if (!faults.empty()) return Refuse(Invalid(call.resource->info, call.name, faults));
+  }
   const auto schema = call.resource->schemas.find(call.version);
   if (schema == call.resource->schemas.end()) return {};
   Checker checker;
@@ -135,9 +219,10 @@ ApiResult<void> ApiServer::CheckObject(const ApiCall& call, const json& object) 
 
 // Serves what the definition describes, and says so in its status. A changed definition changes what is served.
 void ApiServer::InstallCrd(const ObjectRef& crd) {
+  std::vector<FieldFault> faults;
+  CheckCrd(crd->value, faults);
+  if (!faults.empty()) return;  // put there by Cluster::Corrupt() and touched since
   const json& spec = crd->value["spec"];
-  const json* versions = FindPath(crd->value, "spec.versions");
-  if (!spec.is_object() || versions == nullptr || !versions->is_array()) return;
   Resource described;
   ResourceInfo& info = described.info;
   info.group = TextAt(spec, "group");
@@ -154,8 +239,8 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
   if (const json* names = FindPath(spec, "names.shortNames"); names != nullptr && names->is_array()) {
     for (const json& name : *names) info.short_names.push_back(name.is_string() ? name.get<std::string>() : "");
   }
-  for (const json& version : *versions) ReadVersion(version, described);
-  if (info.plural.empty() || info.kind.empty() || described.versions.empty()) return;
+  for (const json& version : spec["versions"]) ReadVersion(version, described);
+  if (described.versions.empty()) return;
   if (info.version.empty()) info.version = described.versions.front();
   const std::string accepted_version = info.version;
   Resource* resource = store_.Find(info.group, info.plural);

@@ -13,7 +13,7 @@ std::string Unescape(std::string_view text, bool plus_is_space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     int value = 0;
-    if (text[i] == '%' && i + 2 < text.size() + 0 &&
+    if (text[i] == '%' && i + 2 < text.size() &&
         std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
       out += static_cast<char>(value);
       i += 2;
@@ -223,7 +223,11 @@ Reply ApiServer::Handle(const HttpRequest& request) {
                         .message = "injected: " + (message.empty() ? std::to_string(fault->status) : message),
                         .retry_after_seconds = fault->retry_after_seconds});
   } else {
-    reply = Serve(call, fault ? &*fault : nullptr);
+    try {
+      reply = Serve(call, fault ? &*fault : nullptr);
+    } catch (const std::exception& error) {  // a fault of this server: the client is told, and the test goes on
+      reply = ErrorReply(InternalError(error.what()));
+    }
   }
   if (fault) {
     reply.delay = fault->delay;

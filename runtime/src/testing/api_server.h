@@ -61,6 +61,7 @@ class FieldSelector {
  private:
   struct Requirement {
     std::string path, value;
+    std::string absent{};  // what the field counts as where there is none
     bool equal = true;
   };
   std::vector<Requirement> requirements_;
@@ -186,6 +187,8 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before);
   ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next);
   ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;
+  static ApiResult<json> ParseDeleteOptions(const ApiCall& call);
+  static ApiResult<void> CheckDeletion(const Resource& resource, const StoredObject& object, const json& options);
   ApiResult<Reply> Delete(const ApiCall& call);
   ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options);
   ApiResult<Reply> DeleteCollection(const ApiCall& call);
@@ -200,6 +203,7 @@ class ApiServer final : public SharedObject {
   json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
   // api_schema.cc
+  static void Admit(const ApiCall& call, json& object);
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
   void InstallCrd(const ObjectRef& crd);
   void RemoveCrd(const ObjectRef& crd);

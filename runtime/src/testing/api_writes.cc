@@ -18,15 +18,45 @@ std::uint64_t Mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+// Labels of lower-case letters, digits and dashes between dots.
 bool IsSubdomain(std::string_view name) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  if (name.empty() || name.size() > 253 || !plain(name.front()) || !plain(name.back())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '-' || c == '.'; });
+  if (name.size() > 253) return false;
+  char before = '.';
+  for (const char c : name) {
+    if (!plain(c) && c != '-' && c != '.') return false;
+    if (!plain(c) && !plain(before) && (c == '.' || before == '.')) return false;
+    before = c;
+  }
+  return plain(before);
 }
 
 bool HasFinalizers(const json& object) {
   const json* finalizers = FindPath(object, "metadata.finalizers");
   return finalizers != nullptr && finalizers->is_array() && !finalizers->empty();
+}
+
+// The first finalizer that `next` has and `before` has not.
+const json* NewFinalizer(const json& before, const json& next) {
+  const json* now = FindPath(next, "metadata.finalizers");
+  const json* old = FindPath(before, "metadata.finalizers");
+  if (now == nullptr || !now->is_array()) return nullptr;
+  for (const json& each : *now) {
+    if (old == nullptr || std::find(old->begin(), old->end(), each) == old->end()) return &each;
+  }
+  return nullptr;
+}
+
+// Kinds that need the version they replace, and are created by an update of what is not there: leases alone of those
+// that this server knows.
+bool IsLease(const ResourceInfo& info) { return info.group == "coordination.k8s.io" && info.plural == "leases"; }
+
+// DeleteOptions may say so as well as the query.
+bool IsDryRun(const ApiCall& call, const json& options) {
+  const auto all = [](const json& value) { return value == "All"; };
+  const json* said = FindPath(options, "dryRun");
+  return call.Query("dryRun") == "All" ||
+         (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
 }
 
 // Without what changes by itself, for "has anything changed" and "has the wish changed".
@@ -150,6 +180,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
     if (resource.info.plural == "pods") object["status"]["phase"] = "Pending";
     if (resource.info.plural == "namespaces") object["status"]["phase"] = "Active";
   }
+  Admit(call, object);
   if (auto fits = CheckObject(call, object); !fits) return Refuse(fits.error());
   if (store_.Get(resource, call.namespace_, call.name)) return Refuse(AlreadyExists(resource.info, call.name));
   if (call.Query("dryRun") == "All") {
@@ -174,6 +205,13 @@ ApiResult<Reply> ApiServer::Update(const ApiCall& call) {
         BadRequest("the name of the object (" + name + ") does not match the name on the URL (" + call.name + ")"));
   }
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!before && IsLease(call.resource->info)) {
+    ApiCall create = call;
+    (*next)["metadata"].erase("resourceVersion");
+    auto created = CreateObject(create, *std::move(next), /*keep_status=*/false);
+    if (!created) return Refuse(created.error());
+    return JsonReply(201, Bytes(*created, *call.resource, call.version));
+  }
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
   auto stored = Replace(call, before, *std::move(next));
   if (!stored) return Refuse(stored.error());
@@ -183,7 +221,7 @@ ApiResult<Reply> ApiServer::Update(const ApiCall& call) {
 ApiResult<void> ApiServer::CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const {
   const ResourceInfo& info = call.resource->info;
   const std::string version = TextAt(next, "metadata.resourceVersion"), uid = TextAt(next, "metadata.uid");
-  if (version.empty() && call.resource->custom && call.verb == "update") {
+  if (version.empty() && (call.resource->custom || IsLease(info)) && call.verb == "update") {
     return Refuse(Invalid(
         info, call.name,
         {{"FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"}}));
@@ -227,6 +265,15 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   }
   next["metadata"]["resourceVersion"] = std::to_string(before->resource_version);
   if (!stored_version.empty()) next["apiVersion"] = stored_version;
+  if (const json* added = NewFinalizer(before->value, next);
+      added != nullptr && next["metadata"].contains("deletionTimestamp")) {
+    return Refuse(Invalid(resource.info, call.name,
+                          {{"FieldValueForbidden", "metadata.finalizers",
+                            "Forbidden: no new finalizers can be added if the object is being deleted, found new "
+                            "finalizers []string{" +
+                                added->dump() + "}"}}));
+  }
+  Admit(call, next);
   if (auto fits = CheckObject(call, next); !fits) return Refuse(fits.error());
 
   if (next == before->value) return before;  // nothing changed: no new version, no event
@@ -241,7 +288,9 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
     preview->value = std::move(next);
     return ObjectRef(preview);
   }
-  const bool gone = next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next);
+  const json* grace = FindPath(next, "metadata.deletionGracePeriodSeconds");
+  const bool gone =
+      next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next) && (grace == nullptr || *grace == 0);
   ObjectRef stored = store_.Put(resource, std::move(next));
   if (!gone) {
     if (resource.info.kind == "CustomResourceDefinition") InstallCrd(stored);
@@ -253,28 +302,38 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
 
 // --- delete
 
-ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
-  const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
-  if (!object) return Refuse(NotFound(call.resource->info, call.name));
-  json options = json::object();
-  if (!call.body.empty()) {
-    options = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
-    if (!options.is_object()) return Refuse(BadRequest("the body is no DeleteOptions"));
-  }
+ApiResult<json> ApiServer::ParseDeleteOptions(const ApiCall& call) {
+  if (call.body.empty()) return json::object();
+  json options = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+  if (!options.is_object()) return Refuse(BadRequest("the body is no DeleteOptions"));
+  return options;
+}
+
+ApiResult<void> ApiServer::CheckDeletion(const Resource& resource, const StoredObject& object, const json& options) {
   const std::string uid = TextAt(options, "preconditions.uid"),
                     version = TextAt(options, "preconditions.resourceVersion");
-  const std::string own_uid = TextAt(object->value, "metadata.uid"),
-                    own_version = std::to_string(object->resource_version);
+  const std::string own_uid = TextAt(object.value, "metadata.uid"),
+                    own_version = std::to_string(object.resource_version);
   if (!uid.empty() && uid != own_uid) {
-    return Refuse(Conflict(call.resource->info, call.name,
+    return Refuse(Conflict(resource.info, object.name,
                            "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + own_uid));
   }
   if (!version.empty() && version != own_version) {
-    return Refuse(Conflict(call.resource->info, call.name,
+    return Refuse(Conflict(resource.info, object.name,
                            "Precondition failed: ResourceVersion in precondition: " + version +
                                ", ResourceVersion in object meta: " + own_version));
   }
-  if (call.Query("dryRun") == "All") return JsonReply(200, object->bytes);
+  return {};
+}
+
+ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
+  const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
+  if (!object) return Refuse(NotFound(call.resource->info, call.name));
+  auto parsed = ParseDeleteOptions(call);
+  if (!parsed) return Refuse(parsed.error());
+  const json& options = *parsed;
+  if (auto allowed = CheckDeletion(*call.resource, *object, options); !allowed) return Refuse(allowed.error());
+  if (IsDryRun(call, options)) return JsonReply(200, object->bytes);
   auto deleted = DeleteObject(call, object, options);
   if (!deleted) return Refuse(deleted.error());
   const ResourceInfo& info = call.resource->info;
@@ -284,7 +343,7 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
       (info.group.empty() && (info.plural == "pods" || info.plural == "services" || info.plural == "namespaces"))) {
     return JsonReply(200, Bytes(*deleted, *call.resource, call.version));
   }
-  json details = {{"name", call.name}, {"kind", info.plural}, {"uid", own_uid}};
+  json details = {{"name", call.name}, {"kind", info.plural}, {"uid", TextAt(object->value, "metadata.uid")}};
   if (!info.group.empty()) details["group"] = info.group;
   const json status = {{"kind", "Status"},
                        {"apiVersion", "v1"},
@@ -346,10 +405,17 @@ void ApiServer::RemoveLater(const Resource& resource, const ObjectRef& object, N
 ApiResult<Reply> ApiServer::DeleteCollection(const ApiCall& call) {
   auto scope = ParseScope(call);
   if (!scope) return Refuse(scope.error());
-  json options = call.body.empty() ? json::object() : json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+  auto parsed = ParseDeleteOptions(call);
+  if (!parsed) return Refuse(parsed.error());
+  const json& options = *parsed;
   std::vector<ObjectRef> deleted;
   for (const ObjectRef& object : store_.List(*call.resource, call.namespace_, store_.resource_version())) {
     if (!scope->Matches(*object)) continue;
+    if (auto allowed = CheckDeletion(*call.resource, *object, options); !allowed) return Refuse(allowed.error());
+    if (IsDryRun(call, options)) {
+      deleted.push_back(object);
+      continue;
+    }
     auto one = DeleteObject(call, object, options);
     if (!one) return Refuse(one.error());
     deleted.push_back(*one);

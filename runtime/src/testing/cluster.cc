@@ -118,7 +118,10 @@ Cluster::Census Cluster::census() const noexcept {
   return {.watches = watches, .requests = all > watches ? all - watches : 0};
 }
 
-Simulation& Cluster::simulation() noexcept { return *impl_->simulation; }
+Simulation& Cluster::simulation() {
+  if (!impl_->simulation) throw Exception(Error(Code::kInvalidArgument, "this cluster runs in real time"));
+  return *impl_->simulation;
+}
 
 void Cluster::RunUntilIdle() {
   if (impl_->simulation) Must(impl_->simulation->RunUntilIdle());

@@ -276,7 +276,7 @@ bool SimulationState::FireTimer(Until until, TimePoint moment) {
     const TimePoint next = timers_.empty() ? Waiter::kNoDeadline : timers_.begin()->first.first;
     const bool too_far = until == Until::kIdle     ? progress_timers_ == 0
                          : until == Until::kMoment ? next > moment || timers_.empty()
-                                                   : next > patience_ || timers_.empty();
+                                                   : timers_.empty() || (next > patience_ && progress_timers_ == 0);
     if (too_far) {
       if (until == Until::kMoment) now_ = std::max(now_, moment);
       return false;

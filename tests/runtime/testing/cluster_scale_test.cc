@@ -28,8 +28,10 @@ class ScaleTest : public ClusterTest {
       "metadata": {"name": "rings.ring.example"}, "spec": {"group": "ring.example", "scope": "Namespaced",
       "names": {"plural": "rings", "kind": "Ring"}, "versions": [
         {"name": "v1", "served": true, "storage": true, "subresources": {"status": {}, "scale": {
-          "specReplicasPath": ".spec.shards", "statusReplicasPath": ".status.sizes.now", "labelSelectorPath": ".spec.labels"}}},
-        {"name": "v2", "served": true, "storage": false}]}})"));
+          "specReplicasPath": ".spec.shards", "statusReplicasPath": ".status.sizes.now", "labelSelectorPath": ".spec.labels"}},
+          "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}},
+        {"name": "v2", "served": true, "storage": false,
+          "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})"));
     json ring = {{"apiVersion", "ring.example/v1"}, {"kind", "Ring"}, {"metadata", {{"name", "a"}}}, {"spec", spec}};
     if (!status.is_null()) ring["status"] = status;
     ring["metadata"]["namespace"] = "default";

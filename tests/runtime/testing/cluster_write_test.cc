@@ -158,6 +158,80 @@ TEST_F(ClusterTest, GivesARunningPodItsGrace) {
   EXPECT_FALSE(cluster_.Get("pods", "default", "a"));
 }
 
+TEST_F(ClusterTest, KeepsAPodThatIsWrittenToWhileItEnds) {
+  json pod = Pod("a");
+  pod["spec"]["nodeName"] = "n1";
+  Post(kPods, pod);
+  Delete(std::string(kPods) + "/a");
+  Send("PATCH", std::string(kPods) + "/a/status", "", {{"status", {{"phase", "Failed"}}}},
+       "application/merge-patch+json");
+  EXPECT_EQ(last_status_, 200);
+  EXPECT_TRUE(cluster_.Get("pods", "default", "a"));
+  cluster_.Advance(30s);
+  EXPECT_FALSE(cluster_.Get("pods", "default", "a"));
+}
+
+TEST_F(ClusterTest, TakesNoNewFinalizerOfAnObjectThatIsBeingDeleted) {
+  json pod = Pod("a");
+  pod["metadata"]["finalizers"] = {"example.com/hold"};
+  Post(kPods, pod);
+  json marked = Delete(std::string(kPods) + "/a");
+  marked["metadata"]["finalizers"].push_back("example.com/more");
+  Put(std::string(kPods) + "/a", marked);
+  EXPECT_THAT(last_causes_, ElementsAre("metadata.finalizers FieldValueForbidden"));
+}
+
+TEST_F(ClusterTest, CreatesALeaseByUpdateAndReplacesItOnlyByVersion) {
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  json lease = json::parse(MinimalObject("coordination.k8s.io/v1", "Lease", "default", "leader").json());
+  const json created = Put(leases + "/leader", lease);
+  EXPECT_EQ(last_status_, 201);
+  lease["spec"]["holderIdentity"] = "me";
+  Put(leases + "/leader", lease);
+  EXPECT_THAT(last_causes_, ElementsAre("metadata.resourceVersion FieldValueInvalid"));
+  lease["metadata"]["resourceVersion"] = created["metadata"]["resourceVersion"];
+  Put(leases + "/leader", lease);
+  EXPECT_EQ(last_status_, 200);
+}
+
+TEST_F(ClusterTest, CountsANodeWithoutAMarkAsSchedulable) {
+  Post("/api/v1/nodes", json::parse(MinimalObject("v1", "Node", "", "n1").json()));
+  EXPECT_EQ(Get("/api/v1/nodes", "fieldSelector=spec.unschedulable%3Dfalse")["items"].size(), 1u);
+  EXPECT_EQ(Get("/api/v1/nodes", "fieldSelector=spec.unschedulable%3Dtrue")["items"].size(), 0u);
+}
+
+TEST_F(ClusterTest, FollowsTheDirectivesAndKeysOfAStrategicPatch) {
+  json pod = Pod("a");
+  pod["metadata"]["finalizers"] = {"example.com/a"};
+  pod["spec"]["containers"] = json::parse(R"([{"name":"one","image":"1"},{"name":"two","image":"2"}])");
+  Post(kPods, pod);
+  const char* patch = R"({"metadata":{"finalizers":["example.com/b"]},"spec":{
+    "$setElementOrder/containers":[{"name":"two"},{"name":"three"}],
+    "containers":[{"name":"one","$patch":"delete"},{"name":"two","image":"3"},{"name":"three","image":"4"}]},
+    "status":{"conditions":[{"type":"Ready","status":"True"}]}})";
+  const json after =
+      Send("PATCH", std::string(kPods) + "/a", "", json::parse(patch), "application/strategic-merge-patch+json");
+  EXPECT_EQ(after["spec"], json::parse(R"({"containers":[{"name":"two","image":"3"},{"name":"three","image":"4"}]})"));
+  EXPECT_EQ(after["metadata"]["finalizers"], json::parse(R"(["example.com/a","example.com/b"])"));
+  const std::string status = std::string(kPods) + "/a/status";
+  for (const char* conditions : {R"([{"type":"Ready","status":"False"},{"type":"Other","status":"True"}])",
+                                 R"([{"type":"Ready","status":"True"}])"}) {
+    Send("PATCH", status, "", {{"status", {{"conditions", json::parse(conditions)}}}},
+         "application/strategic-merge-patch+json");
+  }
+  EXPECT_EQ(Get(status)["status"]["conditions"],
+            json::parse(R"([{"type":"Ready","status":"True"},{"type":"Other","status":"True"}])"));
+}
+
+TEST_F(ClusterTest, AppliesNeitherUnderAnotherNameNorAStatusOfWhatIsNotThere) {
+  constexpr char kApply[] = "application/apply-patch+yaml";
+  Send("PATCH", std::string(kPods) + "/a", "fieldManager=me", Pod("b"), kApply);
+  EXPECT_EQ(last_status_, 400);
+  Send("PATCH", std::string(kPods) + "/a/status", "fieldManager=me", Pod("a"), kApply);
+  EXPECT_EQ(last_status_, 404);
+  EXPECT_THAT(cluster_.List("pods"), IsEmpty());
+}
+
 TEST_F(ClusterTest, DeletesACollectionBySelector) {
   for (const char* name : {"a", "b", "c"}) Post(kPods, Pod(name, {{"odd", name[0] == 'b' ? "no" : "yes"}}));
   const json list = Send("DELETE", kPods, "labelSelector=odd%3Dyes");
@@ -170,6 +244,21 @@ TEST_F(ClusterTest, StoresNothingInADryRun) {
   EXPECT_EQ(last_status_, 201);
   EXPECT_EQ(pod["metadata"]["name"], "a");
   EXPECT_THAT(cluster_.List("pods"), IsEmpty());
+}
+
+TEST_F(ClusterTest, DeletesNothingInADryRunWhereverItIsAskedFor) {
+  Post(kPods, Pod("a"));
+  const json in_body = {{"dryRun", {"All"}}};
+  Delete(std::string(kPods) + "/a", in_body);
+  EXPECT_EQ(last_status_, 200);
+  Delete(kPods, in_body);
+  EXPECT_EQ(last_status_, 200);
+  Send("DELETE", kPods, "dryRun=All");
+  EXPECT_EQ(last_status_, 200);
+  EXPECT_EQ(cluster_.List("pods").size(), 1u);
+  Delete(kPods, {{"preconditions", {{"uid", "another"}}}});
+  EXPECT_EQ(last_code_, Code::kConflict);
+  EXPECT_EQ(cluster_.List("pods").size(), 1u);
 }
 
 TEST_F(ClusterTest, RemembersTheWritesOfClients) {
@@ -230,6 +319,45 @@ TEST_F(ClusterTest, SaysWhatDoesNotFitTheSchema) {
   Post(kOrders, Order(json::object()));
   EXPECT_THAT(last_causes_, ElementsAre("spec.item FieldValueRequired"));
   EXPECT_THAT(cluster_.List("orders"), IsEmpty());
+}
+
+TEST_F(ClusterTest, PrunesWhatTheSchemaDoesNotKnowAndSetsDefaultsBeforeItLooks) {
+  json crd = Crd();
+  json& spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+  spec["required"] = {"item", "count"};
+  spec["properties"]["count"]["default"] = 1;
+  spec["properties"]["packing"] = json::parse(R"({"type":"object","default":{},"properties":{"paper":{"type":"string",
+    "default":"brown"}}})");
+  spec["properties"]["free"] = json::parse(R"({"type":"object","x-kubernetes-preserve-unknown-fields":true})");
+  spec["properties"]["labels"] = json::parse(R"({"type":"object","additionalProperties":{"type":"string"}})");
+  Post(kCrds, crd);
+  const json order = Post(kOrders, Order(json::parse(R"({"item":"tea","unknown":1,"count":null,"free":{"a":{"b":1}},
+    "labels":{"x":"y"}})")));
+  EXPECT_EQ(last_status_, 201) << last_error_;
+  EXPECT_EQ(order["spec"], json::parse(R"({"item":"tea","count":1,"free":{"a":{"b":1}},"labels":{"x":"y"},
+    "packing":{"paper":"brown"}})"));
+}
+
+TEST_F(ClusterTest, RefusesADefinitionThatItCouldNotServe) {
+  json crd = Crd();
+  crd.erase("spec");
+  Post(kCrds, crd);
+  EXPECT_THAT(last_causes_, ElementsAre("spec.group FieldValueRequired", "spec.names.plural FieldValueRequired",
+                                        "spec.names.kind FieldValueRequired", "spec.versions FieldValueRequired"));
+  crd = Crd();
+  crd["spec"]["versions"] = {"v1", {{"name", "v2"}, {"served", "yes"}}};
+  Post(kCrds, crd);
+  EXPECT_EQ(last_code_, Code::kInvalid);
+  EXPECT_EQ(last_causes_.size(), 7u);
+  EXPECT_THAT(cluster_.List("customresourcedefinitions"), IsEmpty());
+}
+
+TEST_F(ClusterTest, AnswersWithAnErrorWhatItCannotMakeSenseOf) {
+  json crd = Crd();
+  crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec"};
+  Post(kCrds, crd);
+  Post(kOrders, Order({{"item", "tea"}}));
+  EXPECT_GE(last_status_, 400);
 }
 
 TEST_F(ClusterTest, DemandsAVersionForTheUpdateOfACustomResource) {

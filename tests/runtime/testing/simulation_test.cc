@@ -204,6 +204,13 @@ TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver_S6) {
   EXPECT_EQ(CodeOf(executor_->MakeWaiter("nothing")->Wait()), Code::kDeadlock);
 }
 
+TEST_P(SimulationTest, WaitsForProgressHoweverFarItIs_S6) {
+  const auto waiter = executor_->MakeWaiter("a retry after two hours");
+  const Timer timer = clock_->After(2h, TimerKind::kProgress, [&] { waiter->Notify(); });
+  EXPECT_TRUE(waiter->Wait());
+  EXPECT_EQ(clock_->Now().time_since_epoch(), 2h);
+}
+
 TEST_P(SimulationTest, EndsAWaitByAStop) {
   std::stop_source stop;
   const auto waiter = executor_->MakeWaiter("an answer");

@@ -10,12 +10,15 @@
 //   cluster.RunUntilIdle();
 //
 // It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
-// and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, schema checks
-// and selectable fields. Two doors: Connection() is an in-process transport in the simulation's virtual time; Serve()
-// is HTTP/2 over TLS on loopback in real time, good enough for kubectl.
+// and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, selectable
+// fields, pruning, defaults and checks of types, required members and enumerations. Two doors: Connection() is an
+// in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in real time, good
+// enough for kubectl.
 //
-// It is not a Kubernetes: no admission, no garbage collector, no controllers, no conversion. The judge is a real
-// kube-apiserver.
+// It is not a Kubernetes, and the judge is a real kube-apiserver. There is no admission, no garbage collector, no
+// controller and no conversion; built-in kinds are neither checked nor defaulted; of schemas, bounds, patterns, formats
+// and rules are not checked, and fieldValidation is ignored. Apply merges what is applied and notes the manager, but
+// nobody owns fields: it never conflicts, and never removes what a manager no longer applies.
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
 
@@ -43,7 +46,7 @@ struct ClusterOptions {
   bool bookmarks = true;
   std::size_t history = 100'000;  // events kept for watches; older ones give 410
   Nanos latency{};                // of each answer, in virtual time
-  std::uint64_t behind = 0;       // of the cache that answers what it may: see Fault
+  std::uint64_t behind = 0;       // lists that may come from the watch cache show so old a state: see Fault::behind
   Trace replay{};                 // instead of the seed, if not empty
 };
 
@@ -66,7 +69,7 @@ struct Action {
 struct Fault {
   std::string verb{};      // "list", "watch", "get", "create", ...; "" any
   std::string resource{};  // plural; "" any
-  int times = 1;           // -1: until ClearFaults()
+  int times = 1;           // 0 or less: until ClearFaults()
   int skip = 0;            // so many matching requests go through first
   int status = 0;          // answered with this HTTP status and a Status body: 410, 429, 500, 503
   std::string reason{};    // of that Status
@@ -134,7 +137,8 @@ class Cluster {
   void Inject(Fault fault);
   void ClearFaults();
 
-  // The writes that clients made, in order (Add and Delete above are not among them).
+  // Every write of a client that reached the server, in order, refused and dry ones too (Add and Delete above are not
+  // among them, nor what an injected fault answered).
   std::vector<Action> Writes() const;
   void ClearWrites();
   struct Census {
@@ -142,8 +146,8 @@ class Cluster {
   };
   Census census() const noexcept;  // open now
 
-  // Simulation. Null pieces of it when simulated = false.
-  Simulation& simulation() noexcept;
+  // Only with simulated = true; throws kgen::Exception otherwise.
+  Simulation& simulation();
   // Runs until nothing but housekeeping is left. Throws kgen::Exception when the simulation says that it never ends:
   // for tests.
   void RunUntilIdle();

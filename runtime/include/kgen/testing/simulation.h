@@ -52,14 +52,13 @@ class TaskResult {
 //   S2  Tasks of one strand run in the order of posting.
 //   S3  Time moves only when nothing can run, and then to the earliest timer.
 //   S4  RunUntilIdle() returns when only housekeeping timers and deadlines of blocked bodies remain; it never moves
-//   time for one of
-//       those. One that is on the way to a progress timer fires when time passes it, as it would in reality.
+//       time for one of those. One that is on the way to a progress timer fires when time passes it, as it would in
+//       reality.
 //   S5  Replaying a trace gives the same trace.
-//   S6  A Wait() on the test's own thread steps the simulation, all timers included: whoever waits lets time pass. With
-//   a deadline it ends
-//       there at the latest. Without one it ends with kDeadlock when nothing can run and no timer is left, or when an
-//       hour of virtual time has passed with housekeeping alone (a ping or a watch deadline may free what hangs; a
-//       resync that goes on for ever does not).
+//   S6  A Wait() on the test's own thread steps the simulation, all timers included: whoever waits lets time pass.
+//       With a deadline it ends there at the latest. Without one it ends with kDeadlock when nothing can run and no
+//       timer is left, or when an hour of virtual time has passed with housekeeping alone and no progress timer is
+//       armed (a ping or a watch deadline may free what hangs; a resync that goes on for ever does not).
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed);
