@@ -25,7 +25,7 @@
 
 namespace kgen {
 
-// Thread safety: const members from any thread. None blocks.
+// Thread safety: const members from any thread. None blocks but AddIndex(), which says for how long.
 template <typename T>
 class SharedInformer {
  public:
