@@ -87,8 +87,8 @@ class SharedInformerFactory {
 };
 
 namespace detail {
-// The informer of that table and the factory's scope, made at the first call. [INF FA-02; D-table: (table, namespaces,
-// tweak)]
+// The informer of that table in the factory's scope, made at the first call. [INF FA-02] A factory has one scope
+// (namespace and tweak): informers of several take several factories, which may share a connection.
 Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
 }  // namespace detail
 

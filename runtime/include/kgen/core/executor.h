@@ -37,8 +37,8 @@ struct ExecutorOptions {
 };
 
 // Thread safety: all members from any thread; none blocks.
-// Lifetime: tasks that were posted run, or are destroyed unrun at Shutdown. The executor's own threads are joined by
-// the runtime, never by one of themselves.
+// Lifetime: tasks that were posted run, or are destroyed unrun when the last reference to the executor goes. Its own
+// threads are joined by the runtime, never by one of themselves.
 class Executor : public SharedObject {
  public:
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
