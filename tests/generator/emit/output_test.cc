@@ -158,7 +158,7 @@ TEST_F(OutputTest, GoesOnWhereARunWasKilled_OUT_04) {
         WriteOutput(after, {.folder = folder_.string(), .set = "acme", .settings = "x", .before_change = kill}), Killed)
         << changes;
     const OutputResult result = Write(after);
-    EXPECT_THAT(result.errors, IsEmpty()) << changes;
+    ASSERT_THAT(result.errors, IsEmpty()) << changes;
     EXPECT_THAT(result.warnings, IsEmpty()) << changes;
     EXPECT_EQ(Read("a/x.h") + Read("a/y.h") + Read("a/z.h"), kMark + "2" + kMark + "2" + kMark + "2");
     EXPECT_FALSE(Exists("a/gone.h"));
