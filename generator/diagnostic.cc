@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "generator/utf8.h"
+
 namespace kgen::generator {
 namespace {
 
@@ -28,24 +30,6 @@ auto Key(const Diagnostic& d) {
   return std::tie(d.origin.file, d.origin.line, d.origin.column, d.severity, d.id, d.message, d.path);
 }
 
-// Decodes one code point of valid or broken UTF-8 at `at`; `length` is 1 for a byte that is no UTF-8.
-bool DecodeOne(std::string_view text, std::size_t at, char32_t& code_point, std::size_t& length) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  length = 1;
-  code_point = first;
-  if (first < 0x80) return true;
-  const std::size_t wanted = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + wanted > text.size()) return false;
-  code_point = first & (0x7F >> wanted);
-  for (std::size_t i = 1; i < wanted; ++i) {
-    const auto byte = static_cast<unsigned char>(text[at + i]);
-    if ((byte & 0xC0) != 0x80) return false;
-    code_point = (code_point << 6) | (byte & 0x3F);
-  }
-  length = wanted;
-  return true;
-}
-
 // Characters that do not show, or that change how others show.
 bool IsInvisible(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
@@ -57,9 +41,10 @@ void AppendHex(std::uint32_t value, int digits, std::string& out) {
 }
 
 void AppendVisible(std::string_view text, std::size_t at, std::size_t& length, std::string& out) {
-  char32_t code_point = 0;
-  const bool valid = DecodeOne(text, at, code_point, length);
-  if (!valid) {
+  const CodePoint decoded = DecodeUtf8(text.substr(at));
+  const auto code_point = static_cast<char32_t>(decoded.value);
+  length = decoded.size;
+  if (!decoded.valid) {
     out += "\\x";
     AppendHex(static_cast<unsigned char>(text[at]), 2, out);
   } else if (code_point == U'"' || code_point == U'\\') {

@@ -9,6 +9,7 @@
 
 #include "generator/emit/macros.h"
 #include "generator/emit/text.h"
+#include "generator/utf8.h"
 
 namespace kgen::generator::emit {
 namespace {
@@ -164,15 +165,11 @@ std::string_view SymbolWord(char c) {
 // The next character of `text` as a word of its own when it is not ASCII: its code point, "u00e9"; bytes that are no
 // UTF-8 one by one. [GEN NAM-24]
 std::string ForeignWord(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t wanted = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : byte(0) >= 0xC0 ? 2 : 1;
-  const std::size_t size = wanted <= text.size() ? wanted : 1;
-  std::uint32_t value = size == 1 ? byte(0) : byte(0) & (0x7Fu >> size);
-  for (std::size_t i = 1; i < size; ++i) value = value << 6 | (byte(i) & 0x3Fu);
-  text.remove_prefix(size);
+  const CodePoint c = DecodeUtf8(text);
+  text.remove_prefix(c.size);
   std::string word = "u";
   const char* digits = "0123456789abcdef";
-  for (int shift = value > 0xFFFF ? 20 : 12; shift >= 0; shift -= 4) word += digits[value >> shift & 0xF];
+  for (int shift = c.value > 0xFFFF ? 20 : 12; shift >= 0; shift -= 4) word += digits[c.value >> shift & 0xF];
   return word;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "generator/utf8.h"
+
 namespace kgen::generator::emit {
 namespace {
 
@@ -26,28 +28,6 @@ void AppendEscaped(char c, std::string& out) {
     out += static_cast<char>('0' + ((byte >> 3) & 7));
     out += static_cast<char>('0' + (byte & 7));
   }
-}
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t size = 1;  // bytes; 1 for a byte that begins no valid sequence
-  bool valid = false;
-};
-
-CodePoint Decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return {};
-  std::uint32_t value = first & (0x7Fu >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3Fu);
-  }
-  const bool overlong = (size == 3 && value < 0x800) || (size == 4 && value < 0x10000);
-  if (overlong || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, size, true};
 }
 
 // Breaks a line in viewers, or in compilers of a later day.
@@ -92,7 +72,7 @@ std::vector<std::string> CleanLines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     std::string current;
     for (std::size_t i = 0; i < line.size();) {
-      const CodePoint c = Decode(std::string_view(line).substr(i));
+      const CodePoint c = DecodeUtf8(std::string_view(line).substr(i));
       if (c.valid && IsLineBreak(c.value)) {
         clean.push_back(std::exchange(current, {}));
       } else if (c.valid && c.value == '\t') {
@@ -117,7 +97,7 @@ std::vector<std::string> CleanLines(const std::vector<std::string>& lines) {
 std::size_t Columns(std::string_view text) {
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const CodePoint c = Decode(text.substr(i));
+    const CodePoint c = DecodeUtf8(text.substr(i));
     columns += c.value >= 0x1100 ? 2 : 1;
     i += c.size;
   }
@@ -200,7 +180,7 @@ std::string InComment(std::string_view text, std::size_t limit) {
   std::string_view more;
   std::size_t quotes = 0, longest = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const CodePoint c = Decode(text.substr(i));
+    const CodePoint c = DecodeUtf8(text.substr(i));
     if (out.size() + c.size > limit) {
       more = "...";
       break;
