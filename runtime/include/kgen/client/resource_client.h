@@ -57,8 +57,8 @@ template <typename T, typename L>
 class ResourceClient {
  public:
   // T may be incomplete here: generated clients are declared before the types that they serve.
-  ResourceClient(Connection connection, std::string_view namespace_)
-      : connection_(std::move(connection)), namespace_(namespace_) {}
+  ResourceClient(Connection connection, std::string_view in_namespace)
+      : connection_(std::move(connection)), namespace_(in_namespace) {}
 
   // The server's answer holds what it added: uid, resourceVersion, defaults.
   [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const {
