@@ -59,7 +59,7 @@ std::string WithoutUser(std::string_view host) {
   if (at == std::string_view::npos) return std::string(host);
   std::size_t scheme = host.substr(0, at).find("://");
   scheme = scheme == std::string_view::npos ? 0 : scheme + 3;
-  if (host.substr(0, scheme).find_first_of(":") + 3 != scheme) scheme = 0;  // "user:password://...", no scheme
+  if (host.substr(0, scheme).find(':') + 3 != scheme) scheme = 0;  // "user:password://...", no scheme
   return std::string(host.substr(0, scheme)) + "(hidden)" + std::string(host.substr(at));
 }
 

@@ -167,7 +167,8 @@ class AnyWatcher::State : public SharedObject {
   Result<Event> Next(std::stop_token stop) {
     if (connection_.executor().InPostedTask())
       return Failed(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work"));
-    Result<RawEvent> raw = queue_->Take(stop.stop_possible() ? std::move(stop) : connection_.stop());
+    if (!stop.stop_possible()) stop = connection_.stop();
+    Result<RawEvent> raw = queue_->Take(std::move(stop));
     if (!raw) return Fail(raw.error());
     if (raw->credit != 0) {
       if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Consumed(raw->credit);
