@@ -134,7 +134,6 @@ void Check(const emit::PlannedVersion& version) {
   for (const emit::PlannedAlias& alias : version.aliases) {
     RequireIdentifier(alias.name);
     RequireName(alias.target);
-    RequireComment(alias.comment);
   }
   for (const emit::PlannedKindInfo& kind : version.kinds) {
     RequireIdentifier(kind.symbol);
