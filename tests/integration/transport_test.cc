@@ -75,7 +75,7 @@ TEST_F(RealTransport, EndsAWatchWhenTheServerIsKilledAndConnectsToItsSuccessor) 
   EXPECT_EQ(end.error().code(), Code::kUnavailable);
   const auto refused = Send("/readyz")->WaitEnd();
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message().substr(0, 14), "cannot connect");
+  EXPECT_TRUE(refused.error().not_connected()) << refused.error();
   Judge::Start();
   auto ready = Send("/readyz");
   EXPECT_TRUE(ready->WaitEnd().has_value());

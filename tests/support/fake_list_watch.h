@@ -66,7 +66,7 @@ inline Error StatusError(Code code, int http, std::string_view reason, std::stri
 }
 inline Error ExpiredError() { return StatusError(Code::kExpired, 410, "Expired", "too old resource version"); }
 inline Error TooManyRequestsError() { return StatusError(Code::kTooManyRequests, 429, "TooManyRequests"); }
-inline Error RefusedError() { return {Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused"}; }
+inline Error RefusedError() { return Error::NotConnected("cannot connect to 10.0.0.1:6443: connection refused"); }
 inline Error LostError() { return {Code::kUnavailable, "the connection was reset"}; }
 
 // One request, open until it was ended or cancelled.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "client/transport_errors.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
@@ -67,7 +66,7 @@ bool IsVersionTooLarge(const Error& error) {
 
 bool IsRetriable(const Error& error) {
   if (error.code() == Code::kTooManyRequests) return true;
-  return error.status() == nullptr && client::CannotConnect(error);
+  return error.not_connected();
 }
 
 bool IsInternal(const Error& error) {

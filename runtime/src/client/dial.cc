@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "client/transport_errors.h"
 #include "client/url.h"
 
 namespace kgen::net {
@@ -167,7 +166,7 @@ void Dialer::GiveUp(const std::string& why) {
   const std::string hint = target_.proxy.empty()
                                ? ""
                                : " (" + target_.proxy + " is set; proxies are not supported, this was tried directly)";
-  Finish(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + " to " + target_.Name() + ": " + why + hint));
+  Finish(Fail(Error::NotConnected("cannot connect to " + target_.Name() + ": " + why + hint)));
 }
 
 void Dialer::Finish(Result<Shared<TcpStream>> result) {

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "client/transport_errors.h"
-
 namespace kgen::net {
 namespace {
 
@@ -168,7 +166,7 @@ void Session::Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls) {
 
 void Session::OnWireOpen() {
   if (wire_->alpn() != "h2") {
-    const Error error(Code::kTls, name_ + ": the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake)");
+    const Error error = Broken("the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake)", Code::kTls);
     return End(&error);
   }
   if (!OpenHttp2()) {
@@ -177,9 +175,9 @@ void Session::OnWireOpen() {
   }
 }
 
-std::string Session::Lost() const {
-  if (!ready_) return std::string(client::kCannotConnect) + " to " + name_ + ": ";
-  return name_ + ": connection lost: ";
+Error Session::Broken(std::string_view why, Code code) const {
+  if (!ready_) return Error::NotConnected("cannot connect to " + name_ + ": " + std::string(why), code);
+  return Error(code, name_ + ": connection lost: " + std::string(why));
 }
 
 bool Session::OpenHttp2() {
@@ -341,8 +339,8 @@ void Session::OnWireBytes(std::string_view plain) {
   // Whatever it is, the peer lives.
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
-    const Error error(tls_ ? Code::kTls : Code::kUnavailable,
-                      Lost() + "the server speaks no HTTP/2, it answered in HTTP/1");
+    const Error error =
+        Broken("the server speaks no HTTP/2, it answered in HTTP/1", tls_ ? Code::kTls : Code::kUnavailable);
     return End(&error);
   }
   inside_ = true;
@@ -350,8 +348,8 @@ void Session::OnWireBytes(std::string_view plain) {
       nghttp2_session_mem_recv(http2_, reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size());
   inside_ = false;
   if (taken < 0) {
-    const Error error(Code::kUnavailable, Lost() + nghttp2_strerror(static_cast<int>(taken)) +
-                                              (last_fault_.empty() ? "" : " (" + last_fault_ + ")"));
+    const Error error = Broken(std::string(nghttp2_strerror(static_cast<int>(taken))) +
+                               (last_fault_.empty() ? "" : " (" + last_fault_ + ")"));
     End(&error);
   }
 }
@@ -366,7 +364,7 @@ void Session::OnWireBatchEnd() {
 void Session::OnWireClosed(Error why) {
   const Shared<Session> self(this);
   for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
-  const Error error(why.code(), (why.code() == Code::kTls ? name_ + ": " : Lost()) + why.message());
+  const Error error = Broken(why.message(), why.code());
   // A server that has said goodbye may hang up once nothing is left to answer.
   End(draining_ && streams_.empty() && why.code() != Code::kTls ? nullptr : &error);
 }
@@ -389,7 +387,7 @@ void Session::Flush() {
   const bool over = nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0;
   if (size < 0 || over) {
     const bool orderly = streams_.empty() && last_fault_.empty();
-    const Error error(Code::kUnavailable, Lost() + (last_fault_.empty() ? "ended" : last_fault_));
+    const Error error = Broken(last_fault_.empty() ? "ended" : last_fault_);
     End(orderly ? nullptr : &error);
   }
 }
@@ -407,16 +405,16 @@ void Session::Arm(Nanos delay) {
 void Session::OnTick() {
   if (ended_) return;
   if (!ready_) {
-    const Error error(Code::kUnavailable, Lost() + "no answer to the " +
-                                              (tls_ && http2_ == nullptr ? "TLS handshake" : "HTTP/2 preface") +
-                                              " within " + Milliseconds(options_.handshake_timeout));
+    const Error error =
+        Broken(std::string("no answer to the ") + (tls_ && http2_ == nullptr ? "TLS handshake" : "HTTP/2 preface") +
+               " within " + Milliseconds(options_.handshake_timeout));
     return End(&error);
   }
   const TimePoint now = clock_->Now();
   if (ping_open_) {
     if (now - ping_sent_ < options_.ping_timeout) return Arm(options_.ping_timeout - (now - ping_sent_));
-    const Error error(Code::kUnavailable, Lost() + "the server is silent, no answer to a PING within " +
-                                              Milliseconds(options_.ping_timeout));
+    const Error error =
+        Broken("the server is silent, no answer to a PING within " + Milliseconds(options_.ping_timeout));
     return End(&error);
   }
   if (!streams_.empty()) {
@@ -466,7 +464,7 @@ void Session::End(const Error* error) {
   const Shared<Session> self(this);
   timer_.Cancel();
   if (wire_) wire_->Close();
-  const Error why = error != nullptr ? *error : Error(Code::kUnavailable, Lost() + "ended");
+  const Error why = error != nullptr ? *error : Broken("ended");
   for (auto& [stream, exchange] : std::exchange(streams_, {})) {
     exchange->session = nullptr;
     exchange->Finish({Fail(why), why.code() == Code::kUnavailable});

@@ -111,7 +111,8 @@ class Session final : public SharedObject, private Wire::User {
   void OnWireClosed(Error why) override;
 
   bool OpenHttp2();
-  std::string Lost() const;  // begins the message of an error that ends the connection
+  // What ends the connection: lost, or not_connected() before the server's settings.
+  Error Broken(std::string_view why, Code code = Code::kUnavailable) const;
   void OnSettings();
   void OnResponseHead(HttpExchange& exchange);
   void OnStreamEnd(HttpExchange& exchange, std::uint32_t error);

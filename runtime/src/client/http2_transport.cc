@@ -259,7 +259,11 @@ void Pool::OnSessionEnded(Session& session, const Error* error) {
   if (opening) opening_ = nullptr;
   std::erase_if(sessions_, [&](const auto& each) { return each.get() == &session; });
   if (error != nullptr) Observe(false, error);
-  if (opening) FailWaiting(error != nullptr ? *error : Error(Code::kUnavailable, name_ + ": connection lost"));
+  if (opening) {
+    FailWaiting(error != nullptr ? *error
+                                 : Error::NotConnected("cannot connect to " + name_ +
+                                                       ": the server ended the connection before its settings"));
+  }
   Pump();
 }
 

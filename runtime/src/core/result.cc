@@ -81,6 +81,7 @@ struct Error::State : SharedObject {
   std::string doing;  // "get pods default/web-0: list pods: "
   Shared<const Answer> answer;
   std::int32_t retry_after_seconds = 0;
+  bool not_connected = false;
 
   // SharedObject itself is not copied: a copy is a new object.
   static Shared<State> CopyOf(const State* from) {
@@ -91,6 +92,7 @@ struct Error::State : SharedObject {
     copy->doing = from->doing;
     copy->answer = from->answer;
     copy->retry_after_seconds = from->retry_after_seconds;
+    copy->not_connected = from->not_connected;
     return copy;
   }
 };
@@ -115,6 +117,14 @@ Error Error::FromStatus(const meta::v1::Status& status, Code code) {
   return Error(Shared<const State>(state));
 }
 
+Error Error::NotConnected(std::string_view message, Code code) {
+  auto state = MakeShared<State>();
+  state->code = code;
+  state->message = message;
+  state->not_connected = true;
+  return Error(Shared<const State>(state));
+}
+
 // A moved-from Error reads as an internal one without a message.
 Code Error::code() const noexcept { return state_ ? state_->code : Code::kInternal; }
 
@@ -128,6 +138,8 @@ const meta::v1::Status* Error::status() const noexcept {
 }
 
 std::int32_t Error::retry_after_seconds() const noexcept { return state_ ? state_->retry_after_seconds : 0; }
+
+bool Error::not_connected() const noexcept { return state_ && state_->not_connected; }
 
 Error Error::With(std::string_view doing) const {
   auto state = State::CopyOf(state_.get());

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/transport_errors.h"
-
 namespace kgen::testing {
 namespace {
 
@@ -76,8 +74,7 @@ class InProcessExchange final : public Exchange {
   void Handle() {
     if (EndIfBroken()) return;
     reply_ = door_->server_->Handle(request_);
-    if (reply_.refuse)
-      return End(Fail(Code::kUnavailable, std::string(client::kCannotConnect) + ": connection refused"));
+    if (reply_.refuse) return End(Fail(Error::NotConnected("cannot connect: connection refused")));
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
     if (door_->simulation_ != nullptr && door_->simulation_->Choose(8) == 7) {
       const std::lock_guard lock(mutex_);

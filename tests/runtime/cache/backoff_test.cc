@@ -156,7 +156,7 @@ TEST(WatchErrors, TakeTheReasonExpiredAloneForAnExpiredContinueToken_LW_08) {
 }
 
 TEST(WatchErrors, TryAgainLaterWhenNoConnectionCameAboutButNotWhenItWasLost_ER_03_ER_04) {
-  EXPECT_TRUE(IsRetriable(Error(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused")));
+  EXPECT_TRUE(IsRetriable(Error::NotConnected("cannot connect to 10.0.0.1:6443: connection refused")));
   EXPECT_FALSE(IsRetriable(Error(Code::kUnavailable, "the connection was reset")));
 }
 

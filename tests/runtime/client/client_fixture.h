@@ -62,7 +62,7 @@ class ClientTest : public ::testing::Test {
 };
 
 inline const Error kReset(Code::kUnavailable, "connection reset");
-inline const Error kRefused(Code::kUnavailable, "cannot connect to test: refused");
+inline const Error kRefused = Error::NotConnected("cannot connect to test: refused");
 
 inline FakeReply Busy(int status, std::string retry_after) {
   return {.status = status,

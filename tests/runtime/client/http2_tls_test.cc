@@ -148,6 +148,7 @@ TEST_F(Http2Tls, TellsThatTheServerWantsACertificate) {
   const Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), AllOf(HasSubstr("the other side refused"), HasSubstr("certificate required")));
+  EXPECT_TRUE(error.not_connected());
 }
 
 TEST_F(Http2Tls, TellsThatTheServerRefusesItsCertificate) {
@@ -188,6 +189,7 @@ TEST_F(Http2Tls, TellsTheWayAServerOfTlsAnswersPlainText) {
   const Error error = Failure({.host = "http://127.0.0.1:" + std::to_string(server_->port())});
   EXPECT_EQ(error.code(), Code::kUnavailable);
   EXPECT_THAT(error.message(), HasSubstr("cannot connect to 127.0.0.1"));
+  EXPECT_TRUE(error.not_connected());
 }
 
 class Http2TlsFiles : public Http2Tls {

@@ -256,6 +256,7 @@ TEST_F(Http2Transport, EndsEveryExchangeOnceWhenTheConnectionBreaks) {
     ASSERT_FALSE(end.has_value());
     EXPECT_EQ(end.error().code(), Code::kUnavailable);
     EXPECT_THAT(end.error().message(), HasSubstr(": connection lost: "));
+    EXPECT_FALSE(end.error().not_connected());
     EXPECT_TRUE(call.sink->lost());
   }
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -415,6 +416,7 @@ TEST_F(Http2Transport, TellsThatNobodyListens) {
   ASSERT_FALSE(end.has_value());
   EXPECT_EQ(end.error().code(), Code::kUnavailable);
   EXPECT_EQ(end.error().message(), "cannot connect to " + where + ": Connection refused");
+  EXPECT_TRUE(end.error().not_connected());
 }
 
 TEST_F(Http2Transport, SaysThatAProxyIsNotUsedWhereItCannotConnect_TRN_12) {
@@ -499,6 +501,7 @@ TEST_F(Http2Transport, GivesUpAServerThatNeverAnswersTheHandshake) {
     const auto end = Get(*transport_, "/ok").sink->WaitEnd();
     ASSERT_FALSE(end.has_value());
     EXPECT_EQ(end.error().code(), Code::kUnavailable);
+    EXPECT_TRUE(end.error().not_connected());
     EXPECT_THAT(end.error().message(), HasSubstr(tls ? "no answer to the TLS handshake within 30 ms"
                                                      : "no answer to the HTTP/2 preface within 30 ms"));
     TearDown();

@@ -77,6 +77,17 @@ TEST_F(ResultTest, TakesARetryAfterOfItsOwn) {
   EXPECT_EQ(error.With("get").retry_after_seconds(), 3);
 }
 
+TEST_F(ResultTest, KeepsThatThereWasNoConnectionOnItsWayOut) {
+  const Error error = Error::NotConnected("cannot connect to 10.0.0.1:6443: Connection refused");
+  EXPECT_EQ(error.code(), Code::kUnavailable);
+  EXPECT_TRUE(error.not_connected());
+  EXPECT_TRUE(error.With("list pods").WithRetryAfter(1).not_connected());
+  EXPECT_EQ(error.With("list pods").ToString(),
+            "list pods: cannot connect to 10.0.0.1:6443: Connection refused (Unavailable)");
+  EXPECT_EQ(Error::NotConnected("TLS handshake", Code::kTls).code(), Code::kTls);
+  EXPECT_FALSE(Error(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: Connection refused").not_connected());
+}
+
 TEST_F(ResultTest, CanBeReadAfterItWasMovedFrom) {
   Error error(Code::kConfig, "text");
   const Error other = std::move(error);

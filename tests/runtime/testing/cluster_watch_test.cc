@@ -341,7 +341,7 @@ TEST_F(ClusterTest, StallsAndRefuses) {
   const auto refused = Watch(kPods, "");
   ASSERT_TRUE(refused->end && !*refused->end);
   EXPECT_EQ(refused->end->error().code(), Code::kUnavailable);
-  EXPECT_THAT(refused->end->error().message(), ::testing::StartsWith("cannot connect"));  // as the real transport says
+  EXPECT_TRUE(refused->end->error().not_connected());  // as with the real transport
 }
 
 TEST_F(ClusterTest, StoresWhatFitsNoSchemaWhenToldAndSaysSo) {

@@ -61,9 +61,9 @@ class ResponseSink : public SharedObject {
  public:
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
-  // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved; the message
-  //                       begins with "cannot connect" if there was no connection at all
+  // Errors: kUnavailable  refused, reset, GOAWAY, frozen peer (PING without answer), name not resolved
   //         kTls          certificate or handshake
+  //         not_connected() is set if there was no connection at all.
   //         kCancelled    Cancel() was called, or the transport was closed
   virtual void OnEnd(HttpEnd end) = 0;
 };

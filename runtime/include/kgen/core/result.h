@@ -69,6 +69,9 @@ class [[nodiscard]] Error {
   Error(Code code, std::string_view message);
   // Keeps the Status; the message is the server's.
   static Error FromStatus(const meta::v1::Status& status, Code code);
+  // For transports: no connection to the server came about (name not resolved, refused, silent, TLS handshake failed).
+  // The message says where to and why.
+  static Error NotConnected(std::string_view message, Code code = Code::kUnavailable);
 
   Code code() const noexcept;
   const std::string& message() const noexcept;  // the innermost message, without what was being done
@@ -76,6 +79,9 @@ class [[nodiscard]] Error {
   const meta::v1::Status* status() const noexcept;
   // Seconds that the server asked to wait (Retry-After header or details.retryAfterSeconds); 0 if it did not.
   std::int32_t retry_after_seconds() const noexcept;
+  // Whether there was no connection at all, so that the server has seen nothing of the request. False where a
+  // connection was lost, which is when it may have.
+  bool not_connected() const noexcept;
 
   // The same failure seen from one step further out: With("list pods") makes "list pods: ...".
   Error With(std::string_view doing) const;
