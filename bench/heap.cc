@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "kgen/core/memory.h"
+
 // glibc's own, under the names that it keeps for programs that replace the public ones.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
@@ -27,6 +29,11 @@ constinit std::atomic<bool> counting{false};
 constinit std::atomic<std::int64_t> live{0};
 constinit std::atomic<std::int64_t> peak{0};
 constinit std::atomic<std::int64_t> allocations{0};
+constinit HeapUse before{};  // the blocks at StartCounting()
+
+constexpr std::int64_t kBetweenLooks = 64;  // allocations; the most that both heaps had is looked for so often
+
+std::int64_t BytesOfBlocks() noexcept { return GetHeapUse().bytes - before.bytes; }
 
 bool Counting() noexcept { return counting.load(std::memory_order_relaxed); }
 
@@ -35,19 +42,25 @@ void Count(void* block, int sign) noexcept {
   const std::int64_t bytes = static_cast<std::int64_t>(::malloc_usable_size(block)) + kChunkHeader;
   const std::int64_t now = live.fetch_add(sign * bytes, std::memory_order_relaxed) + sign * bytes;
   if (sign < 0) return;
-  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (allocations.fetch_add(1, std::memory_order_relaxed) % kBetweenLooks != 0) return;
+  const std::int64_t both = now + BytesOfBlocks();
   std::int64_t most = peak.load(std::memory_order_relaxed);
-  while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  while (both > most && !peak.compare_exchange_weak(most, both, std::memory_order_relaxed)) {
   }
 }
 
 }  // namespace
 
-void Heap::StartCounting() noexcept { counting.store(true, std::memory_order_relaxed); }
-std::int64_t Heap::Live() noexcept { return live.load(std::memory_order_relaxed); }
+void Heap::StartCounting() noexcept {
+  before = GetHeapUse();
+  counting.store(true, std::memory_order_relaxed);
+}
+std::int64_t Heap::Live() noexcept { return live.load(std::memory_order_relaxed) + BytesOfBlocks(); }
 std::int64_t Heap::Peak() noexcept { return peak.load(std::memory_order_relaxed); }
 void Heap::ResetPeak() noexcept { peak.store(Live(), std::memory_order_relaxed); }
-std::int64_t Heap::Allocations() noexcept { return allocations.load(std::memory_order_relaxed); }
+std::int64_t Heap::Allocations() noexcept {
+  return allocations.load(std::memory_order_relaxed) + GetHeapUse().allocations - before.allocations;
+}
 
 }  // namespace kgen::bench
 

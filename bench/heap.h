@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the process has on the heap, and the most that it had: malloc and its relatives, counted.
+// What the process has on its heaps, and the most that it had: malloc and its relatives, counted, and the blocks of
+// kgen values, which count themselves (kgen/core/memory.h).
 //
 // A program that links heap.cc has these functions in the place of glibc's; they pass everything on to it. Counting is
 // off until StartCounting(), and costs a test of one flag until then.
@@ -11,7 +12,8 @@
 
 namespace kgen::bench {
 
-// Bytes are what malloc reserves for a block: its usable size and the 8 bytes of the chunk's header.
+// Bytes are what a block takes: of malloc's its usable size and the 8 bytes of the chunk's header, of kgen's its size
+// class. The peak is looked for at every 64th allocation from malloc.
 //
 // Thread safety: any thread.
 struct Heap {

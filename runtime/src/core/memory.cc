@@ -1,94 +1,82 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-//
-// Allocation and its count. The count is kept per thread, since one shared atomic would cost each decode and copy some
-// hundred contended increments.
 #include "kgen/core/memory.h"
 
+#include "core/heap.h"
+
+// Sanitizers learn about a block's life from malloc and free.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KGEN_BLOCKS_FROM_MALLOC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define KGEN_BLOCKS_FROM_MALLOC 1
+#endif
+#endif
+
+#ifdef KGEN_BLOCKS_FROM_MALLOC
+
+#include <malloc.h>
+
 #include <cstdlib>
-#include <mutex>
 #include <new>
 
 namespace kgen {
 namespace {
 
-// The balance of one thread. Written by its thread only; read by whoever asks LiveBlocks().
-struct ThreadCount {
-  std::atomic<std::int64_t> live{0};
-  ThreadCount* next = nullptr;
-  ThreadCount* previous = nullptr;
-};
+constinit std::atomic<std::int64_t> allocations{0};
+constinit std::atomic<std::int64_t> frees{0};
+constinit std::atomic<std::int64_t> bytes_alive{0};
 
-constinit std::mutex mutex;                       // guards the list
-constinit ThreadCount* first = nullptr;           // of threads that allocated or freed
-constinit std::atomic<std::int64_t> departed{0};  // of threads that ended, and of what they did while ending
-
-// Joins the list for the life of the thread. Other thread-local values may be destroyed later and free blocks then:
-// hence `ended`.
-thread_local constinit ThreadCount* current = nullptr;
-thread_local constinit bool ended = false;
-
-struct Membership {
-  ThreadCount count;
-  Membership() {
-    const std::lock_guard lock(mutex);
-    count.next = first;
-    if (first != nullptr) first->previous = &count;
-    first = &count;
-    current = &count;
-  }
-  ~Membership() {
-    const std::lock_guard lock(mutex);
-    departed.fetch_add(count.live.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    (count.previous != nullptr ? count.previous->next : first) = count.next;
-    if (count.next != nullptr) count.next->previous = count.previous;
-    current = nullptr;
-    ended = true;
-  }
-};
-
-void CountSlowly(std::int64_t change) noexcept {
-  if (!ended) {
-    thread_local Membership membership;
-    std::atomic<std::int64_t>& live = membership.count.live;
-    live.store(live.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-  } else {
-    departed.fetch_add(change, std::memory_order_relaxed);
-  }
-}
-
-inline void Count(std::int64_t change) noexcept {
-  if (ThreadCount* count = current; count != nullptr) [[likely]] {
-    count->live.store(count->live.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-  } else {
-    CountSlowly(change);
-  }
-}
+std::int64_t SizeOf(void* block) noexcept { return static_cast<std::int64_t>(::malloc_usable_size(block)); }
 
 }  // namespace
 
-std::int64_t LiveBlocks() noexcept {
-  const std::lock_guard lock(mutex);
-  std::int64_t sum = departed.load(std::memory_order_relaxed);
-  for (const ThreadCount* count = first; count != nullptr; count = count->next) {
-    sum += count->live.load(std::memory_order_relaxed);
-  }
-  return sum;
+HeapUse GetHeapUse() noexcept {
+  const std::int64_t made = allocations.load(std::memory_order_relaxed);
+  const std::int64_t bytes = bytes_alive.load(std::memory_order_relaxed);
+  return {
+      .blocks = made - frees.load(std::memory_order_relaxed), .bytes = bytes, .reserved = bytes, .allocations = made};
 }
 
-namespace detail {
-
-void* Allocate(std::size_t bytes) {
+void* detail::Allocate(std::size_t bytes) {
   void* block = std::malloc(bytes);
   if (block == nullptr) throw std::bad_alloc();
-  Count(1);
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  bytes_alive.fetch_add(SizeOf(block), std::memory_order_relaxed);
   return block;
 }
 
-void Free(void* block) noexcept {
+void detail::Free(void* block) noexcept {
   if (block == nullptr) return;
-  Count(-1);
+  frees.fetch_add(1, std::memory_order_relaxed);
+  bytes_alive.fetch_sub(SizeOf(block), std::memory_order_relaxed);
   std::free(block);
 }
 
-}  // namespace detail
+}  // namespace kgen
+
+#else
+
+namespace kgen {
+namespace {
+
+constinit detail::Heap heap;
+
+}  // namespace
+
+HeapUse GetHeapUse() noexcept { return heap.Use(); }
+
+void* detail::Allocate(std::size_t bytes) { return heap.Take(bytes); }
+
+void detail::Free(void* block) noexcept {
+  if (block != nullptr) heap.Give(block);
+}
+
+}  // namespace kgen
+
+#endif
+
+namespace kgen {
+
+std::int64_t LiveBlocks() noexcept { return GetHeapUse().blocks; }
+
 }  // namespace kgen

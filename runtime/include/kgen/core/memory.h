@@ -1,9 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The heap blocks behind String, Optional, List, Map, UnknownFields and Ref, and the count of those that live.
+// The heap blocks behind String, Optional, List, Map, UnknownFields and Ref, and how many there are.
 //
-// Every byte that a kgen value owns on the heap comes through Allocate(), so a test can ask at any moment how many
-// blocks are alive: a decode that fails must leave exactly as many as it found.
+// Every byte that a kgen value owns on the heap comes from Allocate(): from one heap for the whole process with free
+// lists by size, never from a thread's own. So memory that one thread frees is what the next thread gets, and a cache
+// under updates does not grow; and a test can ask at any moment how many blocks are alive: a decode that fails must
+// leave exactly as many as it found. With AddressSanitizer or ThreadSanitizer every block comes from malloc, so that
+// they see each one's life.
 #ifndef KGEN_CORE_MEMORY_H_
 #define KGEN_CORE_MEMORY_H_
 
@@ -24,6 +27,16 @@ namespace kgen {
 // thread creates or destroys kgen values meanwhile.
 std::int64_t LiveBlocks() noexcept;
 
+// What the heap of blocks holds, in bytes where nothing else is said.
+struct HeapUse {
+  std::int64_t blocks = 0;       // alive: LiveBlocks()
+  std::int64_t bytes = 0;        // of these blocks, each rounded up to its size class
+  std::int64_t reserved = 0;     // taken from the system and not given back: with what is free in between
+  std::int64_t allocations = 0;  // since the process began
+};
+// Any thread; never blocks. The figures belong to one moment only while no other thread allocates or frees.
+HeapUse GetHeapUse() noexcept;
+
 namespace detail {
 
 // Compilers before P2718 (GCC 14 and older) end the temporaries of `for (auto& c : Get().spec->containers)` before the
@@ -34,9 +47,16 @@ inline constexpr bool kArrowOnTemporaries = true;
 inline constexpr bool kArrowOnTemporaries = false;
 #endif
 
-// Memory for one block, aligned for any vocabulary type. Throws std::bad_alloc, as every container does.
+// Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread, and any other
+// thread may free it. Memory that is free goes back to the system in spans of 64 KiB, at most one in each Free().
 void* Allocate(std::size_t bytes);
-void Free(void* block) noexcept;
+void Free(void* block) noexcept;  // null: nothing happens
+
+// Base class of what lives as long as cached objects do, and belongs on their heap: nodes of a store, tables.
+struct OnHeap {
+  static void* operator new(std::size_t bytes) { return Allocate(bytes); }
+  static void operator delete(void* block) noexcept { Free(block); }
+};
 
 // The start of every shareable block. A block that can be written has exactly one owner; a block with several owners
 // lies below a Ref<const T> (or is immutable text), so nobody can see it change. [D5]

@@ -1,0 +1,271 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/heap.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace kgen::detail {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+constexpr std::size_t RoundUp(std::size_t value, std::size_t to) noexcept { return (value + to - 1) / to * to; }
+
+// Address space of so many bytes that starts at a multiple of `alignment`; null: there is none.
+void* Map(std::size_t bytes, std::size_t alignment) noexcept {
+  void* const mapped =
+      ::mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* const start = static_cast<char*>(mapped);
+  const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
+  if (before != 0) ::munmap(start, before);
+  if (before != alignment) ::munmap(start + before + bytes, alignment - before);
+  // Where the system makes huge pages unasked, the first block of a span would cost 2 MiB, and what was given back
+  // would be filled again in the background.
+  ::madvise(start + before, bytes, MADV_NOHUGEPAGE);
+  return start + before;
+}
+
+bool Bit(const std::uint64_t* words, std::size_t i) noexcept { return (words[i / 64] >> (i % 64) & 1) != 0; }
+void SetBit(std::uint64_t* words, std::size_t i) noexcept { words[i / 64] |= std::uint64_t{1} << (i % 64); }
+void ClearBit(std::uint64_t* words, std::size_t i) noexcept { words[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+
+}  // namespace
+
+void SpinLock::Wait() noexcept {
+  constexpr int kSpins = 64;
+  for (;;) {
+    for (int i = 0; i < kSpins; ++i) {
+      if (!taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire)) return;
+    }
+    std::this_thread::yield();  // whoever holds it may wait for this core
+  }
+}
+
+// ---- Blocks. ----
+
+Heap::Region* Heap::RegionOf(const void* address) noexcept {
+  return reinterpret_cast<Region*>(reinterpret_cast<std::uintptr_t>(address) & ~(kRegionBytes - 1));
+}
+
+Heap::Span* Heap::SpanOf(const void* block) noexcept {
+  return &RegionOf(block)->spans[reinterpret_cast<std::uintptr_t>(block) % kRegionBytes / kSpanBytes];
+}
+
+char* Heap::StartOf(Span* span) noexcept {
+  Region* const region = RegionOf(span);
+  return reinterpret_cast<char*>(region) + static_cast<std::size_t>(span - region->spans) * kSpanBytes;
+}
+
+void Heap::Link(SizeClass& in, Span* span) noexcept {
+  span->previous = nullptr;
+  span->next = in.with_room;
+  if (span->next != nullptr) span->next->previous = span;
+  in.with_room = span;
+}
+
+void Heap::Unlink(SizeClass& in, Span* span) noexcept {
+  (span->previous != nullptr ? span->previous->next : in.with_room) = span->next;
+  if (span->next != nullptr) span->next->previous = span->previous;
+  span->next = span->previous = nullptr;
+}
+
+Heap::Span* Heap::AddSpan(SizeClass& to) {
+  Span* const span = TakeSpans(1);
+  *span = {.of = &to, .free = nullptr, .untouched = StartOf(span), .next = nullptr, .previous = nullptr, .used = 0};
+  Link(to, span);
+  return span;
+}
+
+void* Heap::Take(std::size_t bytes) {
+  if (bytes > kLargestInClass) return TakeLarge(bytes);
+  SizeClass& of = classes_[ClassOf(bytes)];
+  const std::lock_guard lock(of.lock);
+  Span* span = of.with_room;
+  if (span == nullptr) [[unlikely]]
+    span = AddSpan(of);
+  void* block = span->free;
+  if (block != nullptr) {
+    span->free = span->free->next;
+  } else {
+    block = span->untouched;
+    span->untouched += of.size;
+  }
+  ++of.taken;
+  if (++span->used == of.capacity) Unlink(of, span);
+  return block;
+}
+
+// A span that was full comes first, so that the fullest ones are filled up and the others become free.
+void Heap::Give(void* block) noexcept {
+  Span* const span = SpanOf(block);
+  if (span->of == nullptr) return GiveLarge(span);
+  SizeClass& of = *span->of;
+  {
+    const std::lock_guard lock(of.lock);
+    span->free = ::new (block) FreeBlock{span->free};
+    ++of.given;
+    if (span->used-- == of.capacity) Link(of, span);
+    const bool alone = span->next == nullptr && span->previous == nullptr;
+    if (span->used != 0 || alone) return;
+    Unlink(of, span);
+  }
+  GiveSpans(span, 1);
+}
+
+void* Heap::TakeLarge(std::size_t bytes) {
+  const std::size_t pages = RoundUp(bytes, kPage);
+  if (pages < bytes) throw std::bad_alloc();
+  const std::size_t count = RoundUp(pages, kSpanBytes) / kSpanBytes;
+  if (count >= kSpansInRegion) return TakeHuge(pages);
+  Span* const span = TakeSpans(count);
+  *span = {.of = nullptr, .free = nullptr, .untouched = nullptr, .next = nullptr, .previous = nullptr, .used = pages};
+  const std::lock_guard lock(spans_lock_);
+  ++large_taken_;
+  large_bytes_ += pages;
+  return StartOf(span);
+}
+
+// More than a region: a mapping of its own, with as much of a region at its start as Give() looks at.
+void* Heap::TakeHuge(std::size_t pages) {
+  if (pages > std::size_t{1} << 46) throw std::bad_alloc();
+  auto* const region = static_cast<Region*>(Map(kSpanBytes + pages, kRegionBytes));
+  if (region == nullptr) throw std::bad_alloc();
+  Span* const span = ::new (&region->spans[1]) Span{};
+  span->used = pages;
+  const std::lock_guard lock(spans_lock_);
+  ++large_taken_;
+  large_bytes_ += pages;
+  reserved_.fetch_add(pages, std::memory_order_relaxed);
+  return StartOf(span);
+}
+
+void Heap::GiveLarge(Span* span) noexcept {
+  const std::size_t pages = span->used;
+  const std::size_t count = RoundUp(pages, kSpanBytes) / kSpanBytes;
+  {
+    const std::lock_guard lock(spans_lock_);
+    ++large_given_;
+    large_bytes_ -= pages;
+  }
+  if (count < kSpansInRegion) return GiveSpans(span, count);
+  reserved_.fetch_sub(pages, std::memory_order_relaxed);
+  ::munmap(RegionOf(span), kSpanBytes + pages);
+}
+
+// ---- Spans. ----
+
+void Heap::List(Region* region) noexcept {
+  region->listed = true;
+  region->previous = nullptr;
+  region->next = regions_;
+  if (regions_ != nullptr) regions_->previous = region;
+  regions_ = region;
+}
+
+void Heap::Unlist(Region* region) noexcept {
+  region->listed = false;
+  (region->previous != nullptr ? region->previous->next : regions_) = region->next;
+  if (region->next != nullptr) region->next->previous = region->previous;
+}
+
+Heap::Region* Heap::AddRegion() {
+  void* const memory = Map(kRegionBytes, kRegionBytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* const region = static_cast<Region*>(memory);  // zeros; what is not written here needs no page
+  region->longest = kSpansInRegion - 1;
+  std::fill_n(region->free, kWords, ~std::uint64_t{0});
+  ClearBit(region->free, 0);
+  List(region);
+  return region;
+}
+
+// The first of so many free spans side by side, rather one that has its memory; 0: there are none.
+std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
+  if (count == 1) {
+    for (const std::uint64_t* words : {region.at_hand, region.free}) {
+      for (std::size_t w = 0; w < kWords; ++w) {
+        if (words[w] != 0) return w * 64 + static_cast<std::size_t>(std::countr_zero(words[w]));
+      }
+    }
+    return 0;
+  }
+  std::size_t run = 0;
+  for (std::size_t i = 1; i < kSpansInRegion; ++i) {
+    run = Bit(region.free, i) ? run + 1 : 0;
+    if (run == count) return i + 1 - count;
+  }
+  return 0;
+}
+
+Heap::Span* Heap::TakeSpans(std::size_t count) {
+  const std::lock_guard lock(spans_lock_);
+  std::size_t first = 0;
+  Region* region = regions_;
+  for (; region != nullptr; region = region->next) {
+    if (region->longest < count) continue;
+    first = FindRun(*region, count);
+    if (first != 0) break;
+    region->longest = count - 1;
+  }
+  if (region == nullptr) {
+    region = AddRegion();
+    first = 1;
+  }
+  for (std::size_t i = first; i < first + count; ++i) {
+    ClearBit(region->free, i);
+    if (Bit(region->at_hand, i)) {
+      ClearBit(region->at_hand, i);
+      --at_hand_;
+    } else {
+      reserved_.fetch_add(kSpanBytes, std::memory_order_relaxed);
+    }
+  }
+  if (std::all_of(region->free, region->free + kWords, [](std::uint64_t word) { return word == 0; })) Unlist(region);
+  return &region->spans[first];
+}
+
+void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
+  Region* const region = RegionOf(first);
+  const auto index = static_cast<std::size_t>(first - region->spans);
+  bool keep;
+  {
+    const std::lock_guard lock(spans_lock_);
+    keep = at_hand_ + count <= kMostAtHand;
+    if (keep) at_hand_ += count;
+  }
+  if (!keep) {
+    ::madvise(StartOf(first), count * kSpanBytes, MADV_DONTNEED);
+    reserved_.fetch_sub(count * kSpanBytes, std::memory_order_relaxed);
+  }
+  const std::lock_guard lock(spans_lock_);
+  for (std::size_t i = index; i < index + count; ++i) {
+    SetBit(region->free, i);
+    if (keep) SetBit(region->at_hand, i);
+  }
+  region->longest = kSpansInRegion - 1;
+  if (region->listed) Unlist(region);
+  List(region);
+}
+
+HeapUse Heap::Use() noexcept {
+  HeapUse use;
+  for (SizeClass& of : classes_) {
+    const std::lock_guard lock(of.lock);
+    use.allocations += static_cast<std::int64_t>(of.taken);
+    use.blocks += static_cast<std::int64_t>(of.taken - of.given);
+    use.bytes += static_cast<std::int64_t>((of.taken - of.given) * of.size);
+  }
+  const std::lock_guard lock(spans_lock_);
+  use.allocations += static_cast<std::int64_t>(large_taken_);
+  use.blocks += static_cast<std::int64_t>(large_taken_ - large_given_);
+  use.bytes += static_cast<std::int64_t>(large_bytes_);
+  use.reserved = static_cast<std::int64_t>(reserved_.load(std::memory_order_relaxed));
+  return use;
+}
+
+}  // namespace kgen::detail

@@ -1,0 +1,154 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The heap of all blocks (kgen/core/memory.h): one for the process, with free lists by size.
+//
+//   Take(bytes) --> SizeClass --> a Span with room --> block
+//   Region: 16 MiB of address space, cut into Spans of 64 KiB; a Span holds blocks of one size
+//
+// The strand of an informer moves from thread to thread. A heap with an arena or a cache for each thread keeps what one
+// thread freed from the next one, so that the process grows with every update although no more objects live. Here a
+// freed block goes back to its span, and whoever needs that size next gets it.
+//
+// A span in which nothing lives goes back to the system, at most one in each Give(). A few stay at hand, since the next
+// blocks need them soon.
+#ifndef KGEN_SRC_CORE_HEAP_H_
+#define KGEN_SRC_CORE_HEAP_H_
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kgen/core/memory.h"
+
+namespace kgen::detail {
+
+// A lock for some twenty instructions at a time. A std::mutex pays for its unlock a second time as much.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    if (taken_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+      Wait();
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+
+ private:
+  void Wait() noexcept;
+  std::atomic<bool> taken_{false};
+};
+
+// Thread safety: all members from any thread; they hold a lock for some instructions, or for a system call when address
+// space is needed. Not in a signal handler, and not in a forked child of a process with threads.
+// Lifetime: constant-initialized and trivially destroyed, so that static objects may own blocks at exit.
+class Heap {
+ public:
+  static constexpr std::size_t kSpanBytes = 64u << 10;
+  static constexpr std::size_t kRegionBytes = 16u << 20;
+  static constexpr std::size_t kLargestInClass = 16u << 10;  // larger blocks have spans of their own
+  static constexpr std::size_t kMostAtHand = 64;             // free spans that are not given back
+
+  constexpr Heap() noexcept;
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  // Memory aligned to 16 bytes. Throws std::bad_alloc.
+  void* Take(std::size_t bytes);
+  // What Take() returned; not null.
+  void Give(void* block) noexcept;
+
+  HeapUse Use() noexcept;
+
+  // The size of the block for so many bytes, up to kLargestInClass.
+  static constexpr std::size_t BlockSize(std::size_t bytes) noexcept { return SizeOf(ClassOf(bytes)); }
+
+ private:
+  static constexpr std::size_t kSpansInRegion = kRegionBytes / kSpanBytes;
+  static constexpr std::size_t kGrain = 16;
+  static constexpr std::size_t kLinearUpTo = 1024;  // sizes grow by 16 bytes up to here, then by an eighth at most
+  static constexpr std::size_t kLinearClasses = kLinearUpTo / kGrain + 1;
+  static constexpr std::size_t kClasses = kLinearClasses + 4 * 8;
+  static constexpr std::size_t kWords = kSpansInRegion / 64;
+
+  struct SizeClass;
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  // What is known of a span. It stands at the start of the region, since a span that was given back has no memory.
+  struct alignas(64) Span {
+    SizeClass* of;    // null: one large block
+    FreeBlock* free;  // blocks that were given back
+    char* untouched;  // behind the blocks that were ever taken
+    Span* next;       // of those with room in their class
+    Span* previous;
+    std::size_t used;  // blocks; of a large block: bytes, in whole pages
+  };
+  struct alignas(64) SizeClass {
+    SpinLock lock;
+    std::uint32_t size = 0;
+    std::uint32_t capacity = 0;  // blocks in a span
+    Span* with_room = nullptr;
+    std::uint64_t taken = 0;  // in all
+    std::uint64_t given = 0;
+  };
+  struct Region {
+    Span spans[kSpansInRegion];  // the first one is where this stands, and is never used
+    Region* next;                // of those with free spans
+    Region* previous;
+    bool listed;
+    std::size_t longest;            // no more free spans than these stand side by side
+    std::uint64_t free[kWords];     // a bit for each span
+    std::uint64_t at_hand[kWords];  // of the free ones: still has its memory
+  };
+  static_assert(sizeof(Region) <= kSpanBytes);
+
+  static constexpr std::size_t ClassOf(std::size_t bytes) noexcept {
+    if (bytes <= kLinearUpTo) return (bytes + kGrain - 1) / kGrain;
+    const unsigned exponent = static_cast<unsigned>(std::bit_width(bytes - 1)) - 1;
+    return kLinearClasses + std::size_t{exponent - 10} * 8 + ((bytes - 1) >> (exponent - 3)) - 8;
+  }
+  static constexpr std::size_t SizeOf(std::size_t index) noexcept {
+    if (index < kLinearClasses) return index == 0 ? kGrain : index * kGrain;
+    const std::size_t past = index - kLinearClasses;
+    return (past % 8 + 9) << (past / 8 + 7);
+  }
+  static Region* RegionOf(const void* address) noexcept;
+  static Span* SpanOf(const void* block) noexcept;
+  static char* StartOf(Span* span) noexcept;
+
+  static void Link(SizeClass& in, Span* span) noexcept;
+  static void Unlink(SizeClass& in, Span* span) noexcept;
+  Span* AddSpan(SizeClass& to);
+  void* TakeLarge(std::size_t bytes);
+  void GiveLarge(Span* span) noexcept;
+  void* TakeHuge(std::size_t pages);
+
+  // Spans side by side, of any region.
+  Span* TakeSpans(std::size_t count);
+  void GiveSpans(Span* first, std::size_t count) noexcept;
+  Region* AddRegion();
+  void List(Region* region) noexcept;
+  void Unlist(Region* region) noexcept;
+  static std::size_t FindRun(const Region& region, std::size_t count) noexcept;
+
+  std::array<SizeClass, kClasses> classes_;
+
+  SpinLock spans_lock_;        // guards all below; taken after a class's lock, never before
+  Region* regions_ = nullptr;  // with free spans
+  std::size_t at_hand_ = 0;    // free spans that still have their memory
+  std::uint64_t large_taken_ = 0;
+  std::uint64_t large_given_ = 0;
+  std::size_t large_bytes_ = 0;
+  std::atomic<std::size_t> reserved_{0};  // bytes
+};
+
+constexpr Heap::Heap() noexcept {
+  for (std::size_t i = 0; i < kClasses; ++i) {
+    classes_[i].size = static_cast<std::uint32_t>(SizeOf(i));
+    classes_[i].capacity = static_cast<std::uint32_t>(kSpanBytes / SizeOf(i));
+  }
+}
+
+}  // namespace kgen::detail
+
+#endif  // KGEN_SRC_CORE_HEAP_H_
