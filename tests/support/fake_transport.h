@@ -9,6 +9,7 @@
 #define KGEN_TESTS_SUPPORT_FAKE_TRANSPORT_H_
 
 #include <deque>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ struct FakeReply {
   std::size_t piece = 0;          // the body comes in pieces of this size; 0: whole
   std::optional<Error> broken{};  // how it ends, if not well; with status 0 there is no head
   bool lost = false;              // because the connection was
+  bool throws = false;            // Start() itself throws std::bad_alloc, as where no memory is left
 };
 
 // One request under way, for tests that answer step by step.
@@ -69,6 +71,7 @@ class FakeTransport final : public Transport {
     } else {
       const std::optional<FakeReply> reply = std::move(script_.front());
       script_.pop_front();
+      if (reply && reply->throws) throw std::bad_alloc();
       if (reply) Play(*exchange, *reply);
     }
     return exchange;

@@ -12,8 +12,7 @@
 namespace kgen::client {
 namespace {
 
-constexpr std::size_t kLargestAnswer = 1u << 30;
-constexpr Nanos kAfterLostConnection = std::chrono::seconds(1);  // [CLI REST-20]
+constexpr Nanos kAfterLostConnection = std::chrono::seconds(1);
 // A server, or whatever stands before it, that says "tomorrow" must not keep a caller until then: it is asked again
 // after this, and its error goes to the caller after kMaxRetries such waits.
 constexpr Nanos kLongestRetryAfter = std::chrono::minutes(5);
@@ -33,8 +32,8 @@ void CallOperation::OnBytes(std::string bytes) {
     if (!CollectRefusal(bytes)) Answered();
     return;
   }
-  if (body_.size() + bytes.size() > kLargestAnswer) {
-    return Finish(Fail(Describe(Error(Code::kDecode, "the answer is larger than 1 GiB; list in pages"))));
+  if (body_.size() + bytes.size() > request().max_answer_bytes) {
+    return Finish(Fail(Describe(TooLarge())));
   }
   if (body_.empty()) {
     body_ = std::move(bytes);
@@ -46,13 +45,18 @@ void CallOperation::OnBytes(std::string bytes) {
 void CallOperation::OnEnd(HttpEnd end) {
   if (end.result && head_.status != 0) return Answered();
   const Error error = end.result ? Error(Code::kUnavailable, "the answer has no head") : end.result.error();
-  // Anything but a GET may have been carried out by the server before the connection went. [CLI REST-20]
+  // Anything but a GET may have been carried out by the server before the connection went.
   if (request().method == "GET" && end.connection_lost && MayRetry()) {
     ++retries_;
     head_ = {};
-    if (Again(kAfterLostConnection)) return;
+    if (Again(kAfterLostConnection, error)) return;
   }
   Finish(Fail(Describe(error)));
+}
+
+Error CallOperation::TooLarge() const {
+  return {Code::kDecode, "the answer is larger than the " + std::to_string(request().max_answer_bytes) +
+                             " bytes of max_answer_bytes; list in pages, or raise the bound"};
 }
 
 void CallOperation::Answered() {
@@ -66,10 +70,10 @@ void CallOperation::Answered() {
   }
   Error error = RefusalOf(head_);
   const std::optional<std::int32_t> wait = ParseRetryAfter(head_.Header("retry-after"));
-  if ((head_.status == 429 || head_.status >= 500) && wait && MayRetry()) {  // [CLI REST-19]
+  if ((head_.status == 429 || head_.status >= 500) && wait && MayRetry()) {
     ++retries_;
     head_ = {};
-    if (Again(std::min<Nanos>(std::chrono::seconds(*wait), kLongestRetryAfter))) return;
+    if (Again(std::min<Nanos>(std::chrono::seconds(*wait), kLongestRetryAfter), error)) return;
   }
   Finish(Fail(std::move(error)));
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A request whose whole answer is collected, with retries. [CLI REST-18..REST-23, REST-27]
+// A request whose whole answer is collected, with retries.
 #ifndef KGEN_SRC_CLIENT_CALL_H_
 #define KGEN_SRC_CLIENT_CALL_H_
 
@@ -23,6 +23,7 @@ class CallOperation final : public Operation {
   void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
 
   void Answered();
+  Error TooLarge() const;
   bool MayRetry() const noexcept { return retries_ < kMaxRetries; }
   bool Succeeded() const noexcept { return head_.status >= 200 && head_.status <= 206; }
   void Finish(Result<ApiResponse> result);

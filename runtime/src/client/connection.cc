@@ -7,6 +7,7 @@
 
 #include "client/call.h"
 #include "client/connection_core.h"
+#include "client/errors.h"
 #include "client/stream.h"
 #include "kgen/core/waiter.h"
 
@@ -29,6 +30,7 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Settings settings)
       limiter(settings.qps, settings.burst),
       token(std::move(settings.token), std::move(settings.token_file)) {
   executor->ReportTo(observer);
+  OutOfMemory();
 }
 
 Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }

@@ -2,6 +2,7 @@
 #include "client/errors.h"
 
 #include <charconv>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -186,6 +187,19 @@ std::optional<Error> FailureIn(std::string_view body) {
   std::optional<meta::v1::Status> status = ParseStatus(body);
   if (!status || status->status != "Failure") return std::nullopt;
   return FromStatus(*std::move(status), 0);
+}
+
+const Error& OutOfMemory() {
+  static const Error& error = *new Error(Code::kInternal, "out of memory");
+  return error;
+}
+
+Error OutOfMemory(std::string_view what) {
+  try {
+    return OutOfMemory().With(what);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {

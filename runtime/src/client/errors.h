@@ -32,6 +32,11 @@ Error ErrorOf(const Answer& answer);
 // The failure that a body with a 2xx code holds nevertheless. [CLI REST-31]
 std::optional<Error> FailureIn(std::string_view body);
 
+// What a call ends with when an allocation fails. Each connection asks for it when it is made, so that it needs no
+// memory when there is none. `what` stands in front of it as long as that works.
+const Error& OutOfMemory();
+Error OutOfMemory(std::string_view what);
+
 // Whole seconds; nothing for a date or no header. [CLI REST-19]
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;
 

@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/operation.h"
 
+#include <exception>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "client/errors.h"
@@ -50,14 +53,18 @@ Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Str
 }
 
 void Operation::Begin() {
-  // A watch passes the limiter without a token: it is one request for a long time. [CLI REST-15]
-  PostSelf([](Operation& op) { op.Throttle(op.request_.watch); });
+  const TimePoint begun = core_->clock->Now();
+  PostSelf([begun](Operation& op) {
+    if (op.request_.timeout != Nanos::zero()) op.StartTimeLimit(begun, op.request_.timeout);
+    // A watch passes the limiter without a token: it is one request for a long time.
+    op.Throttle(op.request_.watch);
+  });
 }
 
 void Operation::Cancel() noexcept {
   if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
   PostSelf([](Operation& op) {
-    if (!op.ended_) op.OnFailed(op.Describe(Error(Code::kCancelled, "cancelled")));
+    if (!op.ended_) op.OnFailed(op.Describe(Error(Code::kCancelled, "cancelled" + op.LastAttempt())));
   });
 }
 
@@ -75,29 +82,66 @@ void Operation::Throttle(bool exempt) {
 
 void Operation::Authorize() {
   if (ended_ || cancelled()) return;
-  StartTimeLimit();
+  // The limit of the config starts after the first wait for the limiter, so that throttling takes nothing of it.
+  if (!request_.watch && !deadline_ && core_->timeout > Nanos::zero()) {
+    StartTimeLimit(core_->clock->Now(), core_->timeout);
+  }
   if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
   core_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
-    Result<std::string> token = self->core_->token.Read(self->core_->clock->Now());
-    self->PostSelf([token = std::move(token)](Operation& op) {
-      if (op.ended_ || op.cancelled()) return;
-      if (!token) return op.OnFailed(op.Describe(token.error()));
-      op.Attempt(*token);
-    });
+    try {
+      self->OnToken(self->core_->token.Read(self->core_->clock->Now()));
+    } catch (const std::bad_alloc&) {
+      self->OnToken(Fail(OutOfMemory()));
+    }
   });
 }
 
-// Starts after the first wait for the limiter, so that throttling eats nothing of it. [CLI REST-15]
-void Operation::StartTimeLimit() {
-  if (request_.watch || core_->timeout <= Nanos::zero() || deadline_) return;
-  deadline_ = Later(core_->clock->Now(), core_->timeout);
-  time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) {
-      if (op.ended_ || op.cancelled()) return;
-      const std::string message = "no answer within " + DurationText(op.core_->timeout);
-      op.OnFailed(op.Describe(Error(Code::kTimeout, message)));
-    });
+// On any thread.
+void Operation::OnToken(Result<std::string> token) {
+  PostSelf([token = std::move(token)](Operation& op) {
+    if (op.ended_ || op.cancelled()) return;
+    if (!token) return op.OnFailed(op.Describe(token.error()));
+    op.Attempt(*token);
   });
+}
+
+void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
+  deadline_ = Later(from, limit);
+  if (limit < Nanos::zero()) return OnTimeLimit();
+  time_limit_ = core_->clock->At(*deadline_, TimerKind::kProgress, [self = Shared<Operation>(this)] {
+    self->PostSelf([](Operation& op) { op.OnTimeLimit(); });
+  });
+}
+
+void Operation::OnTimeLimit() {
+  if (ended_ || cancelled() || !deadline_) return;
+  const Nanos limit = TimeLimit();
+  const std::string message =
+      limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
+  OnFailed(Describe(Error(Code::kTimeout, message + LastAttempt())));
+}
+
+Nanos Operation::TimeLimit() const noexcept {
+  if (request_.timeout != Nanos::zero()) return request_.timeout;
+  return request_.watch ? Nanos::zero() : core_->timeout;
+}
+
+std::string Operation::LastAttempt() const {
+  return last_failure_ ? "; the attempt before failed: " + last_failure_->message() : std::string();
+}
+
+Error Operation::FailureOfException() const {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(request_.what);
+  } catch (const std::length_error&) {
+    return OutOfMemory(request_.what);
+  } catch (const std::exception& thrown) {
+    return Describe(Error(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what()));
+  } catch (...) {
+    return Describe(Error(Code::kUserCode, "an exception of unknown type was thrown"));
+  }
 }
 
 HttpRequest Operation::Compose(const std::string& token) const {
@@ -105,8 +149,9 @@ HttpRequest Operation::Compose(const std::string& token) const {
   http.method = request_.method;
   http.path = core_->base_path + request_.path;
   std::string query = request_.query;
-  if (!request_.watch && core_->timeout > Nanos::zero()) {  // the server need not work longer than we wait [CLI REST-8]
-    query = WithQueryPair(std::move(query), "timeout", DurationText(core_->timeout));
+  if (const Nanos limit = TimeLimit(); !request_.watch && limit > Nanos::zero()) {
+    // The server need not work longer than we wait.
+    query = WithQueryPair(std::move(query), "timeout", DurationText(limit));
   }
   if (!query.empty()) http.path += '?' + query;
   http.headers.push_back({"accept", "application/json"});
@@ -152,7 +197,8 @@ Error Operation::RefusalOf(const HttpHead& head) {
   return Describe(ErrorOf(answer));
 }
 
-bool Operation::Again(Nanos delay) {
+bool Operation::Again(Nanos delay, const Error& why) {
+  last_failure_ = why;
   if (deadline_ && core_->clock->Now() + delay >= *deadline_) return false;
   if (exchange_) exchange_->Cancel();
   exchange_ = {};

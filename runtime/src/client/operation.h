@@ -6,7 +6,8 @@
 //   Begin --> limiter --> token --> transport --> OnHead, OnBytes..., OnEnd --> End, or Again
 //
 // Everything but Begin() and Cancel() happens on the strand, so that nothing here is locked. What the transport says of
-// an attempt that is over, or after End(), goes nowhere.
+// an attempt that is over, or after End(), goes nowhere. An exception that leaves a task of the operation (no memory, a
+// sink of the user that throws) ends it with an error: nobody waits for an answer that cannot come any more.
 #ifndef KGEN_SRC_CLIENT_OPERATION_H_
 #define KGEN_SRC_CLIENT_OPERATION_H_
 
@@ -37,7 +38,7 @@ class Operation : public SharedObject {
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
   virtual void OnEnd(HttpEnd end) = 0;
-  // Cancelled, out of time, or no token: OnEnd does not come. On the strand. Calls End().
+  // Cancelled, out of time, no token, or an exception: OnEnd does not come. On the strand. Calls End().
   virtual void OnFailed(Error error) = 0;
 
   // Collects the body of a refusal up to a bound. False when the bound is reached: no more is wanted.
@@ -47,8 +48,13 @@ class Operation : public SharedObject {
   // The same failure, seen from outside: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }
 
-  // Another attempt after `delay`. False if the time limit would pass before.
-  bool Again(Nanos delay);
+  // Another attempt after `delay`, because the last one failed by `why`. False if the time limit would pass before.
+  bool Again(Nanos delay, const Error& why);
+  // What is left may take as long as it likes.
+  void StopTimeLimit() noexcept {
+    deadline_.reset();
+    time_limit_.Cancel();
+  }
   // Nothing comes any more; what was under way at the transport is given up.
   void End() noexcept;
   // Credit that was kept.
@@ -61,7 +67,14 @@ class Operation : public SharedObject {
   // Calls task(*this) on the strand; keeps the operation until then.
   template <typename Task>
   void PostSelf(Task task) {
-    core_->executor->Post(strand_, [self = Shared<Operation>(this), task = std::move(task)]() mutable { task(*self); });
+    core_->executor->Post(strand_, [self = Shared<Operation>(this), task = std::move(task)]() mutable {
+      try {
+        task(*self);
+      } catch (...) {
+        if (self->ended_) throw;  // out of whatever was told of the end: the executor reports it
+        self->OnFailed(self->FailureOfException());
+      }
+    });
   }
 
   bool keeps_credit_ = false;
@@ -70,8 +83,13 @@ class Operation : public SharedObject {
   class Sink;
   void Throttle(bool exempt);
   void Authorize();
+  void OnToken(Result<std::string> token);
   void Attempt(const std::string& token);
-  void StartTimeLimit();
+  void StartTimeLimit(TimePoint from, Nanos limit);
+  void OnTimeLimit();
+  Nanos TimeLimit() const noexcept;
+  std::string LastAttempt() const;   // its failure, to be appended to a message
+  Error FailureOfException() const;  // in a catch block
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
 
@@ -84,6 +102,7 @@ class Operation : public SharedObject {
   std::optional<TimePoint> deadline_{};
   TimePoint attempt_started_{};
   int attempt_ = 0;
+  std::optional<Error> last_failure_{};  // of the attempt before this one
   std::string refusal_{};
   bool ended_ = false;
   std::atomic<bool> cancelled_ = false;

@@ -121,6 +121,7 @@ Result<ApiRequest> RawResource::Create(std::string_view object_namespace, std::s
   Result<ApiRequest> request = OfCollection("POST", "create", *kind_, *target, false);
   if (!request) return request;
   request->query = WriteQuery(options.dry_run, options.field_manager, options.field_validation);
+  request->timeout = options.timeout;
   SetJson(*request, std::move(body));
   return request;
 }
@@ -133,6 +134,7 @@ Result<ApiRequest> RawResource::Update(std::string_view object_namespace, std::s
   Result<ApiRequest> request = OfObject("PUT", "update", *kind_, *target, name, subresource);
   if (!request) return request;
   request->query = WriteQuery(options.dry_run, options.field_manager, options.field_validation);
+  request->timeout = options.timeout;
   SetJson(*request, std::move(body));
   return request;
 }
@@ -144,12 +146,15 @@ Result<ApiRequest> RawResource::Get(std::string_view name, std::string_view subr
   client::QueryBuilder query;
   query.AddIfSet("resourceVersion", options.resource_version);
   request->query = query.Take();
+  request->timeout = options.timeout;
   return request;
 }
 
 Result<ApiRequest> RawResource::List(const ListOptions& options) const {
   Result<ApiRequest> request = OfCollection("GET", "list", *kind_, namespace_, true);
-  if (request) request->query = options.Query();
+  if (!request) return request;
+  request->query = options.Query();
+  request->timeout = options.timeout;
   return request;
 }
 
@@ -158,6 +163,7 @@ Result<ApiRequest> RawResource::Watch(const ListOptions& options) const {
   if (!request) return request;
   request->query = options.Query(true);
   request->watch = true;
+  request->timeout = options.timeout;
   return request;
 }
 
@@ -169,6 +175,7 @@ Result<ApiRequest> RawResource::Patch(std::string_view name, std::string_view su
   const bool apply = patch.content_type.starts_with("application/apply-patch");
   const std::string_view force = !apply ? "" : options.force ? "true" : "false";
   request->query = WriteQuery(options.dry_run, options.field_manager, options.field_validation, force);
+  request->timeout = options.timeout;
   request->content_type = patch.content_type;
   request->body = patch.body;
   return request;
@@ -176,7 +183,9 @@ Result<ApiRequest> RawResource::Patch(std::string_view name, std::string_view su
 
 Result<ApiRequest> RawResource::Delete(std::string_view name, const DeleteOptions& options) const {
   Result<ApiRequest> request = OfObject("DELETE", "delete", *kind_, namespace_, name, "");
-  if (request) SetJson(*request, options.Body());
+  if (!request) return request;
+  request->timeout = options.timeout;
+  SetJson(*request, options.Body());
   return request;
 }
 
@@ -184,6 +193,7 @@ Result<ApiRequest> RawResource::DeleteCollection(const DeleteOptions& options, c
   Result<ApiRequest> request = OfCollection("DELETE", "delete collection of", *kind_, namespace_, true);
   if (!request) return request;
   request->query = which.Query();
+  request->timeout = options.timeout != Nanos::zero() ? options.timeout : which.timeout;
   SetJson(*request, options.Body());
   return request;
 }

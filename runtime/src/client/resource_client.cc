@@ -1,9 +1,23 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/resource_client.h"
 
+#include <new>
+
+#include "client/errors.h"
+
 namespace kgen::detail {
 
 std::string WhatOf(const Result<ApiRequest>& request) { return request ? request->what : std::string(); }
+
+Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table) {
+  if (!body) return Fail(body.error());
+  try {
+    if (auto done = DecodeStruct(*body, object, table, {}); !done) return Fail(done.error().With(what));
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Fail(client::OutOfMemory(what));
+  }
+}
 
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {
   if (!request) return Fail(std::move(request).error());

@@ -33,7 +33,7 @@ void CallAsync(const Connection& connection, Result<ApiRequest> request, Callbac
   std::string what = WhatOf(request);
   CallForBodyAsync(connection, std::move(request),
                    [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
-                     done(DecodeBody<Scale>(std::move(body), what));
+                     done(DecodeBody<Scale>(body, what));
                    });
 }
 

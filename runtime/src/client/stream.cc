@@ -11,7 +11,9 @@ StreamOperation::StreamOperation(Shared<ConnectionCore> core, ApiRequest request
 
 void StreamOperation::OnHead(HttpHead head) {
   head_ = std::move(head);
-  if (Succeeded()) sink_->OnOpen();
+  if (!Succeeded()) return;
+  if (request().watch) StopTimeLimit();
+  sink_->OnOpen();
 }
 
 void StreamOperation::OnBytes(std::string bytes) {

@@ -1,9 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/token_source.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -11,22 +13,63 @@
 
 namespace kgen::client {
 
+namespace {
+
+// What stands in the way of reading this as a file; "" if nothing does. A FIFO or a terminal would be read for ever.
+std::string_view Unfit(const struct stat& status) {
+  switch (status.st_mode & S_IFMT) {
+    case S_IFREG:
+      return "";
+    case S_IFDIR:
+      return "is a folder, not a file";
+    case S_IFIFO:
+      return "is a FIFO, not a regular file; copy its content to a file";
+    case S_IFSOCK:
+      return "is a socket, not a regular file";
+    default:
+      return "is a device, not a regular file";
+  }
+}
+
+class FileHandle {
+ public:
+  explicit FileHandle(int handle) noexcept : handle_(handle) {}
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
+  ~FileHandle() {
+    if (handle_ >= 0) ::close(handle_);
+  }
+  int get() const noexcept { return handle_; }
+
+ private:
+  const int handle_;
+};
+
+}  // namespace
+
 Result<std::string> ReadFile(std::string_view what, const std::string& path, std::size_t max_bytes) {
   const auto failed = [&](std::string_view why) {
     return Fail(Code::kConfig, std::string(what) + ' ' + path + ": " + std::string(why));
   };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failed(std::generic_category().message(errno == 0 ? EIO : errno));
+  const auto system_failed = [&] { return failed(std::generic_category().message(errno)); };
+  struct stat status{};
+  // Looked at before it is opened, because opening a FIFO or a device alone may have consequences; and once more
+  // afterwards, because the path may mean something else by then. Without O_NONBLOCK the open itself could wait.
+  if (::stat(path.c_str(), &status) != 0) return system_failed();
+  if (const std::string_view unfit = Unfit(status); !unfit.empty()) return failed(unfit);
+  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return system_failed();
+  if (const std::string_view unfit = Unfit(status); !unfit.empty()) return failed(unfit);
   std::string text;
   char piece[16384];
-  // A folder opens, and fails only when it is read.
-  while (file.read(piece, sizeof piece), file.gcount() > 0) {
-    text.append(piece, static_cast<std::size_t>(file.gcount()));
+  for (;;) {
+    const ssize_t size = ::read(file.get(), piece, sizeof piece);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return system_failed();
+    if (size == 0) return text;
+    text.append(piece, static_cast<std::size_t>(size));
     if (text.size() > max_bytes) return failed("larger than " + std::to_string(max_bytes) + " bytes");
   }
-  if (file.bad() || !file.eof()) return failed("cannot be read");
-  return text;
 }
 
 std::optional<std::string> TokenSource::Current(TimePoint now) const {

@@ -13,7 +13,8 @@
 
 namespace kgen::client {
 
-// The whole text of a file. Blocks. Errors: kConfig, with `what` and the path.
+// The whole text of a regular file. Blocks. Errors: kConfig, with `what` and the path; for a FIFO, socket or device
+// too, which could be read for ever.
 Result<std::string> ReadFile(std::string_view what, const std::string& path, std::size_t max_bytes = 16u << 20);
 
 // Thread safety: all members from any thread. Only Read() blocks (on the file).

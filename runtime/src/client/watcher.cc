@@ -3,11 +3,13 @@
 
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "client/connection_core.h"
+#include "client/errors.h"
 #include "client/stream.h"
 #include "kgen/client/watch_decoder.h"
 #include "kgen/codec/decode.h"
@@ -97,9 +99,7 @@ class WatchQueue final : public StreamSink {
   }
 
   void OnEnd(Result<void> end) override {
-    Error error = end ? Error(Code::kStopped, "the server has ended the watch").With(what_) : end.error();
-    if (end && !decoder_.at_boundary())
-      error = Error(Code::kUnavailable, "the watch was cut inside an event").With(what_);
+    Error error = EndOf(end);
     Shared<client::StreamOperation> dropped;  // the operation holds this sink, and this sink the operation
     {
       const std::scoped_lock lock(mutex_);
@@ -138,6 +138,17 @@ class WatchQueue final : public StreamSink {
   }
 
  private:
+  // Whoever waits in Next() has to hear of the end, even if there is no memory for its message.
+  Error EndOf(const Result<void>& end) const {
+    if (!end) return end.error();
+    try {
+      return decoder_.at_boundary() ? Error(Code::kStopped, "the server has ended the watch").With(what_)
+                                    : Error(Code::kUnavailable, "the watch was cut inside an event").With(what_);
+    } catch (const std::bad_alloc&) {
+      return client::OutOfMemory();
+    }
+  }
+
   const std::string what_;
   const Shared<Waiter> waiter_;
   WatchDecoder decoder_;           // strand only, as is fresh_
@@ -176,9 +187,13 @@ class AnyWatcher::State : public SharedObject {
     if (raw->type == "ERROR") return Failed(WatchError(raw->object));
     const std::optional<WatchType> type = TypeOf(raw->type);
     if (!type) return Failed(Error(Code::kDecode, "an event of unknown type \"" + raw->type + '"'));
-    Result<AnyRef> object = decoder_.Decode(raw->object);
-    if (!object) return Failed(object.error());
-    return Event{*type, *std::move(object)};
+    try {
+      Result<AnyRef> object = decoder_.Decode(raw->object);
+      if (!object) return Failed(object.error());
+      return Event{*type, *std::move(object)};
+    } catch (const std::bad_alloc&) {
+      return Fail(client::OutOfMemory(what_));
+    }
   }
 
  private:

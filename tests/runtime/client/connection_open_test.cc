@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Connection::Open: what it checks, what it shares, and the token that is read again.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -55,6 +57,32 @@ TEST_F(OpenTest, KnowsItsHostAndNamespace) {
   EXPECT_EQ(Must(Connection::Open(config_)).default_namespace(), "default");
   config_.namespace_ = "shop";
   EXPECT_EQ(Must(Connection::Open(config_)).default_namespace(), "shop");
+}
+
+TEST_F(OpenTest, RefusesFilesThatCouldBeReadForEver) {
+  const std::string fifo = folder_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  config_.bearer_token_file = fifo;
+  EXPECT_THAT(Fault(), HasSubstr("token file " + fifo + ": is a FIFO, not a regular file"));
+  config_.bearer_token_file = "/dev/zero";
+  EXPECT_THAT(Fault(), HasSubstr("token file /dev/zero: is a device, not a regular file"));
+  config_.bearer_token_file = folder_;
+  EXPECT_THAT(Fault(), HasSubstr("is a folder, not a file"));
+  config_.bearer_token_file.clear();
+  config_.host = "https://127.0.0.1:1";
+  const auto refused = [&](std::string rest::TlsConfig::* file, std::string_view what) {
+    config_.tls = {};
+    if (what == "client key") config_.tls.certificate_data = "x";
+    if (what == "client certificate") config_.tls.key_data = "x";
+    config_.tls.*file = fifo;
+    EXPECT_THAT(Fault(), HasSubstr(std::string(what) + " " + fifo + ": is a FIFO"));
+  };
+  refused(&rest::TlsConfig::ca_file, "certificate authority");
+  refused(&rest::TlsConfig::certificate_file, "client certificate");
+  refused(&rest::TlsConfig::key_file, "client key");
+  const Result<rest::Config> loaded = rest::LoadConfig({.kubeconfig = fifo});
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_THAT(loaded.error().ToString(), HasSubstr("kubeconfig " + fifo + ": is a FIFO"));
 }
 
 TEST_F(OpenTest, RefusesWhatCannotWork_TRN_7) {

@@ -10,6 +10,7 @@
 #ifndef KGEN_CLIENT_CONNECTION_H_
 #define KGEN_CLIENT_CONNECTION_H_
 
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -40,6 +41,13 @@ struct ApiRequest {
   std::string body{};
   std::string what{};  // "get pods default/web-0": put before every error
   bool watch = false;  // long-lived: no request timeout
+  // A deadline for the whole call: waiting for the limiter, for credentials and for a connection, every attempt and the
+  // pauses between them. The call then fails with kTimeout. 0: none but Config::timeout; a negative one has passed
+  // already. It replaces Config::timeout. Of a watch it bounds the opening, up to the head of the server's answer.
+  Nanos timeout{};
+  // How much of an answer Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
+  std::uint64_t max_answer_bytes = kMaxAnswerBytes;
+  static constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{2} << 30;
 };
 
 struct ApiResponse {

@@ -1,6 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Options of the verbs. Aggregates for designated initializers; what is left out is not sent.
+//
+// `timeout` is a deadline for the whole call, counted from its beginning: waiting for the limiter, for credentials and
+// for a connection, every attempt and the pauses between them. When it passes, the call fails with kTimeout, and the
+// message holds the failure of the last attempt, if there was one; a retry that could only begin after the deadline is
+// not waited for. A write that has timed out may still take effect. 0: no deadline but Config::timeout, which it
+// replaces; a negative one has passed already, so nothing is sent.
 #ifndef KGEN_CLIENT_OPTIONS_H_
 #define KGEN_CLIENT_OPTIONS_H_
 
@@ -15,6 +21,7 @@ namespace kgen {
 
 struct GetOptions {
   std::string resource_version{};  // "": the newest; "0": any that the server has at hand
+  Nanos timeout{};
 };
 
 // For list, watch and deleteCollection.
@@ -28,6 +35,7 @@ struct ListOptions {
   Optional<std::int64_t> timeout_seconds{};  // on the server's side
   bool allow_watch_bookmarks = false;
   bool send_initial_events = false;
+  Nanos timeout{};  // of Pages: for each page; of a watch: for its opening
 
   // The query string without '?', keys sorted; `watch` adds watch=true. [CLI REST-7]
   std::string Query(bool watch = false) const;
@@ -39,6 +47,7 @@ struct CreateOptions {
   bool dry_run = false;
   std::string field_manager{};
   FieldValidation field_validation = FieldValidation::kDefault;
+  Nanos timeout{};
 };
 using UpdateOptions = CreateOptions;
 
@@ -47,6 +56,7 @@ struct PatchOptions {
   std::string field_manager{};  // required by the server for apply
   bool force = false;           // apply only: take over fields of other managers
   FieldValidation field_validation = FieldValidation::kDefault;
+  Nanos timeout{};
 };
 
 enum class Propagation : std::uint8_t { kDefault, kOrphan, kBackground, kForeground };
@@ -57,6 +67,7 @@ struct DeleteOptions {
   std::string uid{};               // precondition: delete only this incarnation
   std::string resource_version{};  // precondition: only if unchanged
   bool dry_run = false;
+  Nanos timeout{};
 
   std::string Body() const;  // the meta/v1 DeleteOptions as JSON
 };

@@ -36,11 +36,14 @@ void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, 
 
 std::string WhatOf(const Result<ApiRequest>& request);  // "get pods default/web-0", before every error
 
+// The body of an answer into `object`, a default struct of that table. Errors: those of `body`; kDecode; kInternal
+// where no memory was left, so that it may stand in a callback whose caller waits for the answer.
+Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table);
+
 template <typename T>
-Result<T> DecodeBody(Result<std::string> body, std::string_view what) {
-  if (!body) return Fail(std::move(body).error());
-  Result<T> value = Decode<T>(*body);
-  if (!value) return Fail(value.error().With(what));
+Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
+  Result<T> value{std::in_place};
+  if (auto done = DecodeBody(body, what, &*value, T::kTable); !done) return Fail(std::move(done).error());
   return value;
 }
 
@@ -149,7 +152,7 @@ class ResourceClient {
     std::string what = detail::WhatOf(request);
     detail::CallForBodyAsync(connection_, std::move(request),
                              [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
-                               done(detail::DecodeBody<R>(std::move(body), what));
+                               done(detail::DecodeBody<R>(body, what));
                              });
   }
 
