@@ -100,7 +100,9 @@ class InformerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()})))));
+    auto config = Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()}));
+    config.observer = NullObserver();  // these tests kill the server
+    connection_.emplace(Must(Connection::Open(config)));
     kubernetes_.emplace(*connection_);
     shop_.emplace(*connection_);
     static std::atomic<int> number{0};

@@ -99,6 +99,7 @@ class InformerRun {
     if (seed % 4 < 2) options.latency = 5ms;  // then writes come between the pages of a list
     if (seed % 5 < 2) options.behind = 1 + seed % 4;
     options.replay = replay;
+    options.observer = NullObserver();
     return options;
   }
 

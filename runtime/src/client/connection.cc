@@ -17,11 +17,11 @@ Connection::Connection(Shared<client::ConnectionCore> state) noexcept : state_(s
 
 namespace client {
 
-ConnectionCore::ConnectionCore(Connection::Parts parts, Settings settings)
+ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings)
     : transport(std::move(parts.transport)),
       executor(std::move(parts.executor)),
       clock(executor->clock()),
-      observer(parts.observer ? std::move(parts.observer) : MakeShared<Observer>()),
+      observer(std::move(throttle)),
       host(std::move(settings.host)),
       base_path(std::move(settings.base_path)),
       user_agent(std::move(settings.user_agent)),
@@ -36,7 +36,12 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Settings settings)
 Shared<ConnectionCore> ConnectionCore::Of(const Connection& connection) { return connection.state_; }
 
 Connection ConnectionCore::Handle(Connection::Parts parts, Settings settings) {
-  return Connection(MakeShared<ConnectionCore>(std::move(parts), std::move(settings)));
+  auto observer = MakeShared<ThrottledObserver>(parts.observer, parts.executor);
+  return Handle(std::move(parts), std::move(observer), std::move(settings));
+}
+
+Connection ConnectionCore::Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings) {
+  return Connection(MakeShared<ConnectionCore>(std::move(parts), std::move(observer), std::move(settings)));
 }
 
 namespace {

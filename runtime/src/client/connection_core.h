@@ -9,6 +9,7 @@
 
 #include "client/rate_limiter.h"
 #include "client/token_source.h"
+#include "core/throttled_observer.h"
 #include "kgen/client/config.h"
 #include "kgen/client/connection.h"
 
@@ -29,18 +30,20 @@ class ConnectionCore : public SharedObject {
     std::string token{};
     std::string token_file{};
   };
-  ConnectionCore(Connection::Parts parts, Settings settings);
+  // `throttle` stands before parts.observer, which is not looked at.
+  ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
   ~ConnectionCore() override;
 
   static Shared<ConnectionCore> Of(const Connection& connection);
   static Connection Handle(Connection::Parts parts, Settings settings);
+  static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
   // Opens, or finds the connection of an equal config. [D16]
   static Result<Connection> Open(const rest::Config& config);
 
   const Shared<Transport> transport;
   const Shared<Executor> executor;
   const Shared<Clock> clock;
-  const Shared<Observer> observer;
+  const Shared<ThrottledObserver> observer;
   const std::string host;
   const std::string base_path;
   const std::string user_agent;

@@ -91,13 +91,13 @@ Result<Connection> OpenNew(rest::Config config) {
 
   Connection::Parts parts;
   parts.executor = config.executor ? config.executor : DefaultExecutor();
-  parts.observer = config.observer ? config.observer : MakeShared<Observer>();
+  auto observer = MakeShared<ThrottledObserver>(config.observer, parts.executor);
   parts.host = settings.host;
   config.host = url->origin;
-  Result<Shared<Transport>> transport = MakeHttp2Transport(config, parts.executor, parts.observer);
+  Result<Shared<Transport>> transport = MakeHttp2Transport(config, parts.executor, observer);
   if (!transport) return Fail(transport.error());
   parts.transport = *std::move(transport);
-  Connection connection = ConnectionCore::Handle(std::move(parts), std::move(settings));
+  Connection connection = ConnectionCore::Handle(std::move(parts), std::move(observer), std::move(settings));
   // A token that only a file gives has to be there from the start. [CLI TRN-5, KCFG-10]
   const Shared<ConnectionCore> core = ConnectionCore::Of(connection);
   if (!config.bearer_token_file.empty()) {
@@ -112,6 +112,7 @@ ConnectionCore::~ConnectionCore() {
   Connections().Remove(this);
   if (transport) transport->Close();
   executor->StopReportingTo(*observer);
+  observer->Close();
 }
 
 Result<Connection> ConnectionCore::Open(const rest::Config& config) {

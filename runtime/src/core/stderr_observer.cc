@@ -23,30 +23,45 @@ std::string Of(std::string_view informer, const ObjectKey* key) {
   return text;
 }
 
+std::string Others(std::size_t count) {
+  return count > 1 ? " (one of " + std::to_string(count) + " such events since the last line)" : std::string();
+}
+
 std::string Why(const Error* error) { return error != nullptr ? ": " + error->ToString() : std::string(); }
+
+// As above, without "list pods: " at its beginning, which the line says already.
+std::string WhyOf(std::string_view informer, const Error* error) {
+  if (error == nullptr) return {};
+  const std::string text = error->ToString();
+  for (const std::string_view verb : {"list ", "watch ", "failed to list "}) {
+    const std::string subject = std::string(verb).append(informer).append(": ");
+    if (text.starts_with(subject)) return ": " + text.substr(subject.size());
+  }
+  return ": " + text;
+}
 
 // Stateless, hence safe from any thread. A line is one write, so that lines are not mixed.
 class Stderr final : public Observer {
  public:
   void OnListOrWatchFailed(const ListOrWatchFailed& event) override {
     std::string line(event.informer);
-    line.append(event.watch ? ": watch failed" : ": list failed")
-        .append(", attempt ")
-        .append(std::to_string(event.attempt));
-    line += ", again in " + Seconds(event.retry_in);
-    if (event.gave_up) line += "; a wait for the sync ends with this";
-    Write(line + Why(event.error));
+    line.append(event.watch ? ": watch failed" : ": list failed").append(WhyOf(event.informer, event.error));
+    line += event.retry_in > Nanos::zero() ? "; next attempt in " + Seconds(event.retry_in) : "; next attempt at once";
+    if (event.attempt > 1) line += " after " + std::to_string(event.attempt) + " failures in a row";
+    if (event.gave_up) line += "; whoever waits for the cache to sync gets this error";
+    Write(line + Others(event.count));
   }
   void OnObjectRefused(const ObjectRefused& event) override {
-    Write(Of(event.informer, event.key) + ": object refused, the last good state stays" + Why(event.error));
+    Write(Of(event.informer, event.key) + ": object refused, the cache keeps its last good state" + Why(event.error) +
+          Others(event.count));
   }
   void OnFieldRefused(const FieldRefused& event) override {
     std::string line = Of(event.informer, event.key);
     line.append(": field ").append(event.path).append(" does not fit and reads as absent: ").append(event.message);
-    Write(line);
+    Write(line + Others(event.count));
   }
   void OnHandlerFailed(const HandlerFailed& event) override {
-    Write(Of(event.informer, event.key).append(": handler threw: ").append(event.what));
+    Write(Of(event.informer, event.key).append(": handler threw: ").append(event.what) + Others(event.count));
   }
   void OnHandlerSlow(const HandlerSlow& event) override {
     Write(Of(event.informer, event.key) + ": handler took " + Seconds(event.took) + ", " +
@@ -65,7 +80,8 @@ class Stderr final : public Observer {
     Write(line);
   }
   void OnConnectionChanged(const ConnectionChanged& event) override {
-    Write(std::string(event.host) + (event.up ? ": connected" : ": connection lost") + Why(event.error));
+    Write(std::string(event.host) + (event.up ? ": connected" : ": no connection") + Why(event.error) +
+          Others(event.count));
   }
   void OnLimiterWaited(const LimiterWaited& event) override {
     std::string line(event.what);
@@ -90,6 +106,11 @@ class Stderr final : public Observer {
 };
 
 }  // namespace
+
+Shared<Observer> NullObserver() {
+  static const Shared<Observer>& observer = *new Shared<Observer>(MakeShared<Observer>());  // as below
+  return observer;
+}
 
 Shared<Observer> StderrObserver() {
   static const Shared<Observer>& observer = *new Shared<Observer>(MakeShared<Stderr>());  // used until the process ends

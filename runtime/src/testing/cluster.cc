@@ -61,7 +61,8 @@ Cluster::Cluster(ClusterOptions options) : impl_(new Impl(std::move(options))) {
 Cluster::~Cluster() { delete impl_; }
 
 kgen::Connection Cluster::Connection() {
-  return kgen::Connection::Over({.transport = impl_->door->MakeTransport(), .executor = impl_->executor});
+  return kgen::Connection::Over(
+      {.transport = impl_->door->MakeTransport(), .executor = impl_->executor, .observer = impl_->options.observer});
 }
 
 Result<std::string> Cluster::Serve(std::uint16_t port) {

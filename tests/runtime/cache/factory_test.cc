@@ -82,7 +82,7 @@ class FactoryTest : public ::testing::TestWithParam<std::uint64_t> {
     EXPECT_EQ(folded_, OnServer());
   }
 
-  testing::Cluster cluster_{{.seed = GetParam()}};
+  testing::Cluster cluster_{{.seed = GetParam(), .observer = NullObserver()}};
   std::map<std::string, std::string> folded_;
 };
 

@@ -30,9 +30,11 @@ struct SeenByObserver : Observer {
   void OnListOrWatchFailed(const ListOrWatchFailed& e) override { failed.push_back(e.error->ToString()); }
   void OnObjectRefused(const ObjectRefused& e) override {
     refused.push_back(e.key->str() + ": " + e.error->ToString());
+    refusals += e.count;
   }
   void OnHandlerFailed(const HandlerFailed& e) override { thrown.push_back(e.key->str() + ": " + std::string(e.what)); }
   std::vector<std::string> failed, refused, thrown;
+  std::size_t refusals = 0;
 };
 
 class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {

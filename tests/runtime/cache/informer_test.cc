@@ -639,6 +639,16 @@ TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject_TR_01_SI_19) {
   EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);
 }
 
+TEST_P(InformerTest, TellsTheObserverOnceASecondOfAListThatIsRefusedObjectByObject) {
+  std::vector<std::string> items;
+  for (int i = 0; i < 1000; ++i) items.push_back(ObjectJson("a" + std::to_string(i), "1", R"("kind":"Other")"));
+  Sync("5", items);
+  EXPECT_EQ(seen_->refused.size(), 1u);
+  Advance(1s);
+  EXPECT_EQ(seen_->refused.size(), 2u);
+  EXPECT_EQ(seen_->refusals, 1000u);
+}
+
 TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged_TR_01) {
   ASSERT_TRUE(
       Informer().SetTransform([](Sample& s) { s.metadata.annotations["seen"] = "by the transform of this test"; }));

@@ -76,9 +76,10 @@ TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillUnderWay_D11) {
   EXPECT_EXIT(ExitWhileWorkIsUnderWay(), ExitedWithCode(3), "");
 }
 
-TEST_F(ProcessDeathTest, TheObserverWritesOneLineForEachEvent_D12) {
+TEST_F(ProcessDeathTest, TheObserverWritesOneLineForEachEvent) {
   EXPECT_EXIT(Observe(), ExitedWithCode(0),
-              "kgen: pods: list failed, attempt 3, again in 1.6 s: connection refused really \\(Unavailable\\)\n"
+              "kgen: pods: list failed: connection refused really \\(Unavailable\\); next attempt in 1.6 s after 3 "
+              "failures in a row\n"
               "kgen: pods default/web-0: field spec.replicas does not fit and reads as absent: not a number\n");
 }
 

@@ -47,7 +47,7 @@ struct Config {
   int burst = 0;                    // with qps: how many at once; 0: what one second brings
   Nanos timeout{};                  // of each request but watches; 0: none
 
-  Shared<Observer> observer{};  // null: nobody listens
+  Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()
 
   // Everything but secrets, in one line. [CLI CFG-8]

@@ -85,7 +85,7 @@ class Connection {
   struct Parts {
     Shared<Transport> transport;
     Shared<Executor> executor;
-    Shared<Observer> observer{};
+    Shared<Observer> observer{};  // null: warnings go to standard error
     std::string host = "in-process";
   };
   static Connection Over(Parts parts);
@@ -111,7 +111,7 @@ class Connection {
   Executor& executor() const noexcept;
   Shared<Executor> shared_executor() const noexcept;
   Clock& clock() const noexcept;
-  Observer& observer() const noexcept;  // never null: one that ignores everything if none was given
+  Observer& observer() const noexcept;  // where everything of this connection reports; throttled, see Observer
   std::string_view host() const noexcept;
   std::string_view default_namespace() const noexcept;
   const std::stop_token& stop() const noexcept { return stop_; }  // of With(); without it one that is never requested

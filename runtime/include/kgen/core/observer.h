@@ -1,12 +1,23 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What goes on inside, told to whoever wants to know. The library itself never prints. [D12]
+// Observer: hears what goes on inside a Connection and everything made from it.
 //
-//   config.observer = kgen::StderrObserver();
+//   config.observer = kgen::NullObserver();     // silence
+//   config.observer = kgen::StderrObserver();   // everything, not only warnings
+//   config.observer = kgen::MakeShared<MyObserver>();
 //
-// Part of a Connection: every informer and client made from it reports here. Every function has an empty default; every
-// event is an aggregate that may grow. Functions are called on the thread where it happened, must not block, and may be
-// called from several threads at once. An exception that one throws is swallowed.
+// A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
+// that was refused, a handler that threw, a connection that could not be had. That is one line per second and cause,
+// with the number of events that it stands for; informers that fail for want of a connection share one cause.
+//
+// Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread
+// where it happened or on one of the executor, must not block, and may be called from several threads at once. What one
+// throws is swallowed.
+//
+// Refusals may come in floods, when every object of a large list is refused. Of each informer an observer hears of at
+// most one refused object and one refused field a second: the first at once, then each second one of those that came
+// since. `count` says how many events a call stands for, this one included; the counts add up to the number of
+// refusals.
 #ifndef KGEN_CORE_OBSERVER_H_
 #define KGEN_CORE_OBSERVER_H_
 
@@ -30,22 +41,26 @@ class Observer : public SharedObject {
     int attempt = 1;  // in a row
     Nanos retry_in{};
     bool gave_up = false;  // a wait for the sync ends with this error
+    std::size_t count = 1;
   };
   struct ObjectRefused {  // the last good state stays, marked stale
     std::string_view informer;
     const ObjectKey* key = nullptr;  // as far as it could be read
     const Error* error = nullptr;
+    std::size_t count = 1;
   };
   struct FieldRefused {  // kept raw, reads as absent
     std::string_view informer;
     const ObjectKey* key = nullptr;
     std::string_view path;
     std::string_view message;
+    std::size_t count = 1;
   };
   struct HandlerFailed {  // threw; the event counts as handled
     std::string_view informer;
     const ObjectKey* key = nullptr;
     std::string_view what;
+    std::size_t count = 1;
   };
   struct HandlerSlow {
     std::string_view informer;
@@ -68,6 +83,7 @@ class Observer : public SharedObject {
     std::string_view host;
     bool up = false;
     const Error* error = nullptr;  // why it went down
+    std::size_t count = 1;
   };
   struct LimiterWaited {
     std::string_view what;  // "get pods", "executor threads"
@@ -85,7 +101,10 @@ class Observer : public SharedObject {
   virtual void OnLimiterWaited(const LimiterWaited&) {}
 };
 
-// One line per event to standard error. Any thread; lines are not mixed.
+// Hears everything and does nothing.
+Shared<Observer> NullObserver();
+
+// Writes one line to standard error for each call. Any thread; lines are not mixed.
 Shared<Observer> StderrObserver();
 
 }  // namespace kgen

@@ -7,7 +7,7 @@
 //   std::cerr << pod.error() << '\n';     // "get pods default/web-0: pods "web-0" not found (NotFound, 404)"
 //   auto sure = kgen::Must(pods.Get("web-0"));          // throws kgen::Exception with the whole message
 //
-// The library never throws for what a server, a file or a network does; never prints, aborts or exits. [D12]
+// The library never throws for what a server, a file or a network does, and never aborts or exits.
 #ifndef KGEN_CORE_RESULT_H_
 #define KGEN_CORE_RESULT_H_
 

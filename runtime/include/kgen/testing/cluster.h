@@ -48,6 +48,7 @@ struct ClusterOptions {
   Nanos latency{};                // of each answer, in virtual time
   std::uint64_t behind = 0;       // lists that may come from the watch cache show so old a state: see Fault::behind
   Trace replay{};                 // instead of the seed, if not empty
+  Shared<Observer> observer{};    // of the connections of Connection(); null: warnings go to standard error
 };
 
 // A resource that the server knows. Built-in ones of the core, apps, coordination and apiextensions groups are there

@@ -1,0 +1,178 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "core/throttled_observer.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/tell.h"
+
+namespace kgen {
+namespace {
+
+constexpr Nanos kWindow = std::chrono::seconds(1);
+
+template <typename T>
+std::optional<T> CopyOf(const T* value) {
+  return value != nullptr ? std::optional<T>(*value) : std::nullopt;
+}
+
+template <typename T>
+const T* PointerTo(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+// Copies of events for later: the text in an event lives only as long as the call.
+
+auto Keep(const Observer::ListOrWatchFailed& event) {
+  return [kept = Observer::ListOrWatchFailed(event), informer = std::string(event.informer),
+          error = CopyOf(event.error)](Observer& to, std::size_t count) mutable {
+    kept.informer = informer;
+    kept.error = PointerTo(error);
+    kept.count = count;
+    to.OnListOrWatchFailed(kept);
+  };
+}
+
+auto Keep(const Observer::ObjectRefused& event) {
+  return [informer = std::string(event.informer), key = CopyOf(event.key), error = CopyOf(event.error)](
+             Observer& to, std::size_t count) {
+    to.OnObjectRefused({.informer = informer, .key = PointerTo(key), .error = PointerTo(error), .count = count});
+  };
+}
+
+auto Keep(const Observer::FieldRefused& event) {
+  return [informer = std::string(event.informer), key = CopyOf(event.key), path = std::string(event.path),
+          message = std::string(event.message)](Observer& to, std::size_t count) {
+    to.OnFieldRefused({.informer = informer, .key = PointerTo(key), .path = path, .message = message, .count = count});
+  };
+}
+
+auto Keep(const Observer::HandlerFailed& event) {
+  return [informer = std::string(event.informer), key = CopyOf(event.key), what = std::string(event.what)](
+             Observer& to, std::size_t count) {
+    to.OnHandlerFailed({.informer = informer, .key = PointerTo(key), .what = what, .count = count});
+  };
+}
+
+auto Keep(const Observer::ConnectionChanged& event) {
+  return [host = std::string(event.host), up = event.up, error = CopyOf(event.error)](Observer& to, std::size_t count) {
+    to.OnConnectionChanged({.host = host, .up = up, .error = PointerTo(error), .count = count});
+  };
+}
+
+// No server has answered.
+bool LacksConnection(const Error& error) {
+  return error.status() == nullptr && (error.code() == Code::kUnavailable || error.code() == Code::kTls);
+}
+
+}  // namespace
+
+ThrottledObserver::ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor)
+    : warnings_only_(!observer),
+      observer_(observer ? std::move(observer) : StderrObserver()),
+      executor_(std::move(executor)),
+      strand_(executor_->MakeStrand("observer")) {}
+
+void ThrottledObserver::Close() noexcept {
+  std::map<KeptCause, Window, Before> windows;
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    windows.swap(windows_);
+  }
+  for (auto& [cause, window] : windows) {
+    if (window.count > 0) Tell(observer_, [&](Observer& o) { window.notice(o, window.count); });
+  }
+}
+
+void ThrottledObserver::OnListOrWatchFailed(const ListOrWatchFailed& event) {
+  if (!warnings_only_) return observer_->OnListOrWatchFailed(event);
+  const Code code = event.error != nullptr ? event.error->code() : Code::kInternal;
+  // Servers forget old versions all the time, and a new list follows.
+  if (code == Code::kExpired && event.attempt <= 1) return;
+  Cause cause{Kind::kListOrWatch, code, event.informer};
+  if (code == Code::kUnauthorized) cause.informer = {};  // all informers of a connection have the same credentials
+  if (event.error != nullptr && LacksConnection(*event.error)) cause = {Kind::kConnection, {}, {}};
+  if (Admit(cause, event)) observer_->OnListOrWatchFailed(event);
+}
+
+void ThrottledObserver::OnObjectRefused(const ObjectRefused& event) {
+  if (Admit({Kind::kObject, {}, event.informer}, event)) observer_->OnObjectRefused(event);
+}
+
+void ThrottledObserver::OnFieldRefused(const FieldRefused& event) {
+  if (Admit({Kind::kField, {}, event.informer}, event)) observer_->OnFieldRefused(event);
+}
+
+void ThrottledObserver::OnHandlerFailed(const HandlerFailed& event) {
+  if (!warnings_only_ || Admit({Kind::kHandler, {}, event.informer}, event)) observer_->OnHandlerFailed(event);
+}
+
+void ThrottledObserver::OnConnectionChanged(const ConnectionChanged& event) {
+  if (!warnings_only_) return observer_->OnConnectionChanged(event);
+  if (!event.up) {
+    if (Admit({Kind::kConnection, {}, {}}, event)) observer_->OnConnectionChanged(event);
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!std::exchange(connection_warned_, false)) return;
+  }
+  observer_->OnConnectionChanged(event);
+}
+
+void ThrottledObserver::OnHandlerSlow(const HandlerSlow& event) {
+  if (!warnings_only_) observer_->OnHandlerSlow(event);
+}
+void ThrottledObserver::OnBacklogHigh(const BacklogHigh& event) {
+  if (!warnings_only_) observer_->OnBacklogHigh(event);
+}
+void ThrottledObserver::OnRelisted(const Relisted& event) {
+  if (!warnings_only_) observer_->OnRelisted(event);
+}
+void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
+  if (!warnings_only_) observer_->OnLimiterWaited(event);
+}
+
+// True: nothing of this cause was told within the last second, so the caller tells of this one.
+template <typename Event>
+bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return true;
+  if (const auto found = windows_.find(cause); found != windows_.end()) {
+    Window& window = found->second;
+    if (window.count++ == 0) window.notice = Keep(event);
+    return false;
+  }
+  KeptCause kept{cause.kind, cause.code, std::string(cause.informer)};
+  Timer end = EndOf(kept);
+  windows_[std::move(kept)].end = std::move(end);
+  if (cause.kind == Kind::kConnection) connection_warned_ = true;
+  return true;
+}
+
+// What this tells of has happened already, so nobody waits for it: housekeeping.
+Timer ThrottledObserver::EndOf(const KeptCause& cause) {
+  return executor_->clock()->After(kWindow, TimerKind::kHousekeeping, [self = Shared<ThrottledObserver>(this), cause] {
+    self->executor_->Post(self->strand_, [self, cause] { self->OnWindowEnd(cause); });
+  });
+}
+
+void ThrottledObserver::OnWindowEnd(const KeptCause& cause) {
+  Window ended;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = windows_.find(cause);
+    if (found == windows_.end()) return;  // closed
+    ended = std::exchange(found->second, {});
+    if (ended.count == 0) {
+      windows_.erase(found);
+      return;
+    }
+    found->second.end = EndOf(cause);
+  }
+  Tell(observer_, [&](Observer& o) { ended.notice(o, ended.count); });
+}
+
+}  // namespace kgen

@@ -1,0 +1,96 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What stands between a connection and its observer, so that a flood of trouble is not a flood of calls.
+//
+//   reflector, processor, transport --> ThrottledObserver --> the user's Observer, or warnings on standard error
+//
+// The first event of a cause passes at once. For one second the others of that cause are counted; then one call tells
+// of them, with their count, and the next second begins. So the counts of all calls add up to the number of events.
+//
+// For an observer of the user, a cause is a kind of refusal (object or field) of one informer; other events pass as
+// they are. Without one, only warnings pass, each throttled, and everything that comes from the lack of a connection is
+// one cause, however many informers suffer from it.
+#ifndef KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
+#define KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+
+namespace kgen {
+
+// Thread safety: all members from any thread. The observer is called without a lock: for the first event of a cause on
+// the thread of the event, for those that were counted on a strand of the executor.
+// Lifetime: timers keep it alive for up to a second, or until Close().
+class ThrottledObserver final : public Observer {
+ public:
+  // A null `observer` means: write warnings to standard error. Time is that of the executor's clock.
+  ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
+
+  // Tells of what has been counted so far and cancels all timers. Events that come later pass at once.
+  void Close() noexcept;
+
+  void OnListOrWatchFailed(const ListOrWatchFailed& event) override;
+  void OnObjectRefused(const ObjectRefused& event) override;
+  void OnFieldRefused(const FieldRefused& event) override;
+  void OnHandlerFailed(const HandlerFailed& event) override;
+  void OnHandlerSlow(const HandlerSlow& event) override;
+  void OnBacklogHigh(const BacklogHigh& event) override;
+  void OnRelisted(const Relisted& event) override;
+  void OnConnectionChanged(const ConnectionChanged& event) override;
+  void OnLimiterWaited(const LimiterWaited& event) override;
+
+ private:
+  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler };
+  template <typename Text>
+  struct CauseOf {
+    Kind kind;
+    Code code;
+    Text informer;
+  };
+  using Cause = CauseOf<std::string_view>;
+  using KeptCause = CauseOf<std::string>;
+  struct Before {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const noexcept {
+      return std::tuple(a.kind, a.code, std::string_view(a.informer)) <
+             std::tuple(b.kind, b.code, std::string_view(b.informer));
+    }
+  };
+  // Tells the observer of `count` events by a copy of the first of them.
+  using Notice = std::move_only_function<void(Observer&, std::size_t count)>;
+  // The second after a call.
+  struct Window {
+    std::size_t count = 0;  // events since
+    Notice notice{};        // of the first of these
+    Timer end{};
+  };
+
+  template <typename Event>
+  bool Admit(const Cause& cause, const Event& event);
+  Timer EndOf(const KeptCause& cause);
+  void OnWindowEnd(const KeptCause& cause);
+
+  const bool warnings_only_;
+  const Shared<Observer> observer_;
+  const Shared<Executor> executor_;
+  const Shared<Strand> strand_;
+  std::mutex mutex_;
+  std::map<KeptCause, Window, Before> windows_;  // guarded by mutex_, as all below
+  bool connection_warned_ = false;               // and not yet told that there is one again
+  bool closed_ = false;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
