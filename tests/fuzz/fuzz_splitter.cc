@@ -79,13 +79,15 @@ void CheckAgainstOracle(std::string_view text, const Outcome& outcome) {
       },
       false);
   if (list.is_discarded() || !list.is_object() || text.starts_with("\xEF\xBB\xBF") || text.contains('\0')) return;
-  if (!outcome.error.empty()) {  // its depth, or metadata that are none
-    Require(list.contains("metadata") || !kgen::ParseJson(text) || text.size() > kLimit,
+  const bool no_list = list.contains("items") && !list["items"].is_array() && !list["items"].is_null();
+  if (!outcome.error.empty()) {  // its depth, metadata that are none, or items that are no list
+    Require(no_list || arrays > 1 || list.contains("metadata") || !kgen::ParseJson(text) || text.size() > kLimit,
             "a list is refused:", outcome.error);
     return;
   }
   Require(kgen::ParseJson(outcome.envelope).has_value(), "the envelope is no JSON:", outcome.envelope);
   if (arrays > 1) return;
+  Require(!no_list, "an answer without a list of items is taken for a list");
   const std::size_t expected = list.contains("items") && list["items"].is_array() ? list["items"].size() : 0;
   Require(outcome.items.size() == expected, "another number of items");
   for (std::size_t i = 0; i < expected; ++i) {

@@ -134,6 +134,9 @@ class FakeListWatch final : public cache::ListWatch {
   std::size_t size() const noexcept { return requests_.size(); }
   FakeStream& at(std::size_t i) { return *requests_.at(i); }
   FakeStream& last() { return *requests_.back(); }
+  FakeStream& last_watch() {
+    return **std::find_if(requests_.rbegin(), requests_.rend(), [](const auto& each) { return each->watch; });
+  }
   std::size_t open() const noexcept {
     std::size_t n = 0;
     for (const Shared<FakeStream>& request : requests_) n += request->open() ? 1 : 0;

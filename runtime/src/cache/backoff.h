@@ -1,45 +1,51 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// How long a reflector waits after a failure. [INF ER-10 to ER-13]
+// How long a reflector waits before it asks again, by cause. What has no connection waits at the client's Gate instead.
 #ifndef KGEN_RUNTIME_CACHE_BACKOFF_H_
 #define KGEN_RUNTIME_CACHE_BACKOFF_H_
 
 #include <cstdint>
 
+#include "core/jitter.h"
 #include "kgen/core/clock.h"
 
 namespace kgen::cache {
 
-// Numbers that only have to differ between processes. The same seed gives the same ones.
-class Jitter {
- public:
-  explicit Jitter(std::uint64_t seed) noexcept : state_(seed) {}
-  double Unit() noexcept;                                              // in [0, 1)
-  std::int64_t Between(std::int64_t low, std::int64_t high) noexcept;  // in [low, high]
-
- private:
-  std::uint64_t Next() noexcept;
-  std::uint64_t state_;
-};
-
-// One per informer, shared by every reason to wait. [ER-12]
+// For a resource that fails: 403, 404, 500, an answer that is no list. One per informer.
 //
-// Steps 0.8, 1.6, 3.2, ... 25.6, then 30 seconds; each delay is step * (1 + u), u in [0, 1), which does not feed into
-// the next step. A delay that is asked for more than two minutes after the last reset starts again at the first step.
-// [ER-11]
+// The n-th delay since Reset() lies between half of 2^n seconds and all of it, 30 seconds at most: 0.5 to 1 s, 1 to 2 s,
+// ... 15 to 30 s.
 class Backoff {
  public:
-  Backoff(std::uint64_t seed, TimePoint now) noexcept : jitter_(seed), last_reset_(now) {}
-
-  // The next delay; never less than what the server asked for (seconds; 0: it did not), of which five minutes count.
-  Nanos Next(TimePoint now, std::int32_t retry_after_seconds = 0) noexcept;
-  Jitter& jitter() noexcept { return jitter_; }
+  Nanos Next(Jitter& jitter) noexcept;
+  void Reset() noexcept { step_ = Nanos(0); }  // after a success
 
  private:
-  Jitter jitter_;
-  TimePoint last_reset_;
   Nanos step_{};  // 0: the next delay is the first
 };
+
+// For watches that the server, or something in between, ends early. A token bucket of 5 that fills at one a second: with
+// a token the watch is opened again at once, else after a delay that doubles from 0.5..1 s to 15..30 s. Delays become
+// small again when the bucket is full: after five seconds of watching.
+class EarlyEnds {
+ public:
+  // Of a watch that has just ended; 0: at once.
+  Nanos Next(TimePoint now, Jitter& jitter) noexcept;
+
+ private:
+  static constexpr double kBurst = 5;
+  double tokens_ = kBurst;
+  TimePoint filled_{};  // later than now while it waits, which earns nothing
+  Backoff delay_;
+};
+
+// What a server asked for (Retry-After, in seconds) and 0 to 100 % more, so that its clients do not come back together;
+// never more than five minutes, whatever a broken proxy says.
+Nanos AskedFor(std::int32_t seconds, Jitter& jitter) noexcept;
+
+// For a server that answers again after the connection was lost, and may refuse for a while what it will allow: 0.5 to
+// 2 seconds.
+Nanos WhileStarting(Jitter& jitter) noexcept;
 
 }  // namespace kgen::cache
 

@@ -51,6 +51,7 @@ void ChangeSet::Apply(Delta delta) {
     case DeltaType::kRefused:
       return Refuse(delta.key);
     case DeltaType::kReplaced:
+      other_history_ = delta.other_history;
       return Replace(std::move(delta.list), delta.incomplete);
     case DeltaType::kSync:
       return Sync();
@@ -129,6 +130,7 @@ void ChangeSet::Replace(std::vector<ListedObject> list, bool incomplete) {
   transaction_.replace = true;
   base_ = {};
   overlay_.clear();
+  other_history_ = false;
   initial_ = false;
 }
 
@@ -161,7 +163,8 @@ void ChangeSet::Sync() {
 
 void ChangeSet::TellUpsert(const ObjectKey& key, const AnyRef& before, const AnyRef& now, Reason reason) {
   if (before && !AnotherIncarnation(before, now)) {
-    return Tell(AnyEvent::Type::kUpdated, Unchanged(before, now) ? Reason::kResync : reason, key, before, now);
+    const bool unchanged = before == now || (Unchanged(before, now) && !other_history_);
+    return Tell(AnyEvent::Type::kUpdated, unchanged ? Reason::kResync : reason, key, before, now);
   }
   if (before) Tell(AnyEvent::Type::kDeleted, reason, key, before, {}, true);
   Tell(AnyEvent::Type::kAdded, reason, key, {}, now);

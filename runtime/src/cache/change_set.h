@@ -55,6 +55,7 @@ class ChangeSet {
   AnySnapshot base_;
   bool initial_;
   bool wants_events_;
+  bool other_history_ = false;  // of the Replace that is being applied: an equal version is no equal object
   KeySet& refused_;
   std::unordered_map<ObjectKey, AnyRef> overlay_;  // changed since base_; null: deleted
   Transaction transaction_;

@@ -24,7 +24,7 @@ class FactoryState : public SharedObject {
     for (const Entry& entry : entries_) {
       if (entry.table == &table) return entry.core;
     }
-    entries_.push_back({&table, Make(table), false});
+    entries_.push_back({&table, Make(table)});
     if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
     return entries_.back().core;
   }
@@ -34,8 +34,10 @@ class FactoryState : public SharedObject {
     {
       const std::lock_guard lock(mutex_);
       if (shut_down_) return;
-      for (const Entry& entry : entries_) {
-        if (!entry.started) fresh.push_back(entry.core);
+      for (Entry& entry : entries_) {
+        if (entry.started) continue;
+        entry.starting = true;
+        fresh.push_back(entry.core);
       }
     }
     for (const Core& core : fresh) core->Start(stop);  // of two at a time only the first does something
@@ -59,13 +61,15 @@ class FactoryState : public SharedObject {
     }
   }
 
-  std::vector<Core> Started() const {
+  // What a wait is about: all but those that another thread is starting at this moment, which are neither started nor
+  // forgotten.
+  std::vector<Core> ToWaitFor() const {
     const std::lock_guard lock(mutex_);
-    std::vector<Core> started;
+    std::vector<Core> cores;
     for (const Entry& entry : entries_) {
-      if (entry.started) started.push_back(entry.core);
+      if (entry.started || !entry.starting) cores.push_back(entry.core);
     }
-    return started;
+    return cores;
   }
 
   std::vector<cache::InformerStatus> status() const {
@@ -85,7 +89,8 @@ class FactoryState : public SharedObject {
   struct Entry {
     const TypeTable* table;
     Core core;
-    bool started;  // has been, so that whoever waits may wait for it
+    bool starting = false;  // Start() has been called for it
+    bool started = false;   // and is through
   };
 
   Core Make(const TypeTable& table) const {
@@ -121,7 +126,7 @@ Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop) const
   return WaitForCacheSync(std::move(stop), SyncOptions{});
 }
 Result<void> SharedInformerFactory::WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const {
-  return detail::WaitForSync(state_->executor(), std::move(stop), state_->Started(), options);
+  return detail::WaitForSync(state_->executor(), std::move(stop), state_->ToWaitFor(), options);
 }
 
 void SharedInformerFactory::Shutdown() { state_->Shutdown(); }

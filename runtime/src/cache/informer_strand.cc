@@ -27,8 +27,14 @@ std::string_view Words(ReflectorStatus::State state) {
       return "listing";
     case ReflectorStatus::State::kStreaming:
       return "streaming the list";
+    case ReflectorStatus::State::kOpening:
+      return "opening a watch";
     case ReflectorStatus::State::kWatching:
       return "watching";
+    case ReflectorStatus::State::kDisconnected:
+      return "waiting for a connection";
+    case ReflectorStatus::State::kQueued:
+      return "waiting for its turn";
     case ReflectorStatus::State::kBackingOff:
       return "waiting to try again";
     case ReflectorStatus::State::kStopped:
@@ -45,8 +51,7 @@ void InformerCore::Impl::StartOnStrand() {
   check_period_ = options_.resync;
   for (const PendingListener& pending : pending_) {
     const Nanos requested = RequestedResync(*pending.listener);
-    if (check_period_ > Nanos(0) && requested > Nanos(0))
-      check_period_ = std::min(check_period_, requested);  // [INF RS-04]
+    if (requested > Nanos(0)) check_period_ = check_period_ > Nanos(0) ? std::min(check_period_, requested) : requested;
   }
   for (const PendingListener& pending : std::exchange(pending_, {})) AddRunning(pending);
 
@@ -99,7 +104,12 @@ void InformerCore::Impl::AddOnStrand(PendingListener pending) {
 
 void InformerCore::Impl::AddRunning(const PendingListener& pending) {
   Replay(*pending.listener);
-  processor_.Add(pending.listener, EffectiveResync(RequestedResync(*pending.listener)), pending.registered);
+  const Nanos requested = RequestedResync(*pending.listener);
+  if (check_period_ <= Nanos(0) && requested > Nanos(0)) {  // the first one that wants any
+    check_period_ = requested;
+    reflector_->SetResync(requested);
+  }
+  processor_.Add(pending.listener, EffectiveResync(requested), pending.registered);
 }
 
 // Everything that is in the store now, as initial. [INF SI-13, HS-04, HS-05]
@@ -131,7 +141,7 @@ Nanos InformerCore::Impl::RequestedResync(const Listener& listener) const {
 
 // [INF RS-01, RS-05, RS-06]
 Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
-  if (requested == Nanos(0) || check_period_ <= Nanos(0)) return Nanos(0);
+  if (requested == Nanos(0)) return Nanos(0);
   return std::max(requested, check_period_);
 }
 
@@ -188,10 +198,12 @@ void InformerCore::Impl::Publish() {
   now.refused = refused_.size();
   if (now.stopped) now.state = Words(ReflectorStatus::State::kStopped);
   if (reflector_) {
-    const ReflectorStatus& r = reflector_->status();
+    ReflectorStatus r = reflector_->status();
     now.state = Words(r.state);
     now.failures = r.failures;
     now.refusals = r.refusals;
+    now.refused_since = r.refused_since;
+    now.current_as_of = r.current_as_of;
     now.has_error = r.has_error;
     now.last_error = r.last_error;
     now.resource_version = r.resource_version;
@@ -202,6 +214,7 @@ void InformerCore::Impl::Publish() {
   std::vector<Shared<StatusWatch>> told;
   {
     const std::lock_guard lock(mutex_);
+    if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // what was received is not in the store yet
     const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
                          now.failures != status_.failures || now.has_error != status_.has_error;
     status_ = std::move(now);

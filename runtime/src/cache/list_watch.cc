@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "client/connection_core.h"
+#include "client/gate.h"
 #include "kgen/client/raw_resource.h"
 
 namespace kgen::cache {
@@ -28,6 +30,7 @@ class ResourceListWatch final : public ListWatch {
   Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) override {
     return Send(true, options, std::move(strand), std::move(sink));
   }
+  Shared<client::Gate> gate() const override { return client::ConnectionCore::Of(resource_.connection())->gate; }
   std::string Describe() const override { return name_; }
 
  private:
@@ -39,7 +42,7 @@ class ResourceListWatch final : public ListWatch {
     return MakeShared<NoCall>();
   }
 
-  // The tweak comes last and is user code. [INF LW-02, FA-12]
+  // The tweak comes last and is user code.
   Result<ApiRequest> Request(bool watch, ListOptions& options) const {
     std::string what;
     try {
@@ -59,6 +62,9 @@ class ResourceListWatch final : public ListWatch {
 };
 
 }  // namespace
+
+ListWatch::~ListWatch() = default;
+Shared<client::Gate> ListWatch::gate() const { return {}; }
 
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
                                 TweakListOptions tweak) {

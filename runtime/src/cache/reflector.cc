@@ -4,22 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/deliberate_bugs.h"
 #include "cache/reflector_impl.h"
 #include "core/tell.h"
-#include "kgen/core/unstructured.h"
 
 namespace kgen::cache {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::string_view kEndMarker = "k8s.io/initial-events-end";
-constexpr Nanos kVeryShort = 1s;
-
-// Larger than what the decoder takes, so that an object that is too large is refused by itself instead of ending its
-// stream. [D6]
-constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
 
 // Sums of durations must not overflow, and nothing that runs for a week is waited for by more than that.
 ReflectorOptions Bounded(ReflectorOptions options) {
@@ -31,13 +22,17 @@ ReflectorOptions Bounded(ReflectorOptions options) {
   return options;
 }
 
-// In simulation the clock follows the seed, elsewhere no two processes start in the same microsecond of the same name.
+// No two processes start in the same microsecond an informer of the same name.
 std::uint64_t SeedOf(const ReflectorOptions& options, Clock& clock, std::string_view name) {
   if (options.seed != 0) return options.seed;
   std::uint64_t seed = 1469598103934665603u;
   for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  seed ^= static_cast<std::uint64_t>(clock.WallNow().time_since_epoch().count()) * 0x9E3779B97F4A7C15u;
-  return seed ^ static_cast<std::uint64_t>(clock.Now().time_since_epoch().count());
+  return seed ^ SeedFrom(clock);
+}
+
+Shared<client::Gate> GateOf(const ListWatch& source, const Shared<Executor>& executor) {
+  Shared<client::Gate> gate = source.gate();
+  return gate ? std::move(gate) : MakeShared<client::Gate>(executor);
 }
 
 }  // namespace
@@ -53,94 +48,186 @@ Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFif
       options_(Bounded(std::move(options))),
       hooks_(std::move(hooks)),
       name_(source_->Describe()),
-      backoff_(SeedOf(options_, *executor_->clock(), name_), executor_->clock()->Now()),
+      gate_(GateOf(*source_, executor_)),
+      timer_(executor_, strand_),
+      resync_timer_(executor_, strand_),
+      resync_(options_.resync),
+      jitter_(SeedOf(options_, *executor_->clock(), name_)),
       internal_errors_(options_.internal_error_retry),
-      intake_(table, name_, observer_, options_.decode, options_.sharing, options_.transform),
-      wait_timer_(executor_, strand_),
-      deadline_timer_(executor_, strand_),
-      resync_timer_(executor_, strand_) {}
-
-// ------------------------------------------------------------------------------------------ rounds and waiting
+      intake_(table, name_, observer_, options_.decode, options_.sharing, options_.transform) {}
 
 void Reflector::Impl::Start() {
-  if (phase_ == Phase::kNone) StartRound();
+  if (!std::holds_alternative<Idle>(state_)) return;
+  HistoryCheck::Hooks hooks;
+  hooks.version = [this] { return version_; };
+  hooks.done = [this](Result<std::optional<std::string>> verdict) { OnHistoryChecked(std::move(verdict)); };
+  const auto seed = static_cast<std::uint64_t>(jitter_.Between(0, std::int64_t{1} << 62));
+  check_ = MakeShared<HistoryCheck>(source_, table_.kind, executor_, strand_, gate_, seed, std::move(hooks));
+  Go(&Impl::StartRound);
 }
 
 void Reflector::Impl::Stop() {
-  if (phase_ == Phase::kStopped) return;
+  if (std::holds_alternative<Stopped>(state_)) return;
   const Shared<Impl> keep(this);
-  phase_ = Phase::kStopped;
-  CloseStream();
-  wait_timer_.Cancel();
+  Become(Stopped());
+  if (check_) check_->Stop();
   resync_timer_.Cancel();
-  list_ = {};
-  snapshot_ = {};
-  status_.state = ReflectorStatus::State::kStopped;
   hooks_ = {};
 }
 
-void Reflector::Impl::StartRound() {
-  ++status_.rounds;
+ReflectorStatus Reflector::Impl::status() const {
+  using Shown = ReflectorStatus::State;
+  ReflectorStatus status;
+  if (std::holds_alternative<Listing>(state_)) status.state = Shown::kListing;
+  if (std::holds_alternative<Streaming>(state_)) status.state = Shown::kStreaming;
+  if (std::holds_alternative<Stopped>(state_)) status.state = Shown::kStopped;
+  if (const auto* watching = std::get_if<Watching>(&state_)) {
+    status.state = watching->watch.opened ? Shown::kWatching : Shown::kOpening;
+  }
+  if (const auto* waiting = std::get_if<Waiting>(&state_)) {
+    constexpr Shown kReasons[] = {Shown::kQueued, Shown::kDisconnected, Shown::kBackingOff};
+    status.state = kReasons[static_cast<int>(waiting->reason)];
+  }
+  status.failures = failures_;
+  status.refusals = refusals_;
+  status.refused_since = refused_since_;
+  status.current_as_of = current_as_of_;
+  status.has_error = has_error_;
+  if (last_error_) status.last_error = *last_error_;
+  status.resource_version = version_;
+  status.rounds = rounds_;
+  status.lists = lists_;
+  status.watches = watches_;
+  status.events = events_;
+  return status;
+}
+
+// ------------------------------------------------------------------------------------------ rounds and waiting
+
+void Reflector::Impl::Go(Step step) {
+  Become(Waiting{Waiting::Reason::kTurn, step});
+  const auto purpose = has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst;
+  Turn turn = gate_->Enter(purpose, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); });
+  if (turn.granted()) return (this->*step)(std::move(turn));
+  auto& waiting = std::get<Waiting>(state_);
+  waiting.turn = std::move(turn);
+  if (std::optional<Error> trouble = gate_->trouble()) {
+    waiting.reason = Waiting::Reason::kConnection;
+    has_error_ = true;
+    last_error_ = std::move(trouble);
+  }
+  Changed();
+}
+
+// The turn that is waited for was granted: a state that was left has dropped its turn, and is not called any more.
+void Reflector::Impl::OnTurn() {
+  auto* waiting = std::get_if<Waiting>(&state_);
+  if (waiting == nullptr) return;
+  timer_.Cancel();
+  Turn turn = std::move(waiting->turn);
+  (this->*waiting->next)(std::move(turn));
+}
+
+void Reflector::Impl::Wait(Nanos delay, Step step, bool wakes) {
+  Become(Waiting{Waiting::Reason::kDelay, step});
+  if (wakes) {
+    std::get<Waiting>(state_).turn = gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_,
+                                                  [self = Shared<Impl>(this)] { self->OnTurn(); });
+  }
+  timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this), step] { self->Go(step); });
+  Changed();
+}
+
+void Reflector::Impl::StartRound(Turn turn) {
+  ++rounds_;
   streaming_attempts_ = 0;
-  if (options_.streaming_list && source_->SupportsStreamingList()) return StartStreaming();
-  StartList();
+  resync_timer_.Cancel();
+  check_->Stop();  // a list says it as well, and a watch that follows it is not resumed
+  if (options_.streaming_list && source_->SupportsStreamingList()) return SendStreaming(std::move(turn));
+  SendList(std::move(turn));
 }
 
 void Reflector::Impl::EndRound(bool watch, const Error& error) {
-  CloseStream();
+  OpeningFailed(watch, error, &Impl::StartRound);
+}
+
+// The server answered, and refuses; or what it sent is no answer. Whether the same is asked again or a new round starts
+// depends on the cause: who is asked to wait, or meets a server that starts, has nothing to learn from a new list.
+void Reflector::Impl::OpeningFailed(bool watch, const Error& error, Step same) {
+  const bool asked = error.retry_after_seconds() > 0 || error.code() == Code::kTooManyRequests;
+  const bool starting = MayBeStarting(error) && gate_->reconnected_lately();
   resync_timer_.Cancel();
   CountFailure(error);
-  const Nanos delay = backoff_.Next(Now(), error.retry_after_seconds());
+  const Nanos delay = DelayAfter(error);
   Report(watch, error, delay);
-  if (hooks_.on_failed) hooks_.on_failed(error, status_.failures);  // before the wait [WE-02]
-  Wait(delay, &Impl::StartRound);
+  if (hooks_.on_failed && (!watch || !asked)) hooks_.on_failed(error, failures_);
+  Wait(delay, asked || starting ? same : &Impl::StartRound, MayBeStarting(error));
 }
 
-void Reflector::Impl::EndRoundQuietly(const Error& why) {
-  CloseStream();
-  resync_timer_.Cancel();
-  const Nanos delay = backoff_.Next(Now(), why.retry_after_seconds());  // a clean end waits as well [ER-13]
-  Report(true, why, delay);
-  Wait(delay, &Impl::StartRound);
+Nanos Reflector::Impl::DelayAfter(const Error& error) {
+  if (error.retry_after_seconds() > 0) return AskedFor(error.retry_after_seconds(), jitter_);
+  if (MayBeStarting(error) && gate_->reconnected_lately()) return WhileStarting(jitter_);
+  return backoff_.Next(jitter_);
 }
 
-void Reflector::Impl::RetryLater(bool watch, const Error& error, Step step) {
-  CloseStream();
+void Reflector::Impl::Park(bool watch, const Error& error, Step step) {
+  check_due_ = true;
   CountFailure(error);
-  const Nanos delay = backoff_.Next(Now(), error.retry_after_seconds());
-  Report(watch, error, delay);
-  Wait(delay, step);
+  Report(watch, error, gate_->UntilProbe());
+  Go(step);
 }
 
-void Reflector::Impl::Wait(Nanos delay, Step step) {
-  phase_ = Phase::kWaiting;
-  SetState(ReflectorStatus::State::kBackingOff);
-  wait_timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this), step] { (self.get()->*step)(); });
+void Reflector::Impl::HistoryGone(bool watch, const Error& error) {
+  CountFailure(error);
+  if (++expirations_ == 1) {
+    Report(watch, error, Nanos(0));
+    return Go(&Impl::StartRound);
+  }
+  resync_timer_.Cancel();
+  const Nanos delay = backoff_.Next(jitter_);
+  Report(watch, error, delay);
+  Wait(delay, &Impl::StartRound, false);
+}
+
+// Only while a watch was resumed, or waits to be: a round stops the check.
+void Reflector::Impl::OnHistoryChecked(Result<std::optional<std::string>> verdict) {
+  if (!verdict) {  // the watch goes on; the next lost connection asks again
+    const Error error = verdict.error().With("failed to check whether the data of the server was replaced");
+    return Report(false, error, Nanos(0));
+  }
+  check_due_ = false;
+  if (!*verdict) return;
+  const Error error(Code::kExpired, **verdict);
+  history_replaced_ = version_unusable_ = true;
+  CountFailure(error);
+  Report(true, error, Nanos(0));
+  Go(&Impl::StartRound);
 }
 
 void Reflector::Impl::CountFailure(const Error& error) {
-  ++status_.failures;
-  status_.refusals = IsRefusal(error) ? status_.refusals + 1 : 0;
-  status_.has_error = true;
-  status_.last_error = error;
+  ++failures_;
+  if (!IsRefusal(error)) {
+    refusals_ = 0;
+  } else if (refusals_++ == 0) {
+    refused_since_ = Now();
+  }
+  has_error_ = true;
+  last_error_ = error;
 }
 
+// A watch is open, so the cache is current.
 void Reflector::Impl::CountSuccess() {
-  status_.failures = 0;
-  status_.refusals = 0;
-  status_.has_error = false;
+  has_been_open_ = true;
+  failures_ = refusals_ = 0;
+  has_error_ = false;
+  current_as_of_ = Now();
   Changed();
 }
 
 void Reflector::Impl::Report(bool watch, const Error& error, Nanos retry_in) {
-  const Observer::ListOrWatchFailed event{
-      name_, watch, &error, std::max(status_.failures, 1), retry_in, status_.refusals >= kRefusalsToGiveUp};
+  const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
+  const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
   Tell(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
-}
-
-void Reflector::Impl::SetState(ReflectorStatus::State state) {
-  status_.state = state;
-  Changed();
 }
 
 void Reflector::Impl::Changed() {
@@ -149,231 +236,87 @@ void Reflector::Impl::Changed() {
 
 // -------------------------------------------------------------------------------------------------- the stream
 
-void Reflector::Impl::OpenStream(bool watch, const ListOptions& options) {
-  stream_ = MakeShared<Stream>(Shared<Impl>(this));
-  last_bytes_ = Now();
-  call_ = watch ? source_->Watch(options, strand_, stream_) : source_->List(options, strand_, stream_);
+Reflector::Impl::Request& Reflector::Impl::Request::operator=(Request&& other) noexcept {
+  if (this != &other) {
+    Close();
+    turn_ = std::move(other.turn_);
+    stream_ = std::move(other.stream_);
+    call_ = std::move(other.call_);
+  }
+  return *this;
 }
 
-void Reflector::Impl::CloseStream() {
-  deadline_timer_.Cancel();
+void Reflector::Impl::Request::Sent(Shared<Stream> stream, Shared<StreamCall> call) {
+  End();
+  stream_ = std::move(stream);
+  call_ = std::move(call);
+}
+
+void Reflector::Impl::Request::End() noexcept {
   if (stream_) stream_->Detach();
   stream_ = {};
   if (const Shared<StreamCall> call = std::exchange(call_, {})) call->Cancel();
-  splitter_.reset();
-  decoder_.reset();
+}
+
+void Reflector::Impl::Request::Close() noexcept {
+  End();
+  turn_.Leave();
+}
+
+void Reflector::Impl::Open(Request& request, bool watch, const ListOptions& options) {
+  const auto stream = MakeShared<Stream>(Shared<Impl>(this));
+  request.Sent(stream, watch ? source_->Watch(options, strand_, stream) : source_->List(options, strand_, stream));
+}
+
+void Reflector::Impl::Settle(Request& request, const Error& error) {
+  if (IsNoConnection(error)) {
+    request.turn().NoConnection(error);
+  } else if (error.status() != nullptr) {
+    request.turn().Refused();
+  }
 }
 
 void Reflector::Impl::OnOpen() {
-  if (phase_ == Phase::kList) return;
-  watch_.open = true;
-  if (phase_ == Phase::kWatch) CountSuccess();
+  if (auto* listing = std::get_if<Listing>(&state_)) {
+    listing->list.answered = true;
+    return listing->request.turn().Opened();
+  }
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    streaming->watch.opened = Now();
+    return streaming->request.turn().Opened();
+  }
+  auto& watching = std::get<Watching>(state_);
+  watching.watch.opened = Now();
+  watching.request.turn().Opened();
+  const TimePoint end = watching.watch.started + watching.watch.timeout + options_.watch_deadline_slack;
+  ArmDeadline(end - Now(), TimerKind::kHousekeeping);
+  CountSuccess();
 }
 
 void Reflector::Impl::OnBytes(std::string_view bytes) {
-  last_bytes_ = Now();
-  if (phase_ == Phase::kList) return OnListBytes(bytes);
-  OnWatchBytes(bytes);
+  auto* listing = std::get_if<Listing>(&state_);
+  if (listing == nullptr) return OnWatchBytes(bytes);
+  listing->list.last_bytes = Now();
+  if (const Result<void> fed = listing->splitter->Feed(bytes); !fed) ListFailed(*listing, fed.error());
 }
 
 void Reflector::Impl::OnEnd(Result<void> end) {
-  if (phase_ == Phase::kList) return OnListEnd(std::move(end));
-  End how = DescribeEnd(std::move(end));
-  if (phase_ == Phase::kStreaming) return StreamingEnded(std::move(how));
-  WatchEnded(std::move(how));
+  if (auto* listing = std::get_if<Listing>(&state_)) return OnListEnd(*listing, std::move(end));
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    return StreamingEnded(*streaming, Describe(streaming->watch, std::move(end)));
+  }
+  auto& watching = std::get<Watching>(state_);
+  WatchEnded(watching, Describe(watching.watch, std::move(end)));
 }
 
 void Reflector::Impl::ArmDeadline(Nanos delay, TimerKind kind) {
-  deadline_timer_.After(delay, kind, [self = Shared<Impl>(this)] { self->OnDeadline(); });
+  timer_.After(std::max(delay, Nanos(0)), kind, [self = Shared<Impl>(this)] { self->OnDeadline(); });
 }
 
 void Reflector::Impl::OnDeadline() {
-  if (phase_ == Phase::kList) return OnListDeadline();
-  if (phase_ == Phase::kStreaming) return OnStreamingDeadline();
-  if (phase_ != Phase::kWatch) return;
-  // The server should have ended it by now: the connection is dead, or the server has forgotten us. [D16]
-  const Error error(Code::kTimeout,
-                    "watch " + name_ + " outlived its timeout of " + std::to_string(watch_.timeout.count()) + " s");
-  CloseStream();
-  Report(true, error, Nanos(0));
-  StartWatch();
-}
-
-// ----------------------------------------------------------------------------------------------------- watches
-
-void Reflector::Impl::EnterWatchPhase() {
-  ArmResync();  // lives as long as the watch phase of the round [RW-13, RW-14]
-}
-
-ListOptions Reflector::Impl::WatchOptions(std::string version) {
-  const auto least =
-      std::chrono::duration_cast<std::chrono::seconds>(std::max<Nanos>(options_.min_watch_timeout, 5min));  // [RW-02]
-  watch_ = {};
-  watch_.version = version;
-  watch_.unordered = version.empty() || version == "0";
-  watch_.timeout = std::chrono::seconds(backoff_.jitter().Between(least.count(), 2 * least.count()));
-  watch_.started = Now();  // before the request [RW-04]
-  ++status_.watches;
-  decoder_.emplace([this](std::string_view type, std::string_view object) { return OnEvent(type, object); },
-                   kMaxEventBytes);
-  ListOptions options;
-  options.resource_version = std::move(version);
-  options.allow_watch_bookmarks = true;
-  options.timeout_seconds = watch_.timeout.count();
-  return options;
-}
-
-void Reflector::Impl::StartWatch() {
-  phase_ = Phase::kWatch;
-  const ListOptions options = WatchOptions(status_.resource_version);  // [RW-01]
-  SetState(ReflectorStatus::State::kWatching);
-  ArmDeadline(watch_.timeout + options_.watch_deadline_slack, TimerKind::kHousekeeping);
-  OpenStream(true, options);
-}
-
-void Reflector::Impl::OnWatchBytes(std::string_view bytes) {
-  const std::size_t queued = fifo_.size();
-  const Result<void> fed = decoder_->Feed(bytes);
-  if (!fed && !watch_.error) watch_.error = fed.error();
-  // The marker first: what came behind it in the same bytes was queued after it, by OnEvent.
-  if (fifo_.size() != queued && hooks_.on_queued) hooks_.on_queued();
-  if (!watch_.error) return;
-  const End end{watch_.error, true};
-  if (phase_ == Phase::kStreaming) return StreamingEnded(end);
-  WatchEnded(end);
-}
-
-Result<void> Reflector::Impl::OnEvent(std::string_view type, std::string_view object) {
-  if (type == "ERROR") return Fail(watch_.error.emplace(WatchError(object)));
-  if (type == "BOOKMARK") return OnBookmark(object);
-  if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") return OnObjectEvent(type, object);
-  intake_.Report(object, Error(Code::kDecode, "an event of the unknown type \"" + std::string(type) + "\""));
-  ++watch_.events;
-  Record(false, PeekIdentity(object).resource_version);
-  return {};
-}
-
-Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_view object) {
-  Received received = intake_.Take(object);
-  ++watch_.events;
-  ++status_.events;
-  const bool added = type == "ADDED";
-  const std::string version = received.version;
-  const bool nameless = received.key.name.empty();
-  if (nameless && type == "DELETED") return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
-  if (nameless && phase_ == Phase::kStreaming) {
-    snapshot_.incomplete = true;
-  } else if (phase_ == Phase::kStreaming) {
-    snapshot_.last_event = added ? Now() : snapshot_.last_event;  // what is not ADDED is not initial
-    Collect(type, std::move(received));
-  } else {
-    if (watch_.unordered && added) received.version.clear();
-    Queue(type, std::move(received));
-  }
-  Record(added, version);
-  return {};
-}
-
-void Reflector::Impl::Queue(std::string_view type, Received received) {
-  const bool readable = received.object || (type == "DELETED" && !received.foreign);
-  if (!readable) {
-    fifo_.Refuse(std::move(received.key), std::move(received.version));
-  } else if (type == "ADDED") {
-    fifo_.Add(std::move(received.key), std::move(received.object), std::move(received.version));
-  } else if (type == "MODIFIED") {
-    fifo_.Update(std::move(received.key), std::move(received.object), std::move(received.version));
-  } else {
-    fifo_.Delete(std::move(received.key), std::move(received.object), std::move(received.version));
-  }
-}
-
-// [RW-09, RW-10, WL-12]
-void Reflector::Impl::Record(bool added, std::string_view version) {
-  if (version.empty()) return;
-  if (phase_ == Phase::kStreaming) {
-    snapshot_.provisional = version;
-    return;
-  }
-  if (watch_.unordered && added) return;
-  watch_.unordered = false;
-  status_.resource_version = version;
-}
-
-Result<void> Reflector::Impl::OnBookmark(std::string_view object) {
-  ++watch_.events;  // [BM-01]
-  const Result<Unstructured> bookmark = Decode<Unstructured>(object);
-  if (!bookmark) {
-    intake_.Report(object, bookmark.error().With("bookmark"));
-    Record(false, PeekIdentity(object).resource_version);
-    return {};
-  }
-  const meta::v1::ObjectMeta& meta = bookmark->metadata;
-  if (phase_ == Phase::kStreaming) {
-    if (meta.annotations[kEndMarker] != "true") return {};  // [WL-04]
-    if (!Injected(Bug::kVersionBeforeEndMarker) || snapshot_.provisional.empty())
-      snapshot_.provisional = meta.resourceVersion;
-    OnMarker();
-    return {};
-  }
-  if (meta.resourceVersion.empty()) return {};
-  Record(false, meta.resourceVersion);
-  fifo_.Bookmark(meta.resourceVersion.str());  // [BM-02, BM-04]
-  return {};
-}
-
-Reflector::Impl::End Reflector::Impl::DescribeEnd(Result<void> end) const {
-  End how;
-  how.opened = watch_.open;
-  // A connection that breaks under a running stream says nothing against the stream: it is closed, like one that the
-  // server ended. A frame that was cut is not missed, as its version was not recorded.
-  const bool lost = how.opened && !end && end.error().code() == Code::kUnavailable && end.error().status() == nullptr;
-  if (!end && !lost) how.error = end.error();
-  how.very_short = !how.error && watch_.events == 0 && Now() - watch_.started < kVeryShort;
-  return how;
-}
-
-void Reflector::Impl::WatchEnded(End end) {
-  CloseStream();
-  if (end.error && end.opened) return WatchFailedInside(*end.error);
-  if (end.error) {
-    if (IsRetriable(*end.error)) return RetryLater(true, *end.error, &Impl::StartWatch);  // [ER-03]
-    if (Injected(Bug::kRewatchFromNothing) && IsExpired(*end.error)) {
-      status_.resource_version.clear();
-      return RetryLater(true, *end.error, &Impl::StartWatch);
-    }
-    return EndRound(true, *end.error);  // [ER-04]
-  }
-  if (end.very_short) {
-    return EndRoundQuietly(Error(Code::kUnavailable, "watch " + name_ + " ended within a second and without an event"));
-  }
-  StartWatch();  // [RW-03]
-}
-
-void Reflector::Impl::WatchFailedInside(const Error& error) {
-  if (error.code() == Code::kTooManyRequests) return RetryLater(true, error, &Impl::StartWatch);  // [ER-05]
-  if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
-    status_.resource_version.clear();
-    return RetryLater(true, error, &Impl::StartWatch);
-  }
-  if (IsInternal(error) && internal_errors_.Allow(Now())) {  // [ER-07]
-    Report(true, error, Nanos(0));
-    return StartWatch();
-  }
-  EndRoundQuietly(error);
-}
-
-void Reflector::Impl::ArmResync() {
-  resync_timer_.Cancel();
-  if (options_.resync <= Nanos(0)) return;
-  resync_timer_.After(options_.resync, TimerKind::kHousekeeping, [self = Shared<Impl>(this)] { self->OnResync(); });
-}
-
-void Reflector::Impl::OnResync() {
-  const bool due = !hooks_.should_resync || hooks_.should_resync();  // [RS-08]
-  ArmResync();
-  if (!due) return;
-  fifo_.Resync();
-  if (hooks_.on_queued) hooks_.on_queued();
+  if (auto* listing = std::get_if<Listing>(&state_)) return OnListDeadline(*listing);
+  if (auto* streaming = std::get_if<Streaming>(&state_)) return OnStreamingDeadline(*streaming);
+  if (auto* watching = std::get_if<Watching>(&state_)) return OnWatchDeadline(*watching);
 }
 
 // ----------------------------------------------------------------------------------------------------- outside
@@ -386,7 +329,8 @@ Reflector::~Reflector() { impl_->Stop(); }
 
 void Reflector::Start() { impl_->Start(); }
 void Reflector::Stop() { impl_->Stop(); }
-const ReflectorStatus& Reflector::status() const noexcept { return impl_->status(); }
+ReflectorStatus Reflector::status() const { return impl_->status(); }
 void Reflector::Sweep() { impl_->Sweep(); }
+void Reflector::SetResync(Nanos period) { impl_->SetResync(period); }
 
 }  // namespace kgen::cache

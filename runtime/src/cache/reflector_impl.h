@@ -1,14 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The reflector's state machine.
+// The reflector's state machine. Its state is a sum type, and each state owns what belongs to it: leaving a state ends
+// its request and its timer.
 //
-//   StartRound -> StartStreaming --marker--> watching --+-- ends cleanly: StartWatch
-//        ^             | falls back                     |
-//        |             v                                |
-//        |         StartList ... SendPage -> StartWatch +
-//        +------------- one back-off delay <------------+-- the round ends
+//   Idle --Start--> Waiting --turn granted--> Streaming --marker--> Watching --ends--> Waiting --> ...
+//                      |                          | cannot stream
+//                      +----------------------> Listing --last page--> Waiting --turn--> Watching
 //
-// Parts: reflector.cc (rounds, waiting, watches), reflector_list.cc, reflector_streaming.cc.
+// Everything that opens a stream goes through Waiting, because it needs a turn at the gate; when the connection is well
+// that takes no time. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
+// reflector_streaming.cc.
 #ifndef KGEN_RUNTIME_CACHE_REFLECTOR_IMPL_H_
 #define KGEN_RUNTIME_CACHE_REFLECTOR_IMPL_H_
 
@@ -17,20 +18,25 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "cache/backoff.h"
+#include "cache/history_check.h"
 #include "cache/object_intake.h"
 #include "cache/strand_timer.h"
 #include "cache/watch_errors.h"
+#include "client/gate.h"
 #include "kgen/cache/reflector.h"
+#include "kgen/client/pages.h"
 #include "kgen/client/watch_decoder.h"
 #include "kgen/codec/list_splitter.h"
 
 namespace kgen::cache {
 
 // Thread safety: all members on the strand.
-// Lifetime: kept alive by its stream and its timers until Stop() drops them.
+// Lifetime: kept alive by its stream, its turn at the gate and its timers until Stop() drops them.
 class Reflector::Impl final : public SharedObject {
  public:
   Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
@@ -38,69 +44,132 @@ class Reflector::Impl final : public SharedObject {
 
   void Start();
   void Stop();
-  const ReflectorStatus& status() const noexcept { return status_; }
+  ReflectorStatus status() const;
   void Sweep() { intake_.Sweep(); }
+  void SetResync(Nanos period);
 
  private:
+  using Turn = client::Gate::Turn;
+  using Step = void (Impl::*)(Turn);  // sends something; the turn has been granted
   class Stream;
-  enum class Phase : std::uint8_t { kNone, kList, kStreaming, kWatch, kWaiting, kStopped };
-  using Step = void (Impl::*)();
+
+  // A request under way, from before it was sent. Destroying it ends it and gives its turn back.
+  class Request {
+   public:
+    Request() noexcept = default;
+    explicit Request(Turn turn) noexcept : turn_(std::move(turn)) {}
+    Request(Request&&) noexcept = default;
+    Request& operator=(Request&& other) noexcept;
+    ~Request() { Close(); }
+
+    void Sent(Shared<Stream> stream, Shared<StreamCall> call);  // instead of the one before: the next page
+    void Close() noexcept;
+    Turn& turn() noexcept { return turn_; }
+
+   private:
+    void End() noexcept;
+    Turn turn_;
+    Shared<Stream> stream_;
+    Shared<StreamCall> call_;
+  };
 
   // One list, over all its pages and its second attempts.
   struct List {
     ListOptions first;    // of the first page
     ListOptions request;  // of the page under way
-    std::string version;  // of the first page [LW-07]
+    std::string version;  // of the first page
     std::vector<ListedObject> items;
+    detail::TokenCycle tokens;
+    bool answered = false;  // the page under way has a head
     bool incomplete = false;
     bool paginated = false;
-    bool without_pages = false;    // the full list after an expired continue token [LW-08]
-    bool without_version = false;  // the second attempt, as the version was unusable [RL-04]
+    bool without_pages = false;    // the full list after an expired continue token
+    bool without_version = false;  // the second attempt, as the version was unusable
     TimePoint started{};
+    TimePoint last_bytes{};
   };
-  // One watch request, from before it was sent.
+  // One watch request, streaming list or not.
   struct Watch {
     std::string version;
-    bool open = false;
-    bool unordered = false;  // started at "" or "0": what comes first has no order of versions [RW-10]
+    std::optional<TimePoint> opened{};
+    bool unordered = false;  // started at "" or "0": what comes first has no order of versions
     std::uint64_t events = 0;
     std::optional<Error> error{};  // an ERROR event, or an event that ends the watch
     std::chrono::seconds timeout{};
     TimePoint started{};
   };
-  // The private store of a streaming list. [WL-03]
+  // The private store of a streaming list.
   struct Snapshot {
     std::vector<ListedObject> items;  // a null key's name: taken out again
     std::unordered_map<ObjectKey, std::size_t> places;
     bool incomplete = false;
     std::string provisional;  // version of the newest event
-    bool complete = false;    // the marker was among the bytes just read
     TimePoint started{};
     TimePoint last_event{};
   };
-  // How a watch or streaming list came to its end.
-  struct End {
-    std::optional<Error> error{};  // none: closed, by the server or with the connection
-    bool opened = false;
-    bool very_short = false;  // within a second and without an event [RW-04]
+  // Shared, so that it outlives the state that is left while it reads.
+  struct Decoder final : SharedObject {
+    explicit Decoder(WatchDecoder::OnEvent on_event);
+    WatchDecoder decoder;
   };
 
-  // Rounds and waiting.
-  void StartRound();
-  void EndRound(bool watch, const Error& error);  // with a failure [RF-01, WE-03]
-  void EndRoundQuietly(const Error& why);         // a running stream failed: no failure of the round [ER-06, ER-09]
-  void RetryLater(bool watch, const Error& error, Step step);  // one delay, then the same again [ER-03, ER-05, WL-07]
-  void Wait(Nanos delay, Step step);
+  struct Idle {};
+  struct Listing {
+    Request request;
+    List list;
+    std::optional<ListSplitter> splitter;
+  };
+  struct Streaming {
+    Request request;
+    Watch watch;
+    Shared<Decoder> decoder;
+    Snapshot snapshot;
+  };
+  struct Watching {
+    Request request;
+    Watch watch;
+    Shared<Decoder> decoder;
+  };
+  struct Waiting {
+    enum class Reason : std::uint8_t { kTurn, kConnection, kDelay };
+    Reason reason;
+    Step next;
+    Turn turn{};
+  };
+  struct Stopped {};
+  using State = std::variant<Idle, Listing, Streaming, Watching, Waiting, Stopped>;
+
+  // How a watch or streaming list came to its end.
+  struct End {
+    std::optional<Error> error{};  // none: closed by the server
+    bool opened = false;
+    bool lost = false;        // with the connection: nothing against the stream
+    bool fruitless = false;   // within a second and without an event
+    bool proved = false;      // by an event, a bookmark or ten seconds
+  };
+
+  // States and waiting.
+  template <typename S>
+  S& Become(S state);
+  void Go(Step step);                            // as soon as the gate lets it
+  void OnTurn();
+  void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
+  void StartRound(Turn turn);
+  void EndRound(bool watch, const Error& error);  // with a failure
+  void OpeningFailed(bool watch, const Error& error, Step same);
+  void Park(bool watch, const Error& error, Step step);  // no connection
+  void HistoryGone(bool watch, const Error& error);      // 410, or a version of the future
+  void OnHistoryChecked(Result<std::optional<std::string>> verdict);
+  Nanos DelayAfter(const Error& error);
   void CountFailure(const Error& error);
   void CountSuccess();
   void Report(bool watch, const Error& error, Nanos retry_in);
-  void SetState(ReflectorStatus::State state);
   void Changed();
   TimePoint Now() const noexcept { return executor_->clock()->Now(); }
 
-  // The one stream that is open. Every way out of a phase goes through CloseStream(). [RF-05]
-  void OpenStream(bool watch, const ListOptions& options);
-  void CloseStream();
+  // Of the stream that is open.
+  void Open(Request& request, bool watch, const ListOptions& options);
+  static void Settle(Request& request, const Error& error);  // tells the gate of a request that was not answered well
   void OnOpen();
   void OnBytes(std::string_view bytes);
   void OnEnd(Result<void> end);
@@ -108,42 +177,47 @@ class Reflector::Impl final : public SharedObject {
   void OnDeadline();
 
   // reflector_list.cc
-  void StartList();
-  void SendPage();
+  void SendList(Turn turn);
+  void SendPage(Listing& state);
   std::string ListVersion() const;
   std::int64_t PageSize(const std::string& version) const;
   Result<void> OnListItem(std::string_view item);
-  void OnListBytes(std::string_view bytes);
-  void OnListEnd(Result<void> end);
-  Result<meta::v1::ListMeta> FinishPage(Result<void> end);
-  void ListFailed(const Error& error);
+  void OnListEnd(Listing& state, Result<void> end);
+  Result<meta::v1::ListMeta> FinishPage(Listing& state, Result<void> end);
+  void ListFailed(Listing& state, const Error& error);
   AnyRef OrStored(const ObjectKey& key, AnyRef object) const;
-  void ListDone();
-  void OnListDeadline();
+  void ListDone(Listing& state);
+  void OnListDeadline(Listing& state);
+  void Replace(std::vector<ListedObject> items, const std::string& version, bool incomplete);
 
-  // Watches.
-  void EnterWatchPhase();
-  void StartWatch();
-  ListOptions WatchOptions(std::string version);
+  // reflector_watch.cc
+  void SendWatch(Turn turn);
+  ListOptions WatchOptions(Watch& watch, std::string version);
+  Shared<Decoder> MakeDecoder();
+  Watch* CurrentWatch() noexcept;
   void OnWatchBytes(std::string_view bytes);
   Result<void> OnEvent(std::string_view type, std::string_view object);
   Result<void> OnObjectEvent(std::string_view type, std::string_view object);
   Result<void> OnBookmark(std::string_view object);
   void Queue(std::string_view type, Received received);
   void Record(bool added, std::string_view version);
-  End DescribeEnd(Result<void> end) const;
-  void WatchEnded(End end);
+  End Describe(const Watch& watch, Result<void> end) const;
+  void WatchEnded(Watching& state, End end);
+  void WatchNotOpened(const Error& error);
   void WatchFailedInside(const Error& error);
+  void WatchClosed(const Watch& watch, const End& end);
+  void OnWatchDeadline(Watching& state);
   void ArmResync();
   void OnResync();
 
   // reflector_streaming.cc
-  void StartStreaming();
-  void Collect(std::string_view type, Received received);
+  void SendStreaming(Turn turn);
+  void Collect(Snapshot& snapshot, std::string_view type, Received received);
   void OnMarker();
-  void StreamingEnded(End end);
+  void StreamingEnded(Streaming& state, End end);
+  void StreamingFailed(const std::string& version, const Error& error);
   void FallBack(const Error& why);
-  void OnStreamingDeadline();
+  void OnStreamingDeadline(Streaming& state);
 
   const Shared<ListWatch> source_;
   const TypeTable& table_;
@@ -154,28 +228,35 @@ class Reflector::Impl final : public SharedObject {
   const ReflectorOptions options_;
   Hooks hooks_;  // emptied by Stop()
   const std::string name_;
+  const Shared<client::Gate> gate_;
 
-  ReflectorStatus status_;
-  Phase phase_ = Phase::kNone;
+  State state_;
+  StrandTimer timer_;  // of the state: a delay or a deadline
+  StrandTimer resync_timer_;
+  Nanos resync_;
+  Jitter jitter_;
   Backoff backoff_;
+  EarlyEnds early_ends_;
   RetryBudget internal_errors_;
   ObjectIntake intake_;
-  StrandTimer wait_timer_;
-  StrandTimer deadline_timer_;
-  StrandTimer resync_timer_;
+  Shared<HistoryCheck> check_;
 
-  bool version_unusable_ = false;  // expired or ahead of the server [RL-03]
-  bool server_pages_ = false;      // a list at "0" came in pages once [RL-07]
-  int streaming_attempts_ = 0;     // of this round, that ended without a marker
+  std::string version_;             // last seen; "" before the first list
+  bool has_been_open_ = false;      // a watch
+  bool check_due_ = false;          // the connection was lost since the history was known to be intact
+  bool history_replaced_ = false;   // until the next list
+  bool version_unusable_ = false;   // expired, ahead of the server, or of a history that is gone
+  bool server_pages_ = false;       // a list at "0" came in pages once
+  int streaming_attempts_ = 0;      // of this round, that ended without a marker
+  int expirations_ = 0;             // without progress in between
 
-  Shared<Stream> stream_;
-  Shared<StreamCall> call_;
-  TimePoint last_bytes_{};
-  std::optional<ListSplitter> splitter_;
-  std::optional<WatchDecoder> decoder_;
-  List list_;
-  Watch watch_;
-  Snapshot snapshot_;
+  // What status() shows besides the state.
+  int failures_ = 0, refusals_ = 0;
+  TimePoint refused_since_{};
+  std::optional<Error> last_error_;
+  bool has_error_ = false;
+  std::optional<TimePoint> current_as_of_;
+  std::uint64_t rounds_ = 0, lists_ = 0, watches_ = 0, events_ = 0;
 };
 
 // What the source talks to. Once detached it passes nothing on.
@@ -197,6 +278,15 @@ class Reflector::Impl::Stream final : public StreamSink {
  private:
   Shared<Impl> owner_;
 };
+
+// Ends the state before, with its request and its timer.
+template <typename S>
+S& Reflector::Impl::Become(S state) {
+  timer_.Cancel();
+  State before(std::in_place_type<S>, std::move(state));
+  before.swap(state_);
+  return std::get<S>(state_);
+}
 
 }  // namespace kgen::cache
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The reflector's list: pages, second attempts, fall-backs. [INF RL, LW]
+// The reflector's list: pages, second attempts, fall-backs.
 #include <utility>
 
 #include "cache/reflector_impl.h"
@@ -10,59 +10,57 @@
 namespace kgen::cache {
 namespace {
 
-constexpr std::int64_t kDefaultPageSize = 500;  // [LW-04]
+constexpr std::int64_t kDefaultPageSize = 500;
 
-// The envelope says what came instead of a list of ours. [RL: a list in Table form is refused]
+// The envelope says what came instead of a list of ours, for example a Status or a Table.
 Result<void> CheckEnvelope(const std::string& envelope, const TypeTable& table) {
-  const Identity identity = PeekIdentity(envelope);
-  if (identity.kind == "Status") return Fail(WatchError(envelope));
-  const std::string expected = table.kind != nullptr ? std::string(table.kind->list_kind) : std::string();
-  const bool fits =
-      expected.empty() ? identity.kind.empty() || identity.kind.ends_with("List") : identity.kind == expected;
-  if (fits || identity.kind.empty()) return {};
-  return Fail(Code::kDecode, "expected " + (expected.empty() ? "a list" : expected) + ", found " + identity.kind);
+  if (PeekIdentity(envelope).kind == "Status") return Fail(WatchError(envelope));
+  return CheckListKind(envelope, table.kind);
 }
 
 }  // namespace
 
-// [RL-01 to RL-03]
+// The first list may come from the server's cache, later ones must not be older than what is known. What is unusable is
+// not sent: the server then answers with the newest.
 std::string Reflector::Impl::ListVersion() const {
   if (version_unusable_) return "";
-  return status_.resource_version.empty() ? "0" : status_.resource_version;
+  return version_.empty() ? "0" : version_;
 }
 
-// [RL-06]
 std::int64_t Reflector::Impl::PageSize(const std::string& version) const {
   if (options_.page_size != 0) return options_.page_size;
   if (server_pages_) return kDefaultPageSize;
   return version.empty() || version == "0" ? kDefaultPageSize : 0;  // at a version the server answers from its cache
 }
 
-void Reflector::Impl::StartList() {
-  phase_ = Phase::kList;
-  ++status_.lists;
-  list_ = {};
-  list_.started = Now();
-  list_.first.resource_version = ListVersion();
-  if (const std::int64_t size = PageSize(list_.first.resource_version); size > 0) list_.first.limit = size;
-  list_.request = list_.first;
-  SetState(ReflectorStatus::State::kListing);
-  SendPage();
+void Reflector::Impl::SendList(Turn turn) {
+  Listing& state = Become(Listing{.request = Request(std::move(turn)), .list = {}, .splitter = {}});
+  ++lists_;
+  List& list = state.list;
+  list.started = Now();
+  list.first.resource_version = ListVersion();
+  if (const std::int64_t size = PageSize(list.first.resource_version); size > 0) list.first.limit = size;
+  list.request = list.first;
+  SendPage(state);
+  Changed();
 }
 
-void Reflector::Impl::SendPage() {
-  splitter_.emplace([this](std::string_view item) { return OnListItem(item); });
+void Reflector::Impl::SendPage(Listing& state) {
+  state.splitter.emplace([this](std::string_view item) { return OnListItem(item); });
+  state.list.answered = false;
+  state.list.last_bytes = Now();
   ArmDeadline(options_.list_deadline, TimerKind::kProgress);
-  OpenStream(false, list_.request);
+  Open(state.request, false, state.list.request);
 }
 
 Result<void> Reflector::Impl::OnListItem(std::string_view item) {
+  List& list = std::get<Listing>(state_).list;
   Received received = intake_.Take(item);
   if (received.key.name.empty()) {
-    list_.incomplete = true;
+    list.incomplete = true;
   } else {
     AnyRef object = OrStored(received.key, std::move(received.object));
-    list_.items.push_back({std::move(received.key), std::move(object)});
+    list.items.push_back({std::move(received.key), std::move(object)});
   }
   return {};
 }
@@ -77,77 +75,88 @@ AnyRef Reflector::Impl::OrStored(const ObjectKey& key, AnyRef object) const {
   return detail::EqualStruct(stored.object(), object.object(), table_) ? stored : object;
 }
 
-void Reflector::Impl::OnListBytes(std::string_view bytes) {
-  const Result<void> fed = splitter_->Feed(bytes);
-  if (!fed) ListFailed(fed.error());
-}
-
-Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Result<void> end) {
+Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Listing& state, Result<void> end) {
   if (!end) return Fail(std::move(end).error());
-  Result<meta::v1::ListMeta> meta = splitter_->Finish();
+  Result<meta::v1::ListMeta> meta = state.splitter->Finish();
   if (!meta) return meta;
-  if (Result<void> fits = CheckEnvelope(splitter_->envelope(), table_); !fits) return Fail(std::move(fits).error());
+  if (Result<void> fits = CheckEnvelope(state.splitter->envelope(), table_); !fits) return Fail(std::move(fits).error());
+  // Without a version there is nothing that a watch could go on from.
+  if (state.list.version.empty() && meta->resourceVersion.empty()) {
+    return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so that it cannot be watched");
+  }
+  if (meta->continue_.empty()) return meta;
+  if (Result<void> followed = state.list.tokens.Follow(meta->continue_); !followed) {
+    return Fail(std::move(followed).error());
+  }
   return meta;
 }
 
-void Reflector::Impl::OnListEnd(Result<void> end) {
-  const Result<meta::v1::ListMeta> meta = FinishPage(std::move(end));
-  CloseStream();
-  if (!meta) return ListFailed(meta.error());
-  if (list_.version.empty()) list_.version = meta->resourceVersion.str();
-  if (meta->continue_.empty()) return ListDone();
-  list_.paginated = true;
-  list_.request.continue_ = meta->continue_.str();
-  list_.request.resource_version.clear();  // servers refuse it beside a continue token [LW-06]
-  list_.request.resource_version_match.clear();
-  SendPage();
+void Reflector::Impl::OnListEnd(Listing& state, Result<void> end) {
+  List& list = state.list;
+  const Result<meta::v1::ListMeta> meta = FinishPage(state, std::move(end));
+  if (!meta && !list.answered) Settle(state.request, meta.error());
+  if (!meta && !list.answered && IsNoConnection(meta.error())) return Park(false, meta.error(), &Impl::SendList);
+  if (!meta && IsNoConnection(meta.error())) state.request.turn().Lost();
+  if (!meta) return ListFailed(state, meta.error());
+  if (list.version.empty()) list.version = meta->resourceVersion.str();
+  if (meta->continue_.empty()) return ListDone(state);
+  list.paginated = true;
+  list.request.continue_ = meta->continue_.str();
+  list.request.resource_version.clear();  // servers refuse it beside a continue token
+  list.request.resource_version_match.clear();
+  SendPage(state);
 }
 
-void Reflector::Impl::ListFailed(const Error& error) {
-  CloseStream();
-  const bool later_page = !list_.request.continue_.empty();
-  const bool again_in_full = later_page && !list_.without_pages && HasReasonExpired(error);  // [LW-08]
-  const bool again_without_version =
-      !list_.without_version && (IsExpired(error) || IsVersionTooLarge(error));  // [RL-04]
-  if (!again_in_full && !again_without_version) {
-    list_ = {};
-    return EndRound(false, error.With("failed to list " + name_));  // [RL-11]
-  }
+void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
+  List& list = state.list;
+  const bool later_page = !list.request.continue_.empty();
+  const bool again_in_full = later_page && !list.without_pages && HasReasonExpired(error);
+  const bool again_without_version = !list.without_version && (IsExpired(error) || IsVersionTooLarge(error));
+  if (!again_in_full && !again_without_version) return EndRound(false, error.With("failed to list " + name_));
   if (again_in_full) {
-    list_.without_pages = true;
-    list_.first.limit.reset();
+    list.without_pages = true;
+    list.first.limit.reset();
   } else {
-    list_.without_version = true;
-    list_.first.resource_version.clear();
+    list.without_version = true;
+    list.first.resource_version.clear();
     version_unusable_ = true;
   }
-  list_.request = list_.first;
-  list_.version.clear();
-  list_.items.clear();
-  list_.incomplete = false;
+  list.request = list.first;
+  list.version.clear();
+  list.items.clear();
+  list.tokens = {};
+  list.incomplete = false;
   Report(false, error, Nanos(0));
-  SendPage();
+  SendPage(state);
 }
 
-void Reflector::Impl::ListDone() {
-  version_unusable_ = false;                                                         // [RL-05]
-  if (list_.paginated && list_.first.resource_version == "0") server_pages_ = true;  // [RL-07]
-  List done = std::exchange(list_, {});
+void Reflector::Impl::ListDone(Listing& state) {
+  List done = std::move(state.list);
+  if (done.paginated && done.first.resource_version == "0") server_pages_ = true;
   const Observer::Relisted event{name_, done.version, done.items.size(), false, Now() - done.started};
   Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
-  fifo_.Replace(std::move(done.items), done.version, done.incomplete);  // then the version [RL-10]
-  status_.resource_version = done.version;
-  EnterWatchPhase();
+  Replace(std::move(done.items), done.version, done.incomplete);
+  ArmResync();
   if (hooks_.on_queued) hooks_.on_queued();
-  StartWatch();
+  Go(&Impl::SendWatch);
 }
 
-void Reflector::Impl::OnListDeadline() {
-  const Nanos silent = Now() - last_bytes_;
+// What was listed becomes the state, and its version the one to go on from, also where it is older than the last one:
+// that is a history that was replaced.
+void Reflector::Impl::Replace(std::vector<ListedObject> items, const std::string& version, bool incomplete) {
+  const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
+  version_unusable_ = false;
+  check_due_ = false;
+  fifo_.Replace(std::move(items), version, incomplete, other_history);
+  version_ = version;
+}
+
+void Reflector::Impl::OnListDeadline(Listing& state) {
+  const Nanos silent = Now() - state.list.last_bytes;
   if (silent < options_.list_deadline) return ArmDeadline(options_.list_deadline - silent, TimerKind::kProgress);
-  ListFailed(
-      Error(Code::kTimeout,
-            "no byte for " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silent).count()) + " s"));
+  ListFailed(state, Error(Code::kTimeout,
+                          "no byte for " +
+                              std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silent).count()) + " s"));
 }
 
 }  // namespace kgen::cache

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for caches to be filled, and saying why they are not. [D15]
+// Waiting for caches to be filled, and saying why they are not.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -47,8 +47,8 @@ class SyncWait {
                        [](const auto* handler) { return handler->HasSynced(); });
   }
 
-  // Why waiting longer would be in vain: not started, stopped, or refused by the server too often.
-  Result<void> StillPossible() const {
+  // Why waiting longer would be in vain: not started, stopped, or refused by the server for too long.
+  Result<void> StillPossible(TimePoint now) const {
     for (const Shared<InformerCore>& informer : informers_) {
       if (informer->HasSynced()) continue;
       const InformerStatus status = informer->status();
@@ -60,7 +60,7 @@ class SyncWait {
       if (status.stopped)
         return Fail(Code::kStopped,
                     Others(status.name) + status.name + ": the informer was stopped before it had synced");
-      if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp) {
+      if (!options_.patient && status.refusals >= cache::kRefusalsToGiveUp && now >= GiveUpAt(status)) {
         return Fail(status.last_error.With(Others(status.name) + Describe(status)));
       }
     }
@@ -80,7 +80,18 @@ class SyncWait {
     return {};
   }
 
-  // Everything that is missing, for a wait that ended too early. [INF SI-21, FA-09]
+  // When to look again although nothing has changed: an informer that was refused often enough may have been so for long
+  // enough by then.
+  TimePoint LookAgain(TimePoint now) const {
+    TimePoint next = Waiter::kNoDeadline;
+    if (options_.patient) return next;
+    for (const InformerStatus& status : Missing()) {
+      if (status.refusals >= cache::kRefusalsToGiveUp && GiveUpAt(status) > now) next = std::min(next, GiveUpAt(status));
+    }
+    return next;
+  }
+
+  // Everything that is missing, for a wait that ended too early.
   Error WhyNot(const Error& ended) const {
     std::string text;
     for (const InformerStatus& status : Missing()) {
@@ -107,6 +118,7 @@ class SyncWait {
   }
 
  private:
+  static TimePoint GiveUpAt(const InformerStatus& status) { return status.refused_since + cache::kRefusedToGiveUp; }
   static std::string Separator(const std::string& text) { return text.empty() ? "" : "; "; }
   static std::string HandlerName(const Registration& handler) {
     const std::string name = handler.name();
@@ -158,10 +170,15 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
   const SyncWait wait(informers, options);
   for (;;) {
     if (wait.Done()) return wait.Success();
-    if (Result<void> possible = wait.StillPossible(); !possible) return possible;
-    const Result<void> waited = waiter->Wait(stop, deadline);
-    if (waited) continue;
-    if (wait.Done()) return wait.Success();  // done in the last moment counts [INF SI-21]
+    const TimePoint now = executor.clock()->Now();
+    const Result<void> possible = wait.StillPossible(now);
+    // Informers often stop with the caller's token, before or after this sees it: that is a wait which was cancelled.
+    if (stop.stop_requested()) return Fail(wait.WhyNot(Error(Code::kCancelled, "stopped")));
+    if (!possible) return possible;
+    const TimePoint until = std::min(deadline, wait.LookAgain(now));
+    const Result<void> waited = waiter->Wait(stop, until);
+    if (waited || (waited.error().code() == Code::kTimeout && until < deadline)) continue;
+    if (wait.Done()) return wait.Success();  // done in the last moment counts
     return Fail(wait.WhyNot(waited.error()));
   }
 }

@@ -64,9 +64,14 @@ bool IsVersionTooLarge(const Error& error) {
                      });
 }
 
-bool IsRetriable(const Error& error) {
-  if (error.code() == Code::kTooManyRequests) return true;
-  return error.not_connected();
+bool IsNoConnection(const Error& error) {
+  return error.status() == nullptr && (error.code() == Code::kUnavailable || error.code() == Code::kTls);
+}
+
+bool MayBeStarting(const Error& error) {
+  if (error.status() == nullptr || IsVersionTooLarge(error)) return false;
+  const int code = error.status()->code.value_or(0);
+  return code == 401 || code == 403 || code == 500 || (code >= 502 && code <= 504);
 }
 
 bool IsInternal(const Error& error) {

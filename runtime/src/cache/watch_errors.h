@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a failed list or watch means for the next step of a reflector. [INF ER-01 to ER-09]
+// What a failed list or watch means for the next step of a reflector.
 #ifndef KGEN_RUNTIME_CACHE_WATCH_ERRORS_H_
 #define KGEN_RUNTIME_CACHE_WATCH_ERRORS_H_
 
@@ -9,18 +9,23 @@
 
 namespace kgen::cache {
 
-bool IsExpired(const Error& error);          // reason Expired or Gone, or 410 with a reason that nobody knows [ER-01]
-bool HasReasonExpired(const Error& error);   // that reason alone: an expired continue token [LW-08]
-bool IsVersionTooLarge(const Error& error);  // of three generations of servers [ER-02]
-bool IsRetriable(
-    const Error& error);  // no connection came about, or 429: the same request again, later [ER-03, ER-05, WL-07]
-bool IsInternal(const Error& error);  // reason InternalError, or 500 with a reason that nobody knows [ER-07]
-bool IsRefusal(const Error& error);   // 401, 403, 404: somebody has to do something about it [D15]
+bool IsExpired(const Error& error);          // reason Expired or Gone, or 410 with a reason that nobody knows
+bool HasReasonExpired(const Error& error);   // that reason alone: an expired continue token
+bool IsVersionTooLarge(const Error& error);  // of three generations of servers
+// Of a request that got no answer: there was no connection, or it broke before the head came, or the server cannot be
+// trusted. Says nothing against the resource.
+bool IsNoConnection(const Error& error);
+bool IsInternal(const Error& error);  // reason InternalError, or 500 with a reason that nobody knows
+bool IsRefusal(const Error& error);   // 401, 403, 404: somebody has to do something about it
+// What a server says to everybody while it starts, and a proxy whose server is away: 401, 403, 500, 502, 503, 504.
+bool MayBeStarting(const Error& error);
 
-// So many refusals in a row end a wait for the sync. [D15]
+// So many refusals in a row, the first one so long ago, end a wait for the sync. A server that has just been started
+// refuses everybody for some seconds.
 inline constexpr int kRefusalsToGiveUp = 3;
+inline constexpr Nanos kRefusedToGiveUp = std::chrono::seconds(15);
 
-// Internal errors inside a stream that are passed over at once, while they last no longer than the budget. [ER-08]
+// Internal errors inside a stream that are passed over at once, while they last no longer than the budget.
 class RetryBudget {
  public:
   explicit RetryBudget(Nanos budget) noexcept : budget_(budget) {}

@@ -28,7 +28,8 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver
       default_namespace(std::move(settings.default_namespace)),
       timeout(settings.timeout),
       limiter(settings.qps, settings.burst),
-      token(std::move(settings.token), std::move(settings.token_file)) {
+      token(std::move(settings.token), std::move(settings.token_file)),
+      gate(MakeShared<Gate>(executor)) {
   executor->ReportTo(observer);
   OutOfMemory();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "client/gate.h"
 #include "client/rate_limiter.h"
 #include "client/token_source.h"
 #include "core/throttled_observer.h"
@@ -15,7 +16,7 @@
 
 namespace kgen::client {
 
-// Thread safety: immutable but for limiter and token, which look after themselves.
+// Thread safety: immutable but for limiter, token and gate, which look after themselves.
 // Ownership: handles and requests under way hold it; the last to go closes the transport.
 class ConnectionCore : public SharedObject {
  public:
@@ -51,6 +52,7 @@ class ConnectionCore : public SharedObject {
   const Nanos timeout;
   RateLimiter limiter;
   TokenSource token;
+  const Shared<Gate> gate;  // of the informers
 };
 
 }  // namespace kgen::client

@@ -11,16 +11,40 @@ PageCursor::PageCursor(RawResource resource, ListOptions options)
       options_(std::move(options)),
       original_version_(options_.resource_version),
       original_match_(options_.resource_version_match) {
-  if (options_.limit.value_or(0) == 0) options_.limit = kDefaultLimit;  // [INF LW-05]
+  if (options_.limit.value_or(0) == 0) options_.limit = kDefaultLimit;
+}
+
+Result<void> TokenCycle::Follow(std::string_view token) {
+  if (steps_ > 0 && token == remembered_) {
+    return Fail(Code::kDecode,
+                "the server sends a continue token for the second time, so its list would never end; the token is \"" +
+                    std::string(token.substr(0, 80)) + "\"");
+  }
+  if (++steps_ < limit_) return {};
+  remembered_ = token;
+  limit_ *= 2;
+  steps_ = 1;
+  return {};
 }
 
 Result<std::string> PageCursor::Fetch() {
+  if (repeats_) return Fail(repeats_->With("list " + std::string(resource())));
+  Result<std::string> body = FetchPage();
+  if (!body) return body;
+  if (Result<void> list = CheckListBody(*body, resource_.kind()); !list) {
+    return Fail(list.error().With("list " + std::string(resource())));
+  }
+  return body;
+}
+
+Result<std::string> PageCursor::FetchPage() {
   Result<std::string> body = CallForBody(resource_.connection(), resource_.List(options_));
   if (body || first_ || full_) return body;
-  // Only the reason Expired means the token; a resource that is Gone stays gone. [INF LW-08; CLI PAGE-2]
+  // Only the reason Expired means the token; a resource that is Gone stays gone.
   const meta::v1::Status* status = body.error().status();
   if (body.error().code() != Code::kExpired || status == nullptr || status->reason != "Expired") return body;
   full_ = true;
+  tokens_ = {};
   options_.limit.reset();
   options_.continue_.clear();
   options_.resource_version = original_version_;
@@ -31,8 +55,9 @@ Result<std::string> PageCursor::Fetch() {
 void PageCursor::Advance(std::string_view continue_token) {
   first_ = false;
   done_ = continue_token.empty();
+  if (Result<void> followed = tokens_.Follow(continue_token); !done_ && !followed) repeats_ = followed.error();
   options_.continue_ = continue_token;
-  // Servers refuse a version together with a token. [INF LW-06; CLI PAGE-1]
+  // Servers refuse a version together with a token.
   options_.resource_version.clear();
   options_.resource_version_match.clear();
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "client/errors.h"
+#include "kgen/codec/list_splitter.h"
 
 namespace kgen::detail {
 
@@ -17,6 +18,13 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
   } catch (const std::bad_alloc&) {
     return Fail(client::OutOfMemory(what));
   }
+}
+
+Result<void> CheckListBody(std::string_view body, const KindInfo& kind) {
+  ListSplitter splitter([](std::string_view) -> Result<void> { return {}; });
+  if (Result<void> fed = splitter.Feed(body); !fed) return fed;
+  if (auto metadata = splitter.Finish(); !metadata) return Fail(std::move(metadata).error());
+  return CheckListKind(splitter.envelope(), &kind);
 }
 
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {

@@ -17,6 +17,10 @@ namespace {
 bool IsSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 bool EndsScalar(char c) noexcept { return c == ',' || c == ']' || c == '}' || IsSpace(c); }
 
+std::string ApiVersionOf(const KindInfo& kind) {
+  return kind.group.empty() ? std::string(kind.version) : std::string(kind.group) + "/" + std::string(kind.version);
+}
+
 }  // namespace
 
 // A state machine over the frame of the list: between two calls it may stand anywhere, also inside an escape. Keys,
@@ -183,6 +187,7 @@ class ListSplitter::Impl {
     if (piece.size() > max_bytes_) return Broken("a member of the list is too large", behind);
     if (state_ == State::kValue) {
       state_ = State::kAfterValue;
+      if (is_items_) return CheckNoItems(piece, behind);
       envelope_.append(envelope_.empty() ? "{" : ",").append(key_).append(":").append(piece);
     } else {
       state_ = State::kColon;
@@ -193,6 +198,15 @@ class ListSplitter::Impl {
       if (!reader.String(name)) return Broken(reader.error(), behind);
       is_items_ = name == "items";
     }
+  }
+
+  // `items` with a value that is no array. Null is an empty list, as in Go; anything else is no list at all, and taking
+  // it for an empty one would delete everything that the caller knows.
+  void CheckNoItems(std::string_view value, std::size_t behind) {
+    if (value == "null") return;
+    const char first = value.front();
+    const char* const found = first == '{' ? "an object" : first == '"' ? "a string" : "a value";
+    Broken(std::string("the member \"items\" must be a list, found ") + found, behind);
   }
 
   void ReadEnvelope(meta::v1::ListMeta& metadata) {
@@ -257,5 +271,26 @@ Result<void> ListSplitter::Feed(std::string_view bytes) { return impl_->Feed(byt
 Result<meta::v1::ListMeta> ListSplitter::Finish() { return impl_->Finish(); }
 const std::string& ListSplitter::envelope() const noexcept { return impl_->envelope(); }
 std::size_t ListSplitter::items() const noexcept { return impl_->items(); }
+
+Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind) {
+  const Identity found = PeekIdentity(envelope);
+  const bool known = kind != nullptr && !kind->list_kind.empty();
+  std::string expected = "a list";
+  bool fits = !found.api_version.empty() && found.kind.ends_with("List");
+  if (known) {
+    const std::string api_version = ApiVersionOf(*kind);
+    expected = std::string(kind->list_kind) + " of " + api_version;
+    fits = found.kind == kind->list_kind && found.api_version == api_version;
+  }
+  if (fits) return {};
+  std::string text = "the answer is not the list that was asked for: expected " + expected + ", found ";
+  if (found.kind.empty() && found.api_version.empty()) {
+    text += "neither kind nor apiVersion; is there a proxy or a login page in front of the server?";
+  } else {
+    text += found.kind.empty() ? "no kind" : found.kind;
+    text += found.api_version.empty() ? " without an apiVersion" : " of " + found.api_version;
+  }
+  return Fail(Code::kDecode, text);
+}
 
 }  // namespace kgen

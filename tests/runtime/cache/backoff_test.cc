@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "cache/history_check.h"
 #include "cache/watch_errors.h"
 #include "kgen/core/object_meta.h"
 
@@ -15,44 +16,65 @@ using namespace std::chrono_literals;
 
 TimePoint At(Nanos since_start) { return TimePoint(since_start); }
 
-class BackoffTest : public ::testing::TestWithParam<std::uint64_t> {};
+class BackoffTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  Jitter jitter_{GetParam()};
+};
 
-TEST_P(BackoffTest, DoublesFrom800MillisecondsTo30SecondsAndAddsUpToAsMuch_ER_10) {
-  Backoff backoff(GetParam(), At(0s));
-  for (const Nanos step : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms, 30000ms}) {
-    const Nanos delay = backoff.Next(At(1s));
-    EXPECT_GE(delay, step);
-    EXPECT_LT(delay, 2 * step);
+TEST_P(BackoffTest, DoublesFromOneSecondToThirtyAndTakesAwayUpToHalf) {
+  Backoff backoff;
+  for (int round = 0; round < 2; ++round) {
+    for (const Nanos step : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
+      const Nanos delay = backoff.Next(jitter_);
+      EXPECT_GE(delay, step / 2);
+      EXPECT_LT(delay, step);
+    }
+    backoff.Reset();
   }
 }
 
-TEST_P(BackoffTest, StartsAgainTwoMinutesAfterTheLastResetWhateverHappenedInBetween_ER_11) {
-  Backoff backoff(GetParam(), At(0s));
-  for (Nanos t = 0s; t <= 120s; t += 10s) backoff.Next(At(t));  // failures do not move the reset
-  EXPECT_LT(backoff.Next(At(120s + 1ns)), 1600ms);
-  EXPECT_GE(backoff.Next(At(200s)), 1600ms);  // the next reset is two minutes after this one
-  EXPECT_LT(backoff.Next(At(241s)), 1600ms);
+TEST_P(BackoffTest, WaitsAsLongAsTheServerAsksAndUpToTwiceThat) {
+  for (int i = 0; i < 20; ++i) {
+    const Nanos delay = AskedFor(17, jitter_);
+    EXPECT_GE(delay, 17s);
+    EXPECT_LT(delay, 34s);
+    EXPECT_LE(AskedFor(200, jitter_), 5min);
+    EXPECT_EQ(AskedFor(2'000'000'000, jitter_), 5min);
+  }
 }
 
-TEST_P(BackoffTest, IsNeverShorterThanWhatTheServerAskedFor) {
-  Backoff backoff(GetParam(), At(0s));
-  EXPECT_EQ(backoff.Next(At(0s), 17), 17s);
-  EXPECT_LT(backoff.Next(At(0s), 1), 3200ms);  // which counts as a step as well
+TEST_P(BackoffTest, WaitsHalfASecondToTwoForAServerThatStarts) {
+  for (int i = 0; i < 20; ++i) {
+    const Nanos delay = WhileStarting(jitter_);
+    EXPECT_GE(delay, 500ms);
+    EXPECT_LT(delay, 2s);
+  }
 }
 
-TEST_P(BackoffTest, IsNeverLongerThanFiveMinutesWhateverTheServerAskedFor) {
-  Backoff backoff(GetParam(), At(0s));
-  EXPECT_EQ(backoff.Next(At(0s), 300), 5min);
-  EXPECT_EQ(backoff.Next(At(0s), 2'000'000'000), 5min);
+TEST_P(BackoffTest, OpensAWatchThatEndsEarlyFiveTimesAtOnceAndThenOnceASecond) {
+  EarlyEnds ends;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ends.Next(At(100s), jitter_), 0s);
+  EXPECT_GT(ends.Next(At(100s), jitter_), 0s);
+  EarlyEnds slow;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(slow.Next(At(100s + i * 1s), jitter_), 0s) << i;
+}
+
+TEST_P(BackoffTest, DoublesItsDelayWhileWatchesKeepEndingAtOnceAndForgetsItAfterFiveSecondsOfWatching) {
+  EarlyEnds ends;
+  TimePoint now = At(100s);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ends.Next(now, jitter_), 0s);
+  for (const Nanos step : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
+    const Nanos delay = ends.Next(now, jitter_);
+    EXPECT_GE(delay, step / 2);
+    EXPECT_LT(delay, step);
+    now += delay;  // and the next watch ends the moment it was opened
+  }
+  now += 5s;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ends.Next(now, jitter_), 0s);
+  EXPECT_LT(ends.Next(now, jitter_), 1s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BackoffTest, ::testing::Range<std::uint64_t>(0, 50));
-
-TEST(Backoff, DiffersBetweenSeeds_ER_10) {
-  std::set<Nanos> delays;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) delays.insert(Backoff(seed, At(0s)).Next(At(0s)));
-  EXPECT_GT(delays.size(), 90u);
-}
 
 TEST(Jitter, StaysWithinItsBounds) {
   Jitter jitter(7);
@@ -87,7 +109,7 @@ struct Case {
   const char* message;
   const char* cause_reason;
   const char* cause_message;
-  bool expired, too_large, retriable, internal, refusal;
+  bool expired, too_large, starting, internal, refusal;
 };
 
 Code CodeOf(int http) {
@@ -112,24 +134,23 @@ Code CodeOf(int http) {
 constexpr Case kCases[] = {
     {"expired", "Expired", 410, "too old", "", "", true, false, false, false, false},
     {"gone", "Gone", 410, "", "", "", true, false, false, false, false},
-    {"gone with another code", "Gone", 500, "", "", "", true, false, false, false, false},
+    {"gone with another code", "Gone", 500, "", "", "", true, false, true, false, false},
     {"410 with a reason that nobody knows", "Whatever", 410, "", "", "", true, false, false, false, false},
     {"410 with a known reason", "Conflict", 410, "", "", "", false, false, false, false, false},
     {"too large by its cause's reason", "Timeout", 504, "", "ResourceVersionTooLarge", "", false, true, false, false,
      false},
     {"too large by its cause's message", "Timeout", 504, "", "", "Too large resource version", false, true, false,
      false, false},
-    {"nearly that message", "Timeout", 504, "", "", "Too large resource version: 8", false, false, false, false, false},
+    {"nearly that message", "Timeout", 504, "", "", "Too large resource version: 8", false, false, true, false, false},
     {"too large by its message", "Timeout", 504, "Too large resource version: 8, current: 4", "", "", false, true,
      false, false, false},
-    {"that message without a timeout", "InternalError", 500, "Too large resource version", "", "", false, false, false,
-     true, false},
-    {"too many requests", "TooManyRequests", 429, "", "", "", false, false, true, false, false},
-    {"an internal error", "InternalError", 500, "", "", "", false, false, false, true, false},
-    {"500 with a reason that nobody knows", "Odd", 500, "", "", "", false, false, false, true, false},
-    {"an unreadable object in the store", "StoreReadError", 500, "", "", "", false, false, false, false, false},
-    {"an overloaded server", "ServiceUnavailable", 503, "", "", "", false, false, false, false, false},
-    {"forbidden", "Forbidden", 403, "", "", "", false, false, false, false, true},
+    {"that message without a timeout", "InternalError", 500, "Too large resource version", "", "", false, false, true, true, false},
+    {"too many requests", "TooManyRequests", 429, "", "", "", false, false, false, false, false},
+    {"an internal error", "InternalError", 500, "", "", "", false, false, true, true, false},
+    {"500 with a reason that nobody knows", "Odd", 500, "", "", "", false, false, true, true, false},
+    {"an unreadable object in the store", "StoreReadError", 500, "", "", "", false, false, true, false, false},
+    {"an overloaded server", "ServiceUnavailable", 503, "", "", "", false, false, true, false, false},
+    {"forbidden", "Forbidden", 403, "", "", "", false, false, true, false, true},
     {"not found", "NotFound", 404, "", "", "", false, false, false, false, true},
 };
 
@@ -143,7 +164,8 @@ TEST(WatchErrors, AreToldApartByReasonThenByCode_ER_01_ER_02_ER_03_ER_07) {
     const Error error = Error::FromStatus(status, CodeOf(c.code)).With("watch pods");
     EXPECT_EQ(IsExpired(error), c.expired);
     EXPECT_EQ(IsVersionTooLarge(error), c.too_large);
-    EXPECT_EQ(IsRetriable(error), c.retriable);
+    EXPECT_EQ(MayBeStarting(error), c.starting);
+    EXPECT_FALSE(IsNoConnection(error));  // the server said so
     EXPECT_EQ(IsInternal(error), c.internal);
     EXPECT_EQ(IsRefusal(error), c.refusal);
   }
@@ -155,9 +177,24 @@ TEST(WatchErrors, TakeTheReasonExpiredAloneForAnExpiredContinueToken_LW_08) {
   EXPECT_FALSE(HasReasonExpired(Error(Code::kExpired, "made here")));
 }
 
-TEST(WatchErrors, TryAgainLaterWhenNoConnectionCameAboutButNotWhenItWasLost_ER_03_ER_04) {
-  EXPECT_TRUE(IsRetriable(Error::NotConnected("cannot connect to 10.0.0.1:6443: connection refused")));
-  EXPECT_FALSE(IsRetriable(Error(Code::kUnavailable, "the connection was reset")));
+TEST(WatchErrors, TakeWhatNoServerSaidForAMissingConnection) {
+  EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused")));
+  EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "the connection was reset")));
+  EXPECT_TRUE(IsNoConnection(Error(Code::kTls, "certificate signed by nobody")));
+  EXPECT_FALSE(IsNoConnection(Error(Code::kTimeout, "no answer")));
+  EXPECT_FALSE(IsNoConnection(Error(Code::kDecode, "no list")));
+  EXPECT_FALSE(IsNoConnection(Error(Code::kUserCode, "a tweak threw")));
+}
+
+TEST(HistoryCheck, ComparesVersionsAsNumbersAndNothingElse) {
+  EXPECT_TRUE(IsOlderVersion("9", "10"));
+  EXPECT_FALSE(IsOlderVersion("10", "10"));
+  EXPECT_FALSE(IsOlderVersion("11", "10"));
+  EXPECT_FALSE(IsOlderVersion("", "10"));
+  EXPECT_FALSE(IsOlderVersion("9", ""));
+  EXPECT_FALSE(IsOlderVersion("9a", "10"));
+  EXPECT_FALSE(IsOlderVersion("-1", "10"));
+  EXPECT_FALSE(IsOlderVersion("9", "99999999999999999999999"));
 }
 
 }  // namespace

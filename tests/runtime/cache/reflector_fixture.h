@@ -76,11 +76,11 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   // Everything but time; a wait stays a wait.
   void Run() { Must(simulation_.Advance(0s)); }
   void Advance(Nanos duration) { Must(simulation_.Advance(duration)); }
-  // Past any back-off delay.
-  void WaitOut() { Advance(60s); }
+  // Past any delay, and before the deadline of a list.
+  void WaitOut() { Advance(40s); }
 
   FakeStream& Last() { return source_->last(); }
-  const ReflectorStatus& Status() const { return reflector_->status(); }
+  ReflectorStatus Status() const { return reflector_->status(); }
   std::string Version() const { return Status().resource_version; }
 
   void Answer(std::string_view body) {

@@ -115,7 +115,56 @@ TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
   EXPECT_THAT(error, StartsWith("list widgets: "));
 }
 
+TEST_F(PagesTest, FailsAListWhoseTokensRepeatInsteadOfAskingForEver) {
+  for (int i = 0; i < 20; ++i) transport_->Reply(Page("again", {"a"}));
+  std::string error;
+  for (const Result<WidgetList>& page : Widgets().Pages()) error = page ? "" : page.error().ToString();
+  EXPECT_THAT(error, AllOf(StartsWith("list widgets: "), HasSubstr("continue token for the second time")));
+  EXPECT_EQ(transport_->size(), 2u);
+}
+
+TEST_F(PagesTest, NoticesTokensThatGoRoundInACircle) {
+  for (int i = 0; i < 50; ++i) transport_->Reply(Page(i == 0 ? "start" : "t" + std::to_string(i % 3), {}));
+  EXPECT_THAT(Walk({}), ::testing::EndsWith("error Decode"));
+  EXPECT_LT(transport_->size(), 12u);
+}
+
+TEST_F(PagesTest, TakesNoOtherAnswerForAnEmptyPage) {
+  transport_->Reply(Page("t1", {"a"}));
+  transport_->Reply({.body = R"({"message":"please log in"})"});
+  EXPECT_EQ(Walk({}), "a | error Decode");
+}
+
 class ResourceClientTest : public PagesTest {};
+
+TEST_F(ResourceClientTest, TakesNoOtherAnswerForAnEmptyList) {
+  const std::string head = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"resourceVersion":"9"})";
+  for (const std::string& body :
+       {std::string(R"({"message":"please log in"})"), head + R"(,"items":"x"})", head + R"(,"items":7})",
+        head + R"(,"items":{}})", head + R"(,"items":[)", std::string(R"({"apiVersion":"v1","kind":"PodList","items":[]})"),
+        std::string(R"({"apiVersion":"meta.k8s.io/v1","kind":"Table","rows":[]})")}) {
+    transport_->Reply({.body = body});
+    const Result<WidgetList> list = Widgets().List();
+    ASSERT_FALSE(list.has_value()) << body;
+    EXPECT_EQ(list.error().code(), Code::kDecode);
+    EXPECT_THAT(list.error().ToString(), StartsWith("list widgets in default: ")) << body;
+    transport_->Reply({.body = body});
+    std::optional<Result<WidgetList>> later;
+    Widgets().ListAsync({}, [&](Result<WidgetList> answer) { later = std::move(answer); });
+    executor_->Run();
+    ASSERT_TRUE(later.has_value());
+    EXPECT_FALSE(later->has_value()) << body;
+  }
+}
+
+TEST_F(ResourceClientTest, TakesAListWithoutAVersionOrItems) {
+  for (const char* rest : {"", R"(,"items":null)", R"(,"items":[])", R"(,"metadata":{})"}) {
+    transport_->Reply({.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList")" + std::string(rest) + "}"});
+    const Result<WidgetList> list = Widgets().List();
+    ASSERT_TRUE(list.has_value()) << rest;
+    EXPECT_TRUE(list->items.empty());
+  }
+}
 
 TEST_F(ResourceClientTest, GetsAnObject_TYP_1) {
   transport_->Reply({.body = WidgetJson("a", R"(,"resourceVersion":"3")")});

@@ -109,10 +109,39 @@ TEST(ListSplitter, GivesTheSameForRandomCutsOfALargeList) {
 TEST(ListSplitter, TakesMetadataAfterTheItemsAndListsWithoutItems) {
   EXPECT_EQ(Split(R"({"items":[{}],"metadata":{"resourceVersion":"9"}})").resource_version, "9");
   EXPECT_EQ(Split(R"({"items":null,"metadata":{}})").error, "");
-  EXPECT_EQ(Split(R"({"items":null})").envelope, R"({"items":null})");
+  EXPECT_EQ(Split(R"({"items":null})").envelope, "{}");
   EXPECT_EQ(Split("{}").envelope, "{}");
   EXPECT_EQ(Split(R"({"items":[]})").envelope, "{}");
   EXPECT_THAT(Split(R"({"\u0069tems":[{}]})").items, ElementsAre("{}"));
+}
+
+TEST(ListSplitter, RefusesItemsThatAreNoList) {
+  for (const auto& [value, found] : {std::pair("\"x\"", "a string"), std::pair("7", "a value"), std::pair("true", "a value"),
+                                     std::pair(R"({"a":[{}]})", "an object"), std::pair("nul", "a value")}) {
+    for (const std::vector<std::size_t>& cuts : {std::vector<std::size_t>{}, {1, 10, 11}}) {
+      const Outcome outcome = Split(R"({"kind":"List","items":)" + std::string(value) + "}", cuts);
+      EXPECT_THAT(outcome.error, HasSubstr("\"items\" must be a list, found " + std::string(found))) << value;
+      EXPECT_THAT(outcome.items, ::testing::IsEmpty());
+    }
+  }
+  EXPECT_THAT(Split(R"({"\u0069tems":{}})").error, HasSubstr("must be a list"));
+  EXPECT_EQ(Split(R"({"metadata":{"items":7},"items":[]})").error, "");
+}
+
+TEST(ListSplitter, TellsTheListThatWasAskedForFromAnythingElse) {
+  const KindInfo kind{.group = "apps", .version = "v1", .kind = "Deployment", .list_kind = "DeploymentList", .resource = "deployments", .singular = "deployment", .scope = Scope::kNamespaced, .list = nullptr};
+  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"apps/v1","kind":"DeploymentList"})", &kind).has_value());
+  const auto error = [&](std::string_view envelope) { return CheckListKind(envelope, &kind).error().message(); };
+  EXPECT_THAT(error(R"({"message":"please log in"})"), HasSubstr("found neither kind nor apiVersion"));
+  EXPECT_THAT(error(R"({"apiVersion":"v1","kind":"PodList"})"), HasSubstr("found PodList of v1"));
+  EXPECT_THAT(error(R"({"apiVersion":"apps/v1beta1","kind":"DeploymentList"})"),
+              HasSubstr("expected DeploymentList of apps/v1, found DeploymentList of apps/v1beta1"));
+  EXPECT_THAT(error(R"({"kind":"DeploymentList"})"), HasSubstr("without an apiVersion"));
+  EXPECT_THAT(error(R"({"apiVersion":"apps/v1"})"), HasSubstr("found no kind"));
+  EXPECT_THAT(error(R"({"apiVersion":"meta.k8s.io/v1","kind":"Table"})"), HasSubstr("found Table"));
+  EXPECT_THAT(error(R"({"apiVersion":7,"kind":["DeploymentList"]})"), HasSubstr("found neither"));
+  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"AnyList"})", nullptr).has_value());
+  EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr).has_value());
 }
 
 TEST(ListSplitter, PassesAStatusOnWhole) {

@@ -61,6 +61,8 @@ struct Delta {
   std::vector<ListedObject> list{};  // kReplaced
   // kReplaced: an object without a readable name is missing, so that nothing counts as deleted. [D6]
   bool incomplete = false;
+  // kReplaced: of another history than what is in the store, so that equal versions do not mean equal objects.
+  bool other_history = false;
 };
 
 class DeltaFifo {
@@ -75,7 +77,8 @@ class DeltaFifo {
   // Queued whether or not anybody knows the object. [INF Q-08]
   void Delete(ObjectKey key, AnyRef object, std::string version);
   void Refuse(ObjectKey key, std::string version);
-  void Replace(std::vector<ListedObject> list, std::string version, bool incomplete = false);
+  void Replace(std::vector<ListedObject> list, std::string version, bool incomplete = false,
+               bool other_history = false);
   void Resync();
   void Bookmark(std::string version);
 

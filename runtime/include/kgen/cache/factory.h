@@ -71,7 +71,8 @@ class SharedInformerFactory {
   // block; may be called again after more were asked for. Each stops with the token of its own Start. [INF FA-04,
   // FA-05]
   void Start(std::stop_token stop = {});
-  // Blocks until the started informers have synced. See detail::WaitForSync for what ends it. [INF FA-08 to FA-10]
+  // Blocks until every informer that was asked for has synced; one that was not started is refused by its name
+  // (kInvalidArgument). See detail::WaitForSync for what else ends it.
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}) const;
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const;
   // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them

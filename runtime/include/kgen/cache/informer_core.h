@@ -7,6 +7,7 @@
 #define KGEN_CACHE_INFORMER_CORE_H_
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -47,14 +48,22 @@ struct InformerOptions {
 // A look at how an informer stands.
 struct InformerStatus {
   std::string name;  // "pods", "pods in default"
-  // Or "starting", "listing", "streaming the list", "watching", "waiting to try again", "stopped".
+  // Or "starting", "listing", "streaming the list", "opening a watch", "watching", "waiting for a connection", "waiting
+  // for its turn" (the connection is back, and informers are let in one after the other), "waiting to try again",
+  // "stopped".
   std::string_view state = "not started";
   bool started = false, stopped = false, synced = false;
-  // Lists that failed and watches that could not be opened, in a row. A watch that opened and broke is no such failure,
-  // however often it happens: `watches` grows, and the observer is told.
+  // What kept the cache from being current, in a row: lists that failed, watches that could not be opened, that fell
+  // behind (410) or that end early again and again. 0 once a watch is open.
   int failures = 0;
-  int refusals = 0;  // 401, 403 and 404 in a row
-  bool has_error = false;
+  int refusals = 0;           // 401, 403 and 404 in a row
+  TimePoint refused_since{};  // when the first of them came, on the connection's clock
+  // When the cache was last known to be current: the last event or bookmark, or the opening of a watch, as far as it has
+  // been applied. Nothing: never so far. On the connection's clock, which is monotonic: its age is
+  // connection.clock().Now() - *current_as_of. Servers send a bookmark about once a minute, so a much greater age means
+  // that the cache may be stale.
+  std::optional<TimePoint> current_as_of{};
+  bool has_error = false;  // until a watch is open again
   Error last_error{Code::kInternal, ""};
   std::string resource_version;
   std::size_t objects = 0;
@@ -118,16 +127,19 @@ class InformerCore : public SharedObject {
 struct SyncOptions {
   // Also until each has handled its initial events. Not owned: must neither go nor move during the wait.
   std::vector<const Registration*> handlers{};
-  bool patient = false;  // 401, 403 and 404 count as passing troubles instead of giving up after three attempts
+  // 401, 403 and 404 count as passing troubles. Else the wait gives up when an informer has been refused three times in a
+  // row, the first time 15 seconds ago: a server that was started together with the program refuses everybody at first.
+  bool patient = false;
   // Objects that could not be decoded make it fail with kDecode; else status() and the observer tell of them. [D6]
   bool complete = false;
   Nanos give_up_after = Nanos(0);  // 0: as long as it takes
 };
 
 namespace detail {
-// Blocks. Errors: kCancelled (stop), kTimeout, kUnauthorized/kForbidden/kNotFound, kStopped, kDecode (`complete`),
-// kInvalidArgument (nobody started the informer; or on a thread that runs posted work); the message names each informer
-// that is not synced, its state, attempts and last error. [D15; INF FA-09, SI-21]
+// Blocks. Errors: kCancelled (`stop` was requested, whatever else happened by then), kTimeout,
+// kUnauthorized/kForbidden/kNotFound (refused for good, see SyncOptions::patient), kStopped (an informer was stopped by
+// somebody else), kDecode (`complete`), kInvalidArgument (an informer that nobody started; or on a thread that runs
+// posted work). The message names each informer that is not synced, its state, attempts and last error.
 Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
                          const SyncOptions& options);
 // The same where there may be no informer to take the executor from.

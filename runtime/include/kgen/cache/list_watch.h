@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ListWatch: where a reflector gets its bytes from. [INF LW]
+// ListWatch: where a reflector gets its bytes from.
 //
 //   Connection --> ListWatch (path, namespace, tweak of the options) --> Reflector
 #ifndef KGEN_CACHE_LIST_WATCH_H_
@@ -13,15 +13,22 @@
 #include "kgen/client/options.h"
 #include "kgen/core/type_table.h"
 
+namespace kgen::client {
+class Gate;
+}
+
 namespace kgen::cache {
 
 // Thread safety: used by one reflector, on its strand. Never blocks.
 class ListWatch : public SharedObject {
  public:
-  // Answers are streamed to `sink` on `strand`. [INF LW-01]
+  ~ListWatch() override;
+  // Answers are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
-  // False if the source never sends initial events in a watch. [INF LW-03]
+  // What the reflectors of one connection agree through when each may ask; null: nobody to agree with.
+  virtual Shared<client::Gate> gate() const;
+  // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
   virtual std::string Describe() const = 0;  // "pods", "pods in default"
 };
@@ -29,7 +36,7 @@ class ListWatch : public SharedObject {
 using TweakListOptions = std::function<void(ListOptions&)>;
 
 // Over one resource of a connection. `tweak` runs after the reflector has filled the options, for list and watch alike.
-// [INF LW-02, FA-12] `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means
+// `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means
 // all.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
                                 TweakListOptions tweak = {});

@@ -5,18 +5,28 @@
 //   ListWatch bytes --> split, decode, transform --> DeltaFifo --> Hooks::on_queued (the controller loop drains)
 //
 // A state machine on the informer's strand: every member runs there, nothing blocks, and all waiting is a timer of the
-// clock. One round is a streaming list, or else a paged list, followed by watches from the last resource version; a
-// round that fails is followed by one back-off delay. What it promises is the INF contract, sections 2 to 8; the ids
-// stand at the functions that keep them.
+// clock or a turn at the connection's gate. One round is a streaming list, or else a paged list, followed by watches
+// from the last resource version.
 //
-// Never does: publish streamed objects before the end marker (WL-03, WL-04), record a version from before it (WL-12),
-// travel back in time after a 410 (RL-02, RL-03), treat a clean end of a watch as an error (RW-03), keep a stream that
-// it no longer reads (RF-05).
+// What fails is retried by its cause:
+//   no connection           parks at the gate of the connection, then sends the same request again
+//   the server asks to wait (Retry-After): as long as it says and up to twice that, at most five minutes
+//   the resource fails      (403, 404, 500, no list): a delay that doubles from 0.5..1 to 15..30 seconds until a watch
+//                           has proved itself by an event, a bookmark or ten seconds; in the 30 seconds after the
+//                           connection came back, 0.5 to 2 seconds, and once another stream succeeds, at once
+//   410                     lists again at once; without progress since the last one it counts as a failure
+//   a watch that ends early is opened again at once, five times and then once a second; more often with a delay that
+//                           doubles to 15..30 seconds
+//   a replaced history      (a restored etcd): lists again at once, without a version
+//
+// Never does: publish streamed objects before the end marker, record a version from before it, travel back in time after
+// a 410, treat a clean end of a watch as an error, keep a stream that it no longer reads.
 #ifndef KGEN_CACHE_REFLECTOR_H_
 #define KGEN_CACHE_REFLECTOR_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kgen/cache/delta_fifo.h"
@@ -31,23 +41,24 @@
 namespace kgen::cache {
 
 // Changes an object before anybody sees it. Runs exactly once per received object, on the strand; must not block.
-// Metadata's name, namespace and resourceVersion stay as they were whatever it does. [INF TR; D13]
+// Metadata's name, namespace and resourceVersion stay as they were whatever it does.
 using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 // Deadlines and time-outs count up to a week.
 struct ReflectorOptions {
-  Nanos resync = Nanos(0);  // 0: never [INF RS-01]
-  // Honoured above five minutes; the maximum is twice as much. [INF RW-01, RW-02]
+  Nanos resync = Nanos(0);  // 0: never
+  // Honoured above five minutes; the maximum is twice as much.
   Nanos min_watch_timeout = std::chrono::minutes(5);
-  std::int64_t page_size = 0;  // 0: the rules of RL-06
-  bool streaming_list = true;  // [INF WL-01]
+  std::int64_t page_size = 0;  // 0: 500 where the server may answer from etcd, else none
+  bool streaming_list = true; //
   // A streaming list without an initial event for so long, or without its end marker for five times as long: fall back
   // to a list.
   Nanos end_marker_deadline = std::chrono::minutes(1);
-  Nanos list_deadline = std::chrono::minutes(1);  // a list that sends no byte for so long has failed
-  // A watch that outlives its server timeout by this is ended on our side. [D16]
+  // A list that sends no byte for so long has failed, and so has a watch that is not answered.
+  Nanos list_deadline = std::chrono::minutes(1);
+  // A watch that outlives its server timeout by this is ended on our side.
   Nanos watch_deadline_slack = std::chrono::seconds(30);
-  Nanos internal_error_retry = Nanos(0);  // [INF ER-07]
+  Nanos internal_error_retry = Nanos(0);  //
   std::uint64_t seed = 0;                 // of the jitter; 0: from the clock
   DecodeOptions decode{};
   ObjectDecoder::Sharing sharing{true, true};
@@ -56,13 +67,25 @@ struct ReflectorOptions {
 
 // How it stands, for WaitForCacheSync and status queries.
 struct ReflectorStatus {
-  enum class State : std::uint8_t { kIdle, kListing, kStreaming, kWatching, kBackingOff, kStopped };
+  enum class State : std::uint8_t {
+    kIdle,
+    kListing,
+    kStreaming,
+    kOpening,       // a watch was asked for
+    kWatching,      // and is open
+    kDisconnected,  // waits for a connection
+    kQueued,        // waits for its turn on a connection that is well
+    kBackingOff,    // waits before it tries again
+    kStopped
+  };
   State state = State::kIdle;
   int failures = 0;  // in a row; 0 once a watch is open
-  int refusals = 0;  // 401, 403 and 404 in a row: what a wait for the sync gives up on [D15]
+  int refusals = 0;  // 401, 403 and 404 in a row: what a wait for the sync gives up on
+  TimePoint refused_since{};               // the first of them; meaningful if refusals > 0
+  std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch
   bool has_error = false;
   Error last_error{Code::kInternal, ""};  // meaningful if has_error
-  std::string resource_version;           // last seen; "" before the first list [INF RF-04]
+  std::string resource_version;           // last seen; "" before the first list
   std::uint64_t rounds = 0, lists = 0, watches = 0, events = 0;
 };
 
@@ -71,8 +94,8 @@ class Reflector : public SharedObject {
   // None may call Stop().
   struct Hooks {
     std::function<void()> on_queued;      // the fifo has something new
-    std::function<bool()> should_resync;  // [INF RS-08]; absent: yes
-    // A list failed, or a watch could not be opened. Before the wait. [INF WE-02, WE-03]
+    std::function<bool()> should_resync;  //; absent: yes
+    // A list failed, or a watch could not be opened. Before the wait.
     std::function<void(const Error&, int failures)> on_failed;
     std::function<void()> on_status;  // state, failures or last error changed
     // What the cache holds under that key, or null. An object of a list that is equal to it is left out for it: a
@@ -86,10 +109,12 @@ class Reflector : public SharedObject {
             Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks);
   ~Reflector() override;
 
-  void Start();  // the first round starts at once [INF RF-01]
-  // Ends stream and timers; no hook is called afterwards. Idempotent. [INF RF-02, RF-05]
+  void Start();  // the first round starts at once
+  // Ends stream and timers; no hook is called afterwards. Idempotent.
   void Stop();
-  const ReflectorStatus& status() const noexcept;
+  ReflectorStatus status() const;
+  // How often Hooks::should_resync is asked while it watches; 0: never. Replaces ReflectorOptions::resync.
+  void SetResync(Nanos period);
   // Forgets shared strings and subtrees that no object uses any more. After a relist was applied.
   void Sweep();
 

@@ -19,9 +19,10 @@ class InformerCore;
 }  // namespace cache
 
 struct HandlerOptions {
-  // How often every object is told again as an Updated with reason kResync; 0: never. At least a second; when added
-  // after the start, at least the informer's check period, and a multiple of it. Negative: the informer's default. [INF
-  // RS]
+  // How often every object is told again as an Updated with reason kResync; 0: never. Negative: the informer's default,
+  // which is the factory's. At least a second. Works without a default too: the informer checks as often as its most
+  // frequent handler at the start asks for, or, if none did, the first one added later. A handler added after that is
+  // told at least one such period apart, and in multiples of it.
   Nanos resync = Nanos(-1);
   std::string name{};  // for messages and traces
   // Told to the observer when so many events wait; 0: never. Nothing is ever dropped.

@@ -81,7 +81,7 @@ class SharedInformer {
   Shared<cache::InformerCore> core_;
 };
 
-// Waits for any informers, of one factory or of several.
+// Waits for any informers, of one factory or of several, by the rules of SharedInformerFactory::WaitForCacheSync.
 template <typename... T>
 [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SharedInformer<T>&... informers) {
   return detail::WaitForSync(std::move(stop), {informers.core()...}, {});

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,21 +21,42 @@ namespace kgen {
 
 namespace detail {
 
+// Finds out that the continue tokens of a list repeat, so that following them would never end. Remembers one token
+// (Brent's algorithm): the same token twice in a row is found at once, a cycle of n tokens after at most 3 n pages.
+class TokenCycle {
+ public:
+  // Errors: kDecode  the list goes round in a circle
+  Result<void> Follow(std::string_view token);
+
+ private:
+  std::string remembered_;
+  std::uint64_t steps_ = 0, limit_ = 1;  // since remembered_ was chosen, and how many until the next choice
+};
+
+// Whether a body is a list of that kind: its frame, its apiVersion and kind, and that `items` is a list. The decoder
+// alone takes `"items": 7` for a field that does not fit and reads it as no items. Errors: kDecode.
+Result<void> CheckListBody(std::string_view body, const KindInfo& kind);
+
 // The state of the paging, type-erased: which page comes next, and the fall-back when a continue token expires.
 class PageCursor {
  public:
-  static constexpr std::int64_t kDefaultLimit = 500;  // [INF LW-04]
+  static constexpr std::int64_t kDefaultLimit = 500;
   PageCursor(RawResource resource, ListOptions options);
-  // The body of the next page. After the first page resourceVersion and its match are not sent (INF LW-06); an expired
-  // token on a later page gives one full list from there on, once (INF LW-08).
+  // The body of the next page, which is a list of the resource. After the first page resourceVersion and its match are
+  // not sent; an expired token on a later page gives one full list from there on, once. Errors: the call's; kDecode if
+  // the answer is no list, or if the tokens repeat.
   Result<std::string> Fetch();
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }
   std::string_view resource() const noexcept { return resource_.kind().resource; }
 
  private:
+  Result<std::string> FetchPage();
+
   RawResource resource_;
   ListOptions options_;
+  TokenCycle tokens_;
+  std::optional<Error> repeats_{};  // what the next page fails with
   std::string original_version_;
   std::string original_match_;
   bool first_ = true;

@@ -47,6 +47,14 @@ Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
   return value;
 }
 
+// The same of a list of `kind`.
+template <typename L>
+Result<L> DecodeListBody(Result<std::string> body, const KindInfo& kind, std::string_view what) {
+  if (!body) return Fail(std::move(body).error());
+  if (Result<void> list = CheckListBody(*body, kind); !list) return Fail(list.error().With(what));
+  return DecodeBody<L>(std::move(body), what);
+}
+
 }  // namespace detail
 
 // T is a kind, L its list type. A value: holds the connection. [GEN CLI-06; CLI TYP-1]
@@ -94,10 +102,21 @@ class ResourceClient {
     BodyAsync<T>(raw().Get(name, "", options), std::move(done));
   }
 
-  // One page, or everything if options.limit is absent.
-  [[nodiscard]] Result<L> List(const ListOptions& options = {}) const { return Body<L>(raw().List(options)); }
+  // One page, or everything if options.limit is absent. An answer that is not the list that was asked for is an error
+  // (kDecode), never an empty list; one without a resourceVersion is taken, as some servers have none to send.
+  [[nodiscard]] Result<L> List(const ListOptions& options = {}) const {
+    Result<ApiRequest> request = raw().List(options);
+    const std::string what = detail::WhatOf(request);
+    return detail::DecodeListBody<L>(detail::CallForBody(connection_, std::move(request)), *T::kTable.kind, what);
+  }
   void ListAsync(const ListOptions& options, Callback<L> done) const {
-    BodyAsync<L>(raw().List(options), std::move(done));
+    Result<ApiRequest> request = raw().List(options);
+    std::string what = detail::WhatOf(request);
+    detail::CallForBodyAsync(
+        connection_, std::move(request),
+        [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
+          done(detail::DecodeListBody<L>(std::move(body), *T::kTable.kind, what));
+        });
   }
 
   // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for

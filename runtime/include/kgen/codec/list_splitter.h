@@ -5,11 +5,12 @@
 //   transport bytes (any cut) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
 // Holds at most one item in memory, and none at all of those that came in one piece. `items` is recognised at depth 1
-// only; `metadata` may come before or after it. Everything else at depth 1 (apiVersion, kind) is kept for the check of
-// the type. A body that is a Status instead of a list is passed on whole, as the envelope.
+// only; `metadata` may come before or after it. `items` may be null or missing, which is an empty list as in Go; with
+// any other value that is no array the answer is refused, since it is no list. Everything else at depth 1 (apiVersion,
+// kind) is kept for CheckListKind(). A body that is a Status instead of a list is passed on whole, as the envelope.
 //
 // Only the frame of the list is checked here: the items are cut by their brackets and quotes, and whoever decodes them
-// finds what is wrong inside. So one bad item does not cost the list. [D6]
+// finds what is wrong inside. So one bad item does not cost the list.
 #ifndef KGEN_CODEC_LIST_SPLITTER_H_
 #define KGEN_CODEC_LIST_SPLITTER_H_
 
@@ -20,6 +21,7 @@
 
 #include "kgen/core/object_meta.h"
 #include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
 
 namespace kgen {
 
@@ -35,8 +37,8 @@ class ListSplitter {
   ListSplitter& operator=(ListSplitter&& other) noexcept;
   ~ListSplitter();
 
-  // Errors: kDecode (not a JSON object, a broken frame, a member other than items over the limit; with byte offset), or
-  // what on_item returned. After an error every further call returns it again.
+  // Errors: kDecode (not a JSON object, a broken frame, `items` that are no list, a member other than items over the
+  // limit; with byte offset), or what on_item returned. After an error every further call returns it again.
   Result<void> Feed(std::string_view bytes);
   // Call at the end of the body. Errors: kDecode if the list is not complete, or its metadata are none.
   Result<meta::v1::ListMeta> Finish();
@@ -49,6 +51,13 @@ class ListSplitter {
   class Impl;
   Impl* impl_;
 };
+
+// Whether an answer is the list of that kind, judged by its apiVersion and kind. `envelope` is ListSplitter::envelope().
+// Without a kind, or one that names no list kind, anything that calls itself a list will do.
+//
+// A body with neither apiVersion nor kind is refused: a proxy that answers {"message":"please log in"} with HTTP 200
+// must not pass for a list without items. Errors: kDecode, which names both.
+Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind);
 
 }  // namespace kgen
 

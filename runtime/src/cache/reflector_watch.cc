@@ -1,0 +1,283 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The reflector's watches: their events, how they end, and what follows.
+#include <algorithm>
+#include <utility>
+
+#include "cache/deliberate_bugs.h"
+#include "cache/reflector_impl.h"
+#include "kgen/core/unstructured.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kEndMarker = "k8s.io/initial-events-end";
+constexpr Nanos kVeryShort = 1s;
+constexpr Nanos kProves = 10s;
+
+// Larger than what the decoder takes, so that an object that is too large is refused by itself instead of ending its
+// stream.
+constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
+
+}  // namespace
+
+Reflector::Impl::Decoder::Decoder(WatchDecoder::OnEvent on_event) : decoder(std::move(on_event), kMaxEventBytes) {}
+
+Shared<Reflector::Impl::Decoder> Reflector::Impl::MakeDecoder() {
+  return MakeShared<Decoder>([this](std::string_view type, std::string_view object) { return OnEvent(type, object); });
+}
+
+ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
+  const auto least =
+      std::chrono::duration_cast<std::chrono::seconds>(std::max<Nanos>(options_.min_watch_timeout, 5min));
+  watch.version = version;
+  watch.unordered = version.empty() || version == "0";
+  watch.timeout = std::chrono::seconds(jitter_.Between(least.count(), 2 * least.count()));
+  watch.started = Now();
+  ++watches_;
+  ListOptions options;
+  options.resource_version = std::move(version);
+  options.allow_watch_bookmarks = true;
+  options.timeout_seconds = watch.timeout.count();
+  return options;
+}
+
+void Reflector::Impl::SendWatch(Turn turn) {
+  Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
+  const ListOptions options = WatchOptions(state.watch, version_);
+  ArmDeadline(options_.list_deadline, TimerKind::kProgress);
+  Open(state.request, true, options);
+  if (check_due_) check_->Start();
+  Changed();
+}
+
+Reflector::Impl::Watch* Reflector::Impl::CurrentWatch() noexcept {
+  if (auto* streaming = std::get_if<Streaming>(&state_)) return &streaming->watch;
+  auto* watching = std::get_if<Watching>(&state_);
+  return watching != nullptr ? &watching->watch : nullptr;
+}
+
+void Reflector::Impl::OnWatchBytes(std::string_view bytes) {
+  const std::size_t queued = fifo_.size();
+  auto* streaming = std::get_if<Streaming>(&state_);
+  const Shared<Decoder> decoder = streaming != nullptr ? streaming->decoder : std::get<Watching>(state_).decoder;
+  const Result<void> fed = decoder->decoder.Feed(bytes);  // may turn Streaming into Watching
+  Watch& watch = *CurrentWatch();
+  if (!fed && !watch.error) watch.error = fed.error();
+  // The marker first: what came behind it in the same bytes was queued after it, by OnEvent.
+  if (fifo_.size() != queued && hooks_.on_queued) hooks_.on_queued();
+  if (!watch.error) return;
+  const Error error = *watch.error;
+  End end = Describe(watch, Fail(error));
+  end.lost = false;
+  if (auto* still = std::get_if<Streaming>(&state_)) return StreamingEnded(*still, std::move(end));
+  WatchEnded(std::get<Watching>(state_), std::move(end));
+}
+
+Result<void> Reflector::Impl::OnEvent(std::string_view type, std::string_view object) {
+  if (type == "ERROR") return Fail(CurrentWatch()->error.emplace(WatchError(object)));
+  if (type == "BOOKMARK") return OnBookmark(object);
+  if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") return OnObjectEvent(type, object);
+  intake_.Report(object, Error(Code::kDecode, "an event of the unknown type \"" + std::string(type) + "\""));
+  ++CurrentWatch()->events;
+  Record(false, PeekIdentity(object).resource_version);
+  return {};
+}
+
+Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_view object) {
+  Received received = intake_.Take(object);
+  Watch& watch = *CurrentWatch();
+  ++watch.events;
+  ++events_;
+  const bool added = type == "ADDED";
+  const std::string version = received.version;
+  const bool nameless = received.key.name.empty();
+  auto* streaming = std::get_if<Streaming>(&state_);
+  if (nameless && type == "DELETED") return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+  if (nameless && streaming != nullptr) {
+    streaming->snapshot.incomplete = true;
+  } else if (streaming != nullptr) {
+    if (added) streaming->snapshot.last_event = Now();  // what is not ADDED is not initial
+    Collect(streaming->snapshot, type, std::move(received));
+  } else {
+    current_as_of_ = Now();
+    if (watch.unordered && added) received.version.clear();
+    Queue(type, std::move(received));
+  }
+  Record(added, version);
+  return {};
+}
+
+void Reflector::Impl::Queue(std::string_view type, Received received) {
+  const bool readable = received.object || (type == "DELETED" && !received.foreign);
+  if (!readable) {
+    fifo_.Refuse(std::move(received.key), std::move(received.version));
+  } else if (type == "ADDED") {
+    fifo_.Add(std::move(received.key), std::move(received.object), std::move(received.version));
+  } else if (type == "MODIFIED") {
+    fifo_.Update(std::move(received.key), std::move(received.object), std::move(received.version));
+  } else {
+    fifo_.Delete(std::move(received.key), std::move(received.object), std::move(received.version));
+  }
+}
+
+void Reflector::Impl::Record(bool added, std::string_view version) {
+  if (version.empty()) return;
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    streaming->snapshot.provisional = version;
+    return;
+  }
+  Watch& watch = *CurrentWatch();
+  if (watch.unordered && added) return;
+  watch.unordered = false;
+  version_ = version;
+}
+
+Result<void> Reflector::Impl::OnBookmark(std::string_view object) {
+  ++CurrentWatch()->events;
+  const Result<Unstructured> bookmark = Decode<Unstructured>(object);
+  if (!bookmark) {
+    intake_.Report(object, bookmark.error().With("bookmark"));
+    Record(false, PeekIdentity(object).resource_version);
+    return {};
+  }
+  const meta::v1::ObjectMeta& meta = bookmark->metadata;
+  if (auto* streaming = std::get_if<Streaming>(&state_)) {
+    if (meta.annotations[kEndMarker] != "true") return {};
+    if (meta.resourceVersion.empty()) {
+      return Fail(Code::kDecode, "the marker of the end of the initial events has no resourceVersion");
+    }
+    std::string& provisional = streaming->snapshot.provisional;
+    if (!Injected(Bug::kVersionBeforeEndMarker) || provisional.empty()) provisional = meta.resourceVersion;
+    OnMarker();
+    return {};
+  }
+  current_as_of_ = Now();
+  if (meta.resourceVersion.empty()) return {};
+  Record(false, meta.resourceVersion);
+  fifo_.Bookmark(meta.resourceVersion.str());
+  return {};
+}
+
+Reflector::Impl::End Reflector::Impl::Describe(const Watch& watch, Result<void> end) const {
+  End how;
+  const TimePoint now = Now();
+  how.opened = watch.opened.has_value();
+  // A frame that was cut when the connection broke is not missed, as its version was not recorded.
+  how.lost = how.opened && !end && IsNoConnection(end.error());
+  if (!end) how.error = end.error();
+  how.fruitless = watch.events == 0 && now - watch.started < kVeryShort;
+  how.proved = watch.events > 0 || (how.opened && now - *watch.opened >= kProves);
+  return how;
+}
+
+void Reflector::Impl::WatchEnded(Watching& state, End end) {
+  const Watch watch = std::move(state.watch);
+  if (end.proved) {
+    backoff_.Reset();
+    expirations_ = 0;
+  }
+  if (end.lost) {
+    state.request.turn().Lost();
+    check_due_ = true;
+    check_->Stop();  // it went with the connection, and is sent again with the watch
+  }
+  if (!end.opened && end.error) {
+    Settle(state.request, *end.error);
+    return WatchNotOpened(*end.error);
+  }
+  state.request.Close();
+  if (end.error && !end.lost) return WatchFailedInside(*end.error);
+  WatchClosed(watch, end);
+}
+
+void Reflector::Impl::WatchNotOpened(const Error& error) {
+  if (IsNoConnection(error)) return Park(true, error, &Impl::SendWatch);
+  if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
+    version_.clear();
+    return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
+  }
+  if (IsVersionTooLarge(error)) version_unusable_ = true;
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(true, error);
+  OpeningFailed(true, error, &Impl::SendWatch);
+}
+
+// An ERROR event, or bytes that are no events.
+void Reflector::Impl::WatchFailedInside(const Error& error) {
+  if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Impl::SendWatch);
+  if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
+    version_.clear();
+    return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
+  }
+  if (IsVersionTooLarge(error)) version_unusable_ = true;
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(true, error);
+  if (IsInternal(error) && internal_errors_.Allow(Now())) {
+    Report(true, error, Nanos(0));
+    return Go(&Impl::SendWatch);
+  }
+  resync_timer_.Cancel();
+  CountFailure(error);
+  const Nanos delay = DelayAfter(error);
+  Report(true, error, delay);
+  Wait(delay, &Impl::StartRound, MayBeStarting(error));
+}
+
+// By the server, or with its connection: no failure, unless it happens all the time. A watch that ends at once and
+// brings nothing may be one that never would; then a list shows at least now and then what there is.
+void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
+  const Nanos delay = early_ends_.Next(Now(), jitter_);
+  if (delay == Nanos(0)) {
+    if (end.lost) {
+      has_error_ = true;
+      last_error_ = *end.error;
+    }
+    return Go(&Impl::SendWatch);
+  }
+  const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(Now() - watch.started);
+  const Error error(Code::kUnavailable, "watch " + name_ + " ends early again and again, the last one after " +
+                                            std::to_string(watch.events) + " events and " +
+                                            std::to_string(lasted.count()) + " ms" +
+                                            (end.lost ? ": " + end.error->message() : ""));
+  CountFailure(error);
+  Report(true, error, delay);
+  Wait(delay, end.fruitless ? &Impl::StartRound : &Impl::SendWatch, false);
+}
+
+void Reflector::Impl::OnWatchDeadline(Watching& state) {
+  if (!state.watch.opened) {
+    return WatchEnded(state, Describe(state.watch, Fail(Code::kTimeout, "watch " + name_ + " was not answered within " +
+                                                               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(
+                                                                                  options_.list_deadline)
+                                                                                  .count()) +
+                                                               " s")));
+  }
+  // The server should have ended it by now: the connection is dead, or the server has forgotten us.
+  const Error error(Code::kTimeout,
+                    "watch " + name_ + " outlived its timeout of " + std::to_string(state.watch.timeout.count()) + " s");
+  Report(true, error, Nanos(0));
+  Go(&Impl::SendWatch);
+}
+
+// Lives as long as the watches of the round.
+void Reflector::Impl::ArmResync() {
+  resync_timer_.Cancel();
+  if (resync_ <= Nanos(0)) return;
+  resync_timer_.After(resync_, TimerKind::kHousekeeping, [self = Shared<Impl>(this)] { self->OnResync(); });
+}
+
+void Reflector::Impl::OnResync() {
+  const bool due = !hooks_.should_resync || hooks_.should_resync();
+  ArmResync();
+  if (!due) return;
+  fifo_.Resync();
+  if (hooks_.on_queued) hooks_.on_queued();
+}
+
+void Reflector::Impl::SetResync(Nanos period) {
+  resync_ = period;
+  if (std::holds_alternative<Watching>(state_)) ArmResync();  // else the next watch does
+}
+
+}  // namespace kgen::cache

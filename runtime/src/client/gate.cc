@@ -1,0 +1,275 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "client/gate.h"
+
+#include <algorithm>
+
+namespace kgen::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Nanos kFirstStep = 200ms;
+constexpr Nanos kProves = 10s;           // a stream that was open for so long makes the delay small again
+constexpr Nanos kStarting = 30s;         // how long a server that answers again may refuse what it will allow later
+constexpr double kOpensPerSecond = 20;   // and as many at once
+constexpr Nanos kProbePatience = 2s;     // a probe without any answer for so long does not keep the others from trying
+
+// How large the delay between two probes may become.
+constexpr Nanos LargestStep(Nanos outage) noexcept {
+  if (outage < 1min) return 2s;
+  return outage < 10min ? Nanos(5s) : Nanos(30s);
+}
+
+}  // namespace
+
+struct Gate::Entry : SharedObject {
+  Entry(Shared<Gate> g, Shared<Strand> s, Task t, Purpose p)
+      : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), purpose(p) {}
+
+  const Shared<Gate> gate;
+  const Shared<Strand> strand;
+  // Guarded by the gate's mutex.
+  Task go;
+  Purpose purpose;
+  bool granted = false;
+  bool left = false;
+  std::optional<TimePoint> opened{};
+};
+
+Gate::Gate(Shared<Executor> executor)
+    : executor_(std::move(executor)),
+      jitter_(SeedFrom(*executor_->clock())),
+      tokens_(kOpensPerSecond),
+      filled_(executor_->clock()->Now()) {}
+
+Gate::~Gate() = default;
+
+TimePoint Gate::Now() const noexcept { return executor_->clock()->Now(); }
+
+Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go) {
+  auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), purpose);
+  Granted granted;
+  bool at_once = false;
+  Task unused;  // destroyed without the lock: it may hold the last reference to its owner
+  {
+    const std::lock_guard lock(mutex_);
+    if (purpose == Purpose::kFirst && !error_) {
+      Refill(Now());
+      tokens_ = std::max(tokens_, 1.0);
+      Grant(*entry, Now());
+    } else {
+      (purpose == Purpose::kOnSuccess ? hopeful_ : purpose == Purpose::kBeside ? beside_ : parked_)
+          .push_back(entry.get());
+      granted = Pump();
+      std::erase(granted, entry);
+    }
+    at_once = entry->granted;
+    if (at_once) unused = std::exchange(entry->go, nullptr);
+  }
+  Post(granted);
+  return Turn(std::move(entry), at_once);
+}
+
+std::optional<Error> Gate::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+Nanos Gate::UntilProbe() const {
+  const std::lock_guard lock(mutex_);
+  return error_ ? std::max(NextProbe() - Now(), Nanos(0)) : Nanos(0);
+}
+
+bool Gate::reconnected_lately() const {
+  const std::lock_guard lock(mutex_);
+  return reconnecting_ || (reconnected_ && Now() - *reconnected_ < kStarting);
+}
+
+// ------------------------------------------------------------------------------------------------------- outcomes
+
+void Gate::Answered(Entry& entry, bool success) {
+  Granted granted;
+  {
+    const std::lock_guard lock(mutex_);
+    error_.reset();
+    probe_ = nullptr;
+    if (std::exchange(reconnecting_, false)) reconnected_ = Now();
+    if (success && !entry.opened) entry.opened = Now();
+    if (success && std::exchange(no_success_, false)) {
+      parked_.insert(parked_.end(), hopeful_.begin(), hopeful_.end());
+      hopeful_.clear();
+    }
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+void Gate::NoConnection(Entry& entry, const Error& error) {
+  Granted granted;
+  {
+    const std::lock_guard lock(mutex_);
+    const TimePoint now = Now();
+    const bool closes = !error_;
+    error_ = error;
+    reconnecting_ = no_success_ = true;
+    if (closes) {
+      // Streams that are still open on an older connection have proved what they could prove.
+      const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
+        return each->opened && now - *each->opened >= kProves;
+      });
+      if (proved) ResetDelay(now);
+      if (!outage_) outage_ = now;
+    }
+    if (closes || probe_ == &entry) ScheduleProbe(now);
+    if (probe_ == &entry) probe_ = nullptr;
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+void Gate::Lost(Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (entry.left) return;
+  reconnecting_ = no_success_ = true;
+}
+
+void Gate::Leave(Entry& entry) {
+  Granted granted;
+  Task unused;  // see Enter()
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(entry.left, true)) return;
+    unused = std::exchange(entry.go, nullptr);
+    for (std::deque<Entry*>* queue : {&parked_, &beside_, &hopeful_}) std::erase(*queue, &entry);
+    std::erase(granted_, &entry);
+    const TimePoint now = Now();
+    if (entry.opened && now - *entry.opened >= kProves) ResetDelay(now);
+    if (probe_ == &entry) {  // without an outcome
+      probe_ = nullptr;
+      probe_at_ = now;
+    }
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+// ------------------------------------------------------------------------------------------------------- the queue
+
+Gate::Entry* Gate::Front() const noexcept {
+  if (!parked_.empty()) return parked_.front();
+  return beside_.empty() ? nullptr : beside_.front();
+}
+
+void Gate::Grant(Entry& entry, TimePoint now) {
+  entry.granted = true;
+  granted_.push_back(&entry);
+  if (error_) {
+    probe_ = &entry;
+    probe_sent_ = now;
+  } else {
+    tokens_ -= 1;
+  }
+}
+
+// Grants what may go now, and sets the timer for the rest.
+Gate::Granted Gate::Pump() {
+  Granted granted;
+  const TimePoint now = Now();
+  while (Entry* front = Front()) {
+    const TimePoint next = error_ ? NextProbe() : NextOpen(now);
+    if (next > now) {
+      timer_ = executor_->clock()->At(next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
+      return granted;
+    }
+    (parked_.empty() ? beside_ : parked_).pop_front();
+    Grant(*front, now);
+    granted.push_back(Shared<Entry>(front));
+  }
+  timer_.Cancel();  // it holds a reference to this gate
+  return granted;
+}
+
+TimePoint Gate::NextProbe() const noexcept {
+  return probe_ == nullptr ? probe_at_ : std::max(probe_at_, probe_sent_ + kProbePatience);
+}
+
+TimePoint Gate::NextOpen(TimePoint now) noexcept {
+  Refill(now);
+  if (tokens_ >= 1) return now;
+  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens_) / kOpensPerSecond * 1e9));
+}
+
+void Gate::Refill(TimePoint now) noexcept {
+  const double seconds = std::chrono::duration<double>(now - filled_).count();
+  tokens_ = std::min(tokens_ + seconds * kOpensPerSecond, kOpensPerSecond);
+  filled_ = now;
+}
+
+void Gate::ScheduleProbe(TimePoint now) {
+  const Nanos largest = LargestStep(now - outage_.value_or(now));
+  step_ = step_ == Nanos(0) ? kFirstStep : std::min(step_ * 2, largest);
+  probe_at_ = now + jitter_.Between(Nanos(0), step_);
+}
+
+void Gate::ResetDelay(TimePoint now) noexcept {
+  step_ = Nanos(0);
+  outage_.reset();
+  if (error_) outage_ = now;
+}
+
+void Gate::Post(const Granted& granted) {
+  for (const Shared<Entry>& entry : granted) {
+    executor_->Post(entry->strand, [entry] {
+      Task go;
+      {
+        const std::lock_guard lock(entry->gate->mutex_);
+        if (entry->left) return;
+        go = std::exchange(entry->go, nullptr);
+      }
+      go();
+    });
+  }
+}
+
+void Gate::OnTimer() {
+  Granted granted;
+  {
+    const std::lock_guard lock(mutex_);
+    granted = Pump();
+  }
+  Post(granted);
+}
+
+// ----------------------------------------------------------------------------------------------------------- turns
+
+Gate::Turn::Turn(Shared<Entry> entry, bool granted) noexcept : entry_(std::move(entry)), granted_(granted) {}
+Gate::Turn::Turn(Turn&& other) noexcept : entry_(std::move(other.entry_)), granted_(other.granted_) {}
+
+Gate::Turn& Gate::Turn::operator=(Turn&& other) noexcept {
+  if (this != &other) {
+    Leave();
+    entry_ = std::move(other.entry_);
+    granted_ = other.granted_;
+  }
+  return *this;
+}
+
+void Gate::Turn::Opened() {
+  if (entry_) entry_->gate->Answered(*entry_, true);
+}
+void Gate::Turn::Refused() {
+  if (entry_) entry_->gate->Answered(*entry_, false);
+}
+void Gate::Turn::NoConnection(const Error& error) {
+  if (entry_) entry_->gate->NoConnection(*entry_, error);
+  Leave();
+}
+void Gate::Turn::Lost() {
+  if (entry_) entry_->gate->Lost(*entry_);
+  Leave();
+}
+void Gate::Turn::Leave() noexcept {
+  if (const Shared<Entry> entry = std::exchange(entry_, {})) entry->gate->Leave(*entry);
+}
+
+}  // namespace kgen::client

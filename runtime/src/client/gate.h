@@ -1,0 +1,143 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Gate: decides when the informers of one connection may open a stream or a list.
+//
+//   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> Gate
+//
+// While the connection is well, everybody passes at once, limited only by a token bucket. When one finds no connection,
+// the gate closes: everybody parks, and one of them at a time goes out as a probe. So an outage costs a few requests a
+// second whatever the number of informers, and its end is noticed once for all of them instead of by each informer's own
+// delay.
+//
+//   open ----NoConnection----> closed: probe after U(0, d), d = 0.2 s doubling to 2 s in the first minute of the
+//     ^                          |     outage, to 5 s until its tenth minute, to 30 s afterwards
+//     +--- any HTTP answer ------+
+//
+// Why any HTTP answer opens the gate, a 403 or 503 too: it proves that there is a connection, which is all that the gate
+// is about. A starting server refuses everybody for a while, but not everybody for the same time; and one resource that
+// the server refuses must not hold back the others. What a refusal means for the resource is the reflector's business;
+// reconnected_lately() and Purpose::kOnSuccess help it.
+//
+// What makes d small again is a stream or list that was open for ten seconds (a 2xx, and what followed it), and nothing
+// less. A balancer in front of a dead server accepts TCP and TLS, and may answer 503 or even 200 before it hangs up.
+//
+// The rate: those who park are released by a bucket of 20 tokens that fills at 20 a second. So twelve informers are
+// back at once, sixty within two seconds, and in no second do more than 40 pass. Pages of a list are requests of the
+// same turn. Calls of typed clients do not pass here at all.
+#ifndef KGEN_SRC_CLIENT_GATE_H_
+#define KGEN_SRC_CLIENT_GATE_H_
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/jitter.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::client {
+
+// Thread safety: all members from any thread. Never blocks. Calls nobody while it holds its lock: it posts.
+// Lifetime: shared by the connection and by every turn.
+class Gate final : public SharedObject {
+ public:
+  enum class Purpose : std::uint8_t {
+    kFirst,      // has never been open: the bucket does not hold it back, so that a program starts at full speed
+    kAgain,      // was open before
+    kBeside,     // nobody waits for it: behind everybody else
+    kOnSuccess,  // parks until some stream succeeds for the first time since the connection was lost
+  };
+  class Turn;
+
+  explicit Gate(Shared<Executor> executor);
+  ~Gate() override;
+
+  // The turn is granted when this returns, or else later: `go` is then posted to `strand`, once, unless the turn was
+  // dropped before. A request's deadlines should start when its turn has been granted.
+  [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go);
+
+  // Why the gate is closed. Nothing: it is open.
+  std::optional<Error> trouble() const;
+  Nanos UntilProbe() const;  // 0 if the gate is open
+  // Whether the connection answered for the first time within the last 30 seconds. Until then it was lost, or it is
+  // the first connection of the program.
+  bool reconnected_lately() const;
+
+ private:
+  struct Entry;
+  using Granted = std::vector<Shared<Entry>>;
+
+  void Answered(Entry& entry, bool success);
+  void NoConnection(Entry& entry, const Error& error);
+  void Lost(Entry& entry);
+  void Leave(Entry& entry);
+
+  // The caller holds mutex_.
+  TimePoint Now() const noexcept;
+  Entry* Front() const noexcept;
+  void Grant(Entry& entry, TimePoint now);
+  Granted Pump();
+  TimePoint NextProbe() const noexcept;
+  TimePoint NextOpen(TimePoint now) noexcept;
+  void ScheduleProbe(TimePoint now);
+  void ResetDelay(TimePoint now) noexcept;
+  void Refill(TimePoint now) noexcept;
+
+  // Without it.
+  void Post(const Granted& granted);
+  void OnTimer();
+
+  const Shared<Executor> executor_;
+  mutable std::mutex mutex_;  // guards everything below
+  Jitter jitter_;
+  std::deque<Entry*> parked_, beside_, hopeful_;  // each takes itself out
+  std::vector<Entry*> granted_;                   // and not left yet
+  std::optional<Error> error_;                    // why it is closed
+  Entry* probe_ = nullptr;                        // sent last, and without an outcome so far
+  TimePoint probe_sent_{}, probe_at_{};
+  Nanos step_{};                     // d; 0: the next one is the first
+  std::optional<TimePoint> outage_;  // since when there is no stream that lasted
+  double tokens_;
+  TimePoint filled_;
+  bool reconnecting_ = true;  // nobody has been answered since the connection was lost
+  bool no_success_ = true;    // or nobody with a 2xx
+  std::optional<TimePoint> reconnected_;
+  Timer timer_;
+};
+
+// A place at the gate, or the use of the connection that follows. Dropping it leaves the queue; if it was the probe, the
+// next one goes out.
+//
+// Thread safety: one thread at a time.
+class Gate::Turn {
+ public:
+  Turn() noexcept = default;
+  Turn(Turn&& other) noexcept;
+  Turn& operator=(Turn&& other) noexcept;
+  ~Turn() { Leave(); }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(entry_); }
+  bool granted() const noexcept { return granted_; }  // when Enter() returned; else `go` tells
+
+  // How it went; once granted. The first two may come several times, the others are the last call.
+  void Opened();   // a head with 2xx
+  void Refused();  // an HTTP answer of another kind
+  void NoConnection(const Error& error);
+  void Lost();  // the connection broke after the head
+  void Leave() noexcept;
+
+ private:
+  friend class Gate;
+  Turn(Shared<Entry> entry, bool granted) noexcept;
+  Shared<Entry> entry_;
+  bool granted_ = false;
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_GATE_H_
