@@ -103,18 +103,19 @@ void ChangeSet::Refuse(const ObjectKey& key) {
   if (Now(key)) transaction_.changes.push_back({key, {}, true});
 }
 
-void ChangeSet::Replace(std::vector<ListedObject> list, bool incomplete) {
+void ChangeSet::Replace(ListedObjects list, bool incomplete) {
   const Reason reason = initial_ ? Reason::kInitial : Reason::kRelist;
   std::unordered_map<ObjectKey, std::size_t> listed;
   listed.reserve(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) listed[list[i].key] = i;  // the last one of a key counts [INF ST-05]
+  for (std::size_t i = 0; i < list.slots(); ++i) listed[list[i].key] = i;  // the last one of a key counts [INF ST-05]
   refused_.clear();
   if (incomplete) refused_.insert(ObjectKey());  // whoever has no name counts as well
   std::vector<Change> content;
   content.reserve(list.size());
   FindMissing(listed, incomplete, reason, content);  // deletions are told first [INF CT-08]
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < list.slots(); ++i) {
     ListedObject& item = list[i];
+    if (item.key.name.empty()) continue;
     if (listed.at(item.key) != i) continue;
     AnyRef before = Now(item.key);
     if (!item.object) {

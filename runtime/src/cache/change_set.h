@@ -44,7 +44,7 @@ class ChangeSet {
   void Upsert(const ObjectKey& key, AnyRef object, Reason reason);
   void Delete(const ObjectKey& key, AnyRef final_state);
   void Refuse(const ObjectKey& key);
-  void Replace(std::vector<ListedObject> list, bool incomplete);
+  void Replace(ListedObjects list, bool incomplete);
   void FindMissing(const std::unordered_map<ObjectKey, std::size_t>& listed, bool incomplete, Reason reason,
                    std::vector<Change>& content);
   void Sync();

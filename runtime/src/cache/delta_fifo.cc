@@ -27,7 +27,7 @@ void DeltaFifo::Refuse(ObjectKey key, std::string version) {
   PushOfObject({DeltaType::kRefused, std::move(key), {}, std::move(version)});
 }
 
-void DeltaFifo::Replace(std::vector<ListedObject> list, std::string version, bool incomplete, bool other_history) {
+void DeltaFifo::Replace(ListedObjects list, std::string version, bool incomplete, bool other_history) {
   Push({DeltaType::kReplaced, {}, {}, std::move(version), std::move(list), incomplete, other_history});
   newest_.clear();  // Q4
   if (!initial_done_ && initial_end_ == 0) initial_end_ = first_sequence_ + queue_.size() - 1;

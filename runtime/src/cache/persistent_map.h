@@ -13,6 +13,8 @@
 #ifndef KGEN_RUNTIME_CACHE_PERSISTENT_MAP_H_
 #define KGEN_RUNTIME_CACHE_PERSISTENT_MAP_H_
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -26,6 +28,11 @@ namespace kgen::cache {
 // hash() of equal keys is equal and is what callers pass as `hash`.
 template <typename Leaf>
 class PersistentMap {
+  static constexpr unsigned kBits = 5;
+  static constexpr unsigned kHashBits = 60;
+  struct Node;
+  class NodeRef;
+
  public:
   using Key = typename Leaf::Key;
 
@@ -97,6 +104,68 @@ class PersistentMap {
     if (root_.get() != nullptr) Visit(*root_.get(), f);
   }
 
+  // Walks over all leaves, as many at a time as the caller likes. The map must neither change nor go meanwhile.
+  class Cursor {
+   public:
+    Cursor() = default;
+    explicit Cursor(const PersistentMap& map) {
+      if (map.root_.get() != nullptr) path_[depth_++] = {map.root_.get()};
+    }
+    // The next leaf, or null at the end.
+    const Leaf* Next() noexcept {
+      while (depth_ > 0) {
+        Position& at = path_[depth_ - 1];
+        if (at.leaf < at.node->leaves.size()) return &at.node->leaves[at.leaf++];
+        if (at.child < at.node->children.size()) {
+          path_[depth_++] = {at.node->children[at.child++].get()};
+        } else {
+          --depth_;
+        }
+      }
+      return nullptr;
+    }
+
+   private:
+    struct Position {
+      const Node* node = nullptr;
+      std::size_t leaf = 0;
+      std::size_t child = 0;
+    };
+    std::array<Position, kHashBits / kBits + 1> path_{};
+    std::size_t depth_ = 0;
+  };
+
+  // A map that is being freed in pieces: what no other version holds.
+  class Remains {
+   public:
+    Remains() = default;
+    explicit Remains(PersistentMap map) {
+      if (map.root_.get() != nullptr) waiting_.push_back(std::move(map.root_));
+    }
+    // Frees nodes until `units` of them and their leaves have gone, or all. Before a leaf goes, `f` may take from it
+    // what should not be freed with it. Returns true when nothing is left.
+    template <typename F>
+    bool Free(std::size_t& units, F&& f) {
+      while (units > 0 && !waiting_.empty()) {
+        const NodeRef ref = std::move(waiting_.back());
+        waiting_.pop_back();
+        --units;
+        if (!ref.Sole()) continue;
+        Node& node = *ref.get();
+        for (Leaf& leaf : node.leaves) f(leaf);
+        units -= std::min(units, node.leaves.size());
+        for (NodeRef& child : node.children) waiting_.push_back(std::move(child));
+      }
+      return waiting_.empty();
+    }
+    bool Free(std::size_t& units) {
+      return Free(units, [](Leaf&) {});
+    }
+
+   private:
+    std::vector<NodeRef> waiting_;
+  };
+
   // Calls `f` with every leaf that `other` does not have just so, and with some that both have: those that stand beside
   // one. What both share is not looked at, so between two versions a few changes apart that is a few nodes.
   template <typename F>
@@ -105,11 +174,6 @@ class PersistentMap {
   }
 
  private:
-  static constexpr unsigned kBits = 5;
-  static constexpr unsigned kHashBits = 60;
-
-  struct Node;
-
   // A counted pointer: the count is what tells whether a node may be written.
   class NodeRef {
    public:

@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -78,7 +77,7 @@ class Reflector::Impl final : public SharedObject {
     ListOptions first;    // of the first page
     ListOptions request;  // of the page under way
     std::string version;  // of the first page
-    std::vector<ListedObject> items;
+    ListedObjects items;
     detail::TokenCycle tokens;
     bool answered = false;  // the page under way has a head
     bool incomplete = false;
@@ -100,8 +99,7 @@ class Reflector::Impl final : public SharedObject {
   };
   // The private store of a streaming list.
   struct Snapshot {
-    std::vector<ListedObject> items;  // a null key's name: taken out again
-    std::unordered_map<ObjectKey, std::size_t> places;
+    ListedObjects items;
     bool incomplete = false;
     std::string provisional;  // version of the newest event
     TimePoint started{};
@@ -188,7 +186,7 @@ class Reflector::Impl final : public SharedObject {
   AnyRef OrStored(const ObjectKey& key, AnyRef object) const;
   void ListDone(Listing& state);
   void OnListDeadline(Listing& state);
-  void Replace(std::vector<ListedObject> items, const std::string& version, bool incomplete);
+  void Replace(ListedObjects items, const std::string& version, bool incomplete);
 
   // reflector_watch.cc
   void SendWatch(Turn turn);

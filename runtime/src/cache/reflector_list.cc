@@ -60,7 +60,7 @@ Result<void> Reflector::Impl::OnListItem(std::string_view item) {
     list.incomplete = true;
   } else {
     AnyRef object = OrStored(received.key, std::move(received.object));
-    list.items.push_back({std::move(received.key), std::move(object)});
+    list.items.Append({std::move(received.key), std::move(object)});
   }
   return {};
 }
@@ -123,7 +123,7 @@ void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
   }
   list.request = list.first;
   list.version.clear();
-  list.items.clear();
+  list.items = {};
   list.tokens = {};
   list.incomplete = false;
   Report(false, error, Nanos(0));
@@ -143,7 +143,7 @@ void Reflector::Impl::ListDone(Listing& state) {
 
 // What was listed becomes the state, and its version the one to go on from, also where it is older than the last one:
 // that is a history that was replaced.
-void Reflector::Impl::Replace(std::vector<ListedObject> items, const std::string& version, bool incomplete) {
+void Reflector::Impl::Replace(ListedObjects items, const std::string& version, bool incomplete) {
   const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
   version_unusable_ = false;
   check_due_ = false;

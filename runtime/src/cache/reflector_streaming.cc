@@ -30,20 +30,9 @@ void Reflector::Impl::SendStreaming(Turn turn) {
 }
 
 void Reflector::Impl::Collect(Snapshot& snapshot, std::string_view type, Received received) {
-  const auto [place, is_new] = snapshot.places.try_emplace(received.key, snapshot.items.size());
-  if (type == "DELETED" && !received.foreign) {
-    if (!is_new) snapshot.items[place->second].key = {};
-    snapshot.places.erase(place);
-    return;
-  }
-  received.object = OrStored(received.key, std::move(received.object));
-  if (is_new) {
-    snapshot.items.push_back({std::move(received.key), std::move(received.object)});
-    return;
-  }
-  ListedObject& item = snapshot.items[place->second];
-  item.stale = !received.object;
-  if (received.object) item.object = std::move(received.object);
+  if (type == "DELETED" && !received.foreign) return snapshot.items.Remove(received.key);
+  AnyRef object = OrStored(received.key, std::move(received.object));
+  snapshot.items.Upsert(std::move(received.key), std::move(object));
 }
 
 // The same stream goes on as the watch.
@@ -54,7 +43,6 @@ void Reflector::Impl::OnMarker() {
   Watching& watching = Become(Watching{.request = std::move(streaming.request),
                                        .watch = std::move(streaming.watch),
                                        .decoder = std::move(streaming.decoder)});
-  std::erase_if(done.items, [](const ListedObject& item) { return item.key.name.empty(); });
   const Observer::Relisted event{name_, done.provisional, done.items.size(), true, Now() - done.started};
   Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
   ++lists_;

@@ -151,11 +151,11 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
         return "bookmark " + d.version;
     }
     if (d.type != DeltaType::kReplaced) return text + d.key.name.str() + "@" + d.version;
-    for (const ListedObject& item : d.list) {
+    d.list.ForEach([&](const ListedObject& item) {
       text += " " + item.key.name.str();
       text += item.object ? "@" + item.object.metadata()->resourceVersion.str() : "?";
       if (item.stale) text += "(stale)";
-    }
+    });
     return text + " at " + d.version;
   }
 

@@ -251,7 +251,7 @@ TEST_P(ReflectorStreamTest, TransformsEveryReceivedObjectOnce_TR_01_TR_04_WL_11)
   Send(AddedJson("a", "3") + AddedJson("b", "4") + BookmarkJson("7", "true") + DeletedJson("a", "8"));
   EXPECT_EQ(calls, 3);
   std::vector<Delta> drained = fifo_.Drain(10);
-  EXPECT_EQ(drained.at(0).list.at(1).object.As<Sample>().get()->spec->nodeName, "n2");
+  EXPECT_EQ(drained.at(0).list[1].object.As<Sample>().get()->spec->nodeName, "n2");
   drained = fifo_.Drain(10);
   EXPECT_EQ(drained.at(0).object.As<Sample>().get()->spec->nodeName, "n3");
 }

@@ -32,6 +32,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kgen/cache/listed_objects.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 
@@ -47,18 +48,12 @@ enum class DeltaType : std::uint8_t {
   kBookmark,  // the version alone [INF BM-04]
 };
 
-struct ListedObject {
-  ObjectKey key;
-  AnyRef object;       // null: refused, the last good state stays
-  bool stale = false;  // a newer state was refused; `object` is the last good one of the same snapshot
-};
-
 struct Delta {
   DeltaType type;
-  ObjectKey key{};                   // empty for kReplaced, kSync, kBookmark
-  AnyRef object{};                   // kAdded, kUpdated, kDeleted
-  std::string version{};             // of the event, as the server wrote it
-  std::vector<ListedObject> list{};  // kReplaced
+  ObjectKey key{};        // empty for kReplaced, kSync, kBookmark
+  AnyRef object{};        // kAdded, kUpdated, kDeleted
+  std::string version{};  // of the event, as the server wrote it
+  ListedObjects list{};   // kReplaced
   // kReplaced: an object without a readable name is missing, so that nothing counts as deleted. [D6]
   bool incomplete = false;
   // kReplaced: of another history than what is in the store, so that equal versions do not mean equal objects.
@@ -77,8 +72,7 @@ class DeltaFifo {
   // Queued whether or not anybody knows the object. [INF Q-08]
   void Delete(ObjectKey key, AnyRef object, std::string version);
   void Refuse(ObjectKey key, std::string version);
-  void Replace(std::vector<ListedObject> list, std::string version, bool incomplete = false,
-               bool other_history = false);
+  void Replace(ListedObjects list, std::string version, bool incomplete = false, bool other_history = false);
   void Resync();
   void Bookmark(std::string version);
 

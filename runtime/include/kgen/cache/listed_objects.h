@@ -1,0 +1,81 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// ListedObjects: the objects of one list, as the reflector collects them and the controller loop applies them.
+//
+// The cost of each operation is independent of how much is in it: growing moves nothing, finding a key rehashes
+// nothing, and a list of a million objects is freed a few hundred at a time with FreeSome().
+#ifndef KGEN_CACHE_LISTED_OBJECTS_H_
+#define KGEN_CACHE_LISTED_OBJECTS_H_
+
+#include <cstddef>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/object_key.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::cache {
+
+struct ListedObject {
+  ObjectKey key;
+  AnyRef object;       // null: refused, the last good state stays
+  bool stale = false;  // a newer state was refused; `object` is the last good one of the same snapshot
+};
+
+// A paged list calls Append(); a streaming list, in which objects change before its end, calls Upsert() and Remove().
+// One list uses one of the two ways.
+//
+// Thread safety: as a standard container. Move-only; objects are shared.
+class ListedObjects {
+ public:
+  ListedObjects() = default;
+  ListedObjects(std::initializer_list<ListedObject> items);
+  ListedObjects(ListedObjects&& other) noexcept { *this = std::move(other); }
+  ListedObjects& operator=(ListedObjects&& other) noexcept;
+  ~ListedObjects();
+
+  // Adds an item behind the others, also if its key is there already. The key must have a name.
+  void Append(ListedObject item);
+  // Adds the object, or replaces the one of that key at its place. A null object is one that was refused: it marks what
+  // is there as stale.
+  void Upsert(ObjectKey key, AnyRef object);
+  // Removes the object of that key, if it is there. Its slot stays, with an empty key.
+  void Remove(const ObjectKey& key);
+
+  // How many objects there are, without removed ones.
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  // Access by position, in the order in which objects were added. A slot whose key has no name was removed.
+  std::size_t slots() const noexcept { return slots_; }
+  ListedObject& operator[](std::size_t slot) noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
+  const ListedObject& operator[](std::size_t slot) const noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
+
+  template <typename F>
+  void ForEach(F&& f) const {
+    for (const std::vector<ListedObject>& chunk : chunks_) {
+      for (const ListedObject& item : chunk) {
+        if (!item.key.name.empty()) f(item);
+      }
+    }
+  }
+
+  // Destroys items until `units` of them have gone, or all, and takes what that cost from `units`. Nothing else may be
+  // called afterwards. Returns true when nothing is left.
+  bool FreeSome(std::size_t& units);
+
+ private:
+  static constexpr std::size_t kChunk = 512;
+  class Places;
+
+  std::vector<std::vector<ListedObject>> chunks_;  // all but the last are full; items never move
+  Shared<Places> places_;                          // made by the first Upsert() or Remove()
+  std::size_t slots_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_CACHE_LISTED_OBJECTS_H_

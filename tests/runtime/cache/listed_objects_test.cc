@@ -1,0 +1,97 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/cache/listed_objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/memory.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/unstructured.h"
+
+namespace kgen::cache {
+namespace {
+
+using ::testing::ElementsAre;
+
+ObjectKey Key(std::string_view name) { return {"ns", name}; }
+AnyRef Object(std::string_view name, std::string_view version) {
+  return MakeRef(PartialObjectMetadata{.metadata = {.name = name, .namespace_ = "ns", .resourceVersion = version}});
+}
+std::vector<std::string> Text(const ListedObjects& list) {
+  std::vector<std::string> text;
+  list.ForEach([&](const ListedObject& item) {
+    text.push_back(item.key.name.str() + "@" +
+                   (item.object ? item.object.metadata()->resourceVersion.str() : std::string("refused")) +
+                   (item.stale ? " stale" : ""));
+  });
+  return text;
+}
+
+TEST(ListedObjects, KeepsEveryAppendedItemInItsOrder) {
+  ListedObjects list;
+  list.Append({Key("b"), Object("b", "1")});
+  list.Append({Key("a"), {}});
+  list.Append({Key("b"), Object("b", "2")});
+  EXPECT_THAT(Text(list), ElementsAre("b@1", "a@refused", "b@2"));
+  EXPECT_EQ(list.size(), 3u);
+}
+
+TEST(ListedObjects, ReplacesAnObjectAtItsPlaceAndMarksItWhenTheNewStateWasRefused) {
+  ListedObjects list;
+  list.Upsert(Key("a"), Object("a", "1"));
+  list.Upsert(Key("b"), Object("b", "1"));
+  list.Upsert(Key("a"), Object("a", "2"));
+  list.Upsert(Key("b"), {});
+  EXPECT_THAT(Text(list), ElementsAre("a@2", "b@1 stale"));
+  list.Upsert(Key("b"), Object("b", "3"));
+  EXPECT_THAT(Text(list), ElementsAre("a@2", "b@3"));
+  EXPECT_EQ(list.size(), 2u);
+}
+
+TEST(ListedObjects, LeavesAnEmptySlotWhereAnObjectWasRemoved) {
+  ListedObjects list;
+  list.Remove(Key("nobody"));
+  list.Upsert(Key("a"), Object("a", "1"));
+  list.Upsert(Key("b"), Object("b", "1"));
+  list.Remove(Key("a"));
+  list.Remove(Key("a"));
+  EXPECT_THAT(Text(list), ElementsAre("b@1"));
+  EXPECT_EQ(list.size(), 1u);
+  EXPECT_EQ(list.slots(), 2u);
+  list.Upsert(Key("a"), Object("a", "2"));
+  EXPECT_THAT(Text(list), ElementsAre("b@1", "a@2"));
+}
+
+TEST(ListedObjects, NeverMovesAnItemWhileItGrows) {
+  ListedObjects list;
+  list.Upsert(Key("first"), Object("first", "1"));
+  const ListedObject* const first = &list[0];
+  for (int i = 0; i < 5000; ++i) list.Upsert(Key(std::to_string(i)), Object("x", "1"));
+  EXPECT_EQ(&list[0], first);
+  list.Upsert(Key("first"), Object("first", "2"));
+  EXPECT_EQ(list.size(), 5001u);
+}
+
+TEST(ListedObjects, FreesAsMuchAtATimeAsItIsAskedTo) {
+  const std::int64_t before = LiveBlocks();
+  ListedObjects list;
+  for (int i = 0; i < 2000; ++i) list.Upsert(Key(std::to_string(i)), Object("x", "1"));
+  std::int64_t left = LiveBlocks() - before;
+  EXPECT_GE(left, 2000);
+  int steps = 1;
+  for (std::size_t units = 100; !list.FreeSome(units); units = 100, ++steps) {
+    const std::int64_t now = LiveBlocks() - before;
+    EXPECT_LE(left - now, 100 * (left / 2000 + 1));
+    left = now;
+  }
+  EXPECT_GE(steps, 20);
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
+}  // namespace
+}  // namespace kgen::cache
