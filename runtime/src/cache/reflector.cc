@@ -156,12 +156,13 @@ void Reflector::Impl::EndRound(bool watch, const Error& error) {
 void Reflector::Impl::OpeningFailed(bool watch, const Error& error, Step same) {
   const bool asked = error.retry_after_seconds() > 0 || error.code() == Code::kTooManyRequests;
   const bool starting = MayBeStarting(error) && gate_->reconnected_lately();
-  resync_timer_.Cancel();
+  const Step next = asked || starting ? same : &Impl::StartRound;
+  if (next == &Impl::StartRound) resync_timer_.Cancel();
   CountFailure(error);
   const Nanos delay = DelayAfter(error);
   Report(watch, error, delay);
   if (hooks_.on_failed && (!watch || !asked)) hooks_.on_failed(error, failures_);
-  Wait(delay, asked || starting ? same : &Impl::StartRound, MayBeStarting(error));
+  Wait(delay, next, MayBeStarting(error));
 }
 
 Nanos Reflector::Impl::DelayAfter(const Error& error) {

@@ -82,8 +82,7 @@ class Reflector::Impl final : public SharedObject {
     bool answered = false;  // the page under way has a head
     bool incomplete = false;
     bool paginated = false;
-    bool without_pages = false;    // the full list after an expired continue token
-    bool without_version = false;  // the second attempt, as the version was unusable
+    bool without_pages = false;  // the full list after an expired continue token
     TimePoint started{};
     TimePoint last_bytes{};
   };

@@ -111,13 +111,13 @@ void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
   List& list = state.list;
   const bool later_page = !list.request.continue_.empty();
   const bool again_in_full = later_page && !list.without_pages && HasReasonExpired(error);
-  const bool again_without_version = !list.without_version && (IsExpired(error) || IsVersionTooLarge(error));
+  const bool again_without_version =
+      !list.first.resource_version.empty() && (IsExpired(error) || IsVersionTooLarge(error));
   if (!again_in_full && !again_without_version) return EndRound(false, error.With("failed to list " + name_));
   if (again_in_full) {
     list.without_pages = true;
     list.first.limit.reset();
   } else {
-    list.without_version = true;
     list.first.resource_version.clear();
     version_unusable_ = true;
   }
@@ -136,7 +136,6 @@ void Reflector::Impl::ListDone(Listing& state) {
   const Observer::Relisted event{name_, done.version, done.items.size(), false, Now() - done.started};
   Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
   Replace(std::move(done.items), done.version, done.incomplete);
-  ArmResync();
   if (hooks_.on_queued) hooks_.on_queued();
   Go(&Impl::SendWatch);
 }

@@ -50,6 +50,7 @@ void Reflector::Impl::SendWatch(Turn turn) {
   ArmDeadline(options_.list_deadline, TimerKind::kProgress);
   Open(state.request, true, options);
   if (check_due_) check_->Start();
+  if (!resync_timer_.armed()) ArmResync();
   Changed();
 }
 
@@ -242,6 +243,7 @@ void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
                                             (end.lost ? ": " + end.error->message() : ""));
   CountFailure(error);
   Report(true, error, delay);
+  if (end.fruitless) resync_timer_.Cancel();
   Wait(delay, end.fruitless ? &Impl::StartRound : &Impl::SendWatch, false);
 }
 
@@ -260,7 +262,7 @@ void Reflector::Impl::OnWatchDeadline(Watching& state) {
   Go(&Impl::SendWatch);
 }
 
-// Lives as long as the watches of the round.
+// The timer lives as long as the watches of the round.
 void Reflector::Impl::ArmResync() {
   resync_timer_.Cancel();
   if (resync_ <= Nanos(0)) return;
@@ -277,7 +279,7 @@ void Reflector::Impl::OnResync() {
 
 void Reflector::Impl::SetResync(Nanos period) {
   resync_ = period;
-  if (std::holds_alternative<Watching>(state_)) ArmResync();  // else the next watch does
+  if (std::holds_alternative<Watching>(state_) || resync_timer_.armed()) ArmResync();  // else the next watch does
 }
 
 }  // namespace kgen::cache

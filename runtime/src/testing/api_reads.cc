@@ -121,15 +121,17 @@ ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
   return scope;
 }
 
-// Nothing for "", which asks for the newest. Versions of the future are refused.
-ApiResult<std::optional<std::uint64_t>> ApiServer::ParseVersion(std::string_view text) const {
+// Nothing for "", which asks for the newest. Versions of the future are refused, unless `future` allows them.
+ApiResult<std::optional<std::uint64_t>> ApiServer::ParseVersion(std::string_view text, bool future) const {
   if (text.empty()) return std::optional<std::uint64_t>();
   std::uint64_t version = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), version);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
     return Refuse(BadRequest("Invalid value: \"" + std::string(text) + "\": resourceVersion must be a number"));
   }
-  if (version > store_.resource_version()) return Refuse(TooLargeResourceVersion(version, store_.resource_version()));
+  if (!future && version > store_.resource_version()) {
+    return Refuse(TooLargeResourceVersion(version, store_.resource_version()));
+  }
   return version;
 }
 

@@ -441,6 +441,16 @@ void ApiServer::Compact() {
   store_.Compact();
 }
 
+void ApiServer::SaveCopy() {
+  const std::lock_guard lock(mutex_);
+  copy_ = store_.MakeCopy();
+}
+
+void ApiServer::RestoreCopy() {
+  const std::lock_guard lock(mutex_);
+  store_.Restore(copy_);
+}
+
 void ApiServer::Inject(Fault fault) {
   const std::lock_guard lock(mutex_);
   faults_.push_back(std::move(fault));

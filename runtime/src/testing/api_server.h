@@ -81,6 +81,7 @@ struct WatchStream : SharedObject {
   std::string version;  // of the API
   Scope scope;
   bool bookmarks = false;
+  std::uint64_t after = 0;  // what is older is not sent: a watch from a version of the future is silent until then
   std::string pending;  // written and not taken
   bool ended = false;   // cleanly, after `pending`
   bool cut = false;     // in the middle of `pending`
@@ -130,6 +131,8 @@ class ApiServer final : public SharedObject {
   void EndWatches(bool cut);
   void FailWatches(int status, std::string_view reason);
   void Compact();
+  void SaveCopy();
+  void RestoreCopy();
   void Inject(Fault fault);
   void ClearFaults();
   std::vector<Action> Writes() const;
@@ -160,7 +163,7 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> ListObjects(const ApiCall& call, const Fault* fault);
   std::uint64_t VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const;
   ApiResult<Scope> ParseScope(const ApiCall& call) const;
-  ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text) const;
+  ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text, bool future = false) const;
   std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) const;
 
   // api_watch.cc
@@ -218,6 +221,7 @@ class ApiServer final : public SharedObject {
   const Shared<Strand> strand_;  // of timers
   mutable std::mutex mutex_;     // guards all below; never held while foreign code runs
   ObjectStore store_;
+  ObjectStore::Copy copy_;  // what RestoreCopy() goes back to
   std::vector<Shared<WatchStream>> watches_;
   std::vector<Fault> faults_;
   std::vector<Action> writes_;

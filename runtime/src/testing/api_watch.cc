@@ -24,9 +24,10 @@ std::string ApiVersion(const WatchStream& watch) {
 ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   auto scope = ParseScope(call);
   if (!scope) return Refuse(scope.error());
-  auto version = ParseVersion(call.Query("resourceVersion"));
-  if (!version) return Refuse(version.error());
   const bool streaming = call.Flag("sendInitialEvents");
+  // As a real server: a list of the future is refused, a watch of the future waits for it.
+  auto version = ParseVersion(call.Query("resourceVersion"), /*future=*/!streaming);
+  if (!version) return Refuse(version.error());
   const std::string_view match = call.Query("resourceVersionMatch");
   if (call.query.contains("sendInitialEvents") && !options_.streaming_lists) {
     return Refuse(Invalid({.group = "meta.k8s.io", .version = "v1", .kind = "ListOptions"}, "",
@@ -59,6 +60,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
                  .dump());
     watch->ended = true;
   } else if (from != 0) {
+    watch->after = from;
     SendSince(*watch, from);
   }
   Reply reply = JsonReply(200, std::exchange(watch->pending, {}));
@@ -108,6 +110,7 @@ void ApiServer::SendSince(WatchStream& watch, std::uint64_t from) {
 
 // What the selectors make of an event: an object that begins to match is an addition, one that ceases to a deletion.
 void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
+  if (event.resource_version <= watch.after) return;
   const bool before = event.before && watch.scope.Matches(*event.before);
   const bool now = event.now && watch.scope.Matches(*event.now);
   if (now) return SendLine(watch, before ? "MODIFIED" : "ADDED", Bytes(event.now, *watch.resource, watch.version));
@@ -160,8 +163,10 @@ void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
         executor_->Post(strand_, [this, self, watch] {
           const std::lock_guard lock(mutex_);
           if (closed_ || watch->ended || watch->cut) return;
-          SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/false);
-          if (watch->wake) watch->wake();
+          if (store_.resource_version() >= watch->after) {
+            SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/false);
+            if (watch->wake) watch->wake();
+          }
           ArmBookmark(watch);
         });
       });

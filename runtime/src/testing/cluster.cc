@@ -109,6 +109,14 @@ void Cluster::Restart() {
   impl_->server->Compact();
 }
 
+void Cluster::SaveCopy() { impl_->server->SaveCopy(); }
+
+void Cluster::RestoreCopy() {
+  impl_->server->EndWatches(/*cut=*/true);
+  impl_->server->RestoreCopy();
+  Restart();
+}
+
 void Cluster::Inject(Fault fault) { impl_->server->Inject(std::move(fault)); }
 void Cluster::ClearFaults() { impl_->server->ClearFaults(); }
 std::vector<Action> Cluster::Writes() const { return impl_->server->Writes(); }

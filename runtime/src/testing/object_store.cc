@@ -150,4 +150,20 @@ void ObjectStore::Compact() {
   }
 }
 
+ObjectStore::Copy ObjectStore::MakeCopy() const {
+  Copy copy;
+  copy.version = version_;
+  for (const auto& [key, resource] : resources_) copy.objects[key] = resource->objects;
+  return copy;
+}
+
+void ObjectStore::Restore(const Copy& copy) {
+  version_ = copy.version;
+  for (auto& [key, resource] : resources_) {
+    const auto found = copy.objects.find(key);
+    resource->objects = found != copy.objects.end() ? found->second : decltype(resource->objects)();
+  }
+  Compact();
+}
+
 }  // namespace kgen::testing

@@ -86,6 +86,13 @@ class ObjectStore {
   std::vector<ObjectRef> List(const Resource& resource, std::string_view namespace_, std::uint64_t at) const;
 
   void Compact();
+  // A copy of objects and version, and back to it: resources stay, the history is gone, and versions go on from there.
+  struct Copy {
+    std::map<std::pair<std::string, std::string>, std::map<std::pair<std::string, std::string>, ObjectRef>> objects;
+    std::uint64_t version = 1;
+  };
+  Copy MakeCopy() const;
+  void Restore(const Copy& copy);
   std::uint64_t resource_version() const noexcept { return version_; }
 
   // After every write.
