@@ -19,6 +19,7 @@ enum class Bug : int {
   kRewatchFromNothing = 3,      // reflector: after a 410 it watches from "" instead of listing
   kIndexValueKept = 4,          // store: an index value that an object no longer has is not removed
   kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay is told the rest of it
+  kIgnoresReplacedHistory = 6,  // reflector: it never asks whether the history of the server was replaced
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)

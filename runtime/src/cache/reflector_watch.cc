@@ -49,7 +49,7 @@ void Reflector::Impl::SendWatch(Turn turn) {
   const ListOptions options = WatchOptions(state.watch, version_);
   ArmDeadline(options_.list_deadline, TimerKind::kProgress);
   Open(state.request, true, options);
-  if (check_due_) check_->Start();
+  if (check_due_ && !Injected(Bug::kIgnoresReplacedHistory)) check_->Start();
   if (!resync_timer_.armed()) ArmResync();
   Changed();
 }
