@@ -163,6 +163,10 @@ TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater_FA_04_FA_05_FA_08)
   const SampleLister lister = factory.Samples().Lister();
   cluster_.RunUntilIdle();
   EXPECT_FALSE(factory.status().at(0).started);
+  const Result<void> early = factory.WaitForCacheSync();
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(early.error().ToString(), HasSubstr("samples: the informer has not been started"));
   Add("default", "a");
   factory.Start();
   Must(factory.WaitForCacheSync());

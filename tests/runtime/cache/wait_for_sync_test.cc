@@ -57,6 +57,56 @@ TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsAndSaysWhy) {
   ASSERT_NE(error.status(), nullptr);  // the server's own words
 }
 
+TEST_P(WaitForSyncTest, GivesAServerThatStartsFifteenSecondsHoweverOftenItRefuses) {
+  Start();
+  auto wait = Wait();
+  int refusals = 0;
+  const TimePoint first = simulation_.clock()->Now();
+  while (!wait.done()) {
+    ASSERT_LT(simulation_.clock()->Now() - first, 15s + 1ms);
+    if (source_->last().open()) {
+      ++refusals;
+      Refuse(Forbidden());
+    }
+    Advance(1ms);
+  }
+  EXPECT_GE(simulation_.clock()->Now() - first, 15s);
+  EXPECT_GE(refusals, 8);  // every 0.5 to 2 seconds
+  EXPECT_EQ(wait.result().error().code(), Code::kForbidden);
+}
+
+TEST_P(WaitForSyncTest, SyncsWhenAServerThatStartsAllowsItInTheEnd) {
+  Start();
+  auto wait = Wait();
+  const TimePoint first = simulation_.clock()->Now();
+  while (simulation_.clock()->Now() - first < 14s) {
+    if (source_->last().open()) Refuse(Forbidden());
+    Advance(100ms);
+  }
+  EXPECT_FALSE(wait.done());
+  while (!source_->last().open()) Advance(100ms);
+  Answer(ListBody("5", {}));
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(wait.result().has_value());
+}
+
+TEST_P(WaitForSyncTest, IsCancelledByTheTokenThatStopsTheInformersTooWhoeverIsFaster) {
+  std::stop_source stop;
+  Start(stop.get_token());
+  Refuse(Forbidden());
+  auto before = Wait({}, stop.get_token());
+  if (simulation_.Choose(2) == 0) Run();
+  stop.request_stop();
+  if (simulation_.Choose(2) == 0) Run();
+  auto after = Wait({}, stop.get_token());
+  Run();
+  ASSERT_TRUE(before.done() && after.done());
+  for (const auto* wait : {&before, &after}) {
+    EXPECT_EQ(wait->result().error().code(), Code::kCancelled);
+    EXPECT_THAT(wait->result().error().ToString(), HasSubstr("samples is forbidden: no role"));
+  }
+}
+
 TEST_P(WaitForSyncTest, CountsRefusalsInARowOnly) {
   Start();
   auto wait = Wait();
