@@ -29,13 +29,13 @@ void DeltaFifo::Refuse(ObjectKey key, std::string version) {
 
 void DeltaFifo::Replace(ListedObjects list, std::string version, bool incomplete, bool other_history) {
   Push({DeltaType::kReplaced, {}, {}, std::move(version), std::move(list), incomplete, other_history});
-  newest_.clear();  // Q4
+  EndChains();
   if (!initial_done_ && initial_end_ == 0) initial_end_ = first_sequence_ + queue_.size() - 1;
 }
 
 void DeltaFifo::Resync() {
   Push({DeltaType::kSync});
-  newest_.clear();  // Q4
+  EndChains();
 }
 
 void DeltaFifo::Bookmark(std::string version) { Push({DeltaType::kBookmark, {}, {}, std::move(version)}); }
@@ -44,22 +44,27 @@ void DeltaFifo::Push(Delta delta) { queue_.push_back({std::move(delta), 0}); }
 
 void DeltaFifo::PushOfObject(Delta delta) {
   if (initial_end_ == 0) initial_done_ = true;  // nothing to wait for: the initial population is empty
-  std::uint64_t& newest = newest_[delta.key];
+  const std::uint64_t previous = NewestOf(delta.key);
+  newest_[delta.key] = first_sequence_ + queue_.size();
   Push(std::move(delta));
-  queue_.back().previous = newest;
-  newest = first_sequence_ + queue_.size() - 1;
+  queue_.back().previous = previous;
+}
+
+std::uint64_t DeltaFifo::NewestOf(const ObjectKey& key) const {
+  const auto newest = newest_.find(key);
+  return newest != newest_.end() && newest->second >= chains_begin_ ? newest->second : 0;
 }
 
 bool DeltaFifo::MergeDeletion(Delta& delta) {
-  const auto newest = newest_.find(delta.key);
-  if (newest == newest_.end()) return false;
-  Delta& queued = queue_[newest->second - first_sequence_].delta;
+  const std::uint64_t newest = NewestOf(delta.key);
+  if (newest == 0) return false;
+  Delta& queued = queue_[newest - first_sequence_].delta;
   if (queued.type != DeltaType::kDeleted) return false;
   if (!queued.object) queued.object = std::move(delta.object);  // Q3
   return true;
 }
 
-std::vector<Delta> DeltaFifo::Drain(std::size_t max_deltas, const std::function<bool()>& keep_going) {
+std::vector<Delta> DeltaFifo::Drain(std::size_t max_deltas) {
   std::vector<Delta> drained;
   drained.reserve(std::min(max_deltas, queue_.size()));
   while (!queue_.empty() && drained.size() < std::max<std::size_t>(max_deltas, 1)) {
@@ -69,11 +74,8 @@ std::vector<Delta> DeltaFifo::Drain(std::size_t max_deltas, const std::function<
     if (const auto newest = newest_.find(drained.back().key); newest != newest_.end() && newest->second == sequence) {
       newest_.erase(newest);
     }
-    if (drained.back().type == DeltaType::kReplaced) {
-      if (sequence == initial_end_) initial_drained_ = true;
-      break;
-    }
-    if (keep_going && !keep_going()) break;
+    if (sequence == initial_end_) initial_drained_ = true;
+    if (drained.back().type == DeltaType::kReplaced || drained.back().type == DeltaType::kSync) break;
   }
   return drained;
 }
@@ -84,9 +86,7 @@ void DeltaFifo::Applied() {
 
 std::vector<const Delta*> DeltaFifo::ChainOf(const ObjectKey& key) const {
   std::vector<const Delta*> chain;
-  const auto newest = newest_.find(key);
-  if (newest == newest_.end()) return chain;
-  for (std::uint64_t sequence = newest->second; sequence >= first_sequence_;) {
+  for (std::uint64_t sequence = NewestOf(key); sequence >= first_sequence_;) {
     const Element& element = queue_[sequence - first_sequence_];
     chain.push_back(&element.delta);
     sequence = element.previous;

@@ -24,6 +24,32 @@ class InformerCore::Impl::StopTask {
   Shared<Impl> impl_;
 };
 
+// Frees a store that nobody reads any more in tasks of bounded length.
+class InformerCore::Impl::StoreFreer {
+ public:
+  StoreFreer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, std::size_t objects_per_task)
+      : executor_(std::move(executor)),
+        strand_(std::move(strand)),
+        store_(std::move(store)),
+        objects_per_task_(objects_per_task) {
+    std::size_t units = 1;  // an empty content is published at once
+    Store::Replacement(*store_).Publish("", units);
+  }
+  void operator()() {
+    std::size_t units = objects_per_task_;
+    if (store_->FreeSome(units)) return;
+    const Shared<Executor> executor = executor_;
+    const Shared<Strand> strand = strand_;
+    executor->Post(strand, std::move(*this));
+  }
+
+ private:
+  Shared<Executor> executor_;
+  Shared<Strand> strand_;
+  Shared<Store> store_;
+  std::size_t objects_per_task_;
+};
+
 void InformerCore::Impl::FireRelay::operator()() const {
   const Shared<StopRelay> held = relay;  // this object may go with the informer
   if (const Shared<Impl> impl = held->Take()) impl->Stop();
@@ -50,7 +76,10 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
   });
 }
 
-InformerCore::Impl::~Impl() = default;
+// The last reference often goes on the strand, with the task that has stopped it.
+InformerCore::Impl::~Impl() {
+  if (!store_.ReleaseUnlessLast()) StoreFreer(executor_, strand_, std::move(store_), options_.objects_per_task)();
+}
 
 void InformerCore::Impl::Start(std::stop_token stop) {
   if (stopping_.load() || started_->set.exchange(true)) return;

@@ -5,6 +5,7 @@
 #define KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,7 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/change_set.h"
+#include "cache/garbage.h"
+#include "cache/jobs.h"
+#include "cache/key_set.h"
 #include "cache/strand_timer.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/list_watch.h"
@@ -48,6 +51,7 @@ class InformerCore::Impl final : public SharedObject {
   class StatusWatch;
   class StopRelay;
   class StopTask;
+  class StoreFreer;
   struct FireRelay {
     Shared<StopRelay> relay;
     void operator()() const;
@@ -62,13 +66,19 @@ class InformerCore::Impl final : public SharedObject {
   void StopOnStrand();
   void AddOnStrand(PendingListener pending);
   void AddRunning(const PendingListener& pending);
-  void Replay(Listener& listener) const;
-  void ScheduleDrain(Nanos delay);
-  void Drain();
-  ChangeSet TakeChanges();
   void Publish();
   Nanos RequestedResync(const Listener& listener) const;
   Nanos EffectiveResync(Nanos requested) const;
+
+  // On the strand, informer_work.cc: everything whose length grows with the objects, a piece for each task.
+  void ScheduleDrain(Nanos delay);
+  void ScheduleWork();
+  void Work();
+  bool Advance(std::size_t& units);
+  void ApplyBatch(std::size_t& units);
+  void Applied(bool list);
+  bool Discard(std::size_t& units);
+  JobContext Context() { return {*store_, processor_, refused_, garbage_}; }
 
   const Connection connection_;
   const Shared<ListWatch> source_;
@@ -78,7 +88,7 @@ class InformerCore::Impl final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Observer> observer_;
   const Shared<Strand> strand_;
-  const Shared<Store> store_;
+  Shared<Store> store_;  // null only in the destructor
   const Shared<StartMark> started_ = MakeShared<StartMark>();
   std::atomic<bool> synced_{false};
   std::atomic<bool> stopping_{false};
@@ -94,7 +104,14 @@ class InformerCore::Impl final : public SharedObject {
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
   Nanos check_period_{};  // of resyncs [INF RS-04, RS-05]
-  bool drain_scheduled_ = false;
+  Garbage garbage_;
+  struct PendingJob {
+    std::unique_ptr<Job> job;
+    bool list = false;
+  };
+  std::deque<PendingJob> jobs_;  // the first one is under way; what is queued in fifo_ waits for all of them
+  bool drain_due_ = false;       // what is queued may be applied now
+  bool work_scheduled_ = false;
   bool running_ = false;
 
   // Of every thread. Nothing is called while it is held.

@@ -1,22 +1,16 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The informer's strand: start, stop, registrations, and the controller loop that applies what the reflector queued.
-// [INF CT, SI, RS]
+// The informer's strand: start, stop, registrations and status. The controller loop is in informer_work.cc.
 #include <algorithm>
 #include <utility>
 
 #include "cache/informer_impl.h"
-#include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
 namespace {
 
 using namespace std::chrono_literals;
 
-// One drain. [D13]
-constexpr std::size_t kMaxDeltas = 10'000;
-constexpr std::size_t kChunk = 256;  // deltas between two looks at the clock
-constexpr Nanos kMaxWork = 50ms;
 constexpr Nanos kShortestResync = 1s;  // [INF RS-03]
 
 std::string_view Words(ReflectorStatus::State state) {
@@ -70,6 +64,10 @@ void InformerCore::Impl::StartOnStrand() {
   hooks.on_queued = [this] { ScheduleDrain(options_.apply_delay); };
   hooks.should_resync = [this] { return processor_.ShouldResync(executor_->clock()->Now()); };
   hooks.on_status = [this] { Publish(); };
+  hooks.discard = [this](ListedObjects list) {
+    garbage_.Add(std::move(list));
+    ScheduleWork();
+  };
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
   reflector_ = std::make_unique<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
                                            std::move(hooks));
@@ -83,11 +81,12 @@ void InformerCore::Impl::StopOnStrand() {
   const Shared<Impl> started = relay_->Take();  // a reference that the relay held
   if (reflector_) reflector_->Stop();
   drain_timer_.Cancel();
-  while (!fifo_.empty()) fifo_.Drain(kMaxDeltas);
+  jobs_.clear();
   processor_.StopAll();
   for (const PendingListener& pending : std::exchange(pending_, {})) pending.listener->StopDelivery();
   stopped_.store(true, std::memory_order_release);
   Publish();
+  Work();  // frees what is left
 }
 
 // ----------------------------------------------------------------------------------------------- registrations
@@ -102,34 +101,17 @@ void InformerCore::Impl::AddOnStrand(PendingListener pending) {
   AddRunning(pending);
 }
 
+// Behind the jobs that are under way, so that it hears of what they show as initial, and of what comes later as
+// changes.
 void InformerCore::Impl::AddRunning(const PendingListener& pending) {
-  Replay(*pending.listener);
   const Nanos requested = RequestedResync(*pending.listener);
   if (check_period_ <= Nanos(0) && requested > Nanos(0)) {  // the first one that wants any
     check_period_ = requested;
     reflector_->SetResync(requested);
   }
-  processor_.Add(pending.listener, EffectiveResync(requested), pending.registered);
-}
-
-// Everything that is in the store now, as initial. [INF SI-13, HS-04, HS-05]
-void InformerCore::Impl::Replay(Listener& listener) const {
-  const AnySnapshot snapshot = store_->Snapshot();
-  if (snapshot.size() == 0) return;
-  const String version(snapshot.version());
-  std::vector<AnyEvent> events;
-  events.reserve(snapshot.size());
-  for (AnyRef& object : snapshot.List()) {
-    const meta::v1::ObjectMeta& meta = *object.metadata();
-    const ObjectKey key{meta.namespace_, meta.name};
-    events.push_back({.type = AnyEvent::Type::kAdded,
-                      .reason = Reason::kInitial,
-                      .initial = true,
-                      .key = key,
-                      .now = std::move(object),
-                      .version = version});
-  }
-  listener.Deliver(std::move(events));
+  jobs_.push_back(
+      {std::make_unique<ReplayJob>(Context(), pending.listener, EffectiveResync(requested), pending.registered)});
+  if (jobs_.size() == 1) Work();
 }
 
 // [INF RS-02, RS-03]
@@ -143,47 +125,6 @@ Nanos InformerCore::Impl::RequestedResync(const Listener& listener) const {
 Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
   if (requested == Nanos(0)) return Nanos(0);
   return std::max(requested, check_period_);
-}
-
-// ----------------------------------------------------------------------------------------- the controller loop
-
-void InformerCore::Impl::ScheduleDrain(Nanos delay) {
-  if (drain_scheduled_) return;
-  drain_scheduled_ = true;
-  Task drain = [self = Shared<Impl>(this)] { self->Drain(); };
-  if (delay > Nanos(0)) return drain_timer_.After(delay, TimerKind::kProgress, std::move(drain));
-  executor_->Post(strand_, std::move(drain));  // not at once: what else comes with the same bytes is applied together
-}
-
-ChangeSet InformerCore::Impl::TakeChanges() {
-  const TimePoint start = executor_->clock()->Now();
-  ChangeSet changes(store_->Snapshot(), fifo_.in_initial_population(), processor_.size() > 0, refused_);
-  for (std::size_t taken = 0; taken < kMaxDeltas && !fifo_.empty() && !changes.replaced();) {
-    for (Delta& delta : fifo_.Drain(std::min(kChunk, kMaxDeltas - taken))) {
-      ++taken;
-      changes.Apply(std::move(delta));
-    }
-    if (executor_->clock()->Now() - start >= kMaxWork) break;
-  }
-  return changes;
-}
-
-void InformerCore::Impl::Drain() {
-  drain_scheduled_ = false;
-  if (IsStopped()) return;  // [I4]
-  bool replaced = false;
-  {
-    ChangeSet changes = TakeChanges();
-    replaced = changes.replaced();
-    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // [I1]
-    processor_.Distribute(changes.TakeEvents());
-  }
-  fifo_.Applied();
-  const bool was_synced = HasSynced();
-  Publish();
-  if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events [INF HS-03]
-  if (replaced && was_synced) reflector_->Sweep();             // what only the old objects shared
-  if (!fifo_.empty()) ScheduleDrain(Nanos(0));                 // it has waited
 }
 
 // ------------------------------------------------------------------------------------------------------ status

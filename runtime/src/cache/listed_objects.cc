@@ -83,7 +83,7 @@ void ListedObjects::Remove(const ObjectKey& key) {
 
 bool ListedObjects::FreeSome(std::size_t& units) {
   if (places_) {
-    if (!places_->map.empty()) places_->remains = PersistentMap<ItemLeaf>::Remains(std::exchange(places_->map, {}));
+    if (!places_->map.empty()) places_->remains.Add(std::exchange(places_->map, {}));
     if (!places_->remains.Free(units)) return false;
     places_ = {};
   }

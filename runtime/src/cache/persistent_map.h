@@ -135,11 +135,10 @@ class PersistentMap {
     std::size_t depth_ = 0;
   };
 
-  // A map that is being freed in pieces: what no other version holds.
+  // Maps that are being freed in pieces: what no other version holds.
   class Remains {
    public:
-    Remains() = default;
-    explicit Remains(PersistentMap map) {
+    void Add(PersistentMap map) {
       if (map.root_.get() != nullptr) waiting_.push_back(std::move(map.root_));
     }
     // Frees nodes until `units` of them and their leaves have gone, or all. Before a leaf goes, `f` may take from it

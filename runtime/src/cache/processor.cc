@@ -71,11 +71,11 @@ class Listener::Impl : public SharedObject {
   }
 
   void StopDelivery() {
-    std::deque<AnyEvent> discarded;
     {
       const std::lock_guard lock(mutex_);
       closed_ = true;
-      discarded.swap(queue_);
+      // Drain() discards what waits: here, on the informer's strand, that might take too long.
+      if (!queue_.empty() && !std::exchange(scheduled_, true)) Schedule();
     }
     FireSyncedCallbacks();
   }
@@ -140,7 +140,7 @@ class Listener::Impl : public SharedObject {
   }
   std::size_t Backlog() const noexcept {
     const std::lock_guard lock(mutex_);
-    return queue_.size();
+    return closed_ ? 0 : queue_.size();
   }
   bool started() const noexcept { return !started_ || started_->set.load(); }
   bool removed() const noexcept {
@@ -203,6 +203,9 @@ class Listener::Impl : public SharedObject {
       if (!FinishCall(event.initial)) break;
     }
     running_here = nullptr;
+    std::deque<AnyEvent> discarded;
+    const std::lock_guard lock(mutex_);
+    if (closed_) discarded.swap(queue_);
   }
 
   void Call(const AnyEvent& event) {
@@ -336,19 +339,29 @@ bool IsSync(const AnyEvent& event) noexcept {
 
 }  // namespace
 
-void Processor::Distribute(const std::vector<AnyEvent>& events) {
+Processor::Recipients Processor::ForChanges() {
   std::erase_if(entries_, [](const Entry& entry) { return entry.listener->removed(); });
+  Recipients recipients;
+  recipients.reserve(entries_.size());
+  for (const Entry& entry : entries_) recipients.push_back({entry.listener, entry.syncing});
+  return recipients;
+}
+
+Processor::Recipients Processor::TakeDue() {
+  Recipients recipients;
   for (Entry& entry : entries_) {
-    std::vector<AnyEvent> mine;
-    mine.reserve(events.size());
-    bool resynced = false;
-    for (const AnyEvent& event : events) {
-      if (event.periodic ? !entry.resync_due : !entry.syncing && IsSync(event)) continue;
-      mine.push_back(event);
-      resynced = resynced || event.periodic;
-    }
-    if (resynced) entry.resync_due = false;
-    entry.listener->Deliver(std::move(mine));
+    if (std::exchange(entry.resync_due, false)) recipients.push_back({entry.listener, true});
+  }
+  return recipients;
+}
+
+void Processor::Deliver(const Recipients& recipients, std::vector<AnyEvent> events) {
+  if (events.empty()) return;
+  for (const Recipient& recipient : recipients) {
+    const bool last = &recipient == &recipients.back();
+    std::vector<AnyEvent> mine = last ? std::move(events) : events;
+    if (!recipient.unchanged) std::erase_if(mine, IsSync);
+    recipient.listener->Deliver(std::move(mine));
   }
 }
 

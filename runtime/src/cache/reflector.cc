@@ -131,8 +131,8 @@ void Reflector::Impl::OnTurn() {
 void Reflector::Impl::Wait(Nanos delay, Step step, bool wakes) {
   Become(Waiting{Waiting::Reason::kDelay, step});
   if (wakes) {
-    std::get<Waiting>(state_).turn = gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_,
-                                                  [self = Shared<Impl>(this)] { self->OnTurn(); });
+    std::get<Waiting>(state_).turn =
+        gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); });
   }
   timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this), step] { self->Go(step); });
   Changed();
@@ -147,9 +147,7 @@ void Reflector::Impl::StartRound(Turn turn) {
   SendList(std::move(turn));
 }
 
-void Reflector::Impl::EndRound(bool watch, const Error& error) {
-  OpeningFailed(watch, error, &Impl::StartRound);
-}
+void Reflector::Impl::EndRound(bool watch, const Error& error) { OpeningFailed(watch, error, &Impl::StartRound); }
 
 // The server answered, and refuses; or what it sent is no answer. Whether the same is asked again or a new round starts
 // depends on the cause: who is asked to wait, or meets a server that starts, has nothing to learn from a new list.
@@ -229,6 +227,11 @@ void Reflector::Impl::Report(bool watch, const Error& error, Nanos retry_in) {
   const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
   const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
   Tell(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
+}
+
+void Reflector::Impl::Discard(ListedObjects& items) {
+  if (!hooks_.discard || items.empty()) return;
+  hooks_.discard(std::exchange(items, {}));
 }
 
 void Reflector::Impl::Changed() {

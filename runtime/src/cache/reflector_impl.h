@@ -140,15 +140,15 @@ class Reflector::Impl final : public SharedObject {
   struct End {
     std::optional<Error> error{};  // none: closed by the server
     bool opened = false;
-    bool lost = false;        // with the connection: nothing against the stream
-    bool fruitless = false;   // within a second and without an event
-    bool proved = false;      // by an event, a bookmark or ten seconds
+    bool lost = false;       // with the connection: nothing against the stream
+    bool fruitless = false;  // within a second and without an event
+    bool proved = false;     // by an event, a bookmark or ten seconds
   };
 
   // States and waiting.
   template <typename S>
   S& Become(S state);
-  void Go(Step step);                            // as soon as the gate lets it
+  void Go(Step step);  // as soon as the gate lets it
   void OnTurn();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
   void StartRound(Turn turn);
@@ -162,6 +162,7 @@ class Reflector::Impl final : public SharedObject {
   void CountSuccess();
   void Report(bool watch, const Error& error, Nanos retry_in);
   void Changed();
+  void Discard(ListedObjects& items);  // of a list or streaming list that came to nothing
   TimePoint Now() const noexcept { return executor_->clock()->Now(); }
 
   // Of the stream that is open.
@@ -238,14 +239,14 @@ class Reflector::Impl final : public SharedObject {
   ObjectIntake intake_;
   Shared<HistoryCheck> check_;
 
-  std::string version_;             // last seen; "" before the first list
-  bool has_been_open_ = false;      // a watch
-  bool check_due_ = false;          // the connection was lost since the history was known to be intact
-  bool history_replaced_ = false;   // until the next list
-  bool version_unusable_ = false;   // expired, ahead of the server, or of a history that is gone
-  bool server_pages_ = false;       // a list at "0" came in pages once
-  int streaming_attempts_ = 0;      // of this round, that ended without a marker
-  int expirations_ = 0;             // without progress in between
+  std::string version_;            // last seen; "" before the first list
+  bool has_been_open_ = false;     // a watch
+  bool check_due_ = false;         // the connection was lost since the history was known to be intact
+  bool history_replaced_ = false;  // until the next list
+  bool version_unusable_ = false;  // expired, ahead of the server, or of a history that is gone
+  bool server_pages_ = false;      // a list at "0" came in pages once
+  int streaming_attempts_ = 0;     // of this round, that ended without a marker
+  int expirations_ = 0;            // without progress in between
 
   // What status() shows besides the state.
   int failures_ = 0, refusals_ = 0;
@@ -276,10 +277,12 @@ class Reflector::Impl::Stream final : public StreamSink {
   Shared<Impl> owner_;
 };
 
-// Ends the state before, with its request and its timer.
+// Ends the state before, with its request and its timer. What it had listed is freed without holding up the strand.
 template <typename S>
 S& Reflector::Impl::Become(S state) {
   timer_.Cancel();
+  if (auto* listing = std::get_if<Listing>(&state_)) Discard(listing->list.items);
+  if (auto* streaming = std::get_if<Streaming>(&state_)) Discard(streaming->snapshot.items);
   State before(std::in_place_type<S>, std::move(state));
   before.swap(state_);
   return std::get<S>(state_);

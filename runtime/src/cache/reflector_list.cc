@@ -79,7 +79,8 @@ Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Listing& state, Result<vo
   if (!end) return Fail(std::move(end).error());
   Result<meta::v1::ListMeta> meta = state.splitter->Finish();
   if (!meta) return meta;
-  if (Result<void> fits = CheckEnvelope(state.splitter->envelope(), table_); !fits) return Fail(std::move(fits).error());
+  if (Result<void> fits = CheckEnvelope(state.splitter->envelope(), table_); !fits)
+    return Fail(std::move(fits).error());
   // Without a version there is nothing that a watch could go on from.
   if (state.list.version.empty() && meta->resourceVersion.empty()) {
     return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so that it cannot be watched");
@@ -123,6 +124,7 @@ void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
   }
   list.request = list.first;
   list.version.clear();
+  Discard(list.items);
   list.items = {};
   list.tokens = {};
   list.incomplete = false;

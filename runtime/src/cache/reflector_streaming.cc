@@ -18,8 +18,8 @@ constexpr int kDeadlinesForAll = 5;
 }  // namespace
 
 void Reflector::Impl::SendStreaming(Turn turn) {
-  Streaming& state = Become(
-      Streaming{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder(), .snapshot = {}});
+  Streaming& state =
+      Become(Streaming{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder(), .snapshot = {}});
   state.snapshot.started = state.snapshot.last_event = Now();
   ListOptions options = WatchOptions(state.watch, version_unusable_ ? "" : version_);
   options.resource_version_match = "NotOlderThan";

@@ -249,15 +249,18 @@ void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
 
 void Reflector::Impl::OnWatchDeadline(Watching& state) {
   if (!state.watch.opened) {
-    return WatchEnded(state, Describe(state.watch, Fail(Code::kTimeout, "watch " + name_ + " was not answered within " +
-                                                               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(
-                                                                                  options_.list_deadline)
-                                                                                  .count()) +
-                                                               " s")));
+    return WatchEnded(
+        state,
+        Describe(
+            state.watch,
+            Fail(Code::kTimeout,
+                 "watch " + name_ + " was not answered within " +
+                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.list_deadline).count()) +
+                     " s")));
   }
   // The server should have ended it by now: the connection is dead, or the server has forgotten us.
-  const Error error(Code::kTimeout,
-                    "watch " + name_ + " outlived its timeout of " + std::to_string(state.watch.timeout.count()) + " s");
+  const Error error(Code::kTimeout, "watch " + name_ + " outlived its timeout of " +
+                                        std::to_string(state.watch.timeout.count()) + " s");
   Report(true, error, Nanos(0));
   Go(&Impl::SendWatch);
 }

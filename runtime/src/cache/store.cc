@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
 #include "cache/hazard.h"
+#include "cache/store_replacement.h"
 #include "cache/store_state.h"
 #include "kgen/cache/indexer.h"
 #include "kgen/cache/lister.h"
@@ -59,9 +60,12 @@ class AskingScope {
   const Asking mine_;
 };
 
-// How often a new index catches up with the store before it holds up the writer for the rest. The first time over there
-// may be as much to do as for the index itself, because a list came; then there is what came during that.
+// How often a new index catches up with the store beside the writer before the writer waits for the rest, if that is no
+// more than a few changes. An index function so slow that it never gets there holds up the writer in the end: it will
+// run for each change anyway.
 constexpr int kRoundsBeside = 2;
+constexpr int kMostRoundsBeside = 16;
+constexpr std::uint64_t kFewChanges = 256;
 
 bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
   const ObjectLeaf* present = objects.Find(leaf.key(), leaf.hash());
@@ -223,13 +227,10 @@ class Store::Impl {
     {
       const std::lock_guard lock(writer_);
       auto next = NextState();
-      if (transaction.replace) {
-        Replace(*next, std::move(transaction.changes));
-      } else {
-        for (Change& change : transaction.changes) Put(*next, std::move(change));
-      }
+      next->changes += transaction.changes.size();
+      for (Change& change : transaction.changes) Put(*next, std::move(change));
       if (!transaction.version.empty()) next->version = std::move(transaction.version);
-      Publish(std::move(next));
+      Publish(std::move(next), false);
       faults.swap(faults_);
       if (!faults.empty()) on_fault = on_fault_;
     }
@@ -255,21 +256,72 @@ class Store::Impl {
       built = Threw(*definition, what);
       return false;
     });
-    for (int round = 0; built && round < kRoundsBeside; ++round) {
+    for (int round = 0; built; ++round) {
+      if (round >= kRoundsBeside) {
+        const std::lock_guard lock(writer_);
+        if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
+        if (round == kMostRoundsBeside || current_owner_->changes - seen.state().changes <= kFewChanges) {
+          built = CatchUp(index, seen.state().objects, current_owner_->objects);
+          if (built) ShowIndex(std::move(index));
+          return built;
+        }
+      }
       AnySnapshot now = Snapshot();
       built = CatchUp(index, seen.state().objects, now.state().objects);
       seen = std::move(now);
     }
-    if (!built) return built;
-    const std::lock_guard lock(writer_);  // goes before all of the above, which may be much to free
-    if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
-    built = CatchUp(index, seen.state().objects, current_owner_->objects);
-    if (!built) return built;
-    auto next = NextState();
-    next->indexes.push_back(std::move(index));
-    threw_.emplace_back();
-    Publish(std::move(next));
-    return {};
+    return built;
+  }
+
+  // What Replacement needs of the store. Shows it, or gives it the next index that it lacks and returns false.
+  bool Show(Replacement& replacement, const std::string& version) {
+    const std::lock_guard lock(writer_);
+    const State& current = *current_owner_;
+    if (const std::size_t indexed = replacement.indexes_.size(); indexed < current.indexes.size()) {
+      replacement.indexes_.push_back({current.indexes[indexed].definition, {}});
+      replacement.threw_.emplace_back();
+      replacement.cursor_ = ObjectMap::Cursor(replacement.objects_);
+      return false;
+    }
+    auto next = MakeShared<State>();
+    next->changes = current.changes + current.objects.size() + replacement.objects_.size();
+    next->objects = std::exchange(replacement.objects_, {});
+    next->indexes = std::exchange(replacement.indexes_, {});
+    next->version = version.empty() ? current.version : version;
+    std::swap(threw_, replacement.threw_);
+    Publish(std::move(next), true);
+    return true;
+  }
+  // Leaves what a Replacement holds to FreeSome().
+  void Bury(Replacement& replacement) {
+    const std::lock_guard lock(writer_);
+    for (IdentitySet& threw : replacement.threw_) old_threw_.Add(std::exchange(threw, {}));
+    BuryMaps(std::exchange(replacement.objects_, {}), replacement.indexes_);
+  }
+  void Tell(const StoreFault& fault) {
+    std::function<void(const StoreFault&)> on_fault;
+    {
+      const std::lock_guard lock(writer_);
+      on_fault = on_fault_;
+    }
+    if (on_fault) on_fault(fault);
+  }
+
+  void Drop(AnySnapshot snapshot) {
+    if (!snapshot.state_) return;
+    const std::lock_guard lock(writer_);
+    retired_.push_back({std::move(snapshot.state_), true});
+    SettleRetired();
+  }
+
+  bool FreeSome(std::size_t& units) {
+    const std::lock_guard lock(writer_);
+    SettleRetired();
+    if (!old_objects_.Free(units) || !old_threw_.Free(units)) return false;
+    const bool done =
+        old_values_.Free(units, [&](ValueLeaf& leaf) { old_objects_.Add(std::exchange(leaf.objects(), {})); });
+    const bool waits = std::any_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
+    return done && old_objects_.Free(units) && !waits;
   }
 
   void SetOnFault(std::function<void(const StoreFault&)> on_fault) {
@@ -278,6 +330,14 @@ class Store::Impl {
   }
 
  private:
+  friend class Replacement;
+
+  // A version that was replaced, until no reader announces it any more.
+  struct Retired {
+    Shared<const State> state;
+    bool whole = false;  // it shares little with the current one: freeing it is much work
+  };
+
   static Result<void> Taken(std::string_view name) {
     return Fail(Code::kInvalidArgument, "an index named \"" + std::string(name) + "\" exists already");
   }
@@ -293,13 +353,36 @@ class Store::Impl {
     return next;
   }
 
-  void Publish(Shared<State> next) {
+  void ShowIndex(Index index) {
+    auto next = NextState();
+    next->indexes.push_back(std::move(index));
+    threw_.emplace_back();
+    Publish(std::move(next), false);
+  }
+
+  void Publish(Shared<State> next, bool whole) {
     current_.store(next.get(), std::memory_order_seq_cst);
-    retired_.push_back(std::exchange(current_owner_, std::move(next)));
+    retired_.push_back({std::exchange(current_owner_, std::move(next)), whole});
+    SettleRetired();
+  }
+
+  void SettleRetired() {
+    if (retired_.empty()) return;
     const std::vector<const void*> announced = AnnouncedPointers();
-    std::erase_if(retired_, [&](const Shared<const State>& state) {
-      return std::find(announced.begin(), announced.end(), static_cast<const void*>(state.get())) == announced.end();
+    std::erase_if(retired_, [&](Retired& each) {
+      if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
+        return false;
+      // Where a snapshot holds it, whoever drops that frees it.
+      if (each.whole && !each.state.ReleaseUnlessLast()) {
+        State& state = const_cast<State&>(*each.state);  // nobody else can reach it any more
+        BuryMaps(std::exchange(state.objects, {}), state.indexes);
+      }
+      return true;
     });
+  }
+  void BuryMaps(ObjectMap objects, std::vector<Index>& indexes) {
+    old_objects_.Add(std::move(objects));
+    for (Index& index : indexes) old_values_.Add(std::exchange(index.values, {}));
   }
 
   void Put(State& state, Change change) {
@@ -319,7 +402,7 @@ class Store::Impl {
       state.objects.Erase(key, hash);
       return;
     }
-    if (!HasKey(change.object, key)) return ReportMisplaced(change);
+    if (!HasKey(change.object, key)) return faults_.push_back(Misplaced(change));
     SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
   }
 
@@ -328,33 +411,14 @@ class Store::Impl {
       Index& index = state.indexes[i];
       const bool stands = before && !ForgetThrew(i, before);
       ValueCollector collector;
-      if (const auto thrown = Ask(*index.definition, leaf.object(), collector)) ReportThrew(i, index, leaf, *thrown);
+      if (const auto thrown = Ask(*index.definition, leaf.object(), collector)) {
+        threw_[i].Set(IdentityLeaf(leaf.object().object()));
+        faults_.push_back(FunctionThrew(*index.definition, leaf, *thrown));
+      }
       if (stands && !Injected(Bug::kIndexValueKept)) Unindex(index, before, leaf.key(), collector.values());
       for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf);
     }
     state.objects.Set(leaf);
-  }
-
-  // Builds the whole content anew and shows it at once. [INF ST-05, CT-09] The indexes are made of the objects that are
-  // in it in the end: of two of one key the last.
-  void Replace(State& state, std::vector<Change> changes) {
-    state.objects = ObjectMap();
-    for (Change& change : changes) {
-      const KeyView key{change.key.namespace_, change.key.name};
-      if (!HasKey(change.object, key)) {
-        ReportMisplaced(change);
-        continue;
-      }
-      state.objects.Set(ObjectLeaf(std::move(change.object), LeafHash(key), change.stale));
-    }
-    for (std::size_t i = 0; i < state.indexes.size(); ++i) {
-      Index& index = state.indexes[i];
-      threw_[i].clear();
-      index.values = Build(*index.definition, state.objects, [&](const ObjectLeaf& leaf, std::string_view what) {
-        ReportThrew(i, index, leaf, what);
-        return true;
-      });
-    }
   }
 
   // `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
@@ -417,46 +481,106 @@ class Store::Impl {
   }
 
   // True if the function of that index threw when the object was put: it stands under no value.
-  bool ForgetThrew(std::size_t index, const AnyRef& before) { return threw_[index].erase(before.object()) != 0; }
+  bool ForgetThrew(std::size_t index, const AnyRef& before) {
+    IdentitySet& threw = threw_[index];
+    return !threw.empty() && threw.Erase(before.object(), IdentityLeaf::HashOf(before.object()));
+  }
 
   static bool HasKey(const AnyRef& object, const KeyView& key) noexcept {
     const meta::v1::ObjectMeta* meta = object.metadata();
     return meta != nullptr && meta->name == key.name && meta->namespace_ == key.namespace_;
   }
 
-  void ReportThrew(std::size_t i, const Index& index, const ObjectLeaf& leaf, std::string_view what) {
-    threw_[i].insert(leaf.object().object());
+  static StoreFault FunctionThrew(const IndexDefinition& definition, const ObjectLeaf& leaf, std::string_view what) {
     const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
-    faults_.push_back({StoreFault::Kind::kIndexFunctionThrew,
-                       {meta.namespace_, meta.name},
-                       "index \"" + index.definition->name + "\": " + std::string(what)});
+    return {StoreFault::Kind::kIndexFunctionThrew,
+            {meta.namespace_, meta.name},
+            "index \"" + definition.name + "\": " + std::string(what)};
   }
 
-  void ReportMisplaced(const Change& change) {
+  static StoreFault Misplaced(const Change& change) {
     const meta::v1::ObjectMeta* meta = change.object.metadata();
     const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
                                                : std::string("no object with metadata");
-    faults_.push_back({StoreFault::Kind::kMisplacedObject, change.key,
-                       "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"});
+    return {StoreFault::Kind::kMisplacedObject, change.key,
+            "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"};
   }
 
-  std::mutex writer_;  // Apply() and the end of AddIndex()
+  std::mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
   std::atomic<const State*> current_{nullptr};
   Shared<const State> current_owner_;  // guarded by writer_
-  std::vector<Shared<const State>>
-      retired_;  // guarded by writer_: replaced, and announced by a reader when last looked at
+  std::vector<Retired> retired_;       // guarded by writer_: announced by a reader when last looked at
+  ObjectMap::Remains old_objects_;     // guarded by writer_, as the following two: what FreeSome() frees
+  ValueMap::Remains old_values_;
+  IdentitySet::Remains old_threw_;
   // Guarded by writer_: for each index the objects of the current state that its function threw for. Without this the
   // next change of such an object would look for it under every value. [INF ST-09]
-  std::vector<std::unordered_set<const void*>> threw_ = std::vector<std::unordered_set<const void*>>(1);
+  std::vector<IdentitySet> threw_ = std::vector<IdentitySet>(1);
   std::vector<StoreFault> faults_;                   // guarded by writer_: of the transaction at hand
   std::function<void(const StoreFault&)> on_fault_;  // guarded by writer_, called without it
   friend class Store;
 };
 
+// ----------------------------------------------------------------------------------------------------------------------
+// Replacement
+
+Store::Replacement::~Replacement() { store_.Bury(*this); }
+
+void Store::Replacement::Put(Change change) {
+  const KeyView key{change.key.namespace_, change.key.name};
+  if (!Impl::HasKey(change.object, key)) return faults_.push_back(Impl::Misplaced(change));
+  objects_.Set(ObjectLeaf(std::move(change.object), LeafHash(key), change.stale));
+}
+
+bool Store::Replacement::Publish(const std::string& version, std::size_t& units) {
+  while (IndexSome(units)) {
+    if (store_.Show(*this, version)) return true;
+  }
+  return false;
+}
+
+bool Store::Replacement::IndexSome(std::size_t& units) {
+  ValueCollector collector;
+  for (; units > 0; --units) {
+    const ObjectLeaf* leaf = cursor_.Next();
+    if (leaf == nullptr) return true;
+    Index& index = indexes_.back();
+    collector.Clear();
+    if (const auto thrown = store_.Ask(*index.definition, leaf->object(), collector)) {
+      threw_.back().Set(IdentityLeaf(leaf->object().object()));
+      faults_.push_back(Impl::FunctionThrew(*index.definition, *leaf, *thrown));
+    }
+    for (const std::string& value : collector.values()) AddToIndex(index.values, value, *leaf);
+  }
+  return false;
+}
+
+bool Store::Replacement::TellFaults(std::size_t& units) {
+  for (; units > 0 && !faults_.empty(); --units) {
+    store_.Tell(faults_.front());
+    faults_.pop_front();
+  }
+  return faults_.empty();
+}
+
+// ----------------------------------------------------------------------------------------------------------------------
+
 Store::Store() : impl_(new Impl()) {}
 Store::~Store() { delete impl_; }
 AnySnapshot Store::Snapshot() const noexcept { return impl_->Snapshot(); }
-void Store::Apply(Transaction transaction) { impl_->Apply(std::move(transaction)); }
+void Store::Apply(Transaction transaction) {
+  if (!transaction.replace) return impl_->Apply(std::move(transaction));
+  std::size_t units = std::numeric_limits<std::size_t>::max();
+  {
+    Replacement next(*this);
+    for (Change& change : transaction.changes) next.Put(std::move(change));
+    next.Publish(transaction.version, units);
+    next.TellFaults(units);
+  }
+  impl_->FreeSome(units);
+}
+void Store::Drop(AnySnapshot snapshot) { impl_->Drop(std::move(snapshot)); }
+bool Store::FreeSome(std::size_t& units) { return impl_->FreeSome(units); }
 Result<void> Store::AddIndex(std::string_view name, IndexFunction function) {
   return impl_->AddIndex(name, std::move(function));
 }

@@ -76,6 +76,23 @@ class ValueLeaf {
 
 using ValueMap = PersistentMap<ValueLeaf>;
 
+// A set of objects by identity. Does not keep them alive.
+class IdentityLeaf {
+ public:
+  using Key = const void*;
+  explicit IdentityLeaf(const void* object) noexcept : object_(object) {}
+  static std::uint64_t HashOf(const void* object) noexcept {
+    return reinterpret_cast<std::uintptr_t>(object) * 0x9E3779B97F4A7C15u >> 4;
+  }
+  std::uint64_t hash() const noexcept { return HashOf(object_); }
+  const void* key() const noexcept { return object_; }
+  bool Is(const void* other) const noexcept { return object_ == other; }
+
+ private:
+  const void* object_;
+};
+using IdentitySet = PersistentMap<IdentityLeaf>;
+
 struct IndexDefinition : SharedObject {
   std::string name;
   IndexFunction function;
@@ -102,6 +119,7 @@ class AnySnapshot::State : public SharedObject {
   ObjectMap objects;
   std::vector<Index> indexes;  // the namespace index first
   std::string version;
+  std::uint64_t changes = 0;  // so many objects were put or removed since the first version, about
 };
 
 // What listers use: one look at the current version without taking a reference to it.

@@ -39,11 +39,7 @@ AnyEvent Update(std::string_view name, std::string_view before, std::string_view
           .before = Object(name, before),
           .now = Object(name, now)};
 }
-AnyEvent Resync(std::string_view name) {
-  AnyEvent event = Update(name, "2", "2", Reason::kResync);
-  event.periodic = true;
-  return event;
-}
+AnyEvent Resync(std::string_view name) { return Update(name, "2", "2", Reason::kResync); }
 std::vector<AnyEvent> Events(AnyEvent event) {
   std::vector<AnyEvent> events;
   events.push_back(std::move(event));
@@ -336,8 +332,8 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue_SI_10_RS_0
   processor.Distribute(Events(Update("not-due", "1", "1", Reason::kRelist)));
   processor.Distribute(Events(Update("changed", "1", "2")));
   EXPECT_TRUE(processor.ShouldResync(simulation_.clock()->Now() + 10s));
-  processor.Distribute(Events(Resync("due")));
-  processor.Distribute(Events(Resync("told")));
+  Processor::Deliver(processor.TakeDue(), Events(Resync("due")));
+  Processor::Deliver(processor.TakeDue(), Events(Resync("told")));
   Run();
   EXPECT_THAT(often, ElementsAre("early", "changed", "due"));
   EXPECT_THAT(never, ElementsAre("early", "changed"));
@@ -350,7 +346,7 @@ TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame_RS_07) {
   processor.Add(Listen([&](const AnyEvent& e) { asked.push_back(e.key.name.str()); }), 10s, start);
   EXPECT_TRUE(processor.ShouldResync(start + 10s));
   processor.Add(Listen([&](const AnyEvent& e) { late.push_back(e.key.name.str()); }), 10s, start + 10s);
-  processor.Distribute(Events(Resync("a")));
+  Processor::Deliver(processor.TakeDue(), Events(Resync("a")));
   Run();
   EXPECT_THAT(asked, ElementsAre("a"));
   EXPECT_THAT(late, IsEmpty());
@@ -362,7 +358,7 @@ TEST_P(ProcessorTest, TellsAResyncAlsoWhenItIsAppliedAfterTheNextCheck_RS_08) {
   processor.Add(Listen(Noting()), 10s, start);
   EXPECT_TRUE(processor.ShouldResync(start + 10s));
   EXPECT_FALSE(processor.ShouldResync(start + 15s));  // changes are applied with a delay
-  processor.Distribute(Events(Resync("a")));
+  Processor::Deliver(processor.TakeDue(), Events(Resync("a")));
   Run();
   EXPECT_THAT(calls_, ElementsAre("a"));
 }

@@ -15,8 +15,8 @@
 //       stays, as a bookmark.
 //   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one. [INF Q-20]
 //   Q4  Replace and Sync are elements of their own; a chain never reaches across one.
-//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), stops when `keep_going` says so, but takes at
-//       least one; a Replace is always the last that it takes.
+//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), but takes at least one; a Replace or a Sync is
+//       always the last that it takes, as the controller loop applies it in steps of its own.
 //   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with
 //       no Replace yet, an object's delta first makes the initial population empty (a Bookmark or Sync does not).
 //       Never false again. [INF]
@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -76,8 +75,8 @@ class DeltaFifo {
   void Resync();
   void Bookmark(std::string version);
 
-  // Takes elements from the front. `keep_going` is asked after each one (the 50 ms of D13); it may be null.
-  std::vector<Delta> Drain(std::size_t max_deltas, const std::function<bool()>& keep_going = nullptr);
+  // Takes elements from the front.
+  std::vector<Delta> Drain(std::size_t max_deltas);
   // The caller has applied what Drain() has given so far and handed out its notifications.
   void Applied();
 
@@ -97,11 +96,15 @@ class DeltaFifo {
   };
   void Push(Delta delta);
   void PushOfObject(Delta delta);
+  // The sequence number of the object's newest delta that a later one may be chained to; 0: none.
+  std::uint64_t NewestOf(const ObjectKey& key) const;
+  void EndChains() { chains_begin_ = first_sequence_ + queue_.size(); }  // Q4
   bool MergeDeletion(Delta& delta);
 
   std::deque<Element> queue_;
   std::uint64_t first_sequence_ = 1;                     // of queue_.front()
-  std::unordered_map<ObjectKey, std::uint64_t> newest_;  // of each object with a chain
+  std::unordered_map<ObjectKey, std::uint64_t> newest_;  // delta of each queued object
+  std::uint64_t chains_begin_ = 1;                       // sequence number behind the last Replace or Sync
   std::uint64_t initial_end_ = 0;                        // sequence number of the first Replace; 0: not known yet
   bool initial_drained_ = false;
   bool initial_done_ = false;

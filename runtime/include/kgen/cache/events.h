@@ -76,8 +76,7 @@ struct AnyEvent {
   Type type;
   Reason reason;
   bool final_state_unknown = false;
-  bool initial = false;   // counts for the registration's HasSynced [INF HS-01]
-  bool periodic = false;  // of kResync: a period has passed; else a list said so [INF CT-10]
+  bool initial = false;  // counts for the registration's HasSynced
   ObjectKey key{};
   AnyRef before{};
   AnyRef now{};

@@ -42,6 +42,8 @@ namespace cache {
 
 using IndexFunction = std::function<void(const AnyRef& object, IndexSink& sink)>;
 
+class Store;
+
 // One state of a store. Immutable; cheap to copy; keeps every object it names alive.
 //
 // Thread safety: immutable. Never blocks.
@@ -72,6 +74,7 @@ class AnySnapshot {
   AnySnapshot& operator=(AnySnapshot) noexcept;
 
  private:
+  friend class Store;
   Shared<const State> state_;
 };
 
@@ -120,16 +123,22 @@ class Store : public SharedObject {
   AnyRef Look(std::string_view namespace_, std::string_view name) const;
   AnyRef Look(const ObjectKey& key) const;
   // Every changed object must carry its key in its metadata; one that does not is left out and told through `on_fault`.
+  // Takes as long as the transaction is large; a whole new content is built in steps by Replacement.
   void Apply(Transaction transaction);
+  class Replacement;  // cache/store_replacement.h, for the informer
+
+  // A content that was replaced as a whole is not freed at once. Frees about `units` objects of it, takes what it did
+  // from `units`, and returns true when nothing is left. What a snapshot holds is freed where that is dropped.
+  bool FreeSome(std::size_t& units);
+  // Drops a snapshot that may be the last to hold its content, and leaves that to FreeSome().
+  void Drop(AnySnapshot snapshot);
 
   // Indexes what is there at once; visible when it returns. `function` goes by the object alone. An exception of
   // `function` for an object gives kUserCode here, and nothing is added; later, for a new object, it is told through
   // `on_fault` and the object has no value in that index.
   //
-  // Blocks, on the calling thread, while `function` is called for every object that is there; then, if a transaction is
-  // being applied, until that is done (a list of 100,000 objects: some tenths of a second). Apply() waits for it at the
-  // end only, while it takes in what has changed since it last looked: mostly nothing, a few objects where there is
-  // traffic, all of them only if a list was applied just then.
+  // Blocks, on the calling thread, while `function` is called for every object that is there, and again for what has
+  // changed meanwhile, until it has caught up but for a few hundred changes. Apply() waits while it takes in those.
   //
   // An index function must not wait for an AddIndex() of its store on another thread: it may run under the lock that
   // this needs. `on_fault` may add indexes.

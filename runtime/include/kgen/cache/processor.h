@@ -78,16 +78,28 @@ class Listener : public SharedObject {
 // All registrations of one informer. On the informer's strand, except where it says otherwise.
 class Processor {
  public:
-  // Hands each event to each listener it is for: events of reason kResync only to those that are due, and a resync that
-  // was on its way when a listener came is not for that one. [INF SI-10, RS-08]
-  void Distribute(const std::vector<AnyEvent>& events);
+  // Whom events are for. Fixed at the beginning of what is told in several steps, so that each listener hears all of
+  // it or nothing.
+  struct Recipient {
+    Shared<Listener> listener;
+    bool unchanged;  // also of objects that a list found unchanged
+  };
+  using Recipients = std::vector<Recipient>;
+  // Of changes: all listeners.
+  Recipients ForChanges();
+  // Of a resync: those that a check found due and that were told of no resync since. One that came after the check is
+  // not among them.
+  Recipients TakeDue();
+  static void Deliver(const Recipients& recipients, std::vector<AnyEvent> events);
+
+  void Distribute(std::vector<AnyEvent> events) { Deliver(ForChanges(), std::move(events)); }
   // A late listener gets its replay by Deliver() before this, so that InitialQueued() cannot come too early. [INF
   // HS-03]
   void Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now);
   void InitialQueued();
   void StopAll();
-  // Which listeners are due; for resyncs remembered until they are told of one, for what a list finds unchanged until
-  // the next call. [INF RS-07, RS-08, RS-09]
+  // Which listeners are due; for resyncs remembered until TakeDue(), for what a list finds unchanged until the next
+  // call.
   bool ShouldResync(TimePoint now);
   std::size_t size() const noexcept { return entries_.size(); }
 
@@ -97,7 +109,7 @@ class Processor {
     Nanos resync;
     TimePoint due;
     bool syncing = true;  // at the last check, and before the first: is told what a list found unchanged [INF RS-09]
-    bool resync_due = false;  // a check found it due, and no resync has been told since
+    bool resync_due = false;  // a check found it due, and TakeDue() has not given it since
   };
   std::vector<Entry> entries_;
   bool initial_queued_ = false;

@@ -94,13 +94,15 @@ class Reflector : public SharedObject {
   // None may call Stop().
   struct Hooks {
     std::function<void()> on_queued;      // the fifo has something new
-    std::function<bool()> should_resync;  //; absent: yes
+    std::function<bool()> should_resync;  // absent: yes
     // A list failed, or a watch could not be opened. Before the wait.
     std::function<void(const Error&, int failures)> on_failed;
     std::function<void()> on_status;  // state, failures or last error changed
     // What the cache holds under that key, or null. An object of a list that is equal to it is left out for it: a
     // relist then costs no second copy of what has not changed. Absent: every object is a new one.
     std::function<AnyRef(const ObjectKey&)> stored{};
+    // Frees the objects of a list that came to nothing, without holding up the strand. Absent: they are freed at once.
+    std::function<void(ListedObjects)> discard{};
   };
 
   // `table` is of the kind; `strand` the informer's. The fifo must outlive the reflector's last task: both belong to

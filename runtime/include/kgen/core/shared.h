@@ -60,6 +60,18 @@ class Shared {
     if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
   }
 
+  // Gives this reference up unless it is the last one. Returns false if it is: then nobody else can reach the object
+  // any more, and it may be taken apart.
+  bool ReleaseUnlessLast() noexcept {
+    std::uint32_t refs = base_->refs_.load(std::memory_order_acquire);
+    while (refs > 1) {
+      if (!base_->refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_acq_rel)) continue;
+      base_ = nullptr;
+      return true;
+    }
+    return false;
+  }
+
   T* get() const noexcept { return static_cast<T*>(const_cast<Base*>(base_)); }
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }

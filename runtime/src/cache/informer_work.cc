@@ -1,0 +1,114 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The controller loop: applies what the reflector queued, tells the handlers, and frees what is no longer needed, in
+// tasks of bounded length.
+#include <algorithm>
+#include <utility>
+
+#include "cache/change_set.h"
+#include "cache/deliberate_bugs.h"
+#include "cache/informer_impl.h"
+
+namespace kgen::cache {
+namespace {
+
+constexpr std::size_t kUnitsPerDelta = 2;  // a change of one object costs about as much as two objects of a list
+
+}  // namespace
+
+// With a delay, what comes during it is applied together.
+void InformerCore::Impl::ScheduleDrain(Nanos delay) {
+  if (!drain_due_ && delay > Nanos(0)) {
+    if (drain_timer_.armed()) return;
+    return drain_timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this)] {
+      self->drain_due_ = true;
+      self->Work();
+    });
+  }
+  drain_due_ = true;
+  ScheduleWork();  // not at once: what else comes with the same bytes is applied together
+}
+
+void InformerCore::Impl::ScheduleWork() {
+  if (std::exchange(work_scheduled_, true)) return;
+  executor_->Post(strand_, [self = Shared<Impl>(this)] {
+    self->work_scheduled_ = false;
+    self->Work();
+  });
+}
+
+// One task's worth.
+void InformerCore::Impl::Work() {
+  std::size_t units = options_.objects_per_task;
+  bool more = IsStopped() ? Discard(units) : Advance(units);
+  std::size_t frees = std::max<std::size_t>(options_.objects_per_task / 2, 1);
+  more = !garbage_.FreeSome(frees) || !store_->FreeSome(frees) || more;
+  if (more) ScheduleWork();
+}
+
+// Goes on with the jobs, then with the queue. Returns true if there is more to do.
+bool InformerCore::Impl::Advance(std::size_t& units) {
+  while (units > 0) {
+    if (!jobs_.empty()) {
+      if (!jobs_.front().job->Step(units)) return true;
+      const bool list = jobs_.front().list;
+      jobs_.pop_front();
+      Applied(list);
+    } else if (drain_due_ && !fifo_.empty()) {
+      ApplyBatch(units);
+    } else {
+      break;
+    }
+  }
+  drain_due_ = drain_due_ && !fifo_.empty();
+  return !jobs_.empty() || drain_due_;
+}
+
+// One transaction. A list or a resync behind it becomes a job.
+void InformerCore::Impl::ApplyBatch(std::size_t& units) {
+  AnySnapshot known;
+  if (Injected(Bug::kReplaceForgetsQueued)) known = store_->Snapshot();
+  std::vector<Delta> batch = fifo_.Drain(units / kUnitsPerDelta);
+  const std::size_t spent = kUnitsPerDelta * batch.size() + processor_.size() * batch.size();
+  units -= std::min(units, spent);
+  const DeltaType last = batch.back().type;
+  Delta list{last};
+  if (last == DeltaType::kReplaced || last == DeltaType::kSync) {
+    list = std::move(batch.back());
+    batch.pop_back();
+  }
+  {
+    ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
+    for (Delta& delta : batch) changes.Apply(std::move(delta));
+    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // before any handler hears of it
+    processor_.Distribute(changes.TakeEvents());
+  }
+  if (last == DeltaType::kReplaced) {
+    const bool initial = fifo_.in_initial_population();
+    jobs_.push_back({std::make_unique<ListJob>(Context(), std::move(list), initial, std::move(known)), true});
+  } else if (last == DeltaType::kSync) {
+    jobs_.push_back({std::make_unique<ResyncJob>(Context())});
+  } else {
+    Applied(false);
+  }
+}
+
+// What was taken from the queue is in the store, and its events have been handed out.
+void InformerCore::Impl::Applied(bool list) {
+  fifo_.Applied();
+  const bool was_synced = HasSynced();
+  Publish();
+  if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events
+  if (list && was_synced) reflector_->Sweep();                 // what only the old objects shared
+}
+
+// After the stop nothing is applied any more. Returns true if there is more to throw away.
+bool InformerCore::Impl::Discard(std::size_t& units) {
+  if (fifo_.empty()) return false;
+  for (Delta& delta : fifo_.Drain(units)) {
+    if (delta.type == DeltaType::kReplaced) garbage_.Add(std::move(delta.list));
+  }
+  return !fifo_.empty();
+}
+
+}  // namespace kgen::cache

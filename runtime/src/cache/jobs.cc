@@ -1,0 +1,227 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cache/deliberate_bugs.h"
+#include "kgen/core/object_meta.h"
+
+namespace kgen::cache {
+namespace {
+
+ObjectKey KeyOf(const AnyRef& object) {
+  const meta::v1::ObjectMeta& meta = *object.metadata();
+  return {meta.namespace_, meta.name};
+}
+
+void Spend(std::size_t& units, std::size_t spent) { units -= std::min(units, spent); }
+
+}  // namespace
+
+// ----------------------------------------------------------------------------------------------- ObjectsByKey
+
+bool ObjectsByKey::LaterFirst(const AnyRef& a, const AnyRef& b) {
+  const meta::v1::ObjectMeta& first = *a.metadata();
+  const meta::v1::ObjectMeta& second = *b.metadata();
+  if (first.namespace_ != second.namespace_) return second.namespace_ < first.namespace_;
+  return second.name < first.name;
+}
+
+void ObjectsByKey::Add(AnyRef object) {
+  if (runs_.empty() || runs_.back().size() == kRun) runs_.emplace_back().reserve(kRun);
+  runs_.back().push_back(std::move(object));
+  if (runs_.back().size() == kRun) std::sort(runs_.back().begin(), runs_.back().end(), LaterFirst);
+}
+
+void ObjectsByKey::Sort() {
+  if (runs_.empty()) return;
+  if (runs_.back().size() < kRun) std::sort(runs_.back().begin(), runs_.back().end(), LaterFirst);
+  std::make_heap(runs_.begin(), runs_.end(), LaterRunFirst);
+}
+
+AnyRef ObjectsByKey::Take() {
+  std::pop_heap(runs_.begin(), runs_.end(), LaterRunFirst);
+  AnyRef object = std::move(runs_.back().back());
+  runs_.back().pop_back();
+  if (runs_.back().empty()) {
+    runs_.pop_back();
+  } else {
+    std::push_heap(runs_.begin(), runs_.end(), LaterRunFirst);
+  }
+  return object;
+}
+
+bool ObjectsByKey::FreeSome(std::size_t& units) {
+  for (; units > 0 && !runs_.empty(); --units) {
+    runs_.back().pop_back();
+    if (runs_.back().empty()) runs_.pop_back();
+  }
+  return runs_.empty();
+}
+
+// ---------------------------------------------------------------------------------------------------- ListJob
+
+ListJob::ListJob(JobContext context, Delta list, bool initial, AnySnapshot known)
+    : context_(context),
+      list_(std::move(list)),
+      reason_(initial ? Reason::kInitial : Reason::kRelist),
+      base_(context_.store.Snapshot()),
+      known_(std::move(known)),
+      slot_(list_.list.slots()),
+      next_(context_.store) {
+  if (list_.incomplete) refused_.Insert(ObjectKey());  // whatever has no name counts as well
+  version_ = list_.version.empty() ? base_.version() : String(list_.version);
+}
+
+ListJob::~ListJob() {
+  context_.garbage.Add(std::move(list_.list));
+  context_.garbage.Add(std::move(missing_));
+  context_.garbage.Add(std::move(refused_));
+  context_.store.Drop(std::move(base_));
+}
+
+bool ListJob::Step(std::size_t& units) {
+  while (phase_ != Phase::kDone) {
+    if (!StepPhase(units)) return false;
+    phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
+  }
+  return true;
+}
+
+bool ListJob::StepPhase(std::size_t& units) {
+  switch (phase_) {
+    case Phase::kPut:
+      return PutSome(units);
+    case Phase::kFindMissing:
+      return FindMissing(units);
+    case Phase::kPublish:
+      return Publish(units);
+    case Phase::kTellDeletions:
+      return TellDeletions(units);
+    case Phase::kTellRest:
+      return TellRest(units);
+    case Phase::kTellFaults:
+      return next_.TellFaults(units);
+    case Phase::kDone:
+      break;
+  }
+  return true;
+}
+
+// From the end, because the last one of a key counts.
+bool ListJob::PutSome(std::size_t& units) {
+  for (; units > 0 && slot_ > 0; --units) PutOne(list_.list[--slot_]);
+  if (slot_ > 0) return false;
+  cursor_ = ObjectMap::Cursor(base_.state().objects);
+  return true;
+}
+
+void ListJob::PutOne(ListedObject& item) {
+  if (item.key.name.empty()) return;
+  if (next_.Find({item.key.namespace_, item.key.name}) != nullptr || refused_.Contains(item.key)) {
+    item = {};
+    return;
+  }
+  if (!item.object || item.stale) refused_.Insert(item.key);
+  if (item.object) return next_.Put({item.key, item.object, item.stale});
+  if (AnyRef before = base_.Get(item.key)) next_.Put({item.key, std::move(before), true});
+}
+
+bool ListJob::FindMissing(std::size_t& units) {
+  const bool wants_events = context_.processor.size() > 0;
+  for (; units > 0; --units) {
+    const ObjectLeaf* leaf = cursor_.Next();
+    if (leaf == nullptr) {
+      missing_.Sort();
+      return true;
+    }
+    if (next_.Find(leaf->key()) != nullptr) continue;
+    if (Injected(Bug::kReplaceForgetsQueued) && !known_.Get(KeyOf(leaf->object()))) continue;
+    if (list_.incomplete) {
+      refused_.Insert(KeyOf(leaf->object()));
+      next_.Put({KeyOf(leaf->object()), leaf->object(), true});
+    } else if (wants_events) {
+      missing_.Add(leaf->object());
+    }
+  }
+  return false;
+}
+
+bool ListJob::Publish(std::size_t& units) {
+  if (!next_.Publish(list_.version, units)) return false;
+  std::swap(context_.refused, refused_);
+  recipients_ = context_.processor.ForChanges();
+  return true;
+}
+
+bool ListJob::TellDeletions(std::size_t& units) {
+  while (units > 0 && !missing_.empty()) {
+    AnyRef object = missing_.Take();
+    const ObjectKey key = KeyOf(object);
+    events_.Delete(key, std::move(object), reason_, version_, true);
+    Spend(units, 1 + recipients_.size());
+  }
+  Processor::Deliver(recipients_, events_.Take());
+  return missing_.empty();
+}
+
+bool ListJob::TellRest(std::size_t& units) {
+  if (recipients_.empty()) return true;
+  for (; units > 0 && slot_ < list_.list.slots(); ++slot_) {
+    const ListedObject& item = list_.list[slot_];
+    if (item.object) {
+      events_.Upsert(item.key, base_.Get(item.key), item.object, reason_, version_, list_.other_history);
+    }
+    Spend(units, 1 + recipients_.size());
+  }
+  Processor::Deliver(recipients_, events_.Take());
+  return slot_ == list_.list.slots();
+}
+
+// -------------------------------------------------------------------------------------- ResyncJob and ReplayJob
+
+ResyncJob::ResyncJob(JobContext context)
+    : snapshot_(context.store.Snapshot()),
+      version_(snapshot_.version()),
+      recipients_(context.processor.TakeDue()),
+      cursor_(snapshot_.state().objects) {}
+
+bool ResyncJob::Step(std::size_t& units) {
+  if (recipients_.empty()) return true;
+  EventBatch events;
+  bool done = false;
+  for (; units > 0; Spend(units, 1 + recipients_.size())) {
+    const ObjectLeaf* leaf = cursor_.Next();
+    if ((done = leaf == nullptr)) break;
+    events.Resync(KeyOf(leaf->object()), leaf->object(), version_);
+  }
+  Processor::Deliver(recipients_, events.Take());
+  return done;
+}
+
+ReplayJob::ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered)
+    : context_(context), listener_(std::move(listener)), effective_resync_(effective_resync), registered_(registered) {}
+
+bool ReplayJob::Step(std::size_t& units) {
+  if (listener_->removed()) return true;
+  if (!snapshot_) {
+    snapshot_.emplace(context_.store.Snapshot());
+    cursor_ = ObjectMap::Cursor(snapshot_->state().objects);
+  }
+  const String version = snapshot_->version();
+  EventBatch events;
+  for (; units > 0; Spend(units, 2)) {
+    const ObjectLeaf* leaf = cursor_.Next();
+    if (leaf == nullptr) {
+      listener_->Deliver(events.Take());
+      context_.processor.Add(listener_, effective_resync_, registered_);
+      return true;
+    }
+    events.Upsert(KeyOf(leaf->object()), {}, leaf->object(), Reason::kInitial, version);
+  }
+  listener_->Deliver(events.Take());
+  return false;
+}
+
+}  // namespace kgen::cache

@@ -1,0 +1,259 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an informer does with all of its objects at once is done in tasks of bounded length, and nobody sees what is
+// half done.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kgen::testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Heard = std::vector<std::string>;
+
+constexpr std::size_t kPerTask = 16;
+constexpr int kObjects = 300;
+
+// Calls out after each task that the informer has posted.
+class WatchedExecutor final : public Executor {
+ public:
+  explicit WatchedExecutor(Shared<Executor> inner) : inner_(std::move(inner)) {}
+  std::function<void()> before_task, after_task;
+
+  Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }
+  void Post(const Shared<Strand>& strand, Task task) override {
+    if (!strand->name().starts_with("informer ")) return inner_->Post(strand, std::move(task));
+    inner_->Post(strand, [this, task = std::move(task)]() mutable {
+      if (before_task) before_task();
+      task();
+      task = nullptr;
+      if (after_task) after_task();
+    });
+  }
+  void Blocking(std::string name, Task body) override { inner_->Blocking(std::move(name), std::move(body)); }
+  void BlockingOn(const Shared<Strand>& strand, Task body) override { inner_->BlockingOn(strand, std::move(body)); }
+  Shared<Waiter> MakeWaiter(std::string_view what) override { return inner_->MakeWaiter(what); }
+  Shared<Clock> clock() noexcept override { return inner_->clock(); }
+  bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }
+
+ private:
+  const Shared<Executor> inner_;
+};
+
+class InformerStepsTest : public InformerFixture {
+ protected:
+  InformerStepsTest() {
+    options_.objects_per_task = kPerTask;
+    const Connection connection =
+        Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_});
+    core_ = MakeShared<InformerCore>(connection, source_, Sample::kTable, options_);
+  }
+  ~InformerStepsTest() override { executor_->before_task = executor_->after_task = nullptr; }
+
+  // Objects o0, o1, ... with `version`.
+  static std::vector<std::string> Objects(int from, int to, const std::string& version) {
+    std::vector<std::string> items;
+    for (int i = from; i < to; ++i) items.push_back(ObjectJson("o" + std::to_string(i), version));
+    return items;
+  }
+  std::size_t Size() { return Core()->store()->Snapshot().size(); }
+
+  // The largest numbers of one task.
+  struct Largest {
+    std::int64_t freed = 0, indexed = 0, told = 0, tasks = 0;
+  };
+  void Measure(const Registration& registration) {
+    Must(Informer().AddIndex("counted", [this](const Sample&, IndexSink&) { ++indexed_; }));
+    executor_->before_task = [&] {
+      blocks_before_ = LiveBlocks();
+      indexed_ = 0;
+      told_before_ = registration.Backlog();
+    };
+    executor_->after_task = [&] {
+      ++largest_.tasks;
+      largest_.freed = std::max(largest_.freed, blocks_before_ - LiveBlocks());
+      largest_.indexed = std::max(largest_.indexed, indexed_);
+      largest_.told = std::max(largest_.told, static_cast<std::int64_t>(registration.Backlog() - told_before_));
+    };
+  }
+
+  Shared<WatchedExecutor> executor_ = MakeShared<WatchedExecutor>(simulation_.executor());
+  Largest largest_;
+  std::int64_t blocks_before_ = 0, indexed_ = 0;
+  std::size_t told_before_ = 0;
+};
+
+TEST_P(InformerStepsTest, AppliesAndTellsAListInTasksOfBoundedLength) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Measure(registration);
+  Sync("5", Objects(0, kObjects, "1"));
+  EXPECT_EQ(Size(), static_cast<std::size_t>(kObjects));
+  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  Relist("9", Objects(kObjects / 2, kObjects, "8"));  // half of them have gone, the others have changed
+  EXPECT_EQ(heard.size(), static_cast<std::size_t>(2 * kObjects));
+  Relist("12", {});
+  EXPECT_EQ(Size(), 0u);
+  EXPECT_GT(largest_.tasks, 5 * kObjects / static_cast<std::int64_t>(kPerTask));
+  EXPECT_GT(largest_.indexed, 0);
+  EXPECT_LE(largest_.indexed, static_cast<std::int64_t>(kPerTask));
+  EXPECT_GT(largest_.told, 0);
+  EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
+  EXPECT_LE(largest_.freed, 4 * static_cast<std::int64_t>(kPerTask));
+}
+
+TEST_P(InformerStepsTest, ReplaysToALateHandlerAndResyncsInTasksOfBoundedLength) {
+  Sync("5", Objects(0, kObjects, "1"));
+  Heard heard;
+  const Registration registration = Listen(heard, {.resync = 10s});
+  Measure(registration);
+  Run();
+  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_TRUE(registration.HasSynced());
+  EXPECT_GT(largest_.told, 0);
+  EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
+}
+
+TEST_P(InformerStepsTest, TellsAResyncInTasksOfBoundedLength) {
+  options_.resync = 30s;
+  core_ = MakeShared<InformerCore>(
+      Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_}), source_,
+      Sample::kTable, options_);
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", Objects(0, kObjects, "1"));
+  heard.clear();
+  Measure(registration);
+  Advance(30s);
+  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_GT(largest_.told, 0);
+  EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
+}
+
+TEST_P(InformerStepsTest, FreesAllObjectsInTasksOfBoundedLengthWhenTheInformerGoes) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", Objects(0, kObjects, "1"));
+  std::int64_t before = 0, most = 0;
+  executor_->before_task = [&] { before = LiveBlocks(); };
+  executor_->after_task = [&] { most = std::max(most, before - LiveBlocks()); };
+  const std::int64_t full = LiveBlocks();
+  core_ = {};
+  Run();
+  EXPECT_GE(full - LiveBlocks(), kObjects);
+  EXPECT_LE(most, 4 * static_cast<std::int64_t>(kPerTask));
+}
+
+TEST_P(InformerStepsTest, ShowsAListAtOnceAndIsSyncedOnlyThen) {
+  std::set<std::size_t> sizes;
+  executor_->after_task = [&] {
+    sizes.insert(Size());
+    EXPECT_TRUE(!Core()->HasSynced() || Size() == static_cast<std::size_t>(kObjects));
+  };
+  Sync("5", Objects(0, kObjects, "1"));
+  EXPECT_THAT(sizes, ElementsAre(0u, static_cast<std::size_t>(kObjects)));
+  sizes.clear();
+  executor_->after_task = [&] { sizes.insert(Size()); };
+  Relist("9", Objects(0, 10, "8"));
+  EXPECT_THAT(sizes, ElementsAre(10u, static_cast<std::size_t>(kObjects)));
+}
+
+// Whenever it comes, it hears one consistent state as initial and every later change once.
+TEST_P(InformerStepsTest, TellsAHandlerThatComesInTheMiddleOfAListOneStateAndWhatComesLater) {
+  Heard first_heard;
+  const Registration first = Listen(first_heard);
+  Sync("5", Objects(0, kObjects, "1"));
+  std::map<std::string, std::string> view;
+  std::size_t initial = 0;
+  std::optional<Registration> late;
+  int tasks = 0;
+  const int when = static_cast<int>(GetParam()) * 9;
+  executor_->after_task = [&] {
+    if (++tasks != when + 1) return;
+    late = Informer().AddEventHandler(
+        {.on_add =
+             [&](const Added<Sample>& e) {
+               EXPECT_TRUE(view.emplace(e.key.name.str(), e.now->metadata.resourceVersion.str()).second);
+               if (e.reason == Reason::kInitial) ++initial;
+             },
+         .on_update =
+             [&](const Updated<Sample>& e) {
+               EXPECT_EQ(view[e.key.name.str()], e.before->metadata.resourceVersion.str());
+               view[e.key.name.str()] = e.now->metadata.resourceVersion.str();
+             },
+         .on_delete = [&](const Deleted<Sample>& e) { EXPECT_EQ(view.erase(e.key.name.str()), 1u); }});
+    source_->last().Send(ModifiedJson("o7", "20") + DeletedJson("o8", "21") + AddedJson("new", "22"));
+  };
+  Relist("9", Objects(0, kObjects / 2, "8"));
+  Send(ModifiedJson("o7", "30") + DeletedJson("o9", "31"));
+  ASSERT_TRUE(late.has_value());
+  EXPECT_TRUE(late->HasSynced());
+  EXPECT_TRUE(initial == static_cast<std::size_t>(kObjects) || initial == static_cast<std::size_t>(kObjects / 2) ||
+              initial == static_cast<std::size_t>(kObjects / 2))
+      << initial;
+  std::map<std::string, std::string> stored;
+  for (const AnyRef& object : Core()->store()->Snapshot().List()) {
+    stored.emplace(object.metadata()->name.str(), object.metadata()->resourceVersion.str());
+  }
+  EXPECT_EQ(view, stored);
+}
+
+TEST_P(InformerStepsTest, AppliesWhatTheWatchBringsInTheMiddleOfAListAfterIt) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", Objects(0, kObjects, "1"));
+  heard.clear();
+  int tasks = 0;
+  executor_->after_task = [&] {
+    if (++tasks == 3) source_->last().Send(ModifiedJson("o0", "20") + AddedJson("new", "21"));
+  };
+  Send(EventJson("ERROR", StatusJson(410, "Expired")));
+  WaitOut();
+  tasks = 0;
+  source_->last().Answer(ListBody("9", Objects(0, kObjects, "8")), 4096);
+  Run();
+  ASSERT_EQ(heard.size(), static_cast<std::size_t>(kObjects + 2));
+  EXPECT_EQ(heard[heard.size() - 2], "updated o0@8>20 watch");
+  EXPECT_EQ(heard.back(), "added new@21 watch");
+  EXPECT_EQ(StoreVersion(), "21");
+}
+
+TEST_P(InformerStepsTest, DropsAHalfBuiltListWhenItIsStoppedAndKeepsTheOldState) {
+  const std::int64_t blocks = LiveBlocks();
+  {
+    Heard heard;
+    const Registration registration = Listen(heard);
+    Sync("5", Objects(0, kObjects, "1"));
+    heard.clear();
+    int tasks = 0;
+    const int when = 2 + static_cast<int>(GetParam());  // while it is being built
+    executor_->after_task = [&] {
+      if (++tasks == when) Core()->Stop();
+    };
+    Send(EventJson("ERROR", StatusJson(410, "Expired")));
+    WaitOut();
+    tasks = 0;
+    source_->last().Answer(ListBody("9", Objects(0, kObjects / 2, "8")), 4096);
+    Run();
+    EXPECT_TRUE(Core()->IsStopped());
+    EXPECT_EQ(Size(), static_cast<std::size_t>(kObjects));
+    EXPECT_EQ(StoreVersion(), "5");
+    EXPECT_THAT(heard, IsEmpty());
+    EXPECT_TRUE(simulation_.RunUntilIdle());
+    executor_->after_task = nullptr;
+    core_ = {};
+  }
+  Run();
+  EXPECT_LE(LiveBlocks() - blocks, 16);  // what the fakes keep of their requests
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, InformerStepsTest, ::testing::Range<std::uint64_t>(0, 8));
+
+}  // namespace
+}  // namespace kgen::cache
