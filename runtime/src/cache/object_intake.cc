@@ -12,12 +12,6 @@
 namespace kgen::cache {
 namespace {
 
-// Events of a long watch leave shared text and subtrees behind that only old objects used. They are swept out when
-// there are twice as many as the last sweep left, plus some: so what is dead stays in proportion to what lives, and a
-// sweep costs no more than a look or two at each.
-constexpr std::uint32_t kObjectsBetweenLooks = 1024;
-constexpr std::uint64_t kFewShared = 8192;
-
 bool SameIdentity(const meta::v1::ObjectMeta& a, const meta::v1::ObjectMeta& b) {
   return a.name == b.name && a.namespace_ == b.namespace_ && a.resourceVersion == b.resourceVersion && a.uid == b.uid;
 }
@@ -64,10 +58,6 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
 }
 
 Received ObjectIntake::Take(std::string_view json) {
-  if (++since_look_ >= kObjectsBetweenLooks) {
-    since_look_ = 0;
-    if (Remembered() > 2 * swept_ + kFewShared) Sweep();
-  }
   misfits_.clear();
   Result<AnyRef> object = decoder_.Decode(json, decode_);
   if (!object) return Refuse(json, object.error());
@@ -90,16 +80,6 @@ Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
   Received received{KeyOf(identity, table_), {}, identity.resource_version, IsForeign(identity, table_)};
   Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
   return received;
-}
-
-void ObjectIntake::Sweep() {
-  decoder_.Sweep();
-  swept_ = Remembered();
-}
-
-std::uint64_t ObjectIntake::Remembered() const noexcept {
-  const ObjectDecoder::Stats stats = decoder_.stats();
-  return stats.strings + stats.subtrees;
 }
 
 void ObjectIntake::Report(std::string_view json, const Error& error) {

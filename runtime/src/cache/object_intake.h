@@ -34,8 +34,10 @@ class ObjectIntake {
   Received Take(std::string_view json);
   // An event that is no object of ours, by its text: for unknown event types and bookmarks that do not decode.
   void Report(std::string_view json, const Error& error);
-  // Forgets what no object shares any more. Happens by itself as well.
-  void Sweep();
+  // Forgets what no object shares any more, in steps: SweepStep() returns true while there may be more of it. The
+  // decoder does so by itself as well, a little with each object.
+  void StartSweep() { decoder_.StartSweep(); }
+  bool SweepStep() { return decoder_.SweepStep(); }
 
  private:
   Received Refuse(std::string_view json, const Error& error);
@@ -43,7 +45,6 @@ class ObjectIntake {
   // The result of a transform, which was made by a copy that shares nothing, with its text and subtrees shared again.
   AnyRef Share(AnyRef changed, const AnyRef& received);
   void ReportMisfits(const ObjectKey& key);
-  std::uint64_t Remembered() const noexcept;  // shared text and subtrees
 
   const TypeTable& table_;
   std::string informer_;
@@ -53,8 +54,6 @@ class ObjectIntake {
   ObjectDecoder::Sharing sharing_;
   ObjectDecoder decoder_;
   TransformFunction transform_;
-  std::uint32_t since_look_ = 0;
-  std::uint64_t swept_ = 0;  // what the last sweep left
 };
 
 }  // namespace kgen::cache

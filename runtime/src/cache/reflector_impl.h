@@ -44,7 +44,10 @@ class Reflector::Impl final : public SharedObject {
   void Start();
   void Stop();
   ReflectorStatus status() const;
-  void Sweep() { intake_.Sweep(); }
+  void Sweep() {
+    intake_.StartSweep();
+    SweepOn();
+  }
   void SetResync(Nanos period);
 
  private:
@@ -164,6 +167,10 @@ class Reflector::Impl final : public SharedObject {
   void Changed();
   void Discard(ListedObjects& items);  // of a list or streaming list that came to nothing
   TimePoint Now() const noexcept { return executor_->clock()->Now(); }
+  // One short task after the other, so that events come in between.
+  void SweepOn() {
+    if (intake_.SweepStep()) executor_->Post(strand_, [self = Shared<Impl>(this)] { self->SweepOn(); });
+  }
 
   // Of the stream that is open.
   void Open(Request& request, bool watch, const ListOptions& options);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 constexpr std::size_t kDepth = 256;
+constexpr std::size_t kSlotsInAStep = 1024;  // of a sweep
 
 }  // namespace
 
@@ -56,6 +57,7 @@ class ObjectDecoder::Impl {
     AnyRef object = AnyRef::Adopt(block);  // gives everything back on error
     codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
     auto done = codec::Interpreter(json, options, shared, scratch_).Run(block->object(), table_);
+    if (shared != nullptr) shared->SweepAfterObject();
     if (!done) return Fail(std::move(done).error());
     return object;
   }
@@ -80,11 +82,15 @@ Result<AnyRef> ObjectDecoder::Decode(std::string_view json, const DecodeOptions&
   return impl_->Decode(json, options);
 }
 
-// Subtrees first: they hold strings.
 void ObjectDecoder::Sweep() {
-  impl_->state().subtrees.Sweep();
-  impl_->state().strings.Sweep();
+  StartSweep();
+  while (SweepStep()) {
+  }
 }
+
+void ObjectDecoder::StartSweep() { impl_->state().StartSweep(); }
+
+bool ObjectDecoder::SweepStep() { return impl_->state().SweepStep(kSlotsInAStep); }
 
 ObjectDecoder::Stats ObjectDecoder::stats() const noexcept {
   const codec::SharedState& state = impl_->state();

@@ -3,6 +3,7 @@
 #include "codec/sharing.h"
 
 #include <random>
+#include <utility>
 
 namespace kgen::codec {
 
@@ -57,7 +58,10 @@ const std::uint64_t* ProcessKeys() noexcept {
   return kKeys.words;
 }
 
-constexpr std::size_t kFirstSlots = 64;
+// Slots to look at after each object, and for each entry that it added. An entry that nobody needs is found before the
+// table has taken in an eighth of its slots, whatever is decoded.
+constexpr std::size_t kSlotsForObject = 32;
+constexpr std::size_t kSlotsForEntry = 8;
 
 // Sole owner: nobody else holds the block, so nobody can take another reference to it.
 bool OnlyOurs(const BlockHeader* block) noexcept { return block->refs.load(std::memory_order_acquire) == 1; }
@@ -84,7 +88,7 @@ Hash128 KeyedHash::operator()(std::string_view text, std::uint64_t seed) const n
   b = Mix(b ^ tail.last, tail.first ^ keys_[5]);
   Hash128 hash{Mix(a ^ text.size(), keys_[6]), Mix(b ^ keys_[7], text.size() ^ keys_[2])};
 #ifdef KGEN_CODEC_WEAK_HASH
-  hash = {hash.a & 0xFF, 0};
+  hash = {(hash.a & 0xFF) << 56 | (hash.a & 0xFF), 0};
 #endif
   return hash;
 }
@@ -101,7 +105,7 @@ std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
   const Words tail = Tail(p, left);
   a = Mix(Mix(a ^ tail.first, tail.last ^ keys_[4]) ^ text.size(), keys_[6]);
 #ifdef KGEN_CODEC_WEAK_HASH
-  a &= 0xFF;
+  a = (a & 0xFF) << 56 | (a & 0xFF);
 #endif
   return a;
 }
@@ -109,60 +113,38 @@ std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
 // ---- StringPool. ----
 
 StringPool::~StringPool() {
-  for (const Slot& slot : slots_) {
-    if (slot.text != nullptr && detail::DropRef(slot.text)) detail::DestroyText(slot.text);
-  }
+  table_.ForEach([](const Slot& slot) {
+    if (detail::DropRef(slot.text)) detail::DestroyText(slot.text);
+  });
 }
 
 detail::TextBlock* StringPool::Intern(std::string_view text) {
-  if ((size_ + 1) * 4 > slots_.size() * 3) Rebuild(slots_.empty() ? kFirstSlots : slots_.size() * 2);
   const std::uint64_t hash = hash_.Short(text);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = hash & mask;
-  for (; slots_[i].text != nullptr; i = (i + 1) & mask) {
-    if (slots_[i].hash != hash || slots_[i].text->view() != text) continue;
+  const Slot* known =
+      table_.Find(hash, [&](const Slot& slot) { return slot.key == hash && slot.text->view() == text; });
+  if (known != nullptr) {
     ++hits_;
-    detail::AddRef(slots_[i].text);
-    return slots_[i].text;
+    detail::AddRef(known->text);
+    return known->text;
   }
   TextBlock* block = detail::NewText(text);
   detail::AddRef(block);
-  slots_[i] = {hash, block};
-  ++size_;
+  table_.Insert({hash, block});
   return block;
 }
 
-void StringPool::Rebuild(std::size_t capacity) {
-  std::vector<Slot> old(capacity, Slot{0, nullptr});
-  old.swap(slots_);
-  const std::size_t mask = capacity - 1;
-  for (const Slot& slot : old) {
-    if (slot.text == nullptr) continue;
-    std::size_t i = slot.hash & mask;
-    while (slots_[i].text != nullptr) i = (i + 1) & mask;
-    slots_[i] = slot;
-  }
-}
-
-void StringPool::Sweep() {
-  for (Slot& slot : slots_) {
-    if (slot.text == nullptr || !OnlyOurs(slot.text)) continue;
+void StringPool::Sweep(std::size_t slots) {
+  table_.Look(slots, [](const Slot& slot) {
+    if (!OnlyOurs(slot.text)) return false;
     detail::DestroyText(slot.text);
-    slot.text = nullptr;
-    --size_;
-  }
-  if (slots_.empty()) return;
-  std::size_t capacity = kFirstSlots;
-  while (capacity * 3 < (size_ + 1) * 4) capacity *= 2;
-  Rebuild(capacity);
+    return true;
+  });
 }
 
 // ---- SubtreeMemo. ----
 
 SubtreeMemo::~SubtreeMemo() {
-  for (Slot& slot : slots_) {
-    if (slot.block != nullptr) Release(slot);
-  }
+  table_.ForEach([](const Slot& slot) { Release(slot); });
 }
 
 void SubtreeMemo::FieldStats::Count(bool hit) noexcept {
@@ -217,7 +199,7 @@ SubtreeMemo::Key SubtreeMemo::MakeKey(std::string_view raw, const Field& field, 
 }
 
 bool SubtreeMemo::Matches(const Slot& slot, const Key& key) noexcept {
-  if (slot.hash != key.hash || slot.variant != key.variant || !SameType(*slot.field, *key.field)) return false;
+  if (slot.key != key.hash || slot.variant != key.variant || !SameType(*slot.field, *key.field)) return false;
 #ifdef KGEN_CODEC_WEAK_HASH
   if (slot.raw != key.raw) return false;
 #endif
@@ -225,28 +207,21 @@ bool SubtreeMemo::Matches(const Slot& slot, const Key& key) noexcept {
 }
 
 SubtreeMemo::Hit SubtreeMemo::Find(const Key& key) noexcept {
-  if (!slots_.empty()) {
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = key.hash.a & mask; slots_[i].block != nullptr; i = (i + 1) & mask) {
-      if (!Matches(slots_[i], key)) continue;
-      ++hits_;
-      detail::AddRef(slots_[i].block);
-      return {slots_[i].block, slots_[i].members};
-    }
+  const Slot* known = table_.Find(key.hash.a, [&](const Slot& slot) { return Matches(slot, key); });
+  if (known == nullptr) {
+    ++misses_;
+    return {};
   }
-  ++misses_;
-  return {};
+  ++hits_;
+  detail::AddRef(known->block);
+  return {known->block, known->members};
 }
 
 void SubtreeMemo::Insert(const Key& key, BlockHeader* block, std::size_t members) {
-  if ((size_ + 1) * 4 > slots_.size() * 3) Rebuild(slots_.empty() ? kFirstSlots : slots_.size() * 2);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = key.hash.a & mask;
-  for (; slots_[i].block != nullptr; i = (i + 1) & mask) {
-    if (Matches(slots_[i], key)) return;  // decoded once more inside itself
-  }
-  Slot& slot = slots_[i];
-  slot.hash = key.hash;
+  const auto matches = [&](const Slot& slot) { return Matches(slot, key); };
+  if (table_.Find(key.hash.a, matches) != nullptr) return;  // decoded once more inside itself
+  Slot slot;
+  slot.key = key.hash;
   slot.block = block;
   slot.field = key.field;
   slot.members = static_cast<std::uint32_t>(members);
@@ -254,13 +229,12 @@ void SubtreeMemo::Insert(const Key& key, BlockHeader* block, std::size_t members
 #ifdef KGEN_CODEC_WEAK_HASH
   slot.raw = key.raw;
 #endif
+  table_.Insert(std::move(slot));
   detail::AddRef(block);
-  ++size_;
 }
 
-void SubtreeMemo::Release(Slot& slot) noexcept {
+void SubtreeMemo::Release(const Slot& slot) noexcept {
   BlockHeader* block = slot.block;
-  slot.block = nullptr;
   const Field& field = *slot.field;
   switch (field.kind) {
     case ValueKind::kBox:
@@ -274,34 +248,36 @@ void SubtreeMemo::Release(Slot& slot) noexcept {
   }
 }
 
-void SubtreeMemo::Rebuild(std::size_t capacity) {
-  std::vector<Slot> old(capacity);
-  old.swap(slots_);
-  const std::size_t mask = capacity - 1;
-  for (Slot& slot : old) {
-    if (slot.block == nullptr) continue;
-    std::size_t i = slot.hash.a & mask;
-    while (slots_[i].block != nullptr) i = (i + 1) & mask;
-    slots_[i] = std::move(slot);
-  }
+void SubtreeMemo::Sweep(std::size_t slots) {
+  table_.Look(slots, [](const Slot& slot) {
+    if (!OnlyOurs(slot.block)) return false;
+    Release(slot);
+    return true;
+  });
 }
 
-// A subtree that goes may have held the last other reference to one inside it, hence until nothing changes.
-void SubtreeMemo::Sweep() {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Slot& slot : slots_) {
-      if (slot.block == nullptr || !OnlyOurs(slot.block)) continue;
-      Release(slot);
-      --size_;
-      changed = true;
-    }
+// ---- Both. ----
+
+void SharedState::SweepAfterObject() {
+  subtrees.Sweep(kSlotsForObject + kSlotsForEntry * subtrees.table_.TakeInserted());
+  strings.Sweep(kSlotsForObject + kSlotsForEntry * strings.table_.TakeInserted());
+}
+
+void SharedState::StartSweep() noexcept {
+  subtrees.table_.StartLooking();
+  strings.table_.StartLooking();
+}
+
+// A subtree that goes may have held the last other reference to one inside it, or to text: hence all of them until
+// nothing changes, and the text after them.
+bool SharedState::SweepStep(std::size_t slots) {
+  if (!subtrees.table_.IsClean()) {
+    subtrees.Sweep(slots);
+    strings.table_.StartLooking();
+  } else if (!strings.table_.IsClean()) {
+    strings.Sweep(slots);
   }
-  if (slots_.empty()) return;
-  std::size_t capacity = kFirstSlots;
-  while (capacity * 3 < (size_ + 1) * 4) capacity *= 2;
-  Rebuild(capacity);
+  return !subtrees.table_.IsClean() || !strings.table_.IsClean();
 }
 
 }  // namespace kgen::codec

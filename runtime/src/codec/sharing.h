@@ -1,10 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees. [D7]
+// What an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees.
 //
 //   StringPool    text -> the block that already holds it; found by hash, decided by comparing the bytes
 //   SubtreeMemo   raw JSON of a box, list or map -> the block that was decoded from the same bytes; decided by a keyed
 //                 128-bit hash alone
+//
+// Both hold one reference to each block, and forget blocks that nobody else holds. They look for those in steps, a few
+// slots for each object that is decoded, so that no event waits for a pass over the whole table.
 //
 // Thread safety: none; they belong to one strand.
 #ifndef KGEN_SRC_CODEC_SHARING_H_
@@ -17,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/stepped_table.h"
 #include "core/blocks.h"
 #include "kgen/core/type_table.h"
 
@@ -55,22 +59,26 @@ class StringPool {
 
   // One reference to a block with that text, owned by the caller.
   detail::TextBlock* Intern(std::string_view text);
-  void Sweep();
+  // Looks at so many slots, and forgets the text there that nobody else holds.
+  void Sweep(std::size_t slots);
 
-  std::size_t size() const noexcept { return size_; }
-  std::size_t bytes() const noexcept { return slots_.capacity() * sizeof(Slot); }
+  std::size_t size() const noexcept { return table_.size(); }
+  std::size_t bytes() const noexcept { return table_.bytes(); }
   std::uint64_t hits() const noexcept { return hits_; }
 
  private:
+  friend struct SharedState;
   struct Slot {
-    std::uint64_t hash;
-    detail::TextBlock* text;  // one reference of ours; null: free
+    std::uint64_t key = 0;
+    detail::TextBlock* text = nullptr;  // one reference of ours; null: free
+
+    bool free() const noexcept { return text == nullptr; }
+    std::uint64_t hash() const noexcept { return key; }
+    const void* memory() const noexcept { return text; }
   };
-  void Rebuild(std::size_t capacity);
 
   KeyedHash hash_;
-  std::vector<Slot> slots_;  // a power of two; linear probing
-  std::size_t size_ = 0;
+  SteppedTable<Slot> table_;
   std::uint64_t hits_ = 0;
 };
 
@@ -110,18 +118,18 @@ class SubtreeMemo {
   Hit Find(const Key& key) noexcept;
   // `block` is what `key.raw` decodes to; the memo takes a reference of its own.
   void Insert(const Key& key, detail::BlockHeader* block, std::size_t members);
-  void Sweep();
+  // Looks at so many slots, and forgets the subtrees there that nobody else holds.
+  void Sweep(std::size_t slots);
 
-  std::size_t size() const noexcept { return size_; }
-  std::size_t bytes() const noexcept {
-    return slots_.capacity() * sizeof(Slot) + stats_.capacity() * sizeof(FieldStats);
-  }
+  std::size_t size() const noexcept { return table_.size(); }
+  std::size_t bytes() const noexcept { return table_.bytes() + stats_.capacity() * sizeof(FieldStats); }
   std::uint64_t hits() const noexcept { return hits_; }
   std::uint64_t misses() const noexcept { return misses_; }
 
  private:
+  friend struct SharedState;
   struct Slot {
-    Hash128 hash;
+    Hash128 key;
     detail::BlockHeader* block = nullptr;  // one reference of ours; null: free
     const Field* field = nullptr;          // any field of that type
     std::uint32_t members = 0;
@@ -129,17 +137,19 @@ class SubtreeMemo {
 #ifdef KGEN_CODEC_WEAK_HASH
     std::string raw;  // the 8-bit hash of the fuzz target proves nothing, so the bytes decide
 #endif
+
+    bool free() const noexcept { return block == nullptr; }
+    std::uint64_t hash() const noexcept { return key.a; }
+    const void* memory() const noexcept { return block; }
   };
   static bool SameType(const Field& a, const Field& b) noexcept { return a.kind == b.kind && a.detail == b.detail; }
   static bool Matches(const Slot& slot, const Key& key) noexcept;
-  static void Release(Slot& slot) noexcept;
-  void Rebuild(std::size_t capacity);
+  static void Release(const Slot& slot) noexcept;
   void GrowStats();
 
   KeyedHash hash_;
-  std::vector<Slot> slots_;        // a power of two; linear probing
-  std::vector<FieldStats> stats_;  // the same, by address
-  std::size_t size_ = 0;
+  SteppedTable<Slot> table_;
+  std::vector<FieldStats> stats_;  // a power of two; linear probing, by address
   std::size_t fields_ = 0;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
@@ -151,6 +161,14 @@ struct SharedState {
   SubtreeMemo subtrees;
   bool share_strings = true;
   bool share_subtrees = true;
+
+  // After each object: looks for what nobody uses any more, in proportion to what the object added. So what is dead is
+  // never more than half of what lives, plus what died since the last object.
+  void SweepAfterObject();
+  // A search through everything, in steps: `slots` of each table. SweepStep() returns false once a look at all of them
+  // found nothing more to forget.
+  void StartSweep() noexcept;
+  bool SweepStep(std::size_t slots);
 };
 
 }  // namespace kgen::codec

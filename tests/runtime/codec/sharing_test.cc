@@ -82,6 +82,46 @@ TEST_F(SharingTest, SweepForgetsWhatNobodyUses) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
+// Each object brings text and subtrees that no other has.
+std::string UniqueObject(int i) {
+  return Object(i, R"(,"note":"only once, number )" + std::to_string(i) + R"(","templates":[{"metadata":{"name":"t)" +
+                       std::to_string(i) + R"("}}])");
+}
+
+TEST_F(SharingTest, UpdatesLeaveNoMoreBehindThanHalfOfWhatLives) {
+  constexpr int kAlive = 2000;
+  ObjectDecoder decoder(Widget::kTable);
+  std::vector<AnyRef> alive(kAlive);
+  for (int i = 0; i < kAlive; ++i) alive[i] = Must(decoder.Decode(UniqueObject(i)));
+  const ObjectDecoder::Stats full = decoder.stats();
+  const std::int64_t blocks = LiveBlocks();
+  for (int i = kAlive; i < 30 * kAlive; ++i) {
+    alive[i % kAlive] = Must(decoder.Decode(UniqueObject(i)));
+    ASSERT_LT(decoder.stats().strings, full.strings * 3 / 2) << i;
+    ASSERT_LT(decoder.stats().subtrees, full.subtrees * 3 / 2 + 100) << i;
+    ASSERT_LT(decoder.stats().bytes, full.bytes * 5 / 2) << i;
+  }
+  EXPECT_LT(LiveBlocks(), blocks * 3 / 2);
+}
+
+TEST_F(SharingTest, ASweepInStepsForgetsTheSameWithObjectsInBetween) {
+  ObjectDecoder decoder(Widget::kTable);
+  std::vector<AnyRef> alive;
+  for (int i = 0; i < 3000; ++i) alive.push_back(Must(decoder.Decode(UniqueObject(i))));
+  AnyRef kept = alive[5];
+  alive.clear();
+  decoder.StartSweep();
+  int steps = 0;
+  while (decoder.SweepStep()) {
+    if (++steps < 10) alive.push_back(Must(decoder.Decode(Object(-steps))));
+    ASSERT_LT(steps, 1000);
+  }
+  EXPECT_GT(steps, 3);
+  EXPECT_LT(decoder.stats().strings, 30u);
+  EXPECT_LT(decoder.stats().subtrees, 30u);
+  EXPECT_EQ(*kept.As<Widget>(), Must(Decode<Widget>(UniqueObject(5))));
+}
+
 TEST_F(SharingTest, RawJsonIsSharedAndSweptLikeOtherSubtrees) {
   ObjectDecoder decoder(Widget::kTable);
   const std::int64_t before = LiveBlocks();

@@ -117,7 +117,8 @@ class Reflector : public SharedObject {
   ReflectorStatus status() const;
   // How often Hooks::should_resync is asked while it watches; 0: never. Replaces ReflectorOptions::resync.
   void SetResync(Nanos period);
-  // Forgets shared strings and subtrees that no object uses any more. After a relist was applied.
+  // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand that follow. After a
+  // relist was applied.
   void Sweep();
 
  private:

@@ -77,13 +77,14 @@ Result<T> Decode(std::string_view json, const DecodeOptions& options = {}) {
 // The text of exactly one JSON value, checked. Errors: kDecode with byte offset.
 Result<Json> ParseJson(std::string_view text);
 
-// Decodes objects for a cache: interns strings and shares equal subtrees between the objects it made. [D7]
+// Decodes objects for a cache: interns strings and shares equal subtrees between the objects it made.
 //
 // Equal subtrees are recognised by a keyed 128-bit hash of their raw bytes (key: random per process), never by an
 // unkeyed one. A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
 //
 // Thread safety: one thread at a time (an informer's strand); the objects are free to go anywhere.
-// Ownership: pool and memo hold one reference to each shared block. Sweep() drops those that nobody else holds.
+// Ownership: pool and memo hold one reference to each shared block, and drop those that nobody else holds: Decode() looks
+// at a few of them each time, in proportion to what the object added.
 class ObjectDecoder {
  public:
   struct Sharing {
@@ -101,9 +102,12 @@ class ObjectDecoder {
   // Errors: kDecode (see above); the message holds the object's namespace/name as far as it was read.
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {});
 
-  // Forgets shared strings and subtrees that no object uses any more. Called by the pipeline after a relist, and now
-  // and then. Cost: one pass over the pool.
+  // Forgets every shared string and subtree that no object uses any more. Cost: one pass over pool and memo, or a few.
   void Sweep();
+  // The same in steps of some tens of microseconds, for a strand on which other work waits: Decode() may come in between.
+  // After StartSweep(), SweepStep() returns true while there may be more to forget.
+  void StartSweep();
+  bool SweepStep();
   struct Stats {
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
     std::size_t bytes = 0;  // of the tables of pool and memo
