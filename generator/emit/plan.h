@@ -62,6 +62,7 @@ struct PlannedStruct {
   std::string metadata;                // the member that is its ObjectMeta or ListMeta; empty: none
   std::string item;                    // of a list: the type of its elements
   std::string kind_symbol;             // the KindInfo of its table: "kOrderKind"; empty: none
+  bool preserve_unknown = false;       // the schema allows members that it does not name
 };
 
 // One KindInfo. Literals are complete.

@@ -251,6 +251,7 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   out.name = scope.name;
   out.path = scope.path;
   out.table_name = scope.title;
+  out.preserve_unknown = schema.preserve_unknown;
   out.comment = CommentLines(DescribeStruct(schema, fallback), scope.width());
   const std::vector<const model::Field*> fields = Members(schema, scope.role, scope.title);
   if (fields.size() > kMostMembers) {

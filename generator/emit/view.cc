@@ -154,6 +154,7 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
                         {"slot_lines", SlotLines(slots.slots)},
                         {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
                         {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
+                        {"flags", planned.preserve_unknown ? "::kgen::kPreservesUnknown" : "0"},
                         {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
                         {"metadata", planned.metadata.empty() ? "::kgen::TypeTable::kNoMetadata"
                                                               : "offsetof(" + type + ", " + planned.metadata + ")"},

@@ -65,7 +65,7 @@ class Resolver {
       }
     }
     for (const auto& [name, definition] : draft_.definitions) {
-      if (!IsNamedDefinition(definition)) continue;
+      if (!IsNamedDefinition(definition, draft_.definitions)) continue;
       std::optional<DefinitionName> place = PlaceOf(definition);
       if (!place) {
         diagnostics_.Error("illegal-name", definition.origin,

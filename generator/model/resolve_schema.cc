@@ -45,6 +45,95 @@ bool AreIntegerAndString(const std::vector<RawSchemaPtr>& branches) {
   return (a == "integer" && b == "string") || (a == "string" && b == "integer");
 }
 
+JsonKind KindOfJson(std::string_view json) {
+  switch (json.front()) {
+    case '{':
+      return JsonKind::kObject;
+    case '[':
+      return JsonKind::kList;
+    case '"':
+      return JsonKind::kString;
+    case 'n':
+      return JsonKind::kNull;
+    case 't':
+    case 'f':
+      return JsonKind::kBool;
+    default:
+      return JsonKind::kNumber;
+  }
+}
+
+// Of a schema without type that looks like `type` by its other keywords: whether it also says that values of another
+// type are legal, in a branch, an enum or a default. `seen` holds the definitions that were looked at.
+bool AllowsOthers(const RawSchema& raw, std::string_view type, const Definitions& definitions,
+                  std::set<std::string_view>& seen) {
+  if (!raw.ref.empty()) {
+    if (const std::optional<Schema> value = WellKnownValue(raw.ref)) {
+      return type != "object" || value->kind != Kind::kJson || value->json_shape != JsonShape::kObject;
+    }
+    const auto found = definitions.find(raw.ref);
+    if (found == definitions.end() || !seen.insert(found->first).second) return false;
+    return AllowsOthers(*found->second.schema, type, definitions, seen);
+  }
+  if (!raw.type.empty()) return raw.type != type;
+  if (raw.int_or_string || raw.format == "int-or-string") return true;
+  const JsonKind kind = type == "object" ? JsonKind::kObject : JsonKind::kList;
+  const auto other = [kind](JsonKind found) { return found != kind && found != JsonKind::kNull; };
+  for (const RawValue& value : raw.enum_values) {
+    if (other(value.kind)) return true;
+  }
+  if (!raw.default_json.empty() && other(KindOfJson(raw.default_json))) return true;
+  for (const auto* branches : {&raw.all_of, &raw.any_of, &raw.one_of}) {
+    for (const RawSchemaPtr& branch : *branches) {
+      if (AllowsOthers(*branch, type, definitions, seen)) return true;
+    }
+  }
+  return false;
+}
+
+bool AllowsOthers(const RawSchema& raw, std::string_view type, const Definitions& definitions) {
+  std::set<std::string_view> seen;
+  return AllowsOthers(raw, type, definitions, seen);
+}
+
+// The C++ type that a member of this schema has, for messages.
+std::string CppType(const Schema& schema) {
+  switch (schema.kind) {
+    case Kind::kObject:
+    case Kind::kRef:
+      return "a struct";
+    case Kind::kList:
+      return "kgen::List of " + CppType(*schema.element);
+    case Kind::kMap:
+      return "kgen::Map of " + CppType(*schema.element);
+    case Kind::kString:
+      return "kgen::String";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kInt32:
+      return "std::int32_t";
+    case Kind::kInt64:
+      return "std::int64_t";
+    case Kind::kDouble:
+      return "double";
+    case Kind::kBytes:
+      return "kgen::Bytes";
+    case Kind::kTime:
+      return "kgen::Time";
+    case Kind::kMicroTime:
+      return "kgen::MicroTime";
+    case Kind::kDuration:
+      return "kgen::Duration";
+    case Kind::kQuantity:
+      return "kgen::Quantity";
+    case Kind::kIntOrString:
+      return "kgen::IntOrString";
+    case Kind::kJson:
+      return "kgen::Json";
+  }
+  return "kgen::Json";
+}
+
 // An integer of 64 bits.
 bool IsInt64(std::string_view text) {
   std::int64_t value = 0;
@@ -102,10 +191,12 @@ std::optional<Schema> WellKnownValue(std::string_view definition) {
   return std::nullopt;
 }
 
-bool IsNamedDefinition(const RawDefinition& definition) {
+bool IsNamedDefinition(const RawDefinition& definition, const Definitions& definitions) {
   const RawSchema& raw = *definition.schema;
   if (WellKnownValue(definition.name)) return false;
-  if (!raw.gvks.empty() || !raw.properties.empty()) return true;
+  if (!raw.gvks.empty()) return true;
+  if (raw.type.empty() && raw.ref.empty() && AllowsOthers(raw, "object", definitions)) return false;
+  if (!raw.properties.empty()) return true;
   if (!raw.ref.empty() || !raw.all_of.empty()) return true;  // an alias, or a composition
   return raw.type == "object" && !raw.additional_properties && !raw.additional_allowed &&
          !raw.preserve_unknown.value_or(false);
@@ -120,6 +211,7 @@ Schema SchemaResolver::Resolve(const RawSchema& raw, const Rules& rules, const D
   if (rules.custom) CheckStructure(raw, path);
   if (!following_.empty()) ++followed_;
   Schema schema = Decide(raw, rules, path);
+  if (rules.custom) WarnOfNoType(raw, schema, path);
   schema.origin = raw.origin;
   schema.nullable = schema.nullable || raw.nullable;
   schema.deprecated = raw.deprecated;
@@ -288,12 +380,14 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
   return schema;
 }
 
+// Without a type the other keywords have to tell. They only narrow what a value of their type may be, so what they
+// suggest counts unless something allows values of another type; then any JSON has to be taken.
 Schema SchemaResolver::DecideUntyped(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
   const bool branches = !rules.custom && !raw.all_of.empty();
-  if (!raw.properties.empty() || raw.additional_properties != nullptr || branches)
-    return DecideObject(raw, rules, path);
-  if (raw.items != nullptr) return DecideArray(raw, rules, path);
-  return Make(Kind::kJson);
+  const bool object = !raw.properties.empty() || raw.additional_properties != nullptr || branches;
+  const bool list = raw.items != nullptr;
+  if (object == list || AllowsOthers(raw, object ? "object" : "array", draft_.definitions)) return Make(Kind::kJson);
+  return object ? DecideObject(raw, rules, path) : DecideArray(raw, rules, path);
 }
 
 void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const DocumentPath& path, Schema& schema) {
@@ -450,13 +544,19 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
   }
 }
 
+void SchemaResolver::WarnOfNoType(const RawSchema& raw, const Schema& schema, const DocumentPath& path) {
+  if (!raw.type.empty() || !raw.ref.empty() || raw.preserve_unknown.value_or(false) || IsIntOrString(raw)) return;
+  Warn("crd-structural", raw.origin, "the schema has no type; in C++ it is " + CppType(schema), path,
+       schema.kind == Kind::kJson ? "add `type`, or `x-kubernetes-preserve-unknown-fields: true` if any JSON is meant"
+                                  : "add `type`");
+}
+
 // What the server refuses in a CRD but is clear enough to go on with [GEN CRD-08].
 void SchemaResolver::CheckStructure(const RawSchema& raw, const DocumentPath& path) {
   const auto warn = [&](std::string message, std::string hint = {}) {
     Warn("crd-structural", raw.origin, std::move(message), path, std::move(hint));
   };
   const bool preserve = raw.preserve_unknown.value_or(false);
-  if (raw.type.empty() && raw.ref.empty() && !preserve && !IsIntOrString(raw)) warn("the schema has no type");
   if (raw.type == "array" && raw.items == nullptr && !raw.items_is_list) warn("an array without items", "add `items`");
   if (!raw.properties.empty() && (raw.additional_properties != nullptr || raw.additional_allowed)) {
     warn("properties and additionalProperties exclude each other in a CRD");

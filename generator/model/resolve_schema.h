@@ -21,8 +21,10 @@ namespace kgen::generator::model {
 // Definitions that are values of a kind of their own wherever they are referred to [GEN WK-02..WK-14].
 std::optional<Schema> WellKnownValue(std::string_view definition);
 
+using Definitions = std::map<std::string, RawDefinition, std::less<>>;
+
 // Does a definition become a NamedType? Others are put in place of each reference to them [GEN REF-12, REF-13].
-bool IsNamedDefinition(const RawDefinition& definition);
+bool IsNamedDefinition(const RawDefinition& definition, const Definitions& definitions);
 
 class SchemaResolver {
  public:
@@ -62,6 +64,7 @@ class SchemaResolver {
                     Schema& schema);
   void AddEnum(const RawSchema& raw, const DocumentPath& path, Schema& schema);
   void CheckStructure(const RawSchema& raw, const DocumentPath& path);
+  void WarnOfNoType(const RawSchema& raw, const Schema& schema, const DocumentPath& path);
   void Warn(std::string_view id, Origin origin, std::string message, const DocumentPath& path, std::string hint = {});
 
   const Draft& draft_;

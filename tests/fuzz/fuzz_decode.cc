@@ -6,8 +6,9 @@
 //   purpose:
 //     we refuse a byte order mark and nesting over 256; we accept a lone surrogate escape (as U+FFFD) and numbers that
 //     no double can hold (as text).
-//   * As an object: decode -> encode -> decode is stable and gives an equal value; sharing changes nothing; whatever is
-//     refused leaves no block behind.
+//   * As an object: decode -> encode -> decode is stable and gives an equal value with an equal hash; what goes out is
+//     what came in, each number as it was spelled; sharing changes nothing; whatever is refused leaves no block behind.
+//   * As opaque JSON: equality and hash go by the value, and so agree with the canonical text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +22,9 @@
 
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
+#include "kgen/core/unknown_fields.h"
 #include "kgen/core/unstructured.h"
+#include "tests/runtime/codec/exactly.h"
 #include "tests/runtime/codec/widget.h"
 
 namespace {
@@ -96,6 +99,9 @@ void CheckRoundTrip(std::string_view text, bool is_json) {
     auto value = kgen::Decode<T>(text, {.misfits = &misfits});
     if (value) {
       Require(is_json, "decoded what is no JSON");
+      for (const kgen::Misfit& misfit : misfits) {
+        Require(!misfit.path.empty() && misfit.offset < text.size(), "a misfit without a place");
+      }
       const std::string once = kgen::Encode(*value);
       Require(kgen::ParseJson(once).has_value(), "encoded what is no JSON:", once);
       auto again = kgen::Decode<T>(once);
@@ -107,15 +113,58 @@ void CheckRoundTrip(std::string_view text, bool is_json) {
       Require(kgen::Encode(copy) == once, "a copy differs");
       if constexpr (requires { copy == *value; }) {
         Require(copy == *value && kgen::Hash(copy) == kgen::Hash(*value), "a copy is not equal");
-      }
-      for (const kgen::Misfit& misfit : misfits) {
-        Require(!misfit.path.empty() && misfit.offset < text.size(), "a misfit without a place");
+        Require(*again == *value && kgen::Hash(*again) == kgen::Hash(*value), "what was encoded is not equal:", once);
+        Require(kgen::SemanticEqual(*again, *value), "what was encoded is not semantically equal:", once);
+        // A number in another spelling may be one that fits, or none: a misfit has no value to compare.
+        auto canonical = kgen::Decode<T>(kgen::CanonicalJson(once), {.misfits = &misfits});
+        if (canonical && misfits.empty()) {
+          Require(*canonical == *value && kgen::Hash(*canonical) == kgen::Hash(*value),
+                  "another spelling is not equal:", once);
+        }
       }
     }
     kgen::DecodeOptions strict{.strict = true, .drop_managed_fields = true};
     if (auto checked = kgen::Decode<T>(text, strict)) Require(value.has_value(), "strict accepts more than lenient");
   }
   Require(LiveBlocks() == before, "blocks are left");
+}
+
+// What comes in goes out.
+void CheckNothingIsLost(std::string_view text) {
+  if (const auto object = kgen::Decode<kgen::Unstructured>(text)) {
+    Require(kgen::Exactly(kgen::Encode(*object)) == kgen::Exactly(text), "lost of an Unstructured:", text);
+  }
+  // A Widget says what it is, so here what comes in must not.
+  for (const char* said : {"apiVersion", "kind", "\\"}) {
+    if (text.find(said) != text.npos) return;
+  }
+  if (const auto widget = kgen::Decode<Widget>(text)) {
+    const std::size_t inside = text.find('{') + 1;
+    const bool empty = text[text.find_first_not_of(" \t\r\n", inside)] == '}';
+    std::string whole = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget")";
+    whole.append(empty ? "" : ",").append(text.substr(inside));
+    Require(kgen::Exactly(kgen::Encode(*widget)) == kgen::Exactly(whole), "lost of a Widget:", text);
+  }
+}
+
+// Opaque JSON beside the same value in another spelling.
+void CheckEquality(std::string_view text) {
+  const auto with = [](std::string_view json) {
+    kgen::UnknownFields fields;
+    fields.Append("a", kgen::Json(json));
+    return Widget{.unknown_fields = fields};
+  };
+  const std::string canonical = kgen::CanonicalJson(text);
+  const Widget a = with(text);
+  const Widget b = with(canonical);
+  Require(a == b && b == a && kgen::Hash(a) == kgen::Hash(b), "not equal to its canonical text:", text);
+  // Half of it and the rest, as two values: equal exactly if the canonical texts are.
+  const std::string_view first = text.substr(0, text.size() / 2);
+  const std::string_view second = text.substr(text.size() / 2);
+  if (!kgen::ParseJson(first) || !kgen::ParseJson(second)) return;
+  const bool same = kgen::CanonicalJson(first) == kgen::CanonicalJson(second);
+  Require((kgen::Json(first) == kgen::Json(second)) == same, "equality and canonical text disagree:", text);
+  Require(!same || kgen::Hash(with(first)) == kgen::Hash(with(second)), "equal values of different hashes:", text);
 }
 
 // One decoder over all inputs, with some objects alive, so that inputs share with each other.
@@ -156,6 +205,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CheckRoundTrip<Widget>(text, is_json);
   CheckRoundTrip<WidgetList>(text, is_json);
   CheckRoundTrip<kgen::Unstructured>(text, is_json);
+  CheckNothingIsLost(text);
+  CheckEquality(text);
   (void)kgen::PeekIdentity(text);
   static auto* shared = new SharedDecoder;
   shared->Check(text);

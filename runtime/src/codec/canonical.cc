@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "codec/number.h"
 #include "codec/reader.h"
 #include "codec/text_writer.h"
+#include "core/number.h"
 #include "kgen/codec/encode.h"
 
 namespace kgen {
@@ -44,7 +44,7 @@ class Canonical {
         std::string_view number;
         bool plain;
         if (!reader_.Number(number, plain)) return false;
-        out += codec::CanonicalNumber(number);
+        out += detail::CanonicalNumber(number);
         return true;
       }
     }

@@ -2,9 +2,10 @@
 
 #include "kgen/codec/encode.h"
 
-#include "codec/number.h"
+#include "codec/spelling.h"
 #include "codec/text_writer.h"
 #include "core/blocks.h"
+#include "core/number.h"
 
 namespace kgen {
 
@@ -27,16 +28,27 @@ class Encoder {
     out_.Char('{');
     if (kind != nullptr) Identity(*kind, table);
     const std::size_t body = out_.size();
-    for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
-    if (table.unknown_offset != TypeTable::kNoUnknown) {
-      if (const UnknownFields& unknown = detail::UnknownOf(object, table); !unknown.empty()) {
-        if (!unknown.begin()->name.has_value() && unknown.size() == 1 && out_.size() == body) {
-          // An element that was no such struct, and in which nothing was set (interpreter.h): as it came.
-          out_.Truncate(start);
-          return out_.Raw(unknown.begin()->value.text());
-        }
-        Unknown(unknown, object, table, kind != nullptr);
+    const bool extras =
+        table.unknown_offset != TypeTable::kNoUnknown && detail::UnknownWord(detail::UnknownOf(object, table)) != 0;
+    const detail::ListBlock* list =
+        extras ? detail::UnknownList(detail::UnknownWord(detail::UnknownOf(object, table))) : nullptr;
+    if (list != nullptr && list->hidden != 0) {
+      MembersWithNotes(object, table, *list);
+    } else {
+      for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
+    }
+    if (extras) {
+      const UnknownFields& unknown = detail::UnknownOf(object, table);
+      if (unknown.size() == 1 && !unknown.begin()->name.has_value() && out_.size() == body) {
+        // An element that was no such struct, and in which nothing was set (interpreter.h): as it came.
+        out_.Truncate(start);
+        return out_.Raw(unknown.begin()->value.text());
       }
+      detail::ForEachSentNull(object, table, [this](const Field& field) {
+        Name(field);
+        Null();
+      });
+      Unknown(unknown, object, table, kind != nullptr);
     }
     out_.Char('}');
   }
@@ -109,6 +121,26 @@ class Encoder {
         if (!detail::ValueIsSet(member, field.kind)) return;
         Name(field);
         return Text(member, field.kind);
+    }
+  }
+
+  // Numbers that were spelled differently, as they came. Their notes stand in the order of the members.
+  void MembersWithNotes(const void* object, const TypeTable& table, const detail::ListBlock& list) {
+    const auto* note = static_cast<const UnknownField*>(list.elements());
+    const UnknownField* const end = note + list.hidden;
+    for (const Field& field : table) {
+      const void* member = detail::MemberOf(object, field);
+      const Field* noted = nullptr;
+      for (; note != end; ++note) {
+        noted = note->name == "null" ? nullptr : detail::NotedMember(*note, table);
+        if (noted != nullptr && noted >= &field) break;
+      }
+      if (note != end && noted == &field && codec::IsSpelling(note->name, member, field)) {
+        Name(field);
+        out_.Raw(note->name);
+      } else {
+        Member(member, field, table);
+      }
     }
   }
 
@@ -208,8 +240,8 @@ class Encoder {
   void Name(const Field& field) { out_.Name(field.name, field.name_size); }
   void Bool(bool value) { out_.Raw(value ? "true" : "false"); }
   void Null() { out_.Raw("null"); }
-  void Integer(std::int64_t value) { out_.Advance(codec::WriteInteger(value, out_.Reserve(codec::kNumberRoom))); }
-  void Double(double value) { out_.Advance(codec::WriteDouble(value, out_.Reserve(codec::kNumberRoom))); }
+  void Integer(std::int64_t value) { out_.Advance(detail::WriteInteger(value, out_.Reserve(detail::kNumberRoom))); }
+  void Double(double value) { out_.Advance(detail::WriteDouble(value, out_.Reserve(detail::kNumberRoom))); }
 
   codec::TextWriter& out_;
 };

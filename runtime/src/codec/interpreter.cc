@@ -4,6 +4,7 @@
 #include "codec/interpreter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -95,6 +96,7 @@ Result<void> Interpreter::Run(void* object, const TypeTable& table) {
 Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, Place place) {
   if (!reader_.Enter()) return Broken();
   const KeptMark mark = kept_;
+  std::uint64_t nulls = 0;  // bit i: member i came as null
   if (reader_.Peek() != '}') {
     const FieldFinder finder(table);
     std::string_view name;
@@ -105,8 +107,8 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
       if (field != nullptr) {
         void* member = detail::MemberOf(object, *field);
         outcome = Member(member, *field, mark);
-        if (outcome == Outcome::kMisfit) [[unlikely]]
-          outcome = KeepMisfit(member, *field);
+        if (outcome != Outcome::kOk) [[unlikely]]
+          outcome = KeepOdd(outcome, member, *field, table, nulls);
       } else {
         outcome = Unknown(name, table, place);
       }
@@ -124,7 +126,7 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   }
   reader_.Skip();
   reader_.Leave();
-  if (kept_.unknown != mark.unknown || kept_.known != mark.known) StoreKept(object, table, mark);
+  if (kept_.unknown != mark.unknown || kept_.known != mark.known || nulls != 0) StoreKept(object, table, mark, nulls);
   if (kept_.seen != mark.seen) DropKept(mark);
   return Outcome::kOk;
 }
@@ -192,17 +194,19 @@ Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
   if (field.kind == ValueKind::kJson) return Raw(*static_cast<Json*>(member));
   if (!reader_.Literal("null")) return Broken();
   detail::ResetMember(member, field);
-  if ((field.flags & kNullable) != 0) KeepKnown(field, "null");
+  if ((field.flags & kManagedFields) != 0 && options_.drop_managed_fields) return Outcome::kOk;
+  if ((field.flags & kNullable) == 0) return Outcome::kNull;
+  KeepKnown(field, "null");
   return Outcome::kOk;
 }
 
 // A member that the table does not know. `name` is not valid any more once the next string was read.
 Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable& table, Place place) {
   field_ = nullptr;
-  if (place != Place::kPlain && table.kind != nullptr && (name == "apiVersion" || name == "kind")) {
-    return Identity(name, *table.kind, place);
-  }
-  if (options_.strict) {
+  // A kind inside of an object (a volume claim template) may say what it is.
+  const bool says_kind = table.kind != nullptr && (name == "apiVersion" || name == "kind");
+  if (says_kind && place != Place::kPlain) return Identity(name, *table.kind, place);
+  if (options_.strict && (table.flags & kPreservesUnknown) == 0 && !says_kind) {
     return Refuse(Path(name) + ": unknown member", reader_.OffsetOf(reader_.position()));
   }
   String kept;
@@ -342,6 +346,7 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
   path_ = &step;
   field_ = nullptr;
+  const char* const start = reader_.position();
   Outcome outcome;
   if (field.kind == ValueKind::kJson) {
     path_ = step.up;
@@ -360,7 +365,34 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
     outcome = Map(detail::MapOf(member), *field.element());
   }
   path_ = step.up;
-  return outcome;
+  if (respelled_ == nullptr || outcome != Outcome::kOk) return outcome;
+  respelled_ = start;
+  return Outcome::kRespelled;
+}
+
+// What else can become of a member.
+Interpreter::Outcome Interpreter::KeepOdd(Outcome outcome, void* member, const Field& field, const TypeTable& table,
+                                          std::uint64_t& nulls) {
+  switch (outcome) {
+    case Outcome::kNull: {
+      const auto index = static_cast<std::size_t>(&field - table.begin());
+      if (index < detail::kMarks) {
+        nulls |= std::uint64_t{1} << index;
+      } else {
+        KeepNote(field, table, "null");
+      }
+      return Outcome::kOk;
+    }
+    case Outcome::kRespelled: {
+      const char* const start = std::exchange(respelled_, nullptr);
+      KeepNote(field, table, {start, static_cast<std::size_t>(reader_.position() - start)});
+      return Outcome::kOk;
+    }
+    case Outcome::kMisfit:
+      return KeepMisfit(member, field);
+    default:
+      return outcome;
+  }
 }
 
 // The member reads as absent and keeps its text.
@@ -374,6 +406,7 @@ Interpreter::Outcome Interpreter::KeepMisfit(void* member, const Field& field) {
   }
   if (options_.strict) return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
   detail::ResetMember(member, field);
+  respelled_ = nullptr;
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
   KeepKnown(field, raw);
@@ -389,6 +422,15 @@ void Interpreter::KeepUnknown(String name, std::string_view raw) {
 
 void Interpreter::KeepKnown(const Field& field, std::string_view raw) {
   known_.push_back({&field, String(field.wire_name()), RawText(raw)});
+  ++kept_.known;
+}
+
+void Interpreter::KeepNote(const Field& field, const TypeTable& table, std::string_view raw) {
+  String text;
+  SetText(text, raw, false);
+  UnknownField note =
+      detail::MakeNote(detail::TableMark(table), static_cast<std::size_t>(&field - table.begin()), std::move(text));
+  known_.push_back({&field, std::move(note.name), std::move(note.value), true});
   ++kept_.known;
 }
 
@@ -416,19 +458,41 @@ Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptM
   return Outcome::kOk;
 }
 
-// What was kept of one struct becomes its unknown fields, in a block of exactly that size.
-void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark) {
-  detail::ListBlock*& list = detail::ListOf(&detail::UnknownOf(object, table));
-  list = detail::NewList(kept_.unknown - mark.unknown + (kept_.known - mark.known), kTypeOf<UnknownField>);
-  const auto move = [list](std::vector<Kept>& from, std::size_t first) {
-    for (std::size_t i = first; i < from.size(); ++i) {
-      void* to = detail::ElementAt(list, list->word, kTypeOf<UnknownField>);
-      ::new (to) UnknownField{std::move(from[i].name), std::move(from[i].value)};
-      ++list->word;
-    }
+// What was kept of one struct becomes its unknown fields, in a block of exactly that size; or marks, which need none.
+void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark, std::uint64_t nulls) {
+  const auto known = known_.begin() + mark.known;
+  for (auto kept = known; kept != known_.end(); ++kept) {  // a later member of that name, which is kept as it is
+    const auto index = static_cast<std::size_t>(kept->field - table.begin());
+    if (index < detail::kMarks) nulls &= ~(std::uint64_t{1} << index);
+  }
+  const std::uintptr_t table_mark = detail::TableMark(table);
+  std::uintptr_t& word = detail::UnknownWord(detail::UnknownOf(object, table));
+  const std::size_t kept = kept_.unknown - mark.unknown + (kept_.known - mark.known);
+  if (kept == 0) {
+    word = nulls << 16 | table_mark;
+    return;
+  }
+  detail::ListBlock* list =
+      detail::NewList(kept + static_cast<std::size_t>(std::popcount(nulls)), kTypeOf<UnknownField>);
+  word = reinterpret_cast<std::uintptr_t>(list);
+  const auto append = [list](String name, Json value) {
+    ::new (detail::ElementAt(list, list->word++, kTypeOf<UnknownField>))
+        UnknownField{std::move(name), std::move(value)};
   };
-  move(unknown_, mark.unknown);
-  move(known_, mark.known);
+  for (std::uint64_t left = nulls; left != 0; left &= left - 1) {
+    UnknownField note = detail::MakeNote(table_mark, static_cast<std::size_t>(std::countr_zero(left)), String("null"));
+    append(std::move(note.name), std::move(note.value));
+  }
+  // Notes first, those of numbers in the order of the members, as the encoder looks for them.
+  std::stable_sort(known, known_.end(), [](const Kept& a, const Kept& b) {
+    return a.note != b.note ? a.note : a.note && a.field < b.field;
+  });
+  auto next = known;
+  for (; next != known_.end() && next->note; ++next) append(std::move(next->name), std::move(next->value));
+  list->hidden = list->word;
+  for (std::size_t i = mark.unknown; i < unknown_.size(); ++i)
+    append(std::move(unknown_[i].name), std::move(unknown_[i].value));
+  for (; next != known_.end(); ++next) append(std::move(next->name), std::move(next->value));
   DropKept(mark);
 }
 

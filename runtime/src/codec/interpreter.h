@@ -7,6 +7,10 @@
 //
 // Values go into the object as they are read, so that giving an object up is destroying it: nothing else owns anything.
 //
+// What a value does not say about its JSON is noted beside it (core/blocks.h): that a member came as `null`, or that a
+// number was spelled otherwise than the encoder does it. Such members end in an outcome of their own, which the struct
+// that holds them takes for done. The note of a number in a list or map is that of the whole member.
+//
 // A value that does not fit (misfit): whoever finds out leaves the reader at the start of the value that it was asked
 // to decode and returns kMisfit; the nearest struct keeps that member's raw text. A misfit element of a list or map of
 // structs stays in its place instead: the struct stays default and holds the raw text as an unknown field without a
@@ -50,7 +54,13 @@ class Interpreter {
   Result<void> Run(void* object, const TypeTable& table);
 
  private:
-  enum class Outcome : unsigned char { kOk, kMisfit, kError };
+  enum class Outcome : unsigned char {
+    kOk,
+    kNull,       // of a member: it came as null and is absent
+    kRespelled,  // of a member: decoded, but its numbers are spelled differently; `respelled_` is where it begins
+    kMisfit,
+    kError,
+  };
 
   // Where a struct stands: whether apiVersion and kind belong to it.
   enum class Place : unsigned char {
@@ -67,11 +77,12 @@ class Interpreter {
     enum class Kind : unsigned char { kMember, kKey, kIndex } kind;
   };
 
-  // A member that is kept raw: unknown (no field), misfit or nullable null.
+  // A member that is kept raw: unknown (no field), misfit or nullable null; or a note.
   struct Kept {
     const Field* field;
     String name;
     Json value;
+    bool note = false;
   };
   struct KeptMark {
     std::uint32_t unknown;
@@ -97,7 +108,9 @@ class Interpreter {
   void Forget(const Field& field, const KeptMark& mark);
   void DropKept(const KeptMark& mark);
   Outcome CheckDuplicate(const Field& field, const KeptMark& mark);
-  void StoreKept(void* object, const TypeTable& table, const KeptMark& mark);
+  Outcome KeepOdd(Outcome outcome, void* member, const Field& field, const TypeTable& table, std::uint64_t& nulls);
+  void KeepNote(const Field& field, const TypeTable& table, std::string_view raw);
+  void StoreKept(void* object, const TypeTable& table, const KeptMark& mark, std::uint64_t nulls);
 
   // ---- interpreter_elements.cc: lists and maps. At the opening bracket. ----
   Outcome List(detail::ListBlock*& list, const ValueType& type, const TypeTable* owner);
@@ -183,8 +196,9 @@ class Interpreter {
   static constexpr std::size_t kRecent = 64;
   detail::TextBlock* recent_[kRecent] = {};
   bool has_recent_ = false;
-  KeptMark kept_{0, 0, 0};  // their sizes, at hand: they are asked for with each member
-  std::string error_;       // complete, with path and offset
+  KeptMark kept_{0, 0, 0};           // their sizes, at hand: they are asked for with each member
+  const char* respelled_ = nullptr;  // a number that was spelled differently, or the member that it is in
+  std::string error_;                // complete, with path and offset
 };
 
 }  // namespace kgen::codec

@@ -153,6 +153,7 @@ Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& 
   if (outcome != Outcome::kMisfit) return outcome;
   if (options_.strict) return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
   Return(start);
+  respelled_ = nullptr;
   detail::ResetStruct(element, *type.table);
   ++misfits_;
   if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));

@@ -8,9 +8,13 @@
 #include <utility>
 
 #include "codec/interpreter.h"
-#include "codec/number.h"
+#include "core/number.h"
 
 namespace kgen::codec {
+
+using detail::IsWrittenSo;
+using detail::ParseDouble;
+using detail::ParseInteger;
 
 namespace {
 
@@ -118,23 +122,26 @@ Interpreter::Outcome Interpreter::Int32Member(Optional<std::int32_t>& member, ch
   using Limits = std::numeric_limits<std::int32_t>;
   std::int64_t value = 0;
   const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
-  if (outcome == Outcome::kOk) member = static_cast<std::int32_t>(value);
-  return outcome;
+  if (outcome != Outcome::kOk) return outcome;
+  member = static_cast<std::int32_t>(value);
+  return respelled_ == nullptr ? Outcome::kOk : Outcome::kRespelled;
 }
 
 Interpreter::Outcome Interpreter::Int64Member(Optional<std::int64_t>& member, char c) {
   using Limits = std::numeric_limits<std::int64_t>;
   std::int64_t value = 0;
   const Outcome outcome = Integer(value, Limits::min(), Limits::max(), c);
-  if (outcome == Outcome::kOk) member = value;
-  return outcome;
+  if (outcome != Outcome::kOk) return outcome;
+  member = value;
+  return respelled_ == nullptr ? Outcome::kOk : Outcome::kRespelled;
 }
 
 Interpreter::Outcome Interpreter::DoubleMember(Optional<double>& member, char c) {
   double value = 0;
   const Outcome outcome = Double(value, c);
-  if (outcome == Outcome::kOk) member = value;
-  return outcome;
+  if (outcome != Outcome::kOk) return outcome;
+  member = value;
+  return respelled_ == nullptr ? Outcome::kOk : Outcome::kRespelled;
 }
 
 Interpreter::Outcome Interpreter::Bool(bool& value, char c) {
@@ -155,13 +162,19 @@ Interpreter::Outcome Interpreter::Integer(std::int64_t& value, std::int64_t min,
   if (!StartsNumber(c)) return Misfit("an integer");
   const char* start = reader_.position();
   if (reader_.QuickInteger(value)) {
-    if (value >= min && value <= max) return Outcome::kOk;
+    if (value >= min && value <= max) {
+      if (value == 0 && c == '-') respelled_ = start;
+      return Outcome::kOk;
+    }
     reader_.Rewind(start);
   }
   std::string_view number;
   bool plain;
   if (!reader_.Number(number, plain)) return Broken();
-  if (ParseInteger(number, plain, value) && value >= min && value <= max) return Outcome::kOk;
+  if (ParseInteger(number, plain, value) && value >= min && value <= max) {
+    if (!plain || number == "-0") respelled_ = start;
+    return Outcome::kOk;
+  }
   reader_.Rewind(start);
   return Misfit(min < INT32_MIN ? "a 64-bit integer" : "a 32-bit integer");
 }
@@ -172,7 +185,10 @@ Interpreter::Outcome Interpreter::Double(double& value, char c) {
   std::string_view number;
   bool plain;
   if (!reader_.Number(number, plain)) return Broken();
-  if (ParseDouble(number, value)) return Outcome::kOk;
+  if (ParseDouble(number, value)) {
+    if (!IsWrittenSo(value, number, plain)) respelled_ = start;
+    return Outcome::kOk;
+  }
   reader_.Rewind(start);
   return Misfit("a number that fits 64-bit floating point");
 }
@@ -247,9 +263,11 @@ Interpreter::Outcome Interpreter::QuantityText(Quantity& quantity, char c) {
   bool plain;
   if (!(number ? reader_.Number(value, plain) : reader_.String(value))) return Broken();
   if (quantity.has_value()) quantity.reset();
-  // A number of more than 15 digits becomes text, which means the same to every server.
-  if (!number || !detail_ScalarAccess::SetNumber(quantity, value)) {
-    SetText(detail_ScalarAccess::Text(quantity), value, false);
+  String& text = detail_ScalarAccess::Text(quantity);
+  if (!number) {
+    SetText(text, value, false);
+  } else if (!detail_ScalarAccess::SetNumber(quantity, value)) {
+    SetText(text, std::string(1, detail_ScalarAccess::kLongNumber).append(value), false);
   }
   return Outcome::kOk;
 }

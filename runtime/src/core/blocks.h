@@ -20,6 +20,7 @@
 #ifndef KGEN_SRC_CORE_BLOCKS_H_
 #define KGEN_SRC_CORE_BLOCKS_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,7 +39,7 @@
 
 namespace kgen::detail {
 
-// ---- The one pointer inside Optional<struct>, List, Map and UnknownFields (standard layout, one member). ----
+// ---- The one pointer inside Optional<struct>, List and Map (standard layout, one member). ----
 
 inline BoxBlock*& BoxOf(void* member) noexcept { return *static_cast<BoxBlock**>(member); }
 inline const BoxBlock* BoxOf(const void* member) noexcept { return *static_cast<BoxBlock* const*>(member); }
@@ -149,14 +150,72 @@ inline bool MemberIsPresent(const void* member, const Field& field) noexcept {
   }
 }
 
+// ---- Unknown fields, and what the decoder notes beside them. ----
+//
+// The word of UnknownFields is one of
+//   0                      nothing
+//   a pointer              a list of UnknownField; the first `hidden` ones are notes
+//   bit 0 set              marks: bits 1 to 15 say of which table, bit 16 + i says that member i came as `null`
+// Most structs that have something to note have nulls only (Go writes `creationTimestamp: null`, and that in each pod
+// template and condition), hence marks, which cost nothing. A note is the raw text of a known member as it came, in
+// place of the name, and table and index of the member in place of the value: "null", or a number (or a list or map of
+// numbers) whose value does not say how it was spelled. Both are bound to a table, because a user may assign the
+// unknown fields of one type to another; there they say nothing.
+
+static_assert(sizeof(std::uintptr_t) == 8);
+inline constexpr std::size_t kMarks = 48;  // members that can have a mark; others have a note
+
+inline std::uintptr_t& UnknownWord(UnknownFields& unknown) noexcept {
+  return *reinterpret_cast<std::uintptr_t*>(&unknown);
+}
+inline std::uintptr_t UnknownWord(const UnknownFields& unknown) noexcept {
+  return *reinterpret_cast<const std::uintptr_t*>(&unknown);
+}
+// The list, if there is one.
+inline ListBlock* UnknownList(std::uintptr_t word) noexcept {
+  return (word & 1) == 0 ? reinterpret_cast<ListBlock*>(word) : nullptr;
+}
+// The low 16 bits of marks of that table. Not unique, but nothing worse than a `null` too many comes of that.
+inline std::uintptr_t TableMark(const TypeTable& table) noexcept {
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(&table) * TypeTable::kHashMultiplier;
+  return (mixed >> 48 & 0xFFFE) | 1;
+}
+std::uintptr_t CopyUnknown(std::uintptr_t word);
+// The list of `unknown`, to be appended to; null for nothing. Marks become notes.
+ListBlock* UnknownListFor(UnknownFields& unknown);
+UnknownField MakeNote(std::uintptr_t table_mark, std::size_t member, String raw);
+// The member that a note is about, or null: it is one of another table.
+const Field* NotedMember(const UnknownField& note, const TypeTable& table) noexcept;
+// Whether two hold the same fields.
+bool SameFields(const UnknownFields& a, const UnknownFields& b) noexcept;
+
+// Calls `visit` with each member that came as `null`, is no nullable one (those are among the unknown fields) and has
+// no value by now.
+template <typename Visit>
+void ForEachSentNull(const void* object, const TypeTable& table, const Visit& visit) {
+  if (table.unknown_offset == TypeTable::kNoUnknown) return;
+  const std::uintptr_t word = UnknownWord(UnknownOf(object, table));
+  if (word == 0) return;
+  const auto tell = [&](const Field& field) {
+    if (!MemberIsPresent(MemberOf(object, field), field)) visit(field);
+  };
+  if (const ListBlock* list = UnknownList(word); list != nullptr) {
+    const auto* notes = static_cast<const UnknownField*>(list->elements());
+    for (std::size_t i = 0; i < list->hidden; ++i) {
+      const Field* field = notes[i].name == "null" ? NotedMember(notes[i], table) : nullptr;
+      if (field != nullptr) tell(*field);
+    }
+  } else if ((word & 0xFFFF) == TableMark(table)) {
+    for (std::uintptr_t left = word >> 16; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(left));
+      if (i < table.field_count) tell(table.field_data[i]);
+    }
+  }
+}
+
 // True for an unknown field that is not written, because the table knows its name and that member has a value by now: a
 // misfit, or a null, that the user replaced. A field without a name is replaced by anything that is set in the struct.
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
-
-// Whether two unknown fields are written alike.
-inline bool SameField(const UnknownField& a, const UnknownField& b) noexcept {
-  return a.name.has_value() == b.name.has_value() && a.name == b.name && a.value == b.value;
-}
 
 // ---- Back to the default state, everything owned given back. ----
 

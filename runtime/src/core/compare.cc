@@ -1,10 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Emptiness, equality, semantic equality and hash over tables.
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory_resource>
+#include <vector>
 
 #include "core/blocks.h"
+#include "core/json_value.h"
 #include "kgen/core/value.h"
 
 namespace kgen::detail {
@@ -53,6 +57,18 @@ const T& As(const void* value) noexcept {
   return *static_cast<const T*>(value);
 }
 
+std::string_view NumberOf(const IntOrString& v) noexcept { return v.is_int() ? detail_ScalarAccess::Number(v) : ""; }
+std::string_view NumberOf(const Quantity& v) noexcept { return v.is_number() ? v.text() : ""; }
+
+// Numbers that came as such may be spelled differently and be the same, `80` and `8e1`.
+template <typename T>
+bool SameNumberOrText(const T& a, const T& b) noexcept {
+  if (SameText(&a, &b)) return true;
+  const std::string_view x = NumberOf(a);
+  const std::string_view y = NumberOf(b);
+  return !x.empty() && !y.empty() && SameJson(x, y);
+}
+
 // Everything but scalars, which are Optional in members and bare in values.
 template <Meaning meaning>
 bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noexcept {
@@ -68,6 +84,10 @@ bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noe
       return EqualLists<meaning>(ListOf(a), ListOf(b), *static_cast<const ValueType*>(detail));
     case ValueKind::kMap:
       return EqualMaps<meaning>(MapOf(a), MapOf(b), *static_cast<const ValueType*>(detail));
+    case ValueKind::kJson:
+      return As<Json>(a) == As<Json>(b);
+    case ValueKind::kIntOrString:
+      return SameNumberOrText(As<IntOrString>(a), As<IntOrString>(b));
     default:
       break;
   }
@@ -77,6 +97,7 @@ bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noe
     if (kind == ValueKind::kQuantity) return As<Quantity>(a) == As<Quantity>(b);
     if (kind == ValueKind::kDuration) return As<Duration>(a) == As<Duration>(b);
   }
+  if (kind == ValueKind::kQuantity) return SameNumberOrText(As<Quantity>(a), As<Quantity>(b));
   return SameText(a, b);
 }
 
@@ -153,34 +174,88 @@ bool EqualMaps(const MapBlock* a, const MapBlock* b, const ValueType& type) noex
   return i == MapSize(a) && j == MapSize(b);
 }
 
-// Unknown fields that are written, in order.
-class Written {
+// ---- Unknown fields. ----
+
+// One of them as it is written. Nameless: what stands in place of the whole struct.
+struct Extra {
+  std::string_view name;
+  std::string_view value;
+  bool nameless;
+};
+
+// What is written beside the members that have a value, in order of the names and each name once, since of fields of
+// one name the last one holds.
+class Extras {
  public:
-  Written(const void* object, const TypeTable& table) noexcept : object_(object), table_(table) {
+  Extras() : extras_(&memory_) {}
+
+  template <Meaning meaning>
+  void Add(const void* object, const TypeTable& table) {
     if (table.unknown_offset == TypeTable::kNoUnknown) return;
-    next_ = UnknownOf(object, table).begin();
-    end_ = UnknownOf(object, table).end();
+    for (const UnknownField& field : UnknownOf(object, table)) {
+      if (IsReplaced(field, object, table)) continue;
+      if (meaning == Meaning::kSemantic && field.value.is_null() && table.Find(field.name) != nullptr) continue;
+      Add(field);
+    }
+    if constexpr (meaning == Meaning::kWire) {
+      ForEachSentNull(object, table,
+                      [this](const Field& field) { extras_.push_back({field.wire_name(), "null", false}); });
+    }
+    Sort();
   }
-  const UnknownField* Next() noexcept {
-    while (next_ != end_ && IsReplaced(*next_, object_, table_)) ++next_;
-    return next_ != end_ ? next_++ : nullptr;
+  void Add(const UnknownFields& fields) {
+    for (const UnknownField& field : fields) Add(field);
+    Sort();
+  }
+
+  auto begin() const noexcept { return extras_.begin(); }
+  auto end() const noexcept { return extras_.end(); }
+
+  friend bool operator==(const Extras& a, const Extras& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Extra& x, const Extra& y) { return SameName(x, y) && SameJson(x.value, y.value); });
   }
 
  private:
-  const void* object_;
-  const TypeTable& table_;
-  const UnknownField* next_ = nullptr;
-  const UnknownField* end_ = nullptr;
+  static bool SameName(const Extra& a, const Extra& b) noexcept { return a.nameless == b.nameless && a.name == b.name; }
+
+  void Add(const UnknownField& field) {
+    extras_.push_back({field.name.view(), field.value.text(), !field.name.has_value()});
+  }
+
+  // Later ones first among those of one name, so that it is they who stay.
+  void Sort() {
+    std::reverse(extras_.begin(), extras_.end());
+    std::stable_sort(extras_.begin(), extras_.end(), [](const Extra& a, const Extra& b) {
+      return a.nameless != b.nameless ? a.nameless : a.name < b.name;
+    });
+    extras_.erase(std::unique(extras_.begin(), extras_.end(), SameName), extras_.end());
+  }
+
+  alignas(std::max_align_t) char bytes_[2048];
+  std::pmr::monotonic_buffer_resource memory_{bytes_, sizeof bytes_};
+  std::pmr::vector<Extra> extras_;
 };
 
-bool EqualUnknown(const void* a, const void* b, const TypeTable& table) noexcept {
-  Written first(a, table);
-  Written second(b, table);
-  for (;;) {
-    const UnknownField* x = first.Next();
-    const UnknownField* y = second.Next();
-    if (x == nullptr || y == nullptr) return x == y;
-    if (!SameField(*x, *y)) return false;
+bool HasExtras(const void* object, const TypeTable& table) noexcept {
+  return table.unknown_offset != TypeTable::kNoUnknown && UnknownWord(UnknownOf(object, table)) != 0;
+}
+
+template <Meaning meaning>
+bool EqualExtras(const void* a, const void* b, const TypeTable& table) noexcept {
+  if (!HasExtras(a, table) && !HasExtras(b, table)) return true;
+  const std::uintptr_t x = UnknownWord(UnknownOf(a, table));
+  const std::uintptr_t y = UnknownWord(UnknownOf(b, table));
+  const bool no_lists = UnknownList(x) == nullptr && UnknownList(y) == nullptr;
+  if (no_lists && (x == y || meaning == Meaning::kSemantic)) return true;  // the members are equal already
+  try {
+    Extras first;
+    Extras second;
+    first.Add<meaning>(a, table);
+    second.Add<meaning>(b, table);
+    return first == second;
+  } catch (...) {  // no memory: different, as far as anybody can say
+    return false;
   }
 }
 
@@ -190,7 +265,7 @@ bool EqualStructs(const void* a, const void* b, const TypeTable& table) noexcept
   for (const Field& field : table) {
     if (!EqualMembers<meaning>(MemberOf(a, field), MemberOf(b, field), field)) return false;
   }
-  return EqualUnknown(a, b, table);
+  return EqualExtras<meaning>(a, b, table);
 }
 
 // ---- Hash. ----
@@ -230,10 +305,14 @@ std::uint64_t HashValue(std::uint64_t hash, const void* value, ValueKind kind, c
       return HashTime(hash, As<TimeWord>(value));
     case ValueKind::kIntOrString: {
       const auto& either = As<IntOrString>(value);
-      return HashText(Mix(hash, either.is_int()), either.is_int() ? either.str() : either.string_value());
+      return either.is_int() ? Mix(hash, HashJson(NumberOf(either))) : HashText(hash, either.string_value());
     }
-    case ValueKind::kQuantity:
-      return HashText(Mix(hash, As<Quantity>(value).is_number()), As<Quantity>(value).text());
+    case ValueKind::kQuantity: {
+      const auto& quantity = As<Quantity>(value);
+      return quantity.is_number() ? Mix(hash, HashJson(NumberOf(quantity))) : HashText(hash, quantity.text());
+    }
+    case ValueKind::kJson:
+      return Mix(hash, HashJson(As<Json>(value).text()));
     case ValueKind::kStruct:
       return HashObject(hash, value, *static_cast<const TypeTable*>(detail));
     case ValueKind::kBox:
@@ -278,6 +357,16 @@ std::uint64_t HashMember(std::uint64_t hash, const void* member, const Field& fi
   }
 }
 
+std::uint64_t HashExtras(std::uint64_t hash, const void* object, const TypeTable& table) noexcept {
+  try {
+    Extras extras;
+    extras.Add<Meaning::kWire>(object, table);
+    for (const Extra& extra : extras) hash = Mix(HashText(hash, extra.name), HashJson(extra.value));
+  } catch (...) {  // no memory: then they take no part, and equal values still have equal hashes
+  }
+  return hash;
+}
+
 // Only what is present takes part, under its index.
 std::uint64_t HashObject(std::uint64_t hash, const void* object, const TypeTable& table) noexcept {
   for (const Field& field : table) {
@@ -285,8 +374,7 @@ std::uint64_t HashObject(std::uint64_t hash, const void* object, const TypeTable
     if (!MemberIsPresent(member, field)) continue;
     hash = HashMember(Mix(hash, static_cast<std::uint64_t>(&field - table.begin()) + 1), member, field);
   }
-  Written unknown(object, table);
-  while (const UnknownField* field = unknown.Next()) hash = HashText(HashText(hash, field->name), field->value.text());
+  if (HasExtras(object, table)) hash = HashExtras(hash, object, table);
   return Mix(hash, table.field_count);
 }
 
@@ -297,7 +385,22 @@ bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept {
   for (const Field& field : table) {
     if (MemberIsPresent(MemberOf(object, field), field)) return false;
   }
-  return true;
+  bool empty = true;
+  ForEachSentNull(object, table, [&empty](const Field&) { empty = false; });
+  return empty;
+}
+
+bool SameFields(const UnknownFields& a, const UnknownFields& b) noexcept {
+  if (a.empty() && b.empty()) return true;
+  try {
+    Extras first;
+    Extras second;
+    first.Add(a);
+    second.Add(b);
+    return first == second;
+  } catch (...) {
+    return false;
+  }
 }
 
 bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept {

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_value.h"
+
 namespace kgen {
 
 template <typename Value>
@@ -14,6 +16,10 @@ Json Json::From(const Value& value) {
 template <typename Value>
 Value Json::Parse() const {
   return Value::parse(text(), /*cb=*/nullptr, /*allow_exceptions=*/false);
+}
+
+bool operator==(const Json& a, const Json& b) noexcept {
+  return a.has_value() == b.has_value() && detail::SameJson(a.text(), b.text());
 }
 
 template Json Json::From(const nlohmann::json&);

@@ -19,6 +19,7 @@ ListBlock* NewList(std::size_t capacity, const ValueType& type) {
 ListBlock* CopyList(const ListBlock* list, const ValueType& type) {
   if (list == nullptr) return nullptr;
   ListBlock* copy = NewList(list->word, type);
+  copy->hidden = list->hidden;
   try {
     for (; copy->word < list->word; ++copy->word) {
       CopyValue(ElementAt(copy, copy->word, type), ElementAt(list, copy->word, type), type);
@@ -36,6 +37,7 @@ ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& t
   ListBlock* bigger = NewList(capacity, type);
   type.relocate(bigger->elements(), list->elements(), list->word);
   bigger->word = list->word;
+  bigger->hidden = list->hidden;
   Free(list);
   return bigger;
 }

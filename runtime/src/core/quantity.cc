@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/number.h"
+
 namespace kgen {
 namespace {
 
@@ -145,7 +147,8 @@ std::strong_ordering CompareMagnitude(const Decimal& a, const Decimal& b) {
   return std::strong_ordering::equal;
 }
 
-// ---- A JSON number is inline text whose tag has the high bit set, and which String does not know. ----
+// ---- A JSON number is inline text whose tag has the high bit set, and which String does not know. (Or of a Quantity,
+// if it is longer than that, text with a byte before it.) ----
 
 constexpr unsigned char kNumberTag = 0x80;
 
@@ -157,6 +160,10 @@ std::string_view NumberOrText(const String& text) noexcept {
   return IsNumber(tag) ? std::string_view(bytes, std::size_t{tag} - kNumberTag - 1) : text.view();
 }
 
+bool IsLongNumber(std::string_view text) noexcept {
+  return text.starts_with(detail_ScalarAccess::kLongNumber) && detail::IsJsonNumber(text.substr(1));
+}
+
 }  // namespace
 
 bool detail_ScalarAccess::SetNumber(String& text, std::string_view number) noexcept {
@@ -166,9 +173,15 @@ bool detail_ScalarAccess::SetNumber(String& text, std::string_view number) noexc
   return true;
 }
 
-std::string_view Quantity::text() const noexcept { return NumberOrText(text_); }
+std::string_view detail_ScalarAccess::Number(const IntOrString& v) noexcept { return NumberOrText(v.text_); }
 
-bool Quantity::is_number() const noexcept { return IsNumber(text_.tag()); }
+std::string_view Quantity::text() const noexcept {
+  std::string_view text = NumberOrText(text_);
+  if (IsLongNumber(text)) text.remove_prefix(1);
+  return text;
+}
+
+bool Quantity::is_number() const noexcept { return IsNumber(text_.tag()) || IsLongNumber(text_.view()); }
 
 Quantity::Quantity(std::int64_t value) {
   char buffer[24];
@@ -231,7 +244,7 @@ std::string IntOrString::str() const { return std::string(NumberOrText(text_)); 
 
 bool operator==(const IntOrString& a, const IntOrString& b) noexcept {
   if (a.is_int() != b.is_int() || a.has_value() != b.has_value()) return false;
-  return NumberOrText(a.text_) == NumberOrText(b.text_);
+  return a.is_int() ? a.int64_value() == b.int64_value() : a.text_ == b.text_;
 }
 
 }  // namespace kgen

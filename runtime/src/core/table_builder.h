@@ -47,8 +47,8 @@ consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
 
 template <typename T, std::size_t n>
 consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const NameSlots& slots,
-                              std::size_t metadata_offset = TypeTable::kNoMetadata,
-                              const KindInfo* kind = nullptr) noexcept {
+                              std::size_t metadata_offset = TypeTable::kNoMetadata, const KindInfo* kind = nullptr,
+                              unsigned flags = 0) noexcept {
   std::size_t unknown_offset = TypeTable::kNoUnknown;
   if constexpr (requires(T t) { t.unknown_fields; }) unknown_offset = offsetof(T, unknown_fields);
   return {.version = kTableVersion,
@@ -59,7 +59,7 @@ consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const 
           .unknown_offset = static_cast<std::uint16_t>(unknown_offset),
           .metadata_offset = static_cast<std::uint16_t>(metadata_offset),
           .hash_bits = slots.bits,
-          .reserved = 0,
+          .flags = static_cast<std::uint8_t>(flags),
           .hash_seed = slots.seed,
           .hash_slots = slots.slots.data(),
           .kind = kind,

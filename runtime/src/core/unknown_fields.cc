@@ -17,6 +17,13 @@ bool Is(const UnknownField& field, std::string_view name) noexcept {
 
 }  // namespace
 
+UnknownFields::UnknownFields(const UnknownFields& other) : word_(detail::CopyUnknown(other.word_)) {}
+
+void UnknownFields::clear() noexcept {
+  if (block() != nullptr) detail::ReleaseList(block(), kTypeOf<UnknownField>);
+  word_ = 0;
+}
+
 const Json& UnknownFields::operator[](std::string_view name) const noexcept {
   for (const UnknownField* field = end(); field != begin();) {
     if (Is(*--field, name)) return field->value;
@@ -25,7 +32,11 @@ const Json& UnknownFields::operator[](std::string_view name) const noexcept {
 }
 
 void UnknownFields::Append(String name, Json value) {
-  if (value.has_value()) fields_.push_back({std::move(name), std::move(value)});
+  if (!value.has_value()) return;
+  detail::ListBlock* list = detail::UnknownListFor(*this);
+  auto* field = static_cast<UnknownField*>(detail::AppendElement(list, kTypeOf<UnknownField>));
+  word_ = reinterpret_cast<std::uintptr_t>(list);
+  *field = {std::move(name), std::move(value)};
 }
 
 void UnknownFields::Set(std::string_view name, Json value) {
@@ -35,37 +46,36 @@ void UnknownFields::Set(std::string_view name, Json value) {
   }
   const String owned(name);  // `name` may be a view of a field that goes
   std::size_t at = 0;
-  while (at < fields_.size() && !Is(fields_[at], owned)) ++at;
-  if (at == fields_.size()) {
+  while (at < size() && !Is(begin()[at], owned)) ++at;
+  if (at == size()) {
     Append(owned, std::move(value));
     return;
   }
-  fields_[at].value = std::move(value);
-  for (std::size_t i = fields_.size() - 1; i > at; --i) {
-    if (Is(fields_[i], owned)) fields_.erase(fields_.begin() + i);
+  Elements()[block()->hidden + at].value = std::move(value);
+  for (std::size_t i = size() - 1; i > at; --i) {
+    if (Is(begin()[i], owned)) EraseAt(block()->hidden + i);
   }
 }
 
 std::size_t UnknownFields::Erase(std::string_view name) {
   const String owned(name);
-  const std::size_t before = fields_.size();
+  const std::size_t before = size();
   for (std::size_t i = before; i-- > 0;) {
-    if (Is(fields_[i], owned)) fields_.erase(fields_.begin() + i);
+    if (Is(begin()[i], owned)) EraseAt(block()->hidden + i);
   }
-  const std::size_t erased = before - fields_.size();
-  if (fields_.empty()) fields_.reset();
+  const std::size_t erased = before - size();
+  if (block() != nullptr && block()->word == 0) clear();
   return erased;
 }
 
-bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept {
-  if (a.size() != b.size()) return false;
-  const UnknownField* other = b.begin();
-  for (const UnknownField& field : a) {
-    if (!detail::SameField(field, *other)) return false;
-    ++other;
-  }
-  return true;
+void UnknownFields::EraseAt(std::size_t i) noexcept {
+  UnknownField* fields = Elements();
+  for (; i + 1 < block()->word; ++i) fields[i] = std::move(fields[i + 1]);
+  fields[i].~UnknownField();
+  --block()->word;
 }
+
+bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept { return detail::SameFields(a, b); }
 
 namespace {
 

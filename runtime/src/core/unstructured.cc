@@ -74,6 +74,7 @@ nlohmann::json ToJson(const void* object, const TypeTable& table) {
     if (!unknown.name.has_value()) return ToJson(unknown.value);  // an element that is no such struct
     result[unknown.name.str()] = ToJson(unknown.value);
   }
+  detail::ForEachSentNull(object, table, [&](const Field& field) { result[std::string(field.wire_name())] = nullptr; });
   for (const Field& field : table) {
     const void* member = detail::MemberOf(object, field);
     if (detail::MemberIsPresent(member, field)) result[std::string(field.wire_name())] = ToJson(member, field);
@@ -104,8 +105,9 @@ constexpr detail::NameSlots kPartialSlots = detail::FindNameSlots(kPartialFields
 }  // namespace
 
 // No KindInfo: apiVersion and kind are members here, because they differ from object to object.
-constinit const TypeTable Unstructured::kTable = detail::MakeTable<Unstructured>(
-    "kgen.Unstructured", kUnstructuredFields, kUnstructuredSlots, offsetof(Unstructured, metadata));
+constinit const TypeTable Unstructured::kTable =
+    detail::MakeTable<Unstructured>("kgen.Unstructured", kUnstructuredFields, kUnstructuredSlots,
+                                    offsetof(Unstructured, metadata), nullptr, kPreservesUnknown);
 constinit const TypeTable UnstructuredList::kTable = detail::MakeTable<UnstructuredList>(
     "kgen.UnstructuredList", kUnstructuredListFields, kUnstructuredListSlots, offsetof(UnstructuredList, metadata));
 constinit const TypeTable PartialObjectMetadata::kTable = detail::MakeTable<PartialObjectMetadata>(

@@ -69,7 +69,7 @@ class Destroyer {
       if (!OwnsNothing(member, field.kind)) Member(member, field.kind, field.detail);
     }
     if (table.unknown_offset != TypeTable::kNoUnknown) {
-      if (ListBlock* unknown = ListOf(&UnknownOf(object, table)); unknown != nullptr) {
+      if (ListBlock* unknown = UnknownList(UnknownWord(UnknownOf(object, table))); unknown != nullptr) {
         List(unknown, kTypeOf<UnknownField>);
       }
     }
@@ -216,8 +216,8 @@ inline void FillMember(void* to, const void* from, const Field& field) {
 void FillStruct(void* to, const void* from, const TypeTable& table) {
   for (const Field& field : table) FillMember(MemberOf(to, field), MemberOf(from, field), field);
   if (table.unknown_offset == TypeTable::kNoUnknown) return;
-  const ListBlock* unknown = ListOf(&UnknownOf(from, table));
-  if (unknown != nullptr) ListOf(&UnknownOf(to, table)) = CopyList(unknown, kTypeOf<UnknownField>);
+  const std::uintptr_t unknown = UnknownWord(UnknownOf(from, table));
+  if (unknown != 0) UnknownWord(UnknownOf(to, table)) = CopyUnknown(unknown);
 }
 
 }  // namespace
@@ -301,6 +301,50 @@ void ResetValue(void* value, const ValueType& type) noexcept {
 void ResetStruct(void* object, const TypeTable& table) noexcept {
   DestroyStruct(object, table);
   table.construct(object, 1);
+}
+
+// ---- Unknown fields. ----
+
+namespace {
+
+// Table and index of a note: four bytes, which are inline text.
+struct NoteKey {
+  std::uint16_t table;
+  std::uint16_t member;
+};
+
+}  // namespace
+
+std::uintptr_t CopyUnknown(std::uintptr_t word) {
+  const ListBlock* list = UnknownList(word);
+  return list != nullptr ? reinterpret_cast<std::uintptr_t>(CopyList(list, kTypeOf<UnknownField>)) : word;
+}
+
+UnknownField MakeNote(std::uintptr_t table_mark, std::size_t member, String raw) {
+  const NoteKey key{static_cast<std::uint16_t>(table_mark), static_cast<std::uint16_t>(member)};
+  char bytes[sizeof key];
+  std::memcpy(bytes, &key, sizeof key);
+  return {std::move(raw), Json(std::string_view(bytes, sizeof bytes))};
+}
+
+const Field* NotedMember(const UnknownField& note, const TypeTable& table) noexcept {
+  NoteKey key;
+  std::memcpy(&key, note.value.text().data(), sizeof key);
+  return key.table == TableMark(table) && key.member < table.field_count ? &table.field_data[key.member] : nullptr;
+}
+
+ListBlock* UnknownListFor(UnknownFields& unknown) {
+  std::uintptr_t& word = UnknownWord(unknown);
+  if ((word & 1) == 0) return UnknownList(word);
+  const std::uintptr_t marks = word >> 16;
+  ListBlock* list = NewList(static_cast<std::size_t>(std::popcount(marks)) + 2, kTypeOf<UnknownField>);
+  for (std::uintptr_t left = marks; left != 0; left &= left - 1) {
+    ::new (ElementAt(list, list->word, kTypeOf<UnknownField>))
+        UnknownField(MakeNote(word & 0xFFFF, static_cast<std::size_t>(std::countr_zero(left)), String("null")));
+    list->hidden = ++list->word;
+  }
+  word = reinterpret_cast<std::uintptr_t>(list);
+  return list;
 }
 
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept {

@@ -279,5 +279,25 @@ TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {
               ::testing::HasSubstr("hint: types are made of definitions whose names have a"));
 }
 
+TEST(PlanOfTypes, MarksTheStructsWhoseSchemaPreservesUnknownMembers) {
+  const PlannedVersion version =
+      PlanOf(Load({test::OrderCrd("open:\n"
+                                  "  type: object\n"
+                                  "  x-kubernetes-preserve-unknown-fields: true\n"
+                                  "  properties:\n"
+                                  "    closed: {type: object, properties: {a: {type: string}}}\n"
+                                  "    resource:\n"
+                                  "      type: object\n"
+                                  "      x-kubernetes-embedded-resource: true\n"
+                                  "      x-kubernetes-preserve-unknown-fields: true\n"
+                                  "      properties: {a: {type: string}}")}));
+  const PlannedStruct& order = version.structs.at(0);
+  EXPECT_FALSE(order.preserve_unknown);
+  const PlannedStruct& open = order.nested.at(0);
+  EXPECT_TRUE(open.preserve_unknown);
+  EXPECT_FALSE(open.nested.at(0).preserve_unknown) << open.nested.at(0).path;
+  EXPECT_TRUE(open.nested.at(1).preserve_unknown) << open.nested.at(1).path;
+}
+
 }  // namespace
 }  // namespace kgen::generator::emit

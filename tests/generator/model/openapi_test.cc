@@ -96,6 +96,28 @@ io.k8s.api.apps.v1.Empty: {type: object}
   EXPECT_EQ(Body(loaded, "Phase"), "no type");
 }
 
+TEST(ApiDocument, TakesASchemaWithoutTypeForAnyJsonWhereABranchAllowsAnotherType) {
+  const Loaded loaded = Load({Document(R"(
+io.k8s.api.apps.v1.A:
+  type: object
+  properties:
+    a: {items: {type: string}, oneOf: [{type: string}, {type: array}]}
+    b: {properties: {x: {type: string}}, oneOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.Name'}, {type: object}]}
+    c: {properties: {x: {type: string}}, oneOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}]}
+    d: {additionalProperties: {type: string}, anyOf: [{type: object}, {type: string}]}
+    e: {allOf: [{oneOf: [{type: string}, {type: object}]}, {properties: {x: {type: string}}}]}
+    f: {$ref: '#/components/schemas/io.k8s.api.apps.v1.StringOrB'}
+    g: {properties: {x: {type: string}}, anyOf: [{$ref: '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity'}, {type: object}]}
+    h: {allOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}, {properties: {y: {type: string}}}]}
+io.k8s.api.apps.v1.Name: {type: string}
+io.k8s.api.apps.v1.B: {type: object, properties: {x: {type: string}}}
+io.k8s.api.apps.v1.StringOrB: {properties: {x: {type: string}}, oneOf: [{type: string}, {type: object}]}
+)")});
+  EXPECT_EQ(Body(loaded, "A"),
+            "{a: json, b: json, c: {x: string}, d: json, e: json, f: json, g: json, h: {x: string, y: string}}");
+  EXPECT_EQ(Body(loaded, "StringOrB"), "no type");
+}
+
 TEST(ApiDocument, ReadsRecursionDirectAndMutual_REF_07_REF_08) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A: {type: object, properties: {self: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}, b: {$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}}}

@@ -184,6 +184,52 @@ TEST(SchemaMeaning, TakesTheSourceTextOfUnquotedPropertyNames_IN_11) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema), "{on*: string}");
 }
 
+TEST(SchemaMeaning, TakesASchemaWithoutTypeForAnyJsonWhereSomethingAllowsAnotherType) {
+  const std::pair<const char*, const char*> cases[] = {
+      // What the other keywords suggest, as long as nothing says otherwise.
+      {"{items: {type: string}}", "list(string)"},
+      {"{properties: {a: {type: string}}}", "{a: string}"},
+      {"{additionalProperties: {type: string}}", "map(string)"},
+      {"{items: {type: string}, oneOf: [{minItems: 1}, {type: array}]}", "list(string)"},
+      {"{items: {type: string}, default: [], enum: [[], [a], null]}", "list(string)"},
+      {"{properties: {a: {type: string}}, oneOf: [{required: [a]}, {type: object}]}", "{a: string}"},
+      {"{properties: {a: {type: string}}, not: {type: string}}", "{a: string}"},
+      {"{additionalProperties: {type: string}, nullable: true}", "map(string)?"},
+      // Something does.
+      {"{items: {type: string}, oneOf: [{type: string}, {type: array}]}", "json"},
+      {"{items: {type: string}, anyOf: [{type: array}, {type: string}]}", "json"},
+      {"{items: {type: string}, allOf: [{oneOf: [{type: array}, {type: string}]}]}", "json"},
+      {"{items: {type: string}, anyOf: [{x-kubernetes-int-or-string: true}, {type: array}]}", "json"},
+      {"{items: {type: string}, enum: [all, [a]]}", "json"},
+      {"{items: {type: string}, default: all}", "json"},
+      {"{items: {type: string}, properties: {a: {type: string}}}", "json"},
+      {"{properties: {a: {type: string}}, oneOf: [{type: string}, {required: [a]}]}", "json"},
+      {"{properties: {a: {type: string}}, anyOf: [{type: object}, {type: boolean}]}", "json"},
+      {"{additionalProperties: {type: string}, oneOf: [{type: object}, {type: array}]}", "json"},
+      {"{oneOf: [{type: string}, {type: array}]}", "json"},
+      // A type decides, and so does int-or-string.
+      {"{type: array, items: {type: string}, oneOf: [{type: string}, {type: array}]}", "list(string)"},
+      {"{type: object, properties: {a: {type: string}}, anyOf: [{type: string}, {type: object}]}", "{a: string}"},
+      {"{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}", "integer or string"},
+  };
+  for (const auto& [schema, shape] : cases) EXPECT_EQ(Of(schema), shape) << schema;
+  EXPECT_EQ(Of("{type: array, items: {items: {type: string}, oneOf: [{type: string}, {type: array}]}}"), "list(json)");
+}
+
+TEST(SchemaMeaning, SaysWhichTypeAFieldWithoutOneGets) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{description: x}", "the schema has no type; in C++ it is kgen::Json"},
+      {"{items: {type: string}, oneOf: [{type: string}, {type: array}]}", "in C++ it is kgen::Json"},
+      {"{items: {type: string}}", "in C++ it is kgen::List of kgen::String"},
+      {"{additionalProperties: {type: array, items: {type: integer}}}",
+       "in C++ it is kgen::Map of kgen::List of std::int64_t"},
+      {"{properties: {a: {type: string}}}", "in C++ it is a struct"},
+  };
+  for (const auto& [schema, text] : cases) {
+    EXPECT_THAT(Load({OrderCrd(std::string("p: ") + schema)}).Said(), HasSubstr(text)) << schema;
+  }
+}
+
 TEST(SchemaMeaning, TakesKeywordsByPositionOnly_IN_23_CRD_30) {
   EXPECT_EQ(Of("{type: object, properties: {$ref: {type: string}, items: {type: string}, properties: {type: object}, "
                "x-kubernetes-int-or-string: {type: boolean}, type: {type: string}, enum: {type: array, items: {type: "

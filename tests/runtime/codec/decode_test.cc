@@ -107,15 +107,19 @@ TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers_COD_11) {
       R"({"name":"b","named":{},"optional":{"count":1},"parts":[],"replicas":2})");
   EXPECT_EQ(Back(R"({"named":{"b":{"name":"1"},"a":{},"b":{"name":"2"},"b":{"name":"3"}}})"),
             R"({"named":{"a":{},"b":{"name":"3"}}})");
-  EXPECT_EQ(Back(R"({"name":"a","name":null})"), "{}");
+  EXPECT_EQ(Back(R"({"name":"a","name":null})"), R"({"name":null})");
   const auto widget = Must(Decode<Widget>(R"({"metadata":{"name":"a","uid":"u"},"metadata":{"name":"b"}})"));
   EXPECT_EQ(widget.metadata.name, "b");
   EXPECT_FALSE(widget.metadata.uid.has_value());
 }
 
 TEST_F(DecodeTest, ReadsNullAsAbsent_COD_14) {
-  EXPECT_EQ(Back(R"({"name":null,"enabled":null,"parts":null,"named":null,"replicas":null,"when":null,"port":null})"),
-            "{}");
+  const auto nulls = Must(Decode<Widget>(
+      WithSpec(R"({"name":null,"enabled":null,"parts":null,"named":null,"replicas":null,"when":null,"port":null})")));
+  EXPECT_FALSE(nulls.spec->name.has_value());
+  EXPECT_FALSE(nulls.spec->parts.has_value());
+  EXPECT_FALSE(nulls.spec->replicas.has_value());
+  EXPECT_FALSE(nulls.spec->port.has_value());
   const auto widget = Must(Decode<Widget>(R"({"metadata":{"name":"w","creationTimestamp":null},"spec":null})"));
   EXPECT_FALSE(widget.spec.has_value());
   EXPECT_FALSE(widget.metadata.creationTimestamp.has_value());
@@ -176,6 +180,35 @@ TEST_F(DecodeTest, StrictModeRefusesWhatLenientModeKeeps_COD_22) {
   EXPECT_THAT(ErrorOf(R"({"spec":{"named":{"a":{},"a":{}}}})", {.strict = true}),
               HasSubstr("spec.named: duplicate key"));
   EXPECT_EQ(ErrorOf(R"({"kind":"Widget","spec":{"parts":[{"name":"a"},{"name":"b"}]}})", {.strict = true}), "");
+}
+
+TEST_F(DecodeTest, StrictModeAcceptsUnknownMembersWhereTheSchemaPreservesThem) {
+  TypeTable open = widgets::Part::kTable;
+  open.flags = kPreservesUnknown;
+  widgets::Part part;
+  Must(detail::DecodeStruct(R"({"name":"a","new":{"b":1}})", &part, open, {.strict = true}));
+  EXPECT_EQ(part.unknown_fields["new"].text(), R"({"b":1})");
+  const auto inside = detail::DecodeStruct(R"({"child":{"new":1}})", &part, open, {.strict = true});
+  ASSERT_FALSE(inside.has_value()) << "a struct inside has a schema of its own";
+  EXPECT_THAT(inside.error().message(), HasSubstr("child.new: unknown member"));
+  const auto twice = detail::DecodeStruct(R"({"name":"a","name":"b"})", &part, open, {.strict = true});
+  EXPECT_FALSE(twice.has_value());
+  EXPECT_TRUE(Decode<Unstructured>(R"({"kind":"Any","spec":{"x":1}})", {.strict = true}).has_value());
+  EXPECT_FALSE(Decode<Unstructured>(R"({"kind":"Any","metadata":{"x":1}})", {.strict = true}).has_value());
+}
+
+TEST_F(DecodeTest, StrictModeAcceptsTheKindOfAnObjectInsideAnother) {
+  EXPECT_EQ(ErrorOf(R"({"spec":{"templates":[{"apiVersion":"v1","kind":"Claim","metadata":{"name":"t"}}]}})",
+                    {.strict = true}),
+            "");
+  EXPECT_THAT(ErrorOf(R"({"spec":{"templates":[{"kinds":"Claim"}]}})", {.strict = true}),
+              HasSubstr("spec.templates[0].kinds: unknown member"));
+}
+
+TEST_F(DecodeTest, DropsManagedFieldsThatAreNull) {
+  const Widget widget =
+      Must(Decode<Widget>(R"({"metadata":{"name":"w","managedFields":null}})", {.drop_managed_fields = true}));
+  EXPECT_EQ(Encode(widget), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"w"}})");
 }
 
 TEST_F(DecodeTest, ItemsOfAListCarryTheirKindAndOtherNestedKindsKeepTheirMembers) {

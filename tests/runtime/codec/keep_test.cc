@@ -104,7 +104,12 @@ TEST_F(KeepTest, ALaterMemberOfTheSameNameDecides_COD_11) {
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":3})"), R"({"replicas":3})");
   EXPECT_EQ(Back(R"({"replicas":3,"replicas":"x"})"), R"({"replicas":"x"})");
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":"y"})"), R"({"replicas":"y"})");
-  EXPECT_EQ(Back(R"({"replicas":"x","replicas":null})"), "{}");
+  EXPECT_EQ(Back(R"({"replicas":"x","replicas":null})"), R"({"replicas":null})");
+  EXPECT_EQ(Back(R"({"replicas":null,"replicas":"x"})"), R"({"replicas":"x"})");
+  EXPECT_EQ(Back(R"({"replicas":null,"replicas":4})"), R"({"replicas":4})");
+  EXPECT_EQ(Back(R"({"ratio":1.0,"ratio":2.50})"), R"({"ratio":2.50})");
+  EXPECT_EQ(Back(R"({"ratio":1.0,"ratio":2.5})"), R"({"ratio":2.5})");
+  EXPECT_EQ(Back(R"({"ratio":1.0,"ratio":null})"), R"({"ratio":null})");
   EXPECT_EQ(Back(R"({"parts":[{"name":"a"}],"parts":5})"), R"({"parts":5})");
   EXPECT_EQ(Back(R"({"note":null,"note":"x"})"), R"({"note":"x"})");
 }
@@ -114,6 +119,7 @@ TEST_F(KeepTest, NullableNullIsSentBackUntilAssigned) {
   auto widget = Must(Decode<Widget>(json));
   EXPECT_FALSE(widget.spec->note.has_value());
   EXPECT_FALSE(widget.spec->optional.has_value());
+  EXPECT_EQ(widget.spec->unknown_fields["note"].text(), "null");
   EXPECT_EQ(Encode(widget), json);
   EXPECT_THAT(MisfitsOf(json), IsEmpty());
   widget.spec->optional->count = 1;
@@ -186,9 +192,142 @@ TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned_D6) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"parts":[{"limits":{"a":"2","b":-1e3,"c":"2","d":-1e3}}]})"));
 }
 
-TEST_F(KeepTest, ANumberTooLongToStayOneBecomesAQuantityOfTheSameText) {
-  EXPECT_EQ(Back(R"({"parts":[{"limits":{"a":1234567890123456789}}]})"),
-            R"({"parts":[{"limits":{"a":"1234567890123456789"}}]})");
+TEST_F(KeepTest, ALongNumberStaysANumberInAQuantity) {
+  const std::string json = R"({"amount":0.33333333333333333,"parts":[{"limits":{"a":1234567890123456789}}]})";
+  EXPECT_EQ(Back(json), json);
+  const Widget widget = Must(Decode<Widget>(WithSpec(json)));
+  const Quantity& limit = widget.spec->parts[0].limits["a"];
+  EXPECT_TRUE(limit.is_number());
+  EXPECT_EQ(limit.text(), "1234567890123456789");
+  EXPECT_EQ(limit.Value(), 1234567890123456789);
+  EXPECT_EQ(limit, Quantity("1234567890123456789"));
+  EXPECT_NE(widget, Must(Decode<Widget>(WithSpec(
+                        R"({"amount":"0.33333333333333333","parts":[{"limits":{"a":1234567890123456789}}]})"))));
+  Widget copy = widget;
+  EXPECT_EQ(Encode(copy), WithSpec(json));
+}
+
+TEST_F(KeepTest, ANumberGoesBackAsItWasSpelledUntilAnotherIsAssigned) {
+  ObjectDecoder decoder(Widget::kTable);
+  for (const char* spec : {
+           R"({"ratio":1e-7})",
+           R"({"ratio":1e-07})",
+           R"({"ratio":1.0})",
+           R"({"ratio":1E5})",
+           R"({"ratio":1e+5})",
+           R"({"ratio":100000})",
+           R"({"ratio":-0})",
+           R"({"ratio":-0.0})",
+           R"({"ratio":0.10})",
+           R"({"ratio":1e300})",
+           R"({"ratio":1e-400})",
+           R"({"ratio":123456789012345678901234567890})",
+           R"({"ratio":0.1000000000000000055511151231257827})",
+           R"({"replicas":3.0})",
+           R"({"replicas":-0})",
+           R"({"replicas":3e2})",
+           R"({"large":1E18})",
+           R"({"large":0.5e1})",
+           R"({"factors":[1.0, 2,1e2]})",
+           R"({"rows":[[1.0],null,[2]]})",
+           R"({"scores":{"b":1e1,"a":2}})",
+       }) {
+    EXPECT_EQ(Back(spec), spec);
+    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+    EXPECT_EQ(Encode(Must(decoder.Decode(WithSpec(spec)))), WithSpec(spec));
+    EXPECT_EQ(Encode(Must(decoder.Decode(WithSpec(spec)))), WithSpec(spec)) << "the second time, from the memo";
+    const Widget decoded = Must(Decode<Widget>(WithSpec(spec)));
+    EXPECT_TRUE(decoded.spec->unknown_fields.empty()) << spec;
+  }
+  Widget widget =
+      Must(Decode<Widget>(WithSpec(R"({"factors":[1.0],"large":1e1,"ratio":1.0,"replicas":3.0,"scores":{"a":1.0}})")));
+  const Widget copy = widget;
+  EXPECT_EQ(widget,
+            Must(Decode<Widget>(WithSpec(R"({"factors":[1],"large":10,"ratio":1,"replicas":3,"scores":{"a":1}})"))));
+  widget.spec->ratio = 2;
+  widget.spec->replicas.reset();
+  widget.spec->large = 11;
+  widget.spec->factors.push_back(2);
+  widget.spec->scores["a"] = 5;
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"factors":[1,2],"large":11,"ratio":2,"scores":{"a":5}})"));
+  widget.spec->factors.reset();
+  widget.spec->scores.reset();
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"large":11,"ratio":2})"));
+  EXPECT_EQ(Encode(copy), WithSpec(R"({"factors":[1.0],"large":1e1,"ratio":1.0,"replicas":3.0,"scores":{"a":1.0}})"));
+}
+
+TEST_F(KeepTest, ADoubleIsWrittenAsGoWritesIt) {
+  Widget widget;
+  const std::pair<double, const char*> cases[] = {{100000, "100000"},
+                                                  {1e20, "100000000000000000000"},
+                                                  {1e21, "1e+21"},
+                                                  {1e-6, "0.000001"},
+                                                  {1e-7, "1e-7"},
+                                                  {-2.5, "-2.5"},
+                                                  {1e-10, "1e-10"},
+                                                  {0.1, "0.1"},
+                                                  {3, "3"}};
+  for (const auto& [value, text] : cases) {
+    widget.spec->ratio = value;
+    EXPECT_THAT(Encode(widget), HasSubstr(std::string(R"("ratio":)") + text + "}"));
+  }
+}
+
+TEST_F(KeepTest, ANullGoesBackAsNullUntilAValueIsAssigned) {
+  const std::string json =
+      R"({"anything":null,"amount":null,"blob":null,"enabled":null,"extras":null,"factors":null,"large":null,"parts":null,)"
+      R"("port":null,"ratio":null,"replicas":null,"seen":null,"timeout":null,"when":null,"newer":null})";
+  Widget widget = Must(Decode<Widget>(WithSpec(json)));
+  EXPECT_EQ(CanonicalJson(Encode(widget)), CanonicalJson(WithSpec(json)));
+  EXPECT_THAT(MisfitsOf(WithSpec(json)), IsEmpty());
+  EXPECT_EQ(widget.spec->unknown_fields.size(), 1u) << "only the unknown one is shown";
+  EXPECT_FALSE(widget.spec->replicas.has_value());
+  const Widget copy = widget;
+  EXPECT_EQ(copy, widget);
+  widget.spec->replicas = 3;
+  widget.spec->parts.emplace();
+  widget.spec->unknown_fields.Set("more", Json("1"));
+  EXPECT_THAT(Encode(widget), HasSubstr(R"("parts":[],"replicas":3,)"));
+  EXPECT_THAT(Encode(widget), HasSubstr(R"("ratio":null)"));
+  EXPECT_NE(copy, widget);
+  widget.spec->unknown_fields.clear();
+  EXPECT_EQ(Encode(widget), WithSpec(R"({"anything":null,"parts":[],"replicas":3})"));
+  EXPECT_EQ(CanonicalJson(Encode(copy)), CanonicalJson(WithSpec(json)));
+}
+
+TEST_F(KeepTest, NullsAloneCostNoMemory) {
+  const Widget with =
+      Must(Decode<Widget>(R"({"metadata":{"name":"w","creationTimestamp":null},"spec":{"when":null}})"));
+  const std::int64_t blocks = LiveBlocks();
+  const Widget without = Must(Decode<Widget>(R"({"metadata":{"name":"w"},"spec":{}})"));
+  const std::int64_t more = LiveBlocks();
+  const Widget copy = with;
+  EXPECT_EQ(LiveBlocks() - more, more - blocks);
+  EXPECT_TRUE(with.metadata.unknown_fields.empty());
+  EXPECT_EQ(Encode(copy), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"w",)"
+                          R"("creationTimestamp":null},"spec":{"when":null}})");
+}
+
+TEST_F(KeepTest, AMemberThatIsNullDiffersFromNoneOnTheWireOnly) {
+  const Widget null = Must(Decode<Widget>(WithSpec(R"({"name":"x","note":null,"ratio":null})")));
+  const Widget none = Must(Decode<Widget>(WithSpec(R"({"name":"x"})")));
+  EXPECT_NE(null, none);
+  EXPECT_TRUE(SemanticEqual(null, none));
+  Widget mixed = null;
+  mixed.spec->unknown_fields.Set("ratio", Json("null"));
+  EXPECT_EQ(mixed, null) << "however it came to be null";
+  EXPECT_EQ(Hash(mixed), Hash(null));
+  Widget cleared = null;
+  cleared.spec->unknown_fields.clear();
+  EXPECT_EQ(cleared, none);
+  EXPECT_EQ(Hash(cleared), Hash(none));
+}
+
+TEST_F(KeepTest, NullsAndSpellingsOfOneTypeSayNothingOfAnother) {
+  const Widget widget = Must(Decode<Widget>(WithSpec(R"({"enabled":null,"ratio":1.0,"when":null,"new":1})")));
+  Widget other;
+  other.spec->optional->unknown_fields = widget.spec->unknown_fields;
+  EXPECT_EQ(Encode(other), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","spec":{"optional":{"new":1}}})");
 }
 
 TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {

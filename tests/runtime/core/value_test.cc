@@ -166,6 +166,19 @@ TEST_F(ValueTest, StillTellsContentApartInSemanticEquality_COD_20) {
   EXPECT_FALSE(SemanticEqual(Node{.child = {}}, Node{}));
 }
 
+TEST_F(ValueTest, ComparesNumbersThatCameAsNumbersByValue) {
+  const auto number = [](auto value, std::string_view text) {
+    EXPECT_TRUE(detail_ScalarAccess::SetNumber(value, text));
+    return value;
+  };
+  const Spec a{.amount = number(Quantity(), "2"), .target = number(IntOrString(), "80")};
+  const Spec b{.amount = number(Quantity(), "2.0"), .target = number(IntOrString(), "8e1")};
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(Hash(a), Hash(b));
+  EXPECT_NE(a, (Spec{.amount = number(Quantity(), "2"), .target = number(IntOrString(), "81")}));
+  EXPECT_NE(a, (Spec{.amount = "2", .target = number(IntOrString(), "80")}));
+}
+
 TEST_F(ValueTest, GivesEqualHashesToZeroAndMinusZeroWhichAreEqual) {
   const Spec a{.ratio = 0.0};
   const Spec b{.ratio = -0.0};

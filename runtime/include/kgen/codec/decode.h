@@ -7,8 +7,10 @@
 //
 // The reader is our own: one pass, SSE2 where there is, bounds-safe, no padding asked of the input.
 //
-// What it promises (D6, contract GEN COD):
-//   * Unknown members are kept in order; so are big integers, number spelling, times as written, `null` where nullable.
+// What it promises:
+//   * What is decoded and not assigned is sent back as it came: unknown members in order, big integers, the spelling of
+//     numbers, times as written, and `null`. (A string may be escaped differently, and a struct's members be in another
+//     order.) A number that was assigned, even if its value is the one that came, may be spelled either way.
 //   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode
 //     as a Misfit.
 //   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
@@ -17,7 +19,7 @@
 //     raw text as an unknown field without a name (an unset String), written back as that text unless something is
 //     assigned in it. Null elements of text and of the well-known types read as unset and go back as null; a null
 //     among bare numbers makes the whole list or map a misfit.
-//   * Duplicate members: the last one wins. Non-nullable null: absent.
+//   * Duplicate members: the last one wins. Null reads as absent, and is sent back until a value is assigned.
 //   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A
 //     lone surrogate escape decodes to U+FFFD, as Go does.
 #ifndef KGEN_CODEC_DECODE_H_
@@ -44,7 +46,8 @@ struct Misfit {
 };
 
 struct DecodeOptions {
-  // Misfits, unknown members and duplicates become errors (kDecode, with path and offset). For linting manifests.
+  // Misfits, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown members
+  // where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
   bool strict = false;
   // metadata.managedFields is not kept.
   bool drop_managed_fields = false;

@@ -3,8 +3,9 @@
 // Tables into JSON.
 //
 // Order: apiVersion, kind (of kinds, from the table), then the members in table order, then the unknown ones as they
-// came. Equal values give equal bytes. Absent is not written; raw text (unknown members, Json, misfits not assigned) is
-// written as it is.
+// came. Equal values give the same JSON value. Absent is not written. What was decoded and not assigned goes back as it
+// came: raw text (unknown members, Json, members that did not fit) as it is, numbers in their spelling, nulls as null.
+// So a merge patch that is made of a decoded object asks the server to delete what was null in it.
 //
 // Thread safety: pure. Does not block.
 #ifndef KGEN_CODEC_ENCODE_H_
@@ -30,7 +31,7 @@ std::string Encode(const T& value) {
 }
 std::string Encode(const AnyRef& object);  // "null" for a null one
 
-// The same value with sorted keys at every level, no insignificant space, and integers in doubles normalised: two
+// The same value with sorted keys at every level, no insignificant space, and each number in one spelling: two
 // objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across
 // clients. Text that is not JSON comes back as it is.
 std::string CanonicalJson(std::string_view json);

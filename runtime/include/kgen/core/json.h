@@ -41,10 +41,13 @@ class Json {
   bool is_null() const noexcept { return text_ == "null"; }
   std::string_view text() const noexcept { return text_; }  // "" when unset
 
-  // By text, not by meaning: `1.0` differs from `1`.
-  friend bool operator==(const Json& a, const Json& b) noexcept {
-    return a.has_value() == b.has_value() && a.text_ == b.text_;
-  }
+  // By value: white space, the order of an object's members and the way strings are escaped make no difference. Of
+  // members of one name the last one counts, as for servers. Numbers are equal when they are the same number, `1`,
+  // `1.0` and `1e0` for instance: a server stores `1.0` and sends `1`. Integers compare exactly, whatever their size,
+  // and fractions as 64-bit floating point, which is what servers hold. Null is a value: it differs from a missing
+  // member and from the unset state. Text that is not JSON, or nested deeper than 1024, equals itself only. Cost: that
+  // of comparing bytes when the texts are spelled alike, else O(n log n).
+  friend bool operator==(const Json& a, const Json& b) noexcept;
 
  private:
   String text_;

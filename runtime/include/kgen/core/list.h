@@ -34,7 +34,7 @@ namespace detail {
 // The header's word is the size; elements follow at 16 bytes.
 struct ListBlock : BlockHeader {
   std::uint32_t capacity;
-  std::uint32_t reserved;
+  std::uint32_t hidden;  // of unknown fields: so many elements at the start are notes of the decoder (blocks.h)
   void* elements() noexcept { return this + 1; }
   const void* elements() const noexcept { return this + 1; }
 };

@@ -76,6 +76,7 @@ class IntOrString {
   std::string_view string_value() const noexcept;  // "" unless is_string()
   std::string str() const;                         // either, as text; "" when unset
 
+  // Integers by value, however they are spelled (`80`, `8e1`).
   friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept;
 
  private:
@@ -120,9 +121,13 @@ struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
   static const String& Text(const Quantity& q) noexcept { return q.text_; }
   static const String& Text(const IntOrString& v) noexcept { return v.text_; }
   static const String& Text(const Bytes& b) noexcept { return b.base64_; }
+  // A longer number is text that begins with this byte, which is never one of UTF-8.
+  static constexpr char kLongNumber = '\xFF';
   // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
   static bool SetNumber(IntOrString& v, std::string_view text) noexcept { return SetNumber(v.text_, text); }
   static bool SetNumber(Quantity& q, std::string_view text) noexcept { return SetNumber(q.text_, text); }
+  // As it is spelled. Only if is_int().
+  static std::string_view Number(const IntOrString& v) noexcept;
 
  private:
   static bool SetNumber(String& text, std::string_view number) noexcept;

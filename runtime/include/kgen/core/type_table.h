@@ -61,10 +61,14 @@ struct ValueType {
 
 enum FieldFlags : std::uint8_t {
   kRequired = 1,        // documentation only: presence rules are the same for all fields [D4]
-  kNullable = 2,        // `null` is a value of the schema: kept as raw text and sent back [D6]
+  kNullable = 2,        // `null` is a value of the schema: kept among the unknown fields, where users see it
   kUnique = 4,          // differs in every object (uid, resourceVersion): neither interned nor memoised
   kNoMemo = 8,          // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
   kManagedFields = 16,  // what DecodeOptions::drop_managed_fields drops
+};
+
+enum TableFlags : std::uint8_t {
+  kPreservesUnknown = 1,  // the schema allows members that it does not name, so strict decoding takes them
 };
 
 // One member. Scalars stand as Optional<scalar>, structs as Optional<struct> (kBox) except `metadata` (kStruct).
@@ -112,7 +116,7 @@ struct TypeTable {
   std::uint16_t unknown_offset;   // of the UnknownFields member, the last one
   std::uint16_t metadata_offset;  // of the ObjectMeta or ListMeta of a kind or a list; kNoMetadata otherwise
   std::uint8_t hash_bits;
-  std::uint8_t reserved;
+  std::uint8_t flags;  // TableFlags
   std::uint32_t hash_seed;
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs

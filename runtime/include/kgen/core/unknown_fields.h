@@ -1,12 +1,16 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The last member of every generated struct: what the wire held and the table does not know.
+// The last member of every generated struct: what the wire held and the other members cannot hold.
 //
 // A client older than its server must not drop a field in an Update, so members that the table does not name are kept,
-// in order, duplicates included, and written after the known ones. [D6] More lives here because it must be sent back as
-// it came: a known field whose JSON did not fit its type ("misfit": reads as absent, sent back unless a
-// value is assigned), and a `null` where the schema says nullable. An element of a list or map that was no such struct
-// at all is one field without a name, and is sent back unless anything is set in that element.
+// in order, duplicates included, and written after the known ones. Two more things live here because they must be sent
+// back as they came: a known field whose JSON did not fit its type (it reads as absent), and a `null` where the schema
+// says nullable. Both are sent back unless a value is assigned to the member. An element of a list or map that was no
+// such struct at all is one field without a name, and is sent back unless anything is set in that element.
+//
+// The decoder also remembers here, out of sight, how known members were spelled where their values do not say it: other
+// members that came as `null`, and numbers in another spelling than ours (`1.0`, `1E5`). They go back as they came
+// unless another value is assigned, and travel with copies of the struct. clear() forgets them too.
 //
 //   for (const auto& field : order.unknown_fields) std::cout << field.name << " = " << field.value.text() << '\n';
 //   order.unknown_fields.Set("newField", kgen::Json("{\"a\":1}"));
@@ -16,7 +20,9 @@
 #define KGEN_CORE_UNKNOWN_FIELDS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "kgen/core/json.h"
 #include "kgen/core/list.h"
@@ -33,11 +39,23 @@ struct UnknownField {
 class UnknownFields {
  public:
   constexpr UnknownFields() noexcept = default;
+  UnknownFields(const UnknownFields& other);
+  UnknownFields(UnknownFields&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+  ~UnknownFields() {
+    if (word_ != 0) clear();
+  }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the copy is made first
+  UnknownFields& operator=(const UnknownFields& other) { return *this = UnknownFields(other); }
+  UnknownFields& operator=(UnknownFields&& other) noexcept {
+    UnknownFields moved(std::move(other));
+    std::swap(word_, moved.word_);
+    return *this;
+  }
 
-  bool empty() const noexcept { return fields_.empty(); }
-  std::size_t size() const noexcept { return fields_.size(); }
-  const UnknownField* begin() const noexcept { return fields_.begin(); }
-  const UnknownField* end() const noexcept { return fields_.end(); }
+  bool empty() const noexcept { return size() == 0; }
+  std::size_t size() const noexcept { return block() != nullptr ? block()->word - block()->hidden : 0; }
+  const UnknownField* begin() const noexcept { return block() != nullptr ? Elements() + block()->hidden : nullptr; }
+  const UnknownField* end() const noexcept { return begin() + size(); }
 
   // The last field of that name (as the server would take it), or an unset Json.
   const Json& operator[](std::string_view name) const noexcept;
@@ -47,12 +65,20 @@ class UnknownFields {
   void Set(std::string_view name, Json value);
   void Append(String name, Json value);      // not an unset value, which nobody could write
   std::size_t Erase(std::string_view name);  // how many there were
-  void clear() noexcept { fields_.reset(); }
+  void clear() noexcept;
 
+  // Whether both hold the same fields: names and values count, their order does not, and of fields of one name the last
+  // one holds.
   friend bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept;
 
  private:
-  List<UnknownField> fields_;
+  detail::ListBlock* block() const noexcept {
+    return (word_ & 1) == 0 ? reinterpret_cast<detail::ListBlock*>(word_) : nullptr;
+  }
+  UnknownField* Elements() const noexcept { return static_cast<UnknownField*>(block()->elements()); }
+  void EraseAt(std::size_t i) noexcept;  // counted with the hidden ones
+
+  std::uintptr_t word_ = 0;  // a block of fields, or marks of members that came as null: core/blocks.h
 };
 
 static_assert(sizeof(UnknownFields) == 8 && std::is_standard_layout_v<UnknownFields>);

@@ -3,14 +3,19 @@
 // The interpreter's whole-value operations: copy, destroy, compare, hash, emptiness, over any value with a table.
 //
 // Optional, List, Map, Ref and every generated operator== end up here, in one compiled file instead of a template
-// instance per type. [D2] Users call SemanticEqual and Hash; the rest is for the vocabulary types.
+// instance per type. Users call SemanticEqual and Hash; the rest is for the vocabulary types.
 //
-// Equality is equality on the wire: two structs are equal when they encode to the same JSON value. So unset text
-// differs from "", an absent list from an empty one; a struct that was only looked at (D5) equals an absent one;
-// unknown fields count.
+// Equality (`==`, Hash) is equality on the wire: two structs are equal when they encode to the same JSON value. So
+// unset text differs from "", an absent list from an empty one, and a member that came as `null` from one that did not
+// come; a struct that a non-const access created and in which nothing was set equals an absent one. Unknown fields
+// count, and what is kept as JSON text (Json, unknown fields) is compared by value, as json.h says: the order of
+// members, escapes, white space and the spelling of numbers make no difference. Equal structs may therefore encode to
+// different bytes.
 //
-// Thread safety: pure functions; const arguments may be shared. None blocks. Recursion ends at the depth limit of the
-// decoder (256) for decoded values; a user's own deeper value is walked with an explicit stack only by Destroy.
+// Thread safety: pure functions; const arguments may be shared. None blocks. Comparing and hashing JSON text takes
+// memory when it is large; without it, texts that are spelled differently count as different. Recursion ends at the
+// limit of the decoder (256) for decoded values; a user's own deeper value is walked with an explicit stack only by
+// Destroy.
 #ifndef KGEN_CORE_VALUE_H_
 #define KGEN_CORE_VALUE_H_
 
@@ -46,8 +51,10 @@ std::uint64_t Hash(const T& value) noexcept {
   return detail::HashStruct(&value, T::kTable);
 }
 
-// Equality as a controller means it: absent and empty lists, maps and text are the same, quantities compare by amount
-// ("1" and "1000m"), times by instant. [COD-20]
+// Equality as a controller means it, to decide whether an update is worth sending: absent and empty lists, maps and
+// text are the same, and so are absent and `null` members; quantities compare by amount ("1" and "1000m"), times by
+// instant. Everything else as for `==`, JSON by value and unknown fields included. (A `null` inside of JSON, or of a
+// member that the table does not know, is a value.)
 template <detail::HasTable T>
 bool SemanticEqual(const T& a, const T& b) noexcept {
   return detail::SemanticEqualStruct(&a, &b, T::kTable);

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-#include "codec/number.h"
+#include "core/number.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-namespace kgen::codec {
+namespace kgen::detail {
 
 namespace {
 
@@ -60,6 +60,24 @@ Decimal Split(std::string_view number) noexcept {
 }
 
 }  // namespace
+
+bool IsJsonNumber(std::string_view text) noexcept {
+  std::size_t i = text.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t first = i;
+    while (i < text.size() && IsDigit(text[i])) ++i;
+    return i != first;
+  };
+  const std::size_t whole = i;
+  if (!digits() || (text[whole] == '0' && i != whole + 1)) return false;
+  if (i < text.size() && text[i] == '.' && (++i, !digits())) return false;
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    ++i;
+    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
+    if (!digits()) return false;
+  }
+  return i == text.size();
+}
 
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept {
   if (plain) {
@@ -121,16 +139,17 @@ bool ParseDouble(std::string_view number, double& value) noexcept {
 }
 
 std::string CanonicalNumber(std::string_view number) {
-  constexpr std::int64_t kLongest = 400;  // digits written out; every double that is an integer has fewer
+  constexpr std::int64_t kLongest = 20;  // digits; more zeros than that, from `1e400`, become an exponent again
   const Decimal decimal = Split(number);
   if (decimal.digits == 0) return "0";
-  if (decimal.integral() && decimal.exponent <= kLongest) {
+  if (decimal.integral()) {
     std::string text(decimal.negative ? "-" : "");
     for (const char c : decimal.text) {
       if (c != '.') text.push_back(c);
     }
-    text.append(static_cast<std::size_t>(decimal.exponent) - decimal.digits, '0');
-    return text;
+    const auto zeros = static_cast<std::size_t>(decimal.exponent) - decimal.digits;
+    if (zeros == 0 || decimal.exponent <= kLongest) return text.append(zeros, '0');
+    return text.append("e").append(std::to_string(zeros));
   }
   double value;
   if (!ParseDouble(number, value)) return std::string(number);
@@ -142,7 +161,23 @@ char* WriteInteger(std::int64_t value, char* to) noexcept { return std::to_chars
 
 char* WriteDouble(double value, char* to) noexcept {
   if (!std::isfinite(value)) return std::copy_n("null", 4, to);
-  return std::to_chars(to, to + kNumberRoom, value).ptr;
+  const double magnitude = std::abs(value);
+  if (magnitude == 0 || (magnitude >= 1e-6 && magnitude < 1e21)) {
+    return std::to_chars(to, to + kNumberRoom, value, std::chars_format::fixed).ptr;
+  }
+  char* end = std::to_chars(to, to + kNumberRoom, value, std::chars_format::scientific).ptr;
+  if (end - to >= 4 && end[-4] == 'e' && end[-2] == '0') {  // e-07
+    end[-2] = end[-1];
+    --end;
+  }
+  return end;
 }
 
-}  // namespace kgen::codec
+bool IsWrittenSo(double value, std::string_view number, bool plain) noexcept {
+  constexpr std::size_t kExact = 15;  // digits of an integer that come back as they are
+  if (plain && number.size() <= kExact && number != "-0") return true;
+  char buffer[kNumberRoom];
+  return number == std::string_view(buffer, WriteDouble(value, buffer));
+}
+
+}  // namespace kgen::detail

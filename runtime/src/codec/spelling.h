@@ -1,0 +1,19 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whether text that was noted beside a member (core/blocks.h) still is a spelling of its value.
+#ifndef KGEN_SRC_CODEC_SPELLING_H_
+#define KGEN_SRC_CODEC_SPELLING_H_
+
+#include <string_view>
+
+#include "kgen/core/type_table.h"
+
+namespace kgen::codec {
+
+// True if the member, a number or a list or map of numbers, holds exactly what `raw` decodes to: nothing was assigned
+// since, or the same once more.
+bool IsSpelling(std::string_view raw, const void* member, const Field& field);
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_SPELLING_H_
