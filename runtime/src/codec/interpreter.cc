@@ -126,7 +126,11 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   }
   reader_.Skip();
   reader_.Leave();
-  if (kept_.unknown != mark.unknown || kept_.known != mark.known || nulls != 0) StoreKept(object, table, mark, nulls);
+  if (kept_.unknown != mark.unknown || kept_.known != mark.known) {
+    StoreKept(object, table, mark, nulls);
+  } else if (nulls != 0) {
+    detail::UnknownWord(detail::UnknownOf(object, table)) = nulls << 16 | detail::TableMark(table);
+  }
   if (kept_.seen != mark.seen) DropKept(mark);
   return Outcome::kOk;
 }
@@ -346,7 +350,6 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
   path_ = &step;
   field_ = nullptr;
-  const char* const start = reader_.position();
   Outcome outcome;
   if (field.kind == ValueKind::kJson) {
     path_ = step.up;
@@ -365,9 +368,7 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
     outcome = Map(detail::MapOf(member), *field.element());
   }
   path_ = step.up;
-  if (respelled_ == nullptr || outcome != Outcome::kOk) return outcome;
-  respelled_ = start;
-  return Outcome::kRespelled;
+  return respelled_ == nullptr || outcome != Outcome::kOk ? outcome : Outcome::kRespelled;
 }
 
 // What else can become of a member.
@@ -458,7 +459,7 @@ Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptM
   return Outcome::kOk;
 }
 
-// What was kept of one struct becomes its unknown fields, in a block of exactly that size; or marks, which need none.
+// What was kept of one struct becomes its unknown fields, in a block of exactly that size.
 void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark, std::uint64_t nulls) {
   const auto known = known_.begin() + mark.known;
   for (auto kept = known; kept != known_.end(); ++kept) {  // a later member of that name, which is kept as it is
@@ -466,15 +467,10 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
     if (index < detail::kMarks) nulls &= ~(std::uint64_t{1} << index);
   }
   const std::uintptr_t table_mark = detail::TableMark(table);
-  std::uintptr_t& word = detail::UnknownWord(detail::UnknownOf(object, table));
   const std::size_t kept = kept_.unknown - mark.unknown + (kept_.known - mark.known);
-  if (kept == 0) {
-    word = nulls << 16 | table_mark;
-    return;
-  }
   detail::ListBlock* list =
       detail::NewList(kept + static_cast<std::size_t>(std::popcount(nulls)), kTypeOf<UnknownField>);
-  word = reinterpret_cast<std::uintptr_t>(list);
+  detail::UnknownWord(detail::UnknownOf(object, table)) = reinterpret_cast<std::uintptr_t>(list);
   const auto append = [list](String name, Json value) {
     ::new (detail::ElementAt(list, list->word++, kTypeOf<UnknownField>))
         UnknownField{std::move(name), std::move(value)};

@@ -24,6 +24,7 @@ Interpreter::Outcome Interpreter::List(detail::ListBlock*& list, const ValueType
   if (outcome == Outcome::kOk) {
     const std::size_t count = elements.count();
     list = detail::NewListFrom(elements.Take(), count, type);
+    if (respelled_ != nullptr) respelled_ = start.p;
   } else if (outcome == Outcome::kMisfit) {
     Return(start);
   }
@@ -60,6 +61,7 @@ Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& t
   field_ = nullptr;
   if (outcome == Outcome::kOk) {
     const std::size_t count = entries.count();
+    if (respelled_ != nullptr) respelled_ = start.p;
     map = detail::NewPackedMapFrom(entries.Take(), count, type);
     if (nulls) detail::KeepNulls(map, type);
     if (options_.strict && map->word != count) {
