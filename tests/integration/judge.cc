@@ -77,6 +77,8 @@ void Judge::RestartWithWatchCache(bool enabled) {
   Post(enabled ? "/restart?watch-cache=true" : "/restart?watch-cache=false");
 }
 void Judge::Compact() { Post("/compact"); }
+void Judge::Save() { Post("/save"); }
+void Judge::Restore() { Post("/restore"); }
 
 std::string Judge::Kubectl(std::string_view arguments) {
   const std::string command = Environment("KGEN_TEST_KUBECTL") + " " + std::string(arguments) + " 2>&1";

@@ -18,7 +18,8 @@ class Judge {
   // False outside `./dev integration`. Tests then say GTEST_SKIP().
   static bool Present();
 
-  // A kubeconfig file with two contexts, "token" (the current one) and "certificate"; both may do everything.
+  // A kubeconfig file with the contexts "token" (the current one) and "certificate", which may do everything, and
+  // "reader", a user who may do nothing until a test allows it.
   static std::string Kubeconfig();
 
   // SIGKILL to API server and etcd. What was written stays. Returns when the process is gone.
@@ -38,6 +39,12 @@ class Judge {
   // etcd forgets every revision before the newest. A watch from the revision before the newest still works: the first
   // thing that it asks for is kept.
   static void Compact();
+
+  // Copies etcd's data; kills the server for it and starts it again.
+  static void Save();
+
+  // Kills the server and puts the copy of Save() back: what was written since has never happened. Start() follows.
+  static void Restore();
 
   // Runs kubectl with these arguments (words for the shell) and returns what it printed, both streams.
   static std::string Kubectl(std::string_view arguments);

@@ -43,6 +43,19 @@ TEST_F(JudgeTest, KeepsWhatWasWrittenAcrossSigkill) {
   EXPECT_EQ(Judge::Kubectl("get configmap kept -o jsonpath={.data.a}"), "b");
 }
 
+TEST_F(JudgeTest, LetsTheReaderDoNothing) {
+  EXPECT_NE(Judge::Kubectl("get configmaps --context reader").find("Forbidden"), std::string::npos);
+}
+
+TEST_F(JudgeTest, PutsAnOlderCopyOfItsDataBack) {
+  Judge::Kubectl("delete configmap lost");
+  Judge::Save();
+  ASSERT_NE(Judge::Kubectl("create configmap lost").find("created"), std::string::npos);
+  Judge::Restore();
+  Judge::Start();
+  EXPECT_NE(Judge::Kubectl("get configmap lost").find("NotFound"), std::string::npos);
+}
+
 TEST_F(JudgeTest, BringsA410AfterARestartWithCompaction) {
   Judge::Kubectl("delete configmap later");
   const std::string before = NewestVersion();

@@ -25,7 +25,7 @@ lint_format() {
     return 1
   fi
   if command -v gofmt >/dev/null; then
-    findings=$(cd "$lint_root" && find tests -name '*.go' 2>/dev/null | xargs -r gofmt -l)
+    findings=$(cd "$lint_root" && find tests bench -name '*.go' 2>/dev/null | xargs -r gofmt -l)
     [ -z "$findings" ] || { printf '%s:1: not formatted; run gofmt -w\n' $findings; return 1; }
   fi
 }
@@ -114,5 +114,5 @@ verb_lint() {
 verb_format() {
   need_setup
   lint_sources | xargs -r -P "$jobs" -n 16 "$lint_clang_format" -i
-  if command -v gofmt >/dev/null; then find tests -name '*.go' -print0 | xargs -r0 gofmt -w; fi
+  if command -v gofmt >/dev/null; then find tests bench -name '*.go' -print0 | xargs -r0 gofmt -w; fi
 }

@@ -63,11 +63,25 @@ verb_simulate() {
   build/dev/bin/kgen_simulate "$@"
 }
 
+# Beside a real server; the rounds themselves are played by a Go program that also holds client-go's informers.
+bench_recovery() {
+  local folder program=$PWD/build/recovery
+  source tools/dev/integration.sh
+  judge_can_build || die "the real API server needs Go $(sed -n 's/^go //p' "$judge_sources/go.mod") or newer"
+  folder=$(judge_build) || die "the API server did not build"
+  (cd bench/peers/recovery && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$program" .)
+  build_program dev kgen_recovery "the informers of the rounds"
+  "$folder/apiserver" --audit -- "$program" rounds --kgen "$PWD/build/dev/bin/kgen_recovery" "$@"
+}
+
 verb_bench() {
   if [ "${1:-}" = budget ]; then
     shift
     build_program dev kgen_budget "the budgets"
     build/dev/bin/kgen_budget "$@"
+  elif [ "${1:-}" = recovery ]; then
+    shift
+    bench_recovery "$@"
   else
     build_program dev kgen_bench "the benchmarks"
     build/dev/bin/kgen_bench "$@"

@@ -23,6 +23,7 @@ import (
 type serveOptions struct {
 	WatchCache bool
 	Compact    bool
+	Audit      bool
 }
 
 // supervisor owns the child process. Its control endpoint, plain HTTP/1.1 on loopback, takes
@@ -31,6 +32,8 @@ type serveOptions struct {
 //	POST /start     on the same data and ports; answers when /readyz says ok
 //	POST /restart   both
 //	POST /compact   etcd forgets all history; answers with the revision in plain text
+//	POST /save      copies etcd's data, for which the server is killed and started again
+//	POST /restore   puts the copy back in place of the data, for which the server is killed; it stays stopped
 //	GET  /status    "running" or "stopped"
 //
 // /start and /restart take ?compact=true (compact after etcd has started and before the API server has: then every
@@ -61,7 +64,7 @@ func (s *supervisor) start() error {
 	}
 	defer log.Close()
 	child := exec.Command(self, "serve", "--dir", s.site.dir, fmt.Sprintf("--watch-cache=%t", s.options.WatchCache),
-		fmt.Sprintf("--compact=%t", s.options.Compact))
+		fmt.Sprintf("--compact=%t", s.options.Compact), fmt.Sprintf("--audit=%t", s.options.Audit))
 	s.options.Compact = false
 	child.Stdout, child.Stderr = log, log
 	// The server never outlives its supervisor, however that one ends.
@@ -188,6 +191,17 @@ func (s *supervisor) listen() (string, error) {
 		revision, err := compact(ctx, s.site)
 		return fmt.Sprint(revision), err
 	})
+	answer("POST /save", func(*http.Request) (string, error) {
+		s.kill()
+		if err := s.replaceFolder("etcd", "etcd.saved"); err != nil {
+			return "", err
+		}
+		return "running", s.start()
+	})
+	answer("POST /restore", func(*http.Request) (string, error) {
+		s.kill()
+		return "stopped", s.replaceFolder("etcd.saved", "etcd")
+	})
 	answer("GET /status", func(*http.Request) (string, error) {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
@@ -209,4 +223,12 @@ func (s *supervisor) startWith(r *http.Request) error {
 	}
 	s.mutex.Unlock()
 	return s.start()
+}
+
+// replaceFolder makes `to` in the site a copy of `from`.
+func (s *supervisor) replaceFolder(from, to string) error {
+	if err := os.RemoveAll(s.site.path(to)); err != nil {
+		return err
+	}
+	return os.CopyFS(s.site.path(to), os.DirFS(s.site.path(from)))
 }

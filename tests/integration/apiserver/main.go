@@ -2,7 +2,7 @@
 
 // Command apiserver runs a real Kubernetes API server with a real etcd on loopback, for tests.
 //
-//	apiserver [--dir DIR] [-- COMMAND ARG...]
+//	apiserver [--dir DIR] [--audit] [-- COMMAND ARG...]
 //
 // It is two processes of one binary: this one supervises, its child (the hidden verb "serve") holds etcd and
 // kube-apiserver. So a test can kill the server with SIGKILL and start it again on the same data and ports. Keys,
@@ -11,9 +11,11 @@
 // With a COMMAND: starts the server, runs the command with the variables below, stops the server, exits with the
 // command's code. Without: prints the variables and serves until SIGINT or SIGTERM.
 //
-//	KGEN_TEST_KUBECONFIG  two contexts: "token" (the current one) and "certificate"; both are cluster admins
+//	KGEN_TEST_KUBECONFIG  contexts "token" (the current one) and "certificate", both cluster admins, and "reader", a user
+//	                      without any rights until a test grants some
 //	KGEN_TEST_APISERVER   address of the control endpoint, http://127.0.0.1:PORT (see control.go)
 //	KGEN_TEST_KUBECTL     the kubectl beside this binary, when there is one
+//	KGEN_TEST_AUDIT_LOG   with --audit: a file with one JSON object for each request that the server received
 //	KUBECONFIG            the same as KGEN_TEST_KUBECONFIG
 package main
 
@@ -50,6 +52,7 @@ func main() {
 func supervise() (int, error) {
 	dir := flag.String("dir", "", "folder of keys, data and logs; default: a new one, removed at the end")
 	watchCache := flag.Bool("watch-cache", true, "serve watches from the API server's cache, as by default")
+	audit := flag.Bool("audit", false, "log every request")
 	flag.Parse()
 	// The etcd client of /compact warns through gRPC when it closes; the output here is the tests'.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
@@ -69,7 +72,7 @@ func supervise() (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	server := &supervisor{site: site, options: serveOptions{WatchCache: *watchCache}}
+	server := &supervisor{site: site, options: serveOptions{WatchCache: *watchCache, Audit: *audit}}
 	defer server.kill()
 	if err := server.start(); err != nil {
 		return 1, err
@@ -83,6 +86,9 @@ func supervise() (int, error) {
 		"KGEN_TEST_KUBECONFIG=" + site.path("kubeconfig"),
 		"KGEN_TEST_APISERVER=" + control,
 		"KUBECONFIG=" + site.path("kubeconfig"),
+	}
+	if *audit {
+		variables = append(variables, "KGEN_TEST_AUDIT_LOG="+site.path("audit.log"))
 	}
 	if self, err := os.Executable(); err == nil {
 		kubectl := filepath.Join(filepath.Dir(self), "kubectl")

@@ -21,6 +21,7 @@ func serve(arguments []string) error {
 	dir := flags.String("dir", "", "")
 	watchCache := flags.Bool("watch-cache", true, "")
 	compactFirst := flags.Bool("compact", false, "")
+	audit := flags.Bool("audit", false, "")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -39,7 +40,11 @@ func serve(arguments []string) error {
 		}
 	}
 	command := app.NewAPIServerCommand()
-	command.SetArgs(apiServerFlags(s, *watchCache))
+	arguments = apiServerFlags(s, *watchCache)
+	if *audit {
+		arguments = append(arguments, "--audit-log-path="+s.path("audit.log"), "--audit-policy-file="+s.path("audit.yaml"))
+	}
+	command.SetArgs(arguments)
 	return command.ExecuteContext(context.Background())
 }
 

@@ -11,12 +11,26 @@ import (
 	"path/filepath"
 )
 
-// The user that both contexts of the kubeconfig stand for.
+// The user of the contexts "token" and "certificate" of the kubeconfig.
 const (
 	adminToken = "kgen-test-admin"
 	adminUser  = "kgen-test"
 	adminGroup = "system:masters"
 )
+
+// A second user, who may do nothing but what a test allows.
+const (
+	readerToken = "kgen-test-reader"
+	readerUser  = "kgen-reader"
+)
+
+// What the audit log holds: each request once, when it is received.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [ResponseStarted, ResponseComplete, Panic]
+rules:
+- level: Metadata
+`
 
 // site is one server's folder. All that a restart must find again is in it.
 type site struct {
@@ -57,8 +71,11 @@ func openSite(dir string) (*site, error) {
 	if err := s.makeKeys(); err != nil {
 		return nil, err
 	}
-	tokens := fmt.Sprintf("%s,%s,uid-1,%q\n", adminToken, adminUser, adminGroup)
+	tokens := fmt.Sprintf("%s,%s,uid-1,%q\n%s,%s,uid-2\n", adminToken, adminUser, adminGroup, readerToken, readerUser)
 	if err := os.WriteFile(s.path("tokens.csv"), []byte(tokens), 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(s.path("audit.yaml"), []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
 	}
 	if err := s.writeKubeconfig(); err != nil {
@@ -114,6 +131,8 @@ contexts:
   context: {cluster: test, user: token, namespace: default}
 - name: certificate
   context: {cluster: test, user: certificate, namespace: default}
+- name: reader
+  context: {cluster: test, user: reader, namespace: default}
 users:
 - name: token
   user:
@@ -122,6 +141,9 @@ users:
   user:
     client-certificate-data: %s
     client-key-data: %s
-`, s.apiURL(), parts[0], adminToken, parts[1], parts[2])
+- name: reader
+  user:
+    token: %s
+`, s.apiURL(), parts[0], adminToken, parts[1], parts[2], readerToken)
 	return os.WriteFile(s.path("kubeconfig"), []byte(text), 0o600)
 }
