@@ -34,9 +34,9 @@ using testing::Fault;
 
 constexpr const char* kNamespaces[] = {"a", "b"};
 constexpr const char* kColors[] = {"red", "green", "blue"};
-constexpr std::size_t kMostRequests = 50;  // in a second
+constexpr std::size_t kMostRequests = 50;   // in a second
 constexpr std::size_t kMostSameLists = 10;  // in a second: the first probes for a lost connection come quickly
-constexpr Nanos kCurrentWithin = 65s;      // O10
+constexpr Nanos kCurrentWithin = 65s;       // O10
 
 // What the server held under a key.
 struct Held {
@@ -547,7 +547,8 @@ class InformerRun {
       return;
     }
     const std::uint64_t version = Number(snapshot.version());
-    if (version < newest_seen_ && !verdict_.restored) verdict_.Fail("O1", "the store went back to version " + std::to_string(version));
+    if (version < newest_seen_ && !verdict_.restored)
+      verdict_.Fail("O1", "the store went back to version " + std::to_string(version));
     newest_seen_ = std::max(newest_seen_, version);
     const auto before = [&](const auto& world) {
       const auto found = world.upper_bound(version);
@@ -594,7 +595,8 @@ class InformerRun {
   // A view that has seen all initial events is a state that the server once had.
   void CheckView(const Listener& listener) {
     const auto held = [&](const auto& world) {
-      return std::any_of(world.begin(), world.end(), [&](const auto& each) { return Agrees(listener.view, each.second); });
+      return std::any_of(world.begin(), world.end(),
+                         [&](const auto& each) { return Agrees(listener.view, each.second); });
     };
     if (held(states_) || std::any_of(lost_.begin(), lost_.end(), held)) return;
     // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
@@ -753,7 +755,7 @@ class InformerRun {
   std::deque<TimePoint> requests_;  // of the last second
   std::string last_list_;
   std::deque<TimePoint> same_lists_;  // of the last second
-  std::string namespace_, color_;  // what the informer looks at; "": everything
+  std::string namespace_, color_;     // what the informer looks at; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
   Shared<cache::InformerCore> core_;

@@ -20,8 +20,8 @@
 //       a list says so, as often as was asked for, and not otherwise.
 //   O9  Requests do not come in storms (50 in a second), and no list is repeated without a delay.
 //   O10 Once every fault is over and the server has restarted, the cache is current within 65 seconds, plus the delay
-//       with which changes are applied: the longest delay of an informer (30 s) before it asks, one more where its watch
-//       then gets a 410 for the second time without progress, and the longest delay of a probe (5 s).
+//       with which changes are applied: the longest delay of an informer (30 s) before it asks, one more where its
+//       watch then gets a 410 for the second time without progress, and the longest delay of a probe (5 s).
 //   O11 When the server goes back to an older copy of its data, all this holds of the copy and what follows it, though
 //       versions go back; see InformerRun::MayWrite() for what nobody can notice.
 #ifndef KGEN_TESTS_SIMULATION_INFORMER_RUN_H_

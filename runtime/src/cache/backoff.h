@@ -13,7 +13,8 @@ namespace kgen::cache {
 
 // For a resource that fails: 403, 404, 500, an answer that is no list. One per informer.
 //
-// The n-th delay since Reset() lies between half of 2^n seconds and all of it, 30 seconds at most: 0.5 to 1 s, 1 to 2 s,
+// The n-th delay since Reset() lies between half of 2^n seconds and all of it, 30 seconds at most: 0.5 to 1 s, 1 to 2
+// s,
 // ... 15 to 30 s.
 class Backoff {
  public:
@@ -24,9 +25,9 @@ class Backoff {
   Nanos step_{};  // 0: the next delay is the first
 };
 
-// For watches that the server, or something in between, ends early. A token bucket of 5 that fills at one a second: with
-// a token the watch is opened again at once, else after a delay that doubles from 0.5..1 s to 15..30 s. Delays become
-// small again when the bucket is full: after five seconds of watching.
+// For watches that the server, or something in between, ends early. A token bucket of 5 that fills at one a second:
+// with a token the watch is opened again at once, else after a delay that doubles from 0.5..1 s to 15..30 s. Delays
+// become small again when the bucket is full: after five seconds of watching.
 class EarlyEnds {
  public:
   // Of a watch that has just ended; 0: at once.

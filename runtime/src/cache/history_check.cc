@@ -90,9 +90,8 @@ void HistoryCheck::Send() {
   opened_ = false;
   splitter_.emplace([](std::string_view) -> Result<void> { return {}; });
   sink_ = MakeShared<Sink>(Shared<HistoryCheck>(this));
-  timer_.After(kDeadline, TimerKind::kProgress, [self = Shared<HistoryCheck>(this)] {
-    self->Failed(Error(Code::kTimeout, "no answer for a minute"));
-  });
+  timer_.After(kDeadline, TimerKind::kProgress,
+               [self = Shared<HistoryCheck>(this)] { self->Failed(Error(Code::kTimeout, "no answer for a minute")); });
   ListOptions options;
   options.limit = 1;
   call_ = source_->List(options, strand_, sink_);
@@ -139,8 +138,8 @@ void HistoryCheck::Failed(const Error& error) {
     return hooks_.done(Fail(error));
   }
   if (!opened_ && IsNoConnection(error)) return Ask();
-  const Nanos delay = error.retry_after_seconds() > 0 ? AskedFor(error.retry_after_seconds(), jitter_)
-                                                      : backoff_.Next(jitter_);
+  const Nanos delay =
+      error.retry_after_seconds() > 0 ? AskedFor(error.retry_after_seconds(), jitter_) : backoff_.Next(jitter_);
   timer_.After(delay, TimerKind::kProgress, [self = Shared<HistoryCheck>(this)] { self->Ask(); });
 }
 

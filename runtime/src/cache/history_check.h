@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// HistoryCheck: asks, beside a watch that was resumed after a lost connection, whether the server still has the history
-// that the cache follows.
+// HistoryCheck: asks, beside a watch that was resumed after a lost connection or a wait, whether the server still has
+// the history that the cache follows.
 //
 // When etcd is restored from an older copy, versions go back. A watch that resumes from a version of the lost future is
 // accepted by the server and stays silent until the new history has overtaken it, and the cache shows a world that no

@@ -107,15 +107,24 @@ ReflectorStatus Reflector::Impl::status() const {
 void Reflector::Impl::Go(Step step) {
   Become(Waiting{Waiting::Reason::kTurn, step});
   const auto purpose = has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst;
-  Turn turn = gate_->Enter(purpose, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); });
+  Turn turn = gate_->Enter(
+      purpose, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); },
+      [self = Shared<Impl>(this)] { self->OnGateClosed(); });
   if (turn.granted()) return (this->*step)(std::move(turn));
-  auto& waiting = std::get<Waiting>(state_);
-  waiting.turn = std::move(turn);
-  if (std::optional<Error> trouble = gate_->trouble()) {
-    waiting.reason = Waiting::Reason::kConnection;
-    has_error_ = true;
-    last_error_ = std::move(trouble);
-  }
+  std::get<Waiting>(state_).turn = std::move(turn);
+  check_due_ = true;
+  OnGateClosed();
+  Changed();
+}
+
+// Whoever waits for a turn shows why there is none, whoever found out.
+void Reflector::Impl::OnGateClosed() {
+  auto* waiting = std::get_if<Waiting>(&state_);
+  std::optional<Error> trouble = gate_->trouble();
+  if (waiting == nullptr || !trouble) return;
+  waiting->reason = Waiting::Reason::kConnection;
+  has_error_ = true;
+  last_error_ = std::move(trouble);
   Changed();
 }
 
@@ -130,6 +139,7 @@ void Reflector::Impl::OnTurn() {
 
 void Reflector::Impl::Wait(Nanos delay, Step step, bool wakes) {
   Become(Waiting{Waiting::Reason::kDelay, step});
+  check_due_ = true;  // nothing is open that could be lost when the server restarts meanwhile
   if (wakes) {
     std::get<Waiting>(state_).turn =
         gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); });
@@ -170,16 +180,18 @@ Nanos Reflector::Impl::DelayAfter(const Error& error) {
 }
 
 void Reflector::Impl::Park(bool watch, const Error& error, Step step) {
-  check_due_ = true;
+  check_due_ = true;  // also if the gate is open again
   CountFailure(error);
   Report(watch, error, gate_->UntilProbe());
   Go(step);
 }
 
-void Reflector::Impl::HistoryGone(bool watch, const Error& error) {
+void Reflector::Impl::HistoryGone(const Error& error, Turn turn) {
+  constexpr bool watch = true;
   CountFailure(error);
   if (++expirations_ == 1) {
     Report(watch, error, Nanos(0));
+    if (turn) return StartRound(std::move(turn));
     return Go(&Impl::StartRound);
   }
   resync_timer_.Cancel();
@@ -294,6 +306,7 @@ void Reflector::Impl::OnOpen() {
   watching.request.turn().Opened();
   const TimePoint end = watching.watch.started + watching.watch.timeout + options_.watch_deadline_slack;
   ArmDeadline(end - Now(), TimerKind::kHousekeeping);
+  StartCheck();
   CountSuccess();
 }
 

@@ -153,12 +153,14 @@ class Reflector::Impl final : public SharedObject {
   S& Become(S state);
   void Go(Step step);  // as soon as the gate lets it
   void OnTurn();
+  void OnGateClosed();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
   void StartRound(Turn turn);
   void EndRound(bool watch, const Error& error);  // with a failure
   void OpeningFailed(bool watch, const Error& error, Step same);
   void Park(bool watch, const Error& error, Step step);  // no connection
-  void HistoryGone(bool watch, const Error& error);      // 410, or a version of the future
+  // 410, or a version of the future. `turn`: that of a watch that was asked for just now; the list is part of it.
+  void HistoryGone(const Error& error, Turn turn);
   void OnHistoryChecked(Result<std::optional<std::string>> verdict);
   Nanos DelayAfter(const Error& error);
   void CountFailure(const Error& error);
@@ -208,9 +210,10 @@ class Reflector::Impl final : public SharedObject {
   void Record(bool added, std::string_view version);
   End Describe(const Watch& watch, Result<void> end) const;
   void WatchEnded(Watching& state, End end);
-  void WatchNotOpened(const Error& error);
-  void WatchFailedInside(const Error& error);
+  void WatchNotOpened(const Error& error, Turn turn);
+  void WatchFailedInside(const Error& error, Turn turn);
   void WatchClosed(const Watch& watch, const End& end);
+  void StartCheck();
   void OnWatchDeadline(Watching& state);
   void ArmResync();
   void OnResync();
@@ -246,9 +249,9 @@ class Reflector::Impl final : public SharedObject {
   ObjectIntake intake_;
   Shared<HistoryCheck> check_;
 
-  std::string version_;            // last seen; "" before the first list
-  bool has_been_open_ = false;     // a watch
-  bool check_due_ = false;         // the connection was lost since the history was known to be intact
+  std::string version_;         // last seen; "" before the first list
+  bool has_been_open_ = false;  // a watch
+  bool check_due_ = false;      // the connection was lost, or may have been, since the history was known to be intact
   bool history_replaced_ = false;  // until the next list
   bool version_unusable_ = false;  // expired, ahead of the server, or of a history that is gone
   bool server_pages_ = false;      // a list at "0" came in pages once

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view kEndMarker = "k8s.io/initial-events-end";
 constexpr Nanos kVeryShort = 1s;
 constexpr Nanos kProves = 10s;
+constexpr Nanos kCheckAfter = 1s;  // a resumed watch that is not answered may be one from the future
 
 // Larger than what the decoder takes, so that an object that is too large is refused by itself instead of ending its
 // stream.
@@ -47,9 +48,8 @@ ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
 void Reflector::Impl::SendWatch(Turn turn) {
   Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
   const ListOptions options = WatchOptions(state.watch, version_);
-  ArmDeadline(options_.list_deadline, TimerKind::kProgress);
+  ArmDeadline(check_due_ ? kCheckAfter : options_.list_deadline, TimerKind::kProgress);
   Open(state.request, true, options);
-  if (check_due_ && !Injected(Bug::kIgnoresReplacedHistory)) check_->Start();
   if (!resync_timer_.armed()) ArmResync();
   Changed();
 }
@@ -187,33 +187,36 @@ void Reflector::Impl::WatchEnded(Watching& state, End end) {
   }
   if (!end.opened && end.error) {
     Settle(state.request, *end.error);
-    return WatchNotOpened(*end.error);
+    return WatchNotOpened(*end.error, std::move(state.request.turn()));
   }
+  Turn turn = std::move(state.request.turn());
   state.request.Close();
-  if (end.error && !end.lost) return WatchFailedInside(*end.error);
+  if (end.proved) turn.Leave();  // what follows needs a turn of its own
+  if (end.error && !end.lost) return WatchFailedInside(*end.error, std::move(turn));
+  turn.Leave();
   WatchClosed(watch, end);
 }
 
-void Reflector::Impl::WatchNotOpened(const Error& error) {
+void Reflector::Impl::WatchNotOpened(const Error& error, Turn turn) {
   if (IsNoConnection(error)) return Park(true, error, &Impl::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
     return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
-  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(true, error);
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error, std::move(turn));
   OpeningFailed(true, error, &Impl::SendWatch);
 }
 
 // An ERROR event, or bytes that are no events.
-void Reflector::Impl::WatchFailedInside(const Error& error) {
+void Reflector::Impl::WatchFailedInside(const Error& error, Turn turn) {
   if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Impl::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
     return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
-  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(true, error);
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error, std::move(turn));
   if (IsInternal(error) && internal_errors_.Allow(Now())) {
     Report(true, error, Nanos(0));
     return Go(&Impl::SendWatch);
@@ -247,7 +250,16 @@ void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
   Wait(delay, end.fruitless ? &Impl::StartRound : &Impl::SendWatch, false);
 }
 
+void Reflector::Impl::StartCheck() {
+  if (check_due_ && !Injected(Bug::kIgnoresReplacedHistory)) check_->Start();
+}
+
 void Reflector::Impl::OnWatchDeadline(Watching& state) {
+  const TimePoint answered_by = state.watch.started + options_.list_deadline;
+  if (!state.watch.opened && Now() < answered_by) {
+    StartCheck();
+    return ArmDeadline(answered_by - Now(), TimerKind::kProgress);
+  }
   if (!state.watch.opened) {
     return WatchEnded(
         state,

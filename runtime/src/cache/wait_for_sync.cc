@@ -80,13 +80,14 @@ class SyncWait {
     return {};
   }
 
-  // When to look again although nothing has changed: an informer that was refused often enough may have been so for long
-  // enough by then.
+  // When to look again although nothing has changed: an informer that was refused often enough may have been so for
+  // long enough by then.
   TimePoint LookAgain(TimePoint now) const {
     TimePoint next = Waiter::kNoDeadline;
     if (options_.patient) return next;
     for (const InformerStatus& status : Missing()) {
-      if (status.refusals >= cache::kRefusalsToGiveUp && GiveUpAt(status) > now) next = std::min(next, GiveUpAt(status));
+      if (status.refusals >= cache::kRefusalsToGiveUp && GiveUpAt(status) > now)
+        next = std::min(next, GiveUpAt(status));
     }
     return next;
   }

@@ -9,10 +9,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanos kFirstStep = 200ms;
-constexpr Nanos kProves = 10s;           // a stream that was open for so long makes the delay small again
-constexpr Nanos kStarting = 30s;         // how long a server that answers again may refuse what it will allow later
-constexpr double kOpensPerSecond = 20;   // and as many at once
-constexpr Nanos kProbePatience = 2s;     // a probe without any answer for so long does not keep the others from trying
+constexpr Nanos kProves = 10s;    // a stream that was open for so long makes the delay small again
+constexpr Nanos kStarting = 30s;  // how long a server that answers again may refuse what it will allow later
+constexpr double kTurnsPerSecond = 20;
+constexpr double kTurnsAtOnce = 5;
+constexpr Nanos kProbePatience = 2s;  // a probe without any answer for so long does not keep the others from trying
 
 // How large the delay between two probes may become.
 constexpr Nanos LargestStep(Nanos outage) noexcept {
@@ -23,14 +24,24 @@ constexpr Nanos LargestStep(Nanos outage) noexcept {
 }  // namespace
 
 struct Gate::Entry : SharedObject {
-  Entry(Shared<Gate> g, Shared<Strand> s, Task t, Purpose p)
-      : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), purpose(p) {}
+  Entry(Shared<Gate> g, Shared<Strand> s, Task t, Task c)
+      : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), closed(std::move(c)) {}
+
+  // Takes a task out, to be run or destroyed without the lock: it may hold the last reference to its owner.
+  static void Run(const Shared<Entry>& entry, Task Entry::* which) {
+    Task task;
+    {
+      const std::lock_guard lock(entry->gate->mutex_);
+      if (entry->left) return;
+      task = std::exchange(entry.get()->*which, nullptr);
+    }
+    if (task) task();
+  }
 
   const Shared<Gate> gate;
   const Shared<Strand> strand;
   // Guarded by the gate's mutex.
-  Task go;
-  Purpose purpose;
+  Task go, closed;
   bool granted = false;
   bool left = false;
   std::optional<TimePoint> opened{};
@@ -39,18 +50,18 @@ struct Gate::Entry : SharedObject {
 Gate::Gate(Shared<Executor> executor)
     : executor_(std::move(executor)),
       jitter_(SeedFrom(*executor_->clock())),
-      tokens_(kOpensPerSecond),
+      tokens_(kTurnsAtOnce),
       filled_(executor_->clock()->Now()) {}
 
 Gate::~Gate() = default;
 
 TimePoint Gate::Now() const noexcept { return executor_->clock()->Now(); }
 
-Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go) {
-  auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), purpose);
+Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed) {
+  auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), std::move(closed));
   Granted granted;
   bool at_once = false;
-  Task unused;  // destroyed without the lock: it may hold the last reference to its owner
+  Task unused[2];  // destroyed without the lock, see Entry::Run()
   {
     const std::lock_guard lock(mutex_);
     if (purpose == Purpose::kFirst && !error_) {
@@ -58,13 +69,16 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go) {
       tokens_ = std::max(tokens_, 1.0);
       Grant(*entry, Now());
     } else {
-      (purpose == Purpose::kOnSuccess ? hopeful_ : purpose == Purpose::kBeside ? beside_ : parked_)
+      (purpose == Purpose::kOnSuccess ? hopeful_
+       : purpose == Purpose::kBeside  ? beside_
+                                      : parked_)
           .push_back(entry.get());
       granted = Pump();
       std::erase(granted, entry);
     }
     at_once = entry->granted;
-    if (at_once) unused = std::exchange(entry->go, nullptr);
+    if (at_once) unused[0] = std::exchange(entry->go, nullptr);
+    if (at_once) unused[1] = std::exchange(entry->closed, nullptr);
   }
   Post(granted);
   return Turn(std::move(entry), at_once);
@@ -105,7 +119,7 @@ void Gate::Answered(Entry& entry, bool success) {
 }
 
 void Gate::NoConnection(Entry& entry, const Error& error) {
-  Granted granted;
+  Granted granted, closed;
   {
     const std::lock_guard lock(mutex_);
     const TimePoint now = Now();
@@ -119,12 +133,13 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
       });
       if (proved) ResetDelay(now);
       if (!outage_) outage_ = now;
+      for (Entry* each : parked_) closed.push_back(Shared<Entry>(each));
     }
     if (closes || probe_ == &entry) ScheduleProbe(now);
     if (probe_ == &entry) probe_ = nullptr;
     granted = Pump();
   }
-  Post(granted);
+  Post(granted, closed);
 }
 
 void Gate::Lost(Entry& entry) {
@@ -135,11 +150,12 @@ void Gate::Lost(Entry& entry) {
 
 void Gate::Leave(Entry& entry) {
   Granted granted;
-  Task unused;  // see Enter()
+  Task unused[2];  // see Enter()
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(entry.left, true)) return;
-    unused = std::exchange(entry.go, nullptr);
+    unused[0] = std::exchange(entry.go, nullptr);
+    unused[1] = std::exchange(entry.closed, nullptr);
     for (std::deque<Entry*>* queue : {&parked_, &beside_, &hopeful_}) std::erase(*queue, &entry);
     std::erase(granted_, &entry);
     const TimePoint now = Now();
@@ -196,12 +212,12 @@ TimePoint Gate::NextProbe() const noexcept {
 TimePoint Gate::NextOpen(TimePoint now) noexcept {
   Refill(now);
   if (tokens_ >= 1) return now;
-  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens_) / kOpensPerSecond * 1e9));
+  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens_) / kTurnsPerSecond * 1e9));
 }
 
 void Gate::Refill(TimePoint now) noexcept {
   const double seconds = std::chrono::duration<double>(now - filled_).count();
-  tokens_ = std::min(tokens_ + seconds * kOpensPerSecond, kOpensPerSecond);
+  tokens_ = std::min(tokens_ + seconds * kTurnsPerSecond, kTurnsAtOnce);
   filled_ = now;
 }
 
@@ -217,17 +233,12 @@ void Gate::ResetDelay(TimePoint now) noexcept {
   if (error_) outage_ = now;
 }
 
-void Gate::Post(const Granted& granted) {
+void Gate::Post(const Granted& granted, const Granted& closed) {
+  for (const Shared<Entry>& entry : closed) {
+    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::closed); });
+  }
   for (const Shared<Entry>& entry : granted) {
-    executor_->Post(entry->strand, [entry] {
-      Task go;
-      {
-        const std::lock_guard lock(entry->gate->mutex_);
-        if (entry->left) return;
-        go = std::exchange(entry->go, nullptr);
-      }
-      go();
-    });
+    executor_->Post(entry->strand, [entry] { Entry::Run(entry, &Entry::go); });
   }
 }
 

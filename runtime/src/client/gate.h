@@ -6,24 +6,25 @@
 //
 // While the connection is well, everybody passes at once, limited only by a token bucket. When one finds no connection,
 // the gate closes: everybody parks, and one of them at a time goes out as a probe. So an outage costs a few requests a
-// second whatever the number of informers, and its end is noticed once for all of them instead of by each informer's own
-// delay.
+// second whatever the number of informers, and its end is noticed once for all of them instead of by each informer's
+// own delay.
 //
 //   open ----NoConnection----> closed: probe after U(0, d), d = 0.2 s doubling to 2 s in the first minute of the
 //     ^                          |     outage, to 5 s until its tenth minute, to 30 s afterwards
 //     +--- any HTTP answer ------+
 //
-// Why any HTTP answer opens the gate, a 403 or 503 too: it proves that there is a connection, which is all that the gate
-// is about. A starting server refuses everybody for a while, but not everybody for the same time; and one resource that
-// the server refuses must not hold back the others. What a refusal means for the resource is the reflector's business;
-// reconnected_lately() and Purpose::kOnSuccess help it.
+// Why any HTTP answer opens the gate, a 403 or 503 too: it proves that there is a connection, which is all that the
+// gate is about. A starting server refuses everybody for a while, but not everybody for the same time; and one resource
+// that the server refuses must not hold back the others. What a refusal means for the resource is the reflector's
+// business; reconnected_lately() and Purpose::kOnSuccess help it.
 //
 // What makes d small again is a stream or list that was open for ten seconds (a 2xx, and what followed it), and nothing
 // less. A balancer in front of a dead server accepts TCP and TLS, and may answer 503 or even 200 before it hangs up.
 //
-// The rate: those who park are released by a bucket of 20 tokens that fills at 20 a second. So twelve informers are
-// back at once, sixty within two seconds, and in no second do more than 40 pass. Pages of a list are requests of the
-// same turn. Calls of typed clients do not pass here at all.
+// The rate: turns come from a bucket of 5 tokens that fills at 20 a second, so that no second has more than 25 turns. A
+// turn is one request, or two where the server answers a resumed watch with 410 and a list follows: at most 50 requests
+// in a second. Twelve informers are back 0.4 seconds after the probe, sixty after less than three. Further pages of a
+// list are requests of the same turn, and calls of typed clients do not pass here at all.
 #ifndef KGEN_SRC_CLIENT_GATE_H_
 #define KGEN_SRC_CLIENT_GATE_H_
 
@@ -58,8 +59,9 @@ class Gate final : public SharedObject {
   ~Gate() override;
 
   // The turn is granted when this returns, or else later: `go` is then posted to `strand`, once, unless the turn was
-  // dropped before. A request's deadlines should start when its turn has been granted.
-  [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go);
+  // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
+  // closes before that; when it is closed already, trouble() tells.
+  [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed = nullptr);
 
   // Why the gate is closed. Nothing: it is open.
   std::optional<Error> trouble() const;
@@ -89,7 +91,7 @@ class Gate final : public SharedObject {
   void Refill(TimePoint now) noexcept;
 
   // Without it.
-  void Post(const Granted& granted);
+  void Post(const Granted& granted, const Granted& closed = {});
   void OnTimer();
 
   const Shared<Executor> executor_;
@@ -110,8 +112,8 @@ class Gate final : public SharedObject {
   Timer timer_;
 };
 
-// A place at the gate, or the use of the connection that follows. Dropping it leaves the queue; if it was the probe, the
-// next one goes out.
+// A place at the gate, or the use of the connection that follows. Dropping it leaves the queue; if it was the probe,
+// the next one goes out.
 //
 // Thread safety: one thread at a time.
 class Gate::Turn {

@@ -82,9 +82,9 @@ struct WatchStream : SharedObject {
   Scope scope;
   bool bookmarks = false;
   std::uint64_t after = 0;  // what is older is not sent: a watch from a version of the future is silent until then
-  std::string pending;  // written and not taken
-  bool ended = false;   // cleanly, after `pending`
-  bool cut = false;     // in the middle of `pending`
+  std::string pending;      // written and not taken
+  bool ended = false;       // cleanly, after `pending`
+  bool cut = false;         // in the middle of `pending`
   Timer timeout, bookmark, marker;
   std::function<void()> wake;  // there is something to take; must only post
 };

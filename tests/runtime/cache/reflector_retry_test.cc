@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the reflector takes for a list, how it comes back after each kind of trouble, and what its status says meanwhile.
+// What the reflector takes for a list, how it comes back after each kind of trouble, and what its status says
+// meanwhile.
 #include "tests/runtime/cache/reflector_fixture.h"
 
 namespace kgen::cache {
@@ -27,7 +28,8 @@ class ReflectorRetryTest : public ReflectorTest {
   static Error Forbidden() { return StatusError(Code::kForbidden, 403, "Forbidden"); }
 };
 
-// --------------------------------------------------------------------------------------------- answers that are no list
+// --------------------------------------------------------------------------------------------- answers that are no
+// list
 
 TEST_P(ReflectorRetryTest, FailsAListWhoseAnswerIsNoList) {
   ListAndOpenWatch();
@@ -83,7 +85,8 @@ TEST_P(ReflectorRetryTest, ListsInsteadOfTakingAMarkerWithoutAVersion) {
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("marker of the end of the initial events has no resourceVersion")));
 }
 
-// ---------------------------------------------------------------------------------------------------------- no connection
+// ---------------------------------------------------------------------------------------------------------- no
+// connection
 
 TEST_P(ReflectorRetryTest, ParksWithoutAConnectionAndSendsTheSameWatchWhenItIsBack) {
   ListAndOpenWatch();
@@ -160,7 +163,8 @@ TEST_P(ReflectorRetryTest, KnowsWhenItWasCurrentLast) {
   EXPECT_EQ(Status().current_as_of, last);
 }
 
-// ------------------------------------------------------------------------------------------------------ the server refuses
+// ------------------------------------------------------------------------------------------------------ the server
+// refuses
 
 TEST_P(ReflectorRetryTest, AsksAServerThatStartsAgainWithinTwoSecondsForTheSameWatch) {
   ListAndOpenWatch();
@@ -198,7 +202,19 @@ TEST_P(ReflectorRetryTest, DoublesItsDelayForAResourceThatFailsUntilAWatchHasPro
   EXPECT_LT(seen_->delays.back(), 1s);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- 410
+TEST_P(ReflectorRetryTest, ChecksTheHistoryWhenItResumesAfterAWaitToo) {
+  ListAndOpenWatch();
+  Send(EventJson("ERROR", StatusJson(429, "TooManyRequests")));
+  EXPECT_EQ(Status().state, State::kBackingOff);
+  Advance(1s);
+  OpenWatch();
+  EXPECT_FALSE(Last().watch);
+  Answer(ListBody("4", {}));
+  EXPECT_THAT(seen_->failed.back(), HasSubstr("its data was replaced"));
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// 410
 
 TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayWhenItComesAgain) {
   ListAndOpenWatch();
@@ -222,11 +238,12 @@ TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayWhenItComesAgain) {
   EXPECT_EQ(Status().state, State::kListing);  // that was progress
 }
 
-// ------------------------------------------------------------------------------------------------- watches that end early
+// ------------------------------------------------------------------------------------------------- watches that end
+// early
 
 TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
   ListAndOpenWatch();
-  const std::size_t before = source_->size();
+  const std::uint64_t before = Status().watches;
   const TimePoint start = simulation_.clock()->Now();
   for (int version = 6; simulation_.clock()->Now() - start < 10min;) {
     if (!Watch().open()) {
@@ -234,10 +251,10 @@ TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
       continue;
     }
     OpenWatch();
-    Send(ModifiedJson("a", std::to_string(version++)));
+    Watch().Send(ModifiedJson("a", std::to_string(version++)));
     EndLastWatch();
   }
-  EXPECT_LT(source_->size() - before, 50u);  // five at once, then half a minute between two
+  EXPECT_LT(Status().watches - before, 50u);  // five at once, then half a minute between two
   EXPECT_THAT(seen_->failed.back(), HasSubstr("ends early again and again, the last one after 1 events"));
   EXPECT_GT(Status().failures, 0);
   EXPECT_EQ(Status().lists, 1u);
@@ -252,6 +269,7 @@ TEST_P(ReflectorRetryTest, ListsNowAndThenWhereEveryWatchEndsAtOnceWithoutAnEven
   ListAndOpenWatch();
   for (int i = 0; i < 5; ++i) {
     EndLastWatch();
+    Advance(50ms);  // its turn
     EXPECT_TRUE(Watch().open()) << i;
     OpenWatch();
   }
@@ -264,7 +282,8 @@ TEST_P(ReflectorRetryTest, ListsNowAndThenWhereEveryWatchEndsAtOnceWithoutAnEven
   EXPECT_EQ(Last().options.resource_version, "5");
 }
 
-// ------------------------------------------------------------------------------------------------------- a restored etcd
+// ------------------------------------------------------------------------------------------------------- a restored
+// etcd
 
 TEST_P(ReflectorRetryTest, ListsAgainWhenTheServerIsBehindTheCacheAfterALostConnection) {
   ListAndOpenWatch();
@@ -285,6 +304,7 @@ TEST_P(ReflectorRetryTest, ListsAgainWhenTheServerIsBehindTheCacheAfterALostConn
   Answer(ListBody("61", {ObjectJson("b", "40")}));
   EXPECT_THAT(Queue(), ElementsAre("replaced b@40 at 61"));
   EXPECT_EQ(Version(), "61");
+  Advance(100ms);  // its turn
   EXPECT_EQ(Watch().options.resource_version, "61");
   OpenWatch();
   EXPECT_FALSE(Status().has_error);

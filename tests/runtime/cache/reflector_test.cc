@@ -336,8 +336,9 @@ TEST_P(ReflectorTest, WatchesAgainAfterTooManyRequestsInsideTheStream_ER_05) {
   EXPECT_EQ(source_->size(), 2u);
   EXPECT_FALSE(source_->at(1).open());
   WaitOut();
-  EXPECT_TRUE(Last().watch);
-  EXPECT_EQ(Last().options.resource_version, "7");
+  EXPECT_TRUE(source_->last_watch().open());
+  EXPECT_EQ(source_->last_watch().options.resource_version, "7");
+  EXPECT_EQ(Status().lists, 1u);
   EXPECT_THAT(told_, IsEmpty());
 }
 

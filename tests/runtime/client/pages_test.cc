@@ -139,10 +139,10 @@ class ResourceClientTest : public PagesTest {};
 
 TEST_F(ResourceClientTest, TakesNoOtherAnswerForAnEmptyList) {
   const std::string head = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"resourceVersion":"9"})";
-  for (const std::string& body :
-       {std::string(R"({"message":"please log in"})"), head + R"(,"items":"x"})", head + R"(,"items":7})",
-        head + R"(,"items":{}})", head + R"(,"items":[)", std::string(R"({"apiVersion":"v1","kind":"PodList","items":[]})"),
-        std::string(R"({"apiVersion":"meta.k8s.io/v1","kind":"Table","rows":[]})")}) {
+  for (const std::string& body : {std::string(R"({"message":"please log in"})"), head + R"(,"items":"x"})",
+                                  head + R"(,"items":7})", head + R"(,"items":{}})", head + R"(,"items":[)",
+                                  std::string(R"({"apiVersion":"v1","kind":"PodList","items":[]})"),
+                                  std::string(R"({"apiVersion":"meta.k8s.io/v1","kind":"Table","rows":[]})")}) {
     transport_->Reply({.body = body});
     const Result<WidgetList> list = Widgets().List();
     ASSERT_FALSE(list.has_value()) << body;

@@ -116,8 +116,9 @@ TEST(ListSplitter, TakesMetadataAfterTheItemsAndListsWithoutItems) {
 }
 
 TEST(ListSplitter, RefusesItemsThatAreNoList) {
-  for (const auto& [value, found] : {std::pair("\"x\"", "a string"), std::pair("7", "a value"), std::pair("true", "a value"),
-                                     std::pair(R"({"a":[{}]})", "an object"), std::pair("nul", "a value")}) {
+  for (const auto& [value, found] :
+       {std::pair("\"x\"", "a string"), std::pair("7", "a value"), std::pair("true", "a value"),
+        std::pair(R"({"a":[{}]})", "an object"), std::pair("nul", "a value")}) {
     for (const std::vector<std::size_t>& cuts : {std::vector<std::size_t>{}, {1, 10, 11}}) {
       const Outcome outcome = Split(R"({"kind":"List","items":)" + std::string(value) + "}", cuts);
       EXPECT_THAT(outcome.error, HasSubstr("\"items\" must be a list, found " + std::string(found))) << value;
@@ -129,7 +130,14 @@ TEST(ListSplitter, RefusesItemsThatAreNoList) {
 }
 
 TEST(ListSplitter, TellsTheListThatWasAskedForFromAnythingElse) {
-  const KindInfo kind{.group = "apps", .version = "v1", .kind = "Deployment", .list_kind = "DeploymentList", .resource = "deployments", .singular = "deployment", .scope = Scope::kNamespaced, .list = nullptr};
+  const KindInfo kind{.group = "apps",
+                      .version = "v1",
+                      .kind = "Deployment",
+                      .list_kind = "DeploymentList",
+                      .resource = "deployments",
+                      .singular = "deployment",
+                      .scope = Scope::kNamespaced,
+                      .list = nullptr};
   EXPECT_TRUE(CheckListKind(R"({"apiVersion":"apps/v1","kind":"DeploymentList"})", &kind).has_value());
   const auto error = [&](std::string_view envelope) { return CheckListKind(envelope, &kind).error().message(); };
   EXPECT_THAT(error(R"({"message":"please log in"})"), HasSubstr("found neither kind nor apiVersion"));

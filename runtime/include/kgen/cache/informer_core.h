@@ -61,8 +61,8 @@ struct InformerStatus {
   int failures = 0;
   int refusals = 0;           // 401, 403 and 404 in a row
   TimePoint refused_since{};  // when the first of them came, on the connection's clock
-  // When the cache was last known to be current: the last event or bookmark, or the opening of a watch, as far as it has
-  // been applied. Nothing: never so far. On the connection's clock, which is monotonic: its age is
+  // When the cache was last known to be current: the last event or bookmark, or the opening of a watch, as far as it
+  // has been applied. Nothing: never so far. On the connection's clock, which is monotonic: its age is
   // connection.clock().Now() - *current_as_of. Servers send a bookmark about once a minute, so a much greater age means
   // that the cache may be stale.
   std::optional<TimePoint> current_as_of{};
@@ -130,8 +130,9 @@ class InformerCore : public SharedObject {
 struct SyncOptions {
   // Also until each has handled its initial events. Not owned: must neither go nor move during the wait.
   std::vector<const Registration*> handlers{};
-  // 401, 403 and 404 count as passing troubles. Else the wait gives up when an informer has been refused three times in a
-  // row, the first time 15 seconds ago: a server that was started together with the program refuses everybody at first.
+  // 401, 403 and 404 count as passing troubles. Else the wait gives up when an informer has been refused three times in
+  // a row, the first time 15 seconds ago: a server that was started together with the program refuses everybody at
+  // first.
   bool patient = false;
   // Objects that could not be decoded make it fail with kDecode; else status() and the observer tell of them. [D6]
   bool complete = false;

@@ -19,8 +19,8 @@
 //                           doubles to 15..30 seconds
 //   a replaced history      (a restored etcd): lists again at once, without a version
 //
-// Never does: publish streamed objects before the end marker, record a version from before it, travel back in time after
-// a 410, treat a clean end of a watch as an error, keep a stream that it no longer reads.
+// Never does: publish streamed objects before the end marker, record a version from before it, travel back in time
+// after a 410, treat a clean end of a watch as an error, keep a stream that it no longer reads.
 #ifndef KGEN_CACHE_REFLECTOR_H_
 #define KGEN_CACHE_REFLECTOR_H_
 
@@ -50,7 +50,7 @@ struct ReflectorOptions {
   // Honoured above five minutes; the maximum is twice as much.
   Nanos min_watch_timeout = std::chrono::minutes(5);
   std::int64_t page_size = 0;  // 0: 500 where the server may answer from etcd, else none
-  bool streaming_list = true; //
+  bool streaming_list = true;  //
   // A streaming list without an initial event for so long, or without its end marker for five times as long: fall back
   // to a list.
   Nanos end_marker_deadline = std::chrono::minutes(1);
@@ -79,8 +79,8 @@ struct ReflectorStatus {
     kStopped
   };
   State state = State::kIdle;
-  int failures = 0;  // in a row; 0 once a watch is open
-  int refusals = 0;  // 401, 403 and 404 in a row: what a wait for the sync gives up on
+  int failures = 0;                        // in a row; 0 once a watch is open
+  int refusals = 0;                        // 401, 403 and 404 in a row: what a wait for the sync gives up on
   TimePoint refused_since{};               // the first of them; meaningful if refusals > 0
   std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch
   bool has_error = false;

@@ -112,11 +112,10 @@ class ResourceClient {
   void ListAsync(const ListOptions& options, Callback<L> done) const {
     Result<ApiRequest> request = raw().List(options);
     std::string what = detail::WhatOf(request);
-    detail::CallForBodyAsync(
-        connection_, std::move(request),
-        [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
-          done(detail::DecodeListBody<L>(std::move(body), *T::kTable.kind, what));
-        });
+    detail::CallForBodyAsync(connection_, std::move(request),
+                             [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
+                               done(detail::DecodeListBody<L>(std::move(body), *T::kTable.kind, what));
+                             });
   }
 
   // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for

@@ -52,8 +52,8 @@ class ListSplitter {
   Impl* impl_;
 };
 
-// Whether an answer is the list of that kind, judged by its apiVersion and kind. `envelope` is ListSplitter::envelope().
-// Without a kind, or one that names no list kind, anything that calls itself a list will do.
+// Whether an answer is the list of that kind, judged by its apiVersion and kind. `envelope` is
+// ListSplitter::envelope(). Without a kind, or one that names no list kind, anything that calls itself a list will do.
 //
 // A body with neither apiVersion nor kind is refused: a proxy that answers {"message":"please log in"} with HTTP 200
 // must not pass for a list without items. Errors: kDecode, which names both.

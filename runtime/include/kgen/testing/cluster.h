@@ -135,9 +135,9 @@ class Cluster {
   void FailWatches(int status, std::string_view reason);  // every open watch ends with an ERROR event
   void Compact();  // forgets the history: resuming a watch from before now gives 410
   void Restart();  // connections break, history is gone, objects stay
-  // As when etcd is restored from an older copy: SaveCopy() remembers the objects and the resource version of this moment
-  // (before the first call: no objects), RestoreCopy() goes back to them and restarts. What was written in between is
-  // lost, and its versions are given out again. Kinds that were installed meanwhile stay, without objects.
+  // As when etcd is restored from an older copy: SaveCopy() remembers the objects and the resource version of this
+  // moment (before the first call: no objects), RestoreCopy() goes back to them and restarts. What was written in
+  // between is lost, and its versions are given out again. Kinds that were installed meanwhile stay, without objects.
   void SaveCopy();
   void RestoreCopy();
   void Inject(Fault fault);
