@@ -142,8 +142,10 @@ std::int32_t Error::retry_after_seconds() const noexcept { return state_ ? state
 bool Error::not_connected() const noexcept { return state_ && state_->not_connected; }
 
 Error Error::With(std::string_view doing) const {
+  const std::string step = std::string(doing) + ": ";
+  if (state_ && state_->doing.starts_with(step)) return *this;
   auto state = State::CopyOf(state_.get());
-  state->doing.insert(0, std::string(doing) + ": ");
+  state->doing.insert(0, step);
   return Error(Shared<const State>(state));
 }
 
@@ -165,6 +167,8 @@ std::string Error::ToString() const {
   if (answer == nullptr) return line;
   std::string_view separator = ": ";
   for (const meta::v1::StatusCause& cause : answer->details->causes) {
+    // Servers write the causes into the message as well.
+    if (!cause.message.empty() && message().contains(std::string_view(cause.message))) continue;
     line += separator;
     separator = "; ";
     std::string_view between;

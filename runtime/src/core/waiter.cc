@@ -49,7 +49,8 @@ class ThreadWaiter final : public Waiter {
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
     if (OnPostedThread()) {
-      return Fail(Code::kInvalidArgument, what_ + ": a blocking call on a thread that runs posted work; use Blocking");
+      return Fail(
+          Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted work; use Blocking").With(what_));
     }
     // The callback may outlive this wait by a moment, on the thread that requests the stop: hence its own reference.
     const std::stop_callback wake(stop, [sleeper = sleeper_] { sleeper->Wake(); });
@@ -63,11 +64,11 @@ class ThreadWaiter final : public Waiter {
   // A wake says only "look again": it may be left over from an earlier stop or notification.
   Result<void> WaitInScope(const std::stop_token& stop, TimePoint deadline) {
     while (!notified_.exchange(false)) {
-      if (stop.stop_requested()) return Fail(Code::kCancelled, what_ + ": a stop was requested");
-      if (scope_->closed()) return Fail(Code::kCancelled, what_ + ": the executor was shut down");
+      if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
+      if (scope_->closed()) return Fail(Error(Code::kCancelled, "the executor was shut down").With(what_));
       if (!sleeper_->SleepUntil(deadline)) {
         if (notified_.exchange(false)) return {};
-        return Fail(Code::kTimeout, what_ + ": the deadline passed");
+        return Fail(Error(Code::kTimeout, "the deadline passed").With(what_));
       }
     }
     return {};

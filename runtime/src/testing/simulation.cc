@@ -46,11 +46,11 @@ class SimWaiter final : public Waiter {
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
     if (state_->in_posted_task()) {
-      return Fail(Code::kInvalidArgument, what_ + ": a blocking call in a posted task; use Blocking");
+      return Fail(Error(Code::kInvalidArgument, "a blocking call in a posted task; use Blocking").With(what_));
     }
     if (std::exchange(notified_, false)) return {};
-    if (stop.stop_requested()) return Fail(Code::kCancelled, what_ + ": a stop was requested");
-    if (state_->closed()) return Fail(Code::kCancelled, what_ + ": the simulation has ended");
+    if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
+    if (state_->closed()) return Fail(Error(Code::kCancelled, "the simulation has ended").With(what_));
 
     // A body that is released by the end of the simulation may find that its test has let go of the waiter.
     const Shared<SimWaiter> self(this);
@@ -66,10 +66,10 @@ class SimWaiter final : public Waiter {
     waiting_ = nullptr;
     runner->waits_for = nullptr;
     if (std::exchange(notified_, false)) return {};
-    if (stop.stop_requested()) return Fail(Code::kCancelled, what_ + ": a stop was requested");
+    if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
     if (!blocked) return blocked.error().With(what_);
-    if (runner->timed_out) return Fail(Code::kTimeout, what_ + ": the deadline passed");
-    return Fail(Code::kCancelled, what_ + ": the simulation has ended");
+    if (runner->timed_out) return Fail(Error(Code::kTimeout, "the deadline passed").With(what_));
+    return Fail(Error(Code::kCancelled, "the simulation has ended").With(what_));
   }
 
  private:

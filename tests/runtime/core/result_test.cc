@@ -48,6 +48,12 @@ TEST_F(ResultTest, SaysWhatWasBeingDoneOutermostFirst_D12) {
   EXPECT_EQ(inner.ToString(), "connection refused (Unavailable)") << "an Error never changes";
 }
 
+TEST_F(ResultTest, SaysWhatWasBeingDoneOnce) {
+  const Error error = Error(Code::kCancelled, "a stop was requested").With("get pods default/p");
+  EXPECT_EQ(error.With("get pods default/p").ToString(), "get pods default/p: a stop was requested (Cancelled)");
+  EXPECT_EQ(error.With("get pods").ToString(), "get pods: get pods default/p: a stop was requested (Cancelled)");
+}
+
 TEST_F(ResultTest, KeepsTheStatusOfTheServer_D12) {
   const Error error = Error::FromStatus(Refusal(), Code::kInvalid).With("update deployments default/web");
   ASSERT_NE(error.status(), nullptr);

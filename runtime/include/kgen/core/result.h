@@ -83,7 +83,8 @@ class [[nodiscard]] Error {
   // connection was lost, which is when it may have.
   bool not_connected() const noexcept;
 
-  // The same failure seen from one step further out: With("list pods") makes "list pods: ...".
+  // The same failure seen from one step further out: With("list pods") makes "list pods: ...". A step that says what
+  // the one inside of it has said already adds nothing.
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
 
