@@ -490,7 +490,9 @@ void ServerSession::Flush() {
     if (response->TakeDrained()) drained.push_back(response);
   }
   for (const auto& response : drained) response->CallDrained();
-  if (size < 0 || (nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0)) Close();
+  // Not before everything is with the kernel: what the wire still holds is lost when it closes.
+  const bool over = nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0;
+  if (size < 0 || (over && wire_->backlog() == 0)) Close();
 }
 
 void ServerSession::GoAway() {
