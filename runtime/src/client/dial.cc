@@ -5,10 +5,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
+#include "client/text.h"
 #include "client/url.h"
 
 namespace kgen::net {
@@ -80,16 +83,13 @@ struct Dialer::Reply {
 };
 
 void Dialer::Resolve(const Target& target, Resolved& out) {
-  if (IsIpAddress(target.host)) {
-    out.addresses = {{target.host, target.port}};
-    return;
-  }
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   if (const int error = getaddrinfo(target.host.c_str(), nullptr, &hints, &list); error != 0) {
-    out.error = std::string("the name cannot be resolved: ") + gai_strerror(error);
+    out.error = "the name cannot be resolved: " +
+                (error == EAI_SYSTEM ? std::generic_category().message(errno) : std::string(gai_strerror(error)));
     return;
   }
   std::vector<Address> addresses;
@@ -104,62 +104,109 @@ void Dialer::Resolve(const Target& target, Resolved& out) {
 }
 
 void Dialer::Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
+  if (IsIpAddress(target_.host)) return StartAt({{target_.host, target_.port}}, std::move(done));
+  Begin(std::move(done));
+  executor_->BlockingShort("resolve " + target_.host,
+                           [reply = Reply(Shared<Dialer>(this)), target = target_]() mutable {
+                             Resolved resolved;
+                             Resolve(target, resolved);
+                             reply.Send(std::move(resolved));
+                           });
+}
+
+void Dialer::StartAt(std::vector<Address> addresses, std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
+  Begin(std::move(done));
+  loop_->Post([self = Shared<Dialer>(this), addresses = std::move(addresses)]() mutable {
+    self->OnResolved({.addresses = std::move(addresses)});
+  });
+}
+
+void Dialer::Begin(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
   done_ = std::move(done);
-  const Shared<Dialer> self(this);
-  deadline_ = loop_->After(options_.timeout, [self] {
-    self->GiveUp(self->errors_.empty() ? "no answer in time" : self->errors_ + "; no answer in time");
-  });
-  if (IsIpAddress(target_.host)) {
-    Resolved resolved;
-    Resolve(target_, resolved);
-    loop_->Post([self, resolved = std::move(resolved)]() mutable { self->OnResolved(std::move(resolved)); });
-    return;
-  }
-  executor_->BlockingShort("resolve " + target_.host, [reply = Reply(self), target = target_]() mutable {
-    Resolved resolved;
-    Resolve(target, resolved);
-    reply.Send(std::move(resolved));
-  });
+  deadline_ = loop_->After(options_.timeout, [self = Shared<Dialer>(this)] { self->OnTimeout(); });
 }
 
 void Dialer::Cancel() noexcept {
   done_ = nullptr;
   deadline_.Cancel();
   next_.Cancel();
-  for (auto& attempt : attempts_) attempt->Close();
-  attempts_.clear();
+  for (Path& path : paths_) {
+    path.silence.Cancel();
+    if (path.first) path.first->Close();
+    if (path.second) path.second->Close();
+  }
+  paths_.clear();
 }
 
 void Dialer::OnResolved(Resolved resolved) {
   if (!done_) return;
   if (!resolved.error.empty()) return GiveUp(resolved.error);
-  addresses_ = std::move(resolved.addresses);
+  for (Address& address : resolved.addresses) paths_.push_back({.address = std::move(address)});
   TryNext();
 }
 
 void Dialer::TryNext() {
-  const std::size_t index = attempts_.size();
-  if (index == addresses_.size()) return;
-  const Shared<Dialer> self(this);
-  attempts_.push_back(
-      loop_->Connect(addresses_[index], [self, index](std::string_view error) { self->OnAttempt(index, error); }));
-  next_ = loop_->After(options_.attempt_delay, [self] {
+  if (tried_ == paths_.size()) return;
+  const std::size_t path = tried_++;
+  paths_[path].first = Attempt(path, false);
+  AwaitAnswer(path);
+  next_ = loop_->After(options_.attempt_delay, [self = Shared<Dialer>(this)] {
     if (self->done_) self->TryNext();
   });
 }
 
-void Dialer::OnAttempt(std::size_t index, std::string_view error) {
+Shared<TcpStream> Dialer::Attempt(std::size_t path, bool second) {
+  return loop_->Connect(paths_[path].address, [self = Shared<Dialer>(this), path, second](std::string_view error) {
+    self->OnAttempt(path, second, error);
+  });
+}
+
+void Dialer::AwaitAnswer(std::size_t path) {
+  paths_[path].silence = loop_->After(options_.second_try, [self = Shared<Dialer>(this), path] {
+    if (self->done_) self->TryAgain(path);
+  });
+}
+
+void Dialer::TryAgain(std::size_t path) {
+  if (paths_[path].second) paths_[path].second->Close();
+  paths_[path].second = Attempt(path, true);
+  AwaitAnswer(path);
+}
+
+void Dialer::OnAttempt(std::size_t path, bool second, std::string_view error) {
   if (!done_) return;
-  if (error.empty()) {
-    Shared<TcpStream> dialed = attempts_[index];
-    attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(index));
-    return Finish(std::move(dialed));
+  Path& tried = paths_[path];
+  if (error.empty()) return Finish(std::exchange(second ? tried.second : tried.first, {}));
+  // A refusal is an answer, so the other attempt has nothing to wait for.
+  tried.error = error;
+  tried.silence.Cancel();
+  for (Shared<TcpStream>* attempt : {&tried.first, &tried.second}) {
+    if (*attempt) std::exchange(*attempt, {})->Close();
   }
-  const std::string where = addresses_[index].ToString();
-  if (!errors_.empty()) errors_ += "; ";
-  errors_ += where == target_.Name() ? std::string(error) : where + ": " + std::string(error);
-  if (++failed_ == addresses_.size()) return GiveUp(errors_);
-  if (failed_ == attempts_.size()) TryNext();
+  const auto failed = [](const Path& each) { return !each.error.empty(); };
+  if (std::ranges::all_of(paths_, failed)) return GiveUp(Errors(""));
+  if (std::all_of(paths_.begin(), paths_.begin() + static_cast<std::ptrdiff_t>(tried_), failed)) TryNext();
+}
+
+// What each address has said; `silent` stands for those that have said nothing.
+std::string Dialer::Errors(std::string_view silent) const {
+  std::string text;
+  for (std::size_t i = 0; i < tried_; ++i) {
+    const std::string where = paths_[i].address.ToString();
+    if (i > 0) text += "; ";
+    if (where != target_.Name()) text += where + ": ";
+    text += paths_[i].error.empty() ? silent : paths_[i].error;
+  }
+  return text;
+}
+
+std::string Dialer::Progress() const {
+  return paths_.empty() ? "the name is still being resolved" : Errors("no answer yet");
+}
+
+void Dialer::OnTimeout() {
+  const std::string limit = "within " + client::DurationText(options_.timeout);
+  GiveUp(paths_.empty() ? "the name was not resolved " + limit : Errors("no answer " + limit));
 }
 
 void Dialer::GiveUp(const std::string& why) {

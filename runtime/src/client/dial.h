@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the address of an API server to a TCP connection: names resolved, all addresses tried, the first that answers
-// taken.
+// From the address of an API server to a TCP connection: names are resolved, all addresses tried, the first that
+// answers is taken.
 #ifndef KGEN_SRC_CLIENT_DIAL_H_
 #define KGEN_SRC_CLIENT_DIAL_H_
 
@@ -36,6 +36,7 @@ Result<Target> ParseTarget(const rest::Config& config);
 struct DialOptions {
   Nanos timeout = std::chrono::seconds(30);              // of all of it
   Nanos attempt_delay = std::chrono::milliseconds(250);  // until the next address is tried beside a silent one
+  Nanos second_try = std::chrono::seconds(1);            // until a silent address is tried once more beside itself
 };
 
 // One attempt to reach a target. All members on the loop's thread.
@@ -47,7 +48,11 @@ class Dialer final : public SharedObject {
   // `done` is called once, never inside this call, unless Cancel() came first.
   // Errors: kUnavailable  not resolved, refused, silent; the message has each address and why
   void Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
+  // The same where the addresses are known, in the order in which they are to be tried.
+  void StartAt(std::vector<Address> addresses, std::move_only_function<void(Result<Shared<TcpStream>>)> done);
   void Cancel() noexcept;
+  // How far it has come, as part of a message: "10.0.0.1:6443: Connection refused; 10.0.0.2:6443: no answer yet".
+  std::string Progress() const;
 
  private:
   struct Resolved {
@@ -55,11 +60,26 @@ class Dialer final : public SharedObject {
     std::string error{};
   };
   struct Reply;
+  // An address that is being tried. The first attempt stays to the end, because some paths are slow. The kernel repeats
+  // a lost SYN after 1, 3, 7 and 15 seconds: a second attempt, begun anew every second, finds a path that comes back in
+  // between.
+  struct Path {
+    Address address{};
+    Shared<TcpStream> first{}, second{};
+    Timer silence{};
+    std::string error{};  // the address has refused
+  };
   static void Resolve(const Target& target, Resolved& out);
 
+  void Begin(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
   void OnResolved(Resolved resolved);
   void TryNext();
-  void OnAttempt(std::size_t index, std::string_view error);
+  Shared<TcpStream> Attempt(std::size_t path, bool second);
+  void AwaitAnswer(std::size_t path);
+  void TryAgain(std::size_t path);
+  void OnAttempt(std::size_t path, bool second, std::string_view error);
+  void OnTimeout();
+  std::string Errors(std::string_view silent) const;
   void GiveUp(const std::string& why);
   void Finish(Result<Shared<TcpStream>> result);
 
@@ -68,10 +88,8 @@ class Dialer final : public SharedObject {
   const Target target_;
   const DialOptions options_;
   std::move_only_function<void(Result<Shared<TcpStream>>)> done_;
-  std::vector<Address> addresses_;
-  std::vector<Shared<TcpStream>> attempts_;
-  std::size_t failed_ = 0;
-  std::string errors_;
+  std::vector<Path> paths_;
+  std::size_t tried_ = 0;  // of paths_: those before have been begun
   Timer deadline_, next_;
 };
 
