@@ -62,6 +62,7 @@ Error CallOperation::TooLarge() const {
 void CallOperation::Answered() {
   if (Succeeded()) {
     if (const std::optional<Error> failure = FailureIn(body_)) return Finish(Fail(Describe(*failure)));
+    if (const std::optional<Error> wrong = NotAsAsked(head_, body_)) return Finish(Fail(Describe(*wrong)));
     ApiResponse response;
     response.status = head_.status;
     response.content_type = head_.Header("content-type");

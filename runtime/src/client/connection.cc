@@ -134,7 +134,8 @@ Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) c
   }
   if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {
     slot->Cancel();
-    return Fail(waited.error().With(what));
+    // The call knows how far it had come.
+    if (waited.error().code() != Code::kCancelled || !slot->waiter->Wait()) return Fail(waited.error().With(what));
   }
   return *std::move(slot->result);
 }

@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/errors.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <new>
 #include <string>
@@ -104,10 +106,18 @@ Error FromStatus(meta::v1::Status status, int http_status) {
   return Error::FromStatus(status, code);
 }
 
+// "text/html" of "Text/HTML; charset=utf-8".
+std::string MediaType(std::string_view content_type) {
+  std::string type(Trim(content_type.substr(0, content_type.find(';'))));
+  std::ranges::transform(type, type.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return type;
+}
+
 // The text of an answer that is no Status, if it is text. [CLI REST-29]
 std::string Quote(const Answer& answer) {
   constexpr std::size_t kQuoted = 2048;
-  if (!answer.content_type.empty() && !answer.content_type.starts_with("text/")) return "unknown";
+  const std::string type = MediaType(answer.content_type);
+  if (!type.empty() && !type.starts_with("text/")) return "unknown";
   std::string_view text = Trim(answer.body);
   if (text.size() > kQuoted) {
     std::size_t end = kQuoted;
@@ -117,14 +127,40 @@ std::string Quote(const Answer& answer) {
   return std::string(text);
 }
 
+// Where a redirect leads, without what may be secret: credentials, the query and the fragment.
+std::string Destination(std::string_view location) {
+  constexpr std::size_t kMost = 200;
+  const std::size_t scheme = location.find("://");
+  std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  if (scheme == std::string_view::npos && location.starts_with("//")) begin = 2;
+  std::string_view rest = location.substr(begin, location.find_first_of("?#", begin) - begin);
+  if (begin != 0) {
+    const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
+    if (at != std::string_view::npos) rest.remove_prefix(at + 1);
+  }
+  return std::string(location.substr(0, begin)) + std::string(rest.substr(0, kMost));
+}
+
+// "(HTTP 502, text/html)": the answer as it came.
+std::string Form(const Answer& answer) {
+  const std::string type = MediaType(answer.content_type);
+  return " (HTTP " + std::to_string(answer.status) + (type.empty() ? "" : ", " + type) + ")";
+}
+
 Error FromText(const Answer& answer) {
-  const Synthetic made = SyntheticOf(answer.status, answer.method);
+  Synthetic made = SyntheticOf(answer.status, answer.method);
+  std::string redirect;
+  if (answer.status >= 300 && answer.status < 400 && !answer.location.empty()) {
+    redirect = "the server redirects to " + Destination(answer.location) +
+               ", and kgen follows no redirects; if that is the API server, name it in the config";
+    made.message = redirect;
+  }
   const std::string quoted = Quote(answer);
   meta::v1::Status status;
   status.status = "Failure";
   status.code = answer.status;
   if (!made.reason.empty()) status.reason = made.reason;
-  std::string message = std::string(made.message) + " (HTTP " + std::to_string(answer.status) + ")";
+  std::string message = std::string(made.message) + Form(answer);
   if (!quoted.empty() && quoted != "unknown") message += ": " + quoted;
   status.message = message;
   meta::v1::StatusDetails details;
@@ -200,6 +236,20 @@ Error OutOfMemory(std::string_view what) {
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
   }
+}
+
+std::optional<Error> NotJson(const Answer& answer) {
+  const std::string type = MediaType(answer.content_type);
+  const std::string_view text = Trim(answer.body);
+  if (type == "application/json" || type.ends_with("+json") || text.empty() || text.starts_with('{')) {
+    return std::nullopt;
+  }
+  constexpr std::size_t kQuoted = 200;
+  const bool is_text = type.empty() || type.starts_with("text/");
+  return Error(Code::kDecode, "the server answered " + (type.empty() ? "without a media type" : "in " + type) +
+                                  " instead of JSON (HTTP " + std::to_string(answer.status) +
+                                  "); is this the address of an API server, or is a proxy or a login page in between?" +
+                                  (is_text ? " It begins: " + std::string(text.substr(0, kQuoted)) : ""));
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {

@@ -17,6 +17,7 @@ struct Answer {
   std::string_view method{};
   int status = 0;
   std::string_view content_type{};
+  std::string_view location{};  // of a redirect
   std::optional<std::int32_t> retry_after_seconds{};
   std::string_view body{};
 };
@@ -36,6 +37,11 @@ std::optional<Error> FailureIn(std::string_view body);
 // memory when there is none. `what` stands in front of it as long as that works.
 const Error& OutOfMemory();
 Error OutOfMemory(std::string_view what);
+
+// Why an answer with a 2xx code that ought to be JSON is something else: the page of a proxy or of a login, mostly.
+// `body` may be its beginning. Nothing for what says that it is JSON or looks like a JSON object: the decoder judges
+// those.
+std::optional<Error> NotJson(const Answer& answer);
 
 // Whole seconds; nothing for a date or no header. [CLI REST-19]
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "client/text.h"
+
 namespace kgen::net {
 namespace {
 
@@ -26,9 +28,38 @@ bool Unwanted(std::string_view name) {
          name == "upgrade";
 }
 
-std::string Milliseconds(Nanos time) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+std::string NameOf(std::uint32_t http2_error) {
+  const std::string_view name = nghttp2_http2_strerror(http2_error);
+  return name == "unknown" ? "error code " + std::to_string(http2_error) : std::string(name);
+}
+
+// What the peer or nghttp2 says, as part of a message: printable, and not much of it.
+std::string Printable(std::string_view text) {
+  constexpr std::size_t kMost = 200;
+  std::string out(text.substr(0, kMost));
+  std::ranges::replace_if(out, [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
+  return text.size() > kMost ? out + "..." : out;
+}
+
+// "PROTOCOL_ERROR: DATA: invalid padding": which rule of HTTP/2 the server broke. nghttp2 has no words for some.
+std::string BrokenRule(std::uint32_t http2_error, std::string_view words) {
+  if (words.empty()) {
+    switch (http2_error) {
+      case NGHTTP2_FLOW_CONTROL_ERROR:
+        words = "more data than the window allows";
+        break;
+      case NGHTTP2_COMPRESSION_ERROR:
+        words = "a header block that cannot be decoded";
+        break;
+      case NGHTTP2_FRAME_SIZE_ERROR:
+        words = "a frame of a wrong size";
+        break;
+      default:
+        break;
+    }
+  }
+  const std::string name = NameOf(http2_error);
+  return "because the server broke the HTTP/2 protocol: " + (words.empty() ? name : name + ": " + Printable(words));
 }
 
 }  // namespace
@@ -49,7 +80,8 @@ struct SessionCallbacks {
     exchange->head_bytes += name_size + value_size + 32;
     const std::size_t most = static_cast<Session*>(user)->options_.max_head_bytes;
     if (exchange->head_bytes > most) {
-      exchange->fault = "the headers of the response are larger than " + std::to_string(most) + " bytes";
+      exchange->fault = "kgen reset the stream because the headers of the response are larger than " +
+                        std::to_string(most) + " bytes";
       return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
     if (key == ":status") {
@@ -69,8 +101,9 @@ struct SessionCallbacks {
       case NGHTTP2_GOAWAY:
         session.draining_ = session.room_ = true;
         if (frame->goaway.error_code != NGHTTP2_NO_ERROR) {
-          session.last_fault_ =
-              std::string("the server went away: ") + nghttp2_http2_strerror(frame->goaway.error_code);
+          const std::string said = Printable(DebugData(frame->goaway));
+          session.fault_ = "the server closed the connection: " + NameOf(frame->goaway.error_code) +
+                           (said.empty() ? "" : ": " + said);
         }
         return 0;
       case NGHTTP2_HEADERS:
@@ -111,9 +144,41 @@ struct SessionCallbacks {
     return 0;
   }
 
+  // Comes right before OnInvalidFrame() for a header that is not allowed.
   static int OnFault(nghttp2_session*, int, const char* message, std::size_t size, void* user) {
-    static_cast<Session*>(user)->last_fault_.assign(message, size);
+    static_cast<Session*>(user)->detail_.assign(message, size);
     return 0;
+  }
+
+  static int OnInvalidFrame(nghttp2_session* http2, const nghttp2_frame* frame, int error, void* user) {
+    HttpExchange* exchange = Find(http2, frame->hd.stream_id);
+    if (exchange == nullptr) return 0;
+    const std::string& detail = static_cast<Session*>(user)->detail_;
+    exchange->broken_rule = error == NGHTTP2_ERR_HTTP_HEADER ? detail : std::string(nghttp2_strerror(error));
+    return 0;
+  }
+
+  // nghttp2 resets streams and ends the connection by itself where the server breaks a rule. This comes before the
+  // stream's OnClose(), which does not say who reset it.
+  static int OnFrameSent(nghttp2_session* http2, const nghttp2_frame* frame, void* user) {
+    Session& session = *static_cast<Session*>(user);
+    if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) {
+      session.fault_ = "kgen closed the connection " + BrokenRule(frame->goaway.error_code, DebugData(frame->goaway));
+      if (!session.ready_) session.fault_ += "; is this the address of an API server?";
+    }
+    if (frame->hd.type != NGHTTP2_RST_STREAM) return 0;
+    HttpExchange* exchange = Find(http2, frame->hd.stream_id);
+    if (exchange == nullptr || !exchange->fault.empty()) return 0;
+    std::string& rule = exchange->broken_rule;
+    if (rule.empty() && frame->rst_stream.error_code == NGHTTP2_PROTOCOL_ERROR) {
+      rule = "the body is not as long as its content-length says";  // nghttp2 is silent about this one
+    }
+    exchange->fault = "kgen reset the stream " + BrokenRule(frame->rst_stream.error_code, rule);
+    return 0;
+  }
+
+  static std::string_view DebugData(const nghttp2_goaway& goaway) {
+    return {reinterpret_cast<const char*>(goaway.opaque_data), goaway.opaque_data_len};
   }
 
   static ssize_t ReadBody(nghttp2_session*, std::int32_t, std::uint8_t* out, std::size_t size, std::uint32_t* flags,
@@ -135,6 +200,8 @@ struct SessionCallbacks {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, OnData);
     nghttp2_session_callbacks_set_on_stream_close_callback(made, OnClose);
     nghttp2_session_callbacks_set_error_callback2(made, OnFault);
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, OnInvalidFrame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(made, OnFrameSent);
     return made;
   }
 };
@@ -166,7 +233,10 @@ void Session::Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls) {
 
 void Session::OnWireOpen() {
   if (wire_->alpn() != "h2") {
-    const Error error = Broken("the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake)", Code::kTls);
+    const Error error = Broken(
+        "the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake); does a proxy in between speak "
+        "HTTP/1 only?",
+        Code::kTls);
     return End(&error);
   }
   if (!OpenHttp2()) {
@@ -272,7 +342,9 @@ void Session::Finish(HttpExchange& exchange, HttpEnd end) { Detach(exchange)->Fi
 
 void Session::Cancel(HttpExchange& exchange) {
   nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, exchange.stream, NGHTTP2_CANCEL);
-  Finish(exchange, Fail(Code::kCancelled, "the request was cancelled"));
+  HttpEnd end = Fail(Code::kCancelled, "the request was cancelled");
+  end.progress = name_ + (exchange.head_given ? " had not sent all of its answer" : " had not answered yet");
+  Finish(exchange, std::move(end));
   Flush();
   TellRoom();
 }
@@ -326,9 +398,11 @@ void Session::OnStreamEnd(HttpExchange& exchange, std::uint32_t error) {
     return owner_->OnSessionRefused(std::move(held));
   }
   std::string what = exchange.fault;
-  if (what.empty()) {
-    what = std::string("the server reset the stream: ") + nghttp2_http2_strerror(error);
-    if (!last_fault_.empty()) what += " (" + last_fault_ + ")";
+  if (unprocessed) {
+    what = "the server refused the request " + std::to_string(exchange.attempts) +
+           " times without processing it (REFUSED_STREAM)";
+  } else if (what.empty()) {
+    what = "the server reset the stream: " + NameOf(error);
   }
   Finish(exchange, Fail(Code::kUnavailable, name_ + ": " + what));
 }
@@ -340,7 +414,12 @@ void Session::OnWireBytes(std::string_view plain) {
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
     const Error error =
-        Broken("the server speaks no HTTP/2, it answered in HTTP/1", tls_ ? Code::kTls : Code::kUnavailable);
+        Broken("the server speaks no HTTP/2, it answered in HTTP/1; is it an API server, or a proxy in between?",
+               tls_ ? Code::kTls : Code::kUnavailable);
+    return End(&error);
+  }
+  if (!ready_ && !tls_ && plain.starts_with("\x15\x03")) {  // an alert
+    const Error error = Broken("the server speaks TLS; its address begins with https://, not http://");
     return End(&error);
   }
   inside_ = true;
@@ -348,8 +427,7 @@ void Session::OnWireBytes(std::string_view plain) {
       nghttp2_session_mem_recv(http2_, reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size());
   inside_ = false;
   if (taken < 0) {
-    const Error error = Broken(std::string(nghttp2_strerror(static_cast<int>(taken))) +
-                               (last_fault_.empty() ? "" : " (" + last_fault_ + ")"));
+    const Error error = Broken(std::string("kgen closed the connection: ") + nghttp2_strerror(static_cast<int>(taken)));
     End(&error);
   }
 }
@@ -364,7 +442,7 @@ void Session::OnWireBatchEnd() {
 void Session::OnWireClosed(Error why) {
   const Shared<Session> self(this);
   for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
-  const Error error = Broken(why.message(), why.code());
+  const Error error = Broken(fault_.empty() ? why.message() : fault_, why.code());
   // A server that has said goodbye may hang up once nothing is left to answer.
   End(draining_ && streams_.empty() && why.code() != Code::kTls ? nullptr : &error);
 }
@@ -383,11 +461,11 @@ void Session::Flush() {
   }
   inside_ = false;
   wire_->Write(output_);
-  if (size < 0) last_fault_ = nghttp2_strerror(static_cast<int>(size));
+  if (size < 0) fault_ = std::string("kgen closed the connection: ") + nghttp2_strerror(static_cast<int>(size));
   const bool over = nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0;
   if (size < 0 || over) {
-    const bool orderly = streams_.empty() && last_fault_.empty();
-    const Error error = Broken(last_fault_.empty() ? "ended" : last_fault_);
+    const bool orderly = streams_.empty() && fault_.empty();
+    const Error error = Broken(fault_.empty() ? "ended" : fault_);
     End(orderly ? nullptr : &error);
   }
 }
@@ -395,6 +473,10 @@ void Session::Flush() {
 void Session::TellRoom() {
   if (ended_ || !std::exchange(room_, false)) return;
   owner_->OnSessionRoom(*this);
+}
+
+std::string_view Session::Progress() const {
+  return tls_ && http2_ == nullptr ? "no answer to the TLS handshake" : "no answer to the HTTP/2 preface";
 }
 
 void Session::Arm(Nanos delay) {
@@ -405,16 +487,14 @@ void Session::Arm(Nanos delay) {
 void Session::OnTick() {
   if (ended_) return;
   if (!ready_) {
-    const Error error =
-        Broken(std::string("no answer to the ") + (tls_ && http2_ == nullptr ? "TLS handshake" : "HTTP/2 preface") +
-               " within " + Milliseconds(options_.handshake_timeout));
+    const Error error = Broken(std::string(Progress()) + " within " + client::DurationText(options_.handshake_timeout));
     return End(&error);
   }
   const TimePoint now = clock_->Now();
   if (ping_open_) {
     if (now - ping_sent_ < options_.ping_timeout) return Arm(options_.ping_timeout - (now - ping_sent_));
     const Error error =
-        Broken("the server is silent, no answer to a PING within " + Milliseconds(options_.ping_timeout));
+        Broken("the server is silent, no answer to a PING within " + client::DurationText(options_.ping_timeout));
     return End(&error);
   }
   if (!streams_.empty()) {

@@ -57,6 +57,7 @@ class HttpExchange final : public Exchange {
   bool head_given = false;
   std::string arrived{};        // body not yet given to the sink
   std::size_t outstanding = 0;  // given and not yet consumed, and arrived
+  std::string broken_rule{};    // of HTTP/2, by the server, as nghttp2 words it
   std::string fault{};          // why we reset the stream
 
  private:
@@ -98,6 +99,8 @@ class Session final : public SharedObject, private Wire::User {
   // its end. Watches have none, so they end as if the server had ended them, and whoever wants one opens it again; one
   // that is not yet answered starts elsewhere. [CLI TRN-10]
   void Retire();
+  // How far an opening session has come, as part of a message.
+  std::string_view Progress() const;
   // Ends every exchange with `why`, and the connection. The owner is not told.
   void Close(const Error& why);
 
@@ -139,7 +142,8 @@ class Session final : public SharedObject, private Wire::User {
   std::uint32_t long_streams_ = 0;
   std::vector<Shared<HttpExchange>> dirty_;  // with bytes of this batch
   std::string output_;
-  std::string last_fault_;  // what nghttp2 or the server's GOAWAY said
+  std::string detail_;  // nghttp2's words about what it refuses next
+  std::string fault_;   // why the connection ends, by a GOAWAY of ours or of the server
 
   Timer timer_;
   TimePoint armed_for_{};

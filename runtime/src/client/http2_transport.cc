@@ -62,6 +62,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   void OnSessionEnded(Session& session, const Error* error) override;
   void OnLoopStop() noexcept override { Close(); }
 
+  std::string Progress() const;
   void Pump();
   bool Dispatch(Queue& queue, bool long_lived);
   void Connect();
@@ -83,7 +84,8 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   Queue short_, long_;            // waiting, first come first
   std::vector<Shared<Session>> sessions_;
   Shared<Dialer> dialer_;
-  Session* opening_ = nullptr;  // of sessions_: its handshake is under way
+  Session* opening_ = nullptr;      // of sessions_: its handshake is under way
+  std::optional<Error> failure_{};  // of the last connection, until there is another
   Shared<TlsContext> tls_ = parts_.tls;
   bool opening_outdated_ = false;  // tls_ has changed since opening_ began
 
@@ -97,7 +99,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
 };
 
 void Pool::Start(Shared<HttpExchange> exchange) {
-  if (closed_) return exchange->Finish(Fail(Code::kCancelled, name_ + ": the connection has been closed"));
+  if (closed_) return exchange->Finish(Fail(Code::kCancelled, "this program has closed its connection to " + name_));
   if (!std::exchange(registered_, true)) loop_->Register(this);
   (exchange->request.long_lived ? long_ : short_).push_back(std::move(exchange));
   if (!sessions_.empty()) CheckFilesAfter(parts_.options.file_check);
@@ -115,7 +117,19 @@ void Pool::Cancel(HttpExchange& exchange) {
   if (found == queue.end()) return;
   const Shared<HttpExchange> held = std::move(*found);
   queue.erase(found);
-  held->Finish(Fail(Code::kCancelled, "the request was cancelled"));
+  HttpEnd end = Fail(Code::kCancelled, "the request was cancelled");
+  end.progress = Progress();
+  held->Finish(std::move(end));
+}
+
+// What the requests that wait are waiting for.
+std::string Pool::Progress() const {
+  const std::string before = failure_ ? "; before that: " + failure_->message() : "";
+  const std::string connecting = "still connecting to " + name_ + ": ";
+  if (dialer_) return connecting + dialer_->Progress() + before;
+  if (opening_ != nullptr) return connecting + std::string(opening_->Progress()) + before;
+  if (checking_) return connecting + "the certificate files are still being read" + before;
+  return "all streams that " + name_ + " allows were in use";
 }
 
 void Pool::Close() {
@@ -125,7 +139,7 @@ void Pool::Close() {
   if (dialer_) std::exchange(dialer_, {})->Cancel();
   check_deadline_.Cancel();
   opening_ = nullptr;
-  const Error why(Code::kCancelled, name_ + ": the connection has been closed");
+  const Error why(Code::kCancelled, "this program has closed its connection to " + name_);
   for (const auto& session : std::exchange(sessions_, {})) session->Close(why);
   FailWaiting(why);
 }
@@ -229,6 +243,7 @@ void Pool::OnDialed(Result<Shared<TcpStream>> dialed) {
     }
   }
   if (!dialed) {
+    failure_ = dialed.error();
     Observe(false, &dialed.error());
     FailWaiting(dialed.error());
     return;
@@ -242,6 +257,7 @@ void Pool::OnDialed(Result<Shared<TcpStream>> dialed) {
 
 void Pool::OnSessionReady(Session& session) {
   if (opening_ == &session) opening_ = nullptr;
+  failure_.reset();
   if (std::exchange(opening_outdated_, false)) session.Retire();
   Observe(true, nullptr);
   Pump();
@@ -258,7 +274,10 @@ void Pool::OnSessionEnded(Session& session, const Error* error) {
   const bool opening = opening_ == &session;
   if (opening) opening_ = nullptr;
   std::erase_if(sessions_, [&](const auto& each) { return each.get() == &session; });
-  if (error != nullptr) Observe(false, error);
+  if (error != nullptr) {
+    failure_ = *error;
+    Observe(false, error);
+  }
   if (opening) {
     FailWaiting(error != nullptr ? *error
                                  : Error::NotConnected("cannot connect to " + name_ +
@@ -319,7 +338,8 @@ namespace {
 class Http2Transport final : public Transport {
  public:
   explicit Http2Transport(Pool::Parts parts)
-      : loop_(EventLoop::Process()), pool_(MakeShared<Pool>(loop_, std::move(parts))) {}
+      : loop_(parts.options.loop ? parts.options.loop : EventLoop::Process()),
+        pool_(MakeShared<Pool>(loop_, std::move(parts))) {}
   ~Http2Transport() override { Close(); }
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {

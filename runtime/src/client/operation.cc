@@ -25,7 +25,7 @@ class Operation::Sink final : public ResponseSink {
 
   void OnHead(HttpHead head) override {
     operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
-      if (op.ended_ || op.attempt_ != attempt || op.cancelled()) return;
+      if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
       op.OnHead(std::move(head));
     });
   }
@@ -36,9 +36,13 @@ class Operation::Sink final : public ResponseSink {
   }
   void OnEnd(HttpEnd end) override {
     operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
-      if (op.ended_ || op.attempt_ != attempt || op.cancelled()) return;
+      if (op.ended_ || op.attempt_ != attempt) return;
       op.exchange_ = {};
-      op.OnEnd(std::move(end));
+      if (const std::optional<Error>& why = op.given_up_) {
+        const std::string progress = end.progress.empty() ? "" : ": " + end.progress;
+        return op.OnFailed(op.Describe(Error(why->code(), why->message() + progress)));
+      }
+      if (!op.cancelled()) op.OnEnd(std::move(end));
     });
   }
 
@@ -63,9 +67,14 @@ void Operation::Begin() {
 
 void Operation::Cancel() noexcept {
   if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
-  PostSelf([](Operation& op) {
-    if (!op.ended_) op.OnFailed(op.Describe(Error(Code::kCancelled, "cancelled" + op.LastAttempt())));
-  });
+  PostSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled" + op.LastAttempt())); });
+}
+
+void Operation::GiveUp(Error error) {
+  if (ended_ || given_up_) return;
+  if (!exchange_) return OnFailed(Describe(error));
+  given_up_ = std::move(error);
+  exchange_->Cancel();  // the end comes soon, and says more
 }
 
 void Operation::Throttle(bool exempt) {
@@ -99,7 +108,7 @@ void Operation::Authorize() {
 // On any thread.
 void Operation::OnToken(Result<std::string> token) {
   PostSelf([token = std::move(token)](Operation& op) {
-    if (op.ended_ || op.cancelled()) return;
+    if (op.ended_ || op.cancelled() || op.given_up_) return;
     if (!token) return op.OnFailed(op.Describe(token.error()));
     op.Attempt(*token);
   });
@@ -118,7 +127,7 @@ void Operation::OnTimeLimit() {
   const Nanos limit = TimeLimit();
   const std::string message =
       limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
-  OnFailed(Describe(Error(Code::kTimeout, message + LastAttempt())));
+  GiveUp(Error(Code::kTimeout, message + LastAttempt()));
 }
 
 Nanos Operation::TimeLimit() const noexcept {
@@ -171,7 +180,7 @@ void Operation::Attempt(const std::string& token) {
 }
 
 void Operation::Deliver(int attempt, std::string bytes) {
-  if (ended_ || attempt_ != attempt || cancelled()) return;
+  if (ended_ || attempt_ != attempt || cancelled() || given_up_) return;
   const std::size_t size = bytes.size();
   OnBytes(std::move(bytes));
   if (!keeps_credit_) Consume(size);
@@ -192,9 +201,15 @@ Error Operation::RefusalOf(const HttpHead& head) {
   answer.method = request_.method;
   answer.status = head.status;
   answer.content_type = head.Header("content-type");
+  answer.location = head.Header("location");
   answer.retry_after_seconds = ParseRetryAfter(head.Header("retry-after"));
   answer.body = refusal_;
   return Describe(ErrorOf(answer));
+}
+
+std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_view body) const {
+  if (!request_.json) return std::nullopt;
+  return NotJson({.status = head.status, .content_type = head.Header("content-type"), .body = body});
 }
 
 bool Operation::Again(Nanos delay, const Error& why) {

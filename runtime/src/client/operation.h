@@ -45,6 +45,8 @@ class Operation : public SharedObject {
   bool CollectRefusal(std::string_view bytes);
   // The Error of the answer that was collected; a 401 makes the token be read again.
   Error RefusalOf(const HttpHead& head);
+  // Why an answer with a 2xx code is not the JSON that was asked for; `body` may be its beginning.
+  std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
   // The same failure, seen from outside: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }
 
@@ -90,6 +92,8 @@ class Operation : public SharedObject {
   Nanos TimeLimit() const noexcept;
   std::string LastAttempt() const;   // its failure, to be appended to a message
   Error FailureOfException() const;  // in a catch block
+  // Fails with `error`, to which the transport adds how far the attempt under way had come.
+  void GiveUp(Error error);
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
 
@@ -104,6 +108,7 @@ class Operation : public SharedObject {
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one
   std::string refusal_{};
+  std::optional<Error> given_up_{};  // by GiveUp(), until the transport has ended the exchange
   bool ended_ = false;
   std::atomic<bool> cancelled_ = false;
 };

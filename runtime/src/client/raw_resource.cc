@@ -50,6 +50,7 @@ Result<ApiRequest> OfCollection(std::string_view method, std::string_view verb, 
                                 std::string_view namespace_, bool all_namespaces) {
   ApiRequest request;
   request.method = method;
+  request.json = true;
   request.what = Doing(verb, kind, namespace_, "", "");
   if (kind.scope == Scope::kNamespaced && !(all_namespaces && namespace_.empty())) {
     if (auto ok = CheckSegment("the namespace", namespace_); !ok) return Refuse(ok, request.what);
@@ -62,6 +63,7 @@ Result<ApiRequest> OfObject(std::string_view method, std::string_view verb, cons
                             std::string_view namespace_, std::string_view name, std::string_view subresource) {
   ApiRequest request;
   request.method = method;
+  request.json = true;
   request.what = Doing(verb, kind, namespace_, name, subresource);
   if (auto ok = CheckSegment("the name", name); !ok) return Refuse(ok, request.what);
   if (kind.scope == Scope::kNamespaced) {

@@ -18,6 +18,9 @@ void StreamOperation::OnHead(HttpHead head) {
 
 void StreamOperation::OnBytes(std::string bytes) {
   if (Succeeded()) {
+    if (!std::exchange(begun_, true)) {
+      if (const std::optional<Error> wrong = NotAsAsked(head_, bytes)) return Finish(Fail(Describe(*wrong)));
+    }
     const Shared<StreamSink> sink = sink_;  // which may be dropped from inside the call
     sink->OnBytes(bytes);
     return;

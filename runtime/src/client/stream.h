@@ -32,6 +32,7 @@ class StreamOperation final : public Operation {
 
   Shared<StreamSink> sink_;
   HttpHead head_{};
+  bool begun_ = false;  // the body has
 };
 
 // The handle that users of Connection::Stream() hold.

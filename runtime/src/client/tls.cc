@@ -145,7 +145,8 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
   switch (error) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return "the server's certificate is not for " + name + ", it is for " + SubjectsOf(certificate);
+      return "the server's certificate is not for " + name + ", it is for " + SubjectsOf(certificate) +
+             "; if one of these is right, set tls-server-name to it";
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "the certificate of " + subject + " expired at " + TimeOf(X509_get0_notAfter(certificate));
     case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -157,7 +158,8 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       return "the server's certificate is signed by an unknown authority, " +
-             (certificate != nullptr ? NameOf(X509_get_issuer_name(certificate)) : subject);
+             (certificate != nullptr ? NameOf(X509_get_issuer_name(certificate)) : subject) +
+             "; if it is the right one, the config's certificate-authority lacks it";
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       return "the signature of the certificate of " + subject +
              " is not by the trusted authority of that name: an authority that was made anew?";
@@ -391,19 +393,19 @@ Error TlsEngine::Failure(int result, std::string_view doing) {
     words = check_->problem;
   } else if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
              reason == SSL_R_PACKET_LENGTH_TOO_LONG) {
-    words = "the other side does not speak TLS";
+    words = "the server does not speak TLS; is the port right, or does its address begin with http://?";
   } else if (reason == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) {
-    words = "the server speaks no HTTP/2";
+    words = "the server speaks no HTTP/2; does a proxy in between speak HTTP/1 only?";
   } else if (reason > SSL_AD_REASON_OFFSET) {
     const int alert = reason - SSL_AD_REASON_OFFSET;
     // "tlsv13 alert certificate required"; OpenSSL's list of alerts by number is not complete.
     const char* reason_text = ERR_reason_error_string(error);
     const std::string_view text = reason_text != nullptr ? reason_text : "unknown alert";
     const auto name = text.find("alert ");
-    words = "the other side refused: " + std::string(text.substr(name == std::string_view::npos ? 0 : name + 6));
+    words = "the server refused: " + std::string(text.substr(name == std::string_view::npos ? 0 : name + 6));
     if (alert == SSL_AD_CERTIFICATE_REQUIRED || alert == SSL_AD_BAD_CERTIFICATE || alert == SSL_AD_UNKNOWN_CA ||
         alert == SSL_AD_CERTIFICATE_UNKNOWN || alert == SSL_AD_CERTIFICATE_EXPIRED) {
-      words += " (about our client certificate)";
+      words += " (it wants another client certificate than the config's, if that has one)";
     }
   } else {
     const char* text = ERR_reason_error_string(error);

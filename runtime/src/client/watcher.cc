@@ -110,14 +110,19 @@ class WatchQueue final : public StreamSink {
   }
 
   // Blocks until the answer is there.
-  Result<void> WaitOpen(const std::stop_token& stop) {
+  Result<void> WaitOpen(std::stop_token stop) {
     for (;;) {
       {
         const std::scoped_lock lock(mutex_);
         if (open_) return {};
         if (end_) return Fail(*end_);
       }
-      if (Result<void> waited = waiter_->Wait(stop); !waited) return Fail(waited.error().With(what_));
+      const Result<void> waited = waiter_->Wait(stop);
+      if (waited) continue;
+      const Shared<client::StreamOperation> stream = this->stream();
+      if (!stop.stop_requested() || !stream) return Fail(waited.error().With(what_));
+      stream->Cancel();  // its end says how far it had come
+      stop = {};
     }
   }
 

@@ -179,6 +179,24 @@ TEST_F(CallTest, PassesTheLimiterAgainBeforeARetry_REST_23) {
   EXPECT_EQ(Elapsed(), 10s);
 }
 
+TEST_F(CallTest, RefusesAPageInsteadOfJsonWhereJsonWasAskedFor) {
+  const FakeReply page = {.body = "<html>", .headers = {{"content-type", "text/html"}}};
+  ApiRequest request = Get();
+  transport_->Reply(page);
+  EXPECT_TRUE(connection().Call(request).has_value()) << "as it would be of /healthz";
+  request.json = true;
+  transport_->Reply(page);
+  const Result<ApiResponse> response = connection().Call(request);
+  EXPECT_EQ(response.error().code(), Code::kDecode);
+  EXPECT_THAT(response.error().ToString(), StartsWith("get pods default/web-0: the server answered in text/html "));
+}
+
+TEST_F(CallTest, NamesTheTargetOfARedirect) {
+  transport_->Reply({.status = 307, .headers = {{"location", "https://elsewhere/x?token=1"}}});
+  EXPECT_THAT(connection().Call(Get()).error().ToString(),
+              StartsWith("get pods default/web-0: the server redirects to https://elsewhere/x, and kgen follows no"));
+}
+
 // --- Time
 
 TEST_F(CallTest, GivesUpAtTheTimeLimitAndCancelsTheExchange_REST_8) {

@@ -111,6 +111,57 @@ TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt_REST_29) {
   EXPECT_EQ(*error.status()->details->retryAfterSeconds, 7);
 }
 
+TEST(ErrorOf, NamesTheMediaTypeAndSaysTheTextOnce) {
+  EXPECT_EQ(ErrorOf({.method = "GET", .status = 502, .content_type = "Text/HTML; charset=utf-8", .body = "<h1>no</h1>"})
+                .ToString(),
+            "the server has failed (HTTP 502, text/html): <h1>no</h1> (ServerError, 502)");
+  EXPECT_EQ(
+      ErrorOf({.method = "GET", .status = 502, .content_type = "application/grpc", .body = "\1"}).ToString(),
+      "the server has failed (HTTP 502, application/grpc) (ServerError, 502): UnexpectedServerResponse - unknown");
+}
+
+TEST(ErrorOf, SaysWhereARedirectLeadsWithoutWhatMayBeSecret) {
+  const auto text = [](std::string_view location) {
+    return ErrorOf({.method = "GET", .status = 302, .location = location}).message();
+  };
+  constexpr std::string_view kRest =
+      ", and kgen follows no redirects; if that is the API server, name it in the config (HTTP 302)";
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"https://login.example:8443/sso", "https://login.example:8443/sso"},
+      {"https://bob:hunter2@login.example/sso?token=abc#id", "https://login.example/sso"},
+      {"https://login.example?token=abc", "https://login.example"},
+      {"//bob:hunter2@login.example/x@y", "//login.example/x@y"},
+      {"/oauth/authorize?client_id=1", "/oauth/authorize"},
+  };
+  for (const auto& [location, shown] : cases) {
+    EXPECT_EQ(text(location), "the server redirects to " + std::string(shown) + std::string(kRest));
+  }
+  EXPECT_EQ(text(""), "the server gave an unexpected answer (HTTP 302)");
+}
+
+TEST(NotJson, NamesTheMediaTypeOfAPageThatCameWithSuccess) {
+  EXPECT_EQ(
+      NotJson({.status = 200, .content_type = "text/html; charset=utf-8", .body = "<html>Please log in"})->ToString(),
+      "the server answered in text/html instead of JSON (HTTP 200); is this the address of an API server, or is a "
+      "proxy or a login page in between? It begins: <html>Please log in (Decode)");
+  EXPECT_EQ(
+      NotJson({.status = 200, .content_type = "application/vnd.kubernetes.protobuf", .body = "k8s"})->message(),
+      "the server answered in application/vnd.kubernetes.protobuf instead of JSON (HTTP 200); is this the address "
+      "of an API server, or is a proxy or a login page in between?");
+  EXPECT_EQ(
+      NotJson({.status = 200, .body = "OK"})->message(),
+      "the server answered without a media type instead of JSON (HTTP 200); is this the address of an API server, "
+      "or is a proxy or a login page in between? It begins: OK");
+}
+
+TEST(NotJson, LeavesToTheDecoderWhatMayBeJson) {
+  EXPECT_FALSE(NotJson({.content_type = "application/json", .body = "nonsense"}).has_value());
+  EXPECT_FALSE(NotJson({.content_type = "Application/JSON;stream=watch", .body = "nonsense"}).has_value());
+  EXPECT_FALSE(NotJson({.content_type = "text/plain", .body = " {\"kind\":\"Pod\"}"}).has_value());
+  EXPECT_FALSE(NotJson({.body = "{}"}).has_value());
+  EXPECT_FALSE(NotJson({.body = ""}).has_value());
+}
+
 TEST(ErrorOf, DoesNotQuoteWhatIsNoText_REST_29) {
   const Error error =
       ErrorOf({.method = "GET", .status = 500, .content_type = "application/octet-stream", .body = "\x01secret"});

@@ -147,7 +147,7 @@ TEST_F(Http2Tls, TellsThatTheServerWantsACertificate) {
   Serve({.authority = authority_, .client_certificate = true});
   const Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("the other side refused"), HasSubstr("certificate required")));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the server refused"), HasSubstr("certificate required")));
   EXPECT_TRUE(error.not_connected());
 }
 
@@ -159,7 +159,7 @@ TEST_F(Http2Tls, TellsThatTheServerRefusesItsCertificate) {
   config.tls.key_data = client.key_pem;
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("the other side refused"), HasSubstr("about our client certificate")));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the server refused"), HasSubstr("another client certificate")));
 }
 
 TEST_F(Http2Tls, TellsThatTheServerSpeaksNoHttp2) {
@@ -181,7 +181,7 @@ TEST_F(Http2Tls, TellsThatTheServerSpeaksNoTls) {
                       .tls = {.insecure_skip_verify = true}};
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), HasSubstr("the other side does not speak TLS"));
+  EXPECT_THAT(error.message(), HasSubstr("the server does not speak TLS"));
 }
 
 TEST_F(Http2Tls, TellsTheWayAServerOfTlsAnswersPlainText) {

@@ -161,7 +161,7 @@ TEST_F(Http2Transport, FindsAFrozenServerByAPingWithoutAnswer) {
   ASSERT_FALSE(end.has_value());
   EXPECT_EQ(end.error().code(), Code::kUnavailable);
   EXPECT_THAT(end.error().message(),
-              HasSubstr("connection lost: the server is silent, no answer to a PING within 60 ms"));
+              HasSubstr("connection lost: the server is silent, no answer to a PING within 60ms"));
 
   server_->Freeze(false);
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -502,8 +502,8 @@ TEST_F(Http2Transport, GivesUpAServerThatNeverAnswersTheHandshake) {
     ASSERT_FALSE(end.has_value());
     EXPECT_EQ(end.error().code(), Code::kUnavailable);
     EXPECT_TRUE(end.error().not_connected());
-    EXPECT_THAT(end.error().message(), HasSubstr(tls ? "no answer to the TLS handshake within 30 ms"
-                                                     : "no answer to the HTTP/2 preface within 30 ms"));
+    EXPECT_THAT(end.error().message(), HasSubstr(tls ? "no answer to the TLS handshake within 30ms"
+                                                     : "no answer to the HTTP/2 preface within 30ms"));
     TearDown();
   }
 }

@@ -109,7 +109,7 @@ TEST_F(PagesTest, EndsWithTheFirstError) {
 }
 
 TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
-  transport_->Reply({.body = "<html>"});
+  transport_->Reply({.body = "{\"items\": nonsense"});
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page.error().ToString();
   EXPECT_THAT(error, StartsWith("list widgets: "));

@@ -97,6 +97,20 @@ TEST_F(StreamTest, TakesOnly200ForAWatchAndAny2xxForTheRest_REST_27) {
   EXPECT_EQ(sink_->log, "open end");
 }
 
+TEST_F(StreamTest, RefusesAPageInsteadOfJsonWithItsFirstBytes) {
+  transport_->Hold();
+  ApiRequest request = Watch();
+  request.json = true;
+  const auto call = Start(request);
+  executor_->Run();
+  transport_->last().Head(200, {{"content-type", "text/html"}});
+  transport_->last().Bytes("<html>Please log in");
+  executor_->Run();
+  EXPECT_EQ(sink_->log, "open error");
+  EXPECT_THAT(sink_->end->error().ToString(), ::testing::StartsWith("watch pods: the server answered in text/html "));
+  EXPECT_TRUE(transport_->last().cancelled());
+}
+
 TEST_F(StreamTest, IsNotRetried_REST_20) {
   transport_->Reply(Busy(503, "1"));
   Start(List());

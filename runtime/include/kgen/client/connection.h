@@ -48,6 +48,7 @@ struct ApiRequest {
   // How much of an answer Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
   std::uint64_t max_answer_bytes = kMaxAnswerBytes;
   static constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{2} << 30;
+  bool json = false;   // the answer is JSON: what is something else fails with kDecode and its media type
 };
 
 struct ApiResponse {

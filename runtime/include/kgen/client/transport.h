@@ -52,6 +52,9 @@ struct HttpEnd {
   // The connection broke while this was under way: a GET is worth another attempt. Not where there was no connection at
   // all, and not where this exchange alone was reset. [CLI REST-20]
   bool connection_lost;
+  // Of an exchange that was cancelled: how far it had come, for the message of whoever ran out of patience: "still
+  // connecting to 10.0.0.1:6443: no answer yet". May be empty.
+  std::string progress{};
 };
 
 // Receives one response. Calls come one after the other, on the transport's I/O thread (or the simulation), must be
