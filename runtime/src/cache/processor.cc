@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
+#include "cache/event_queue.h"
 #include "core/tell.h"
 #include "kgen/core/object_meta.h"
 
@@ -39,12 +41,12 @@ class Listener::Impl : public SharedObject {
       const std::lock_guard lock(mutex_);
       if (closed_ || events.empty()) return;
       for (AnyEvent& event : events) {
-        if (event.initial) ++initial_pending_;
-        queue_.push_back(std::move(event));
+        initial_pending_ += queue_->Push(std::move(event));
       }
       high = NewlyHighBacklog();
-      if (!std::exchange(scheduled_, true)) Schedule();
+      if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
     }
+    SettleSync();  // an initial event may have been cancelled
     if (high > 0) Tell(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
   }
 
@@ -58,12 +60,12 @@ class Listener::Impl : public SharedObject {
 
   void Remove() {
     AnyHandler dropped;
-    std::deque<AnyEvent> discarded;
+    std::unique_ptr<EventQueue> discarded;
     {
       const std::lock_guard lock(mutex_);
       if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
       closed_ = removed_ = true;
-      discarded.swap(queue_);
+      discarded = TakeQueue();
       if (!running_) dropped = std::exchange(handler_, nullptr);
     }
     FireSyncedCallbacks();
@@ -75,7 +77,7 @@ class Listener::Impl : public SharedObject {
       const std::lock_guard lock(mutex_);
       closed_ = true;
       // Drain() discards what waits: here, on the informer's strand, that might take too long.
-      if (!queue_.empty() && !std::exchange(scheduled_, true)) Schedule();
+      if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
     }
     FireSyncedCallbacks();
   }
@@ -140,7 +142,7 @@ class Listener::Impl : public SharedObject {
   }
   std::size_t Backlog() const noexcept {
     const std::lock_guard lock(mutex_);
-    return closed_ ? 0 : queue_.size();
+    return closed_ ? 0 : queue_->size();
   }
   bool started() const noexcept { return !started_ || started_->set.load(); }
   bool removed() const noexcept {
@@ -187,25 +189,29 @@ class Listener::Impl : public SharedObject {
   void Drain() {
     running_here = this;
     for (;;) {
-      AnyEvent event;
+      std::optional<AnyEvent> event;
       {
         const std::lock_guard lock(mutex_);
-        if (queue_.empty() || closed_) {
+        if (!closed_) event = queue_->Pop();
+        if (!event) {
           scheduled_ = false;
           break;
         }
-        event = std::move(queue_.front());
-        queue_.pop_front();
-        if (queue_.size() <= options_.backlog_warning / 2) backlog_told_ = false;
+        if (queue_->size() <= options_.backlog_warning / 2) backlog_told_ = false;
         running_ = true;
       }
-      Call(event);
-      if (!FinishCall(event.initial)) break;
+      Call(*event);
+      if (!FinishCall(event->initial)) break;
     }
     running_here = nullptr;
-    std::deque<AnyEvent> discarded;
+    std::unique_ptr<EventQueue> discarded;
     const std::lock_guard lock(mutex_);
-    if (closed_) discarded.swap(queue_);
+    if (closed_) discarded = TakeQueue();
+  }
+
+  // Under mutex_. What waits, to be destroyed without it.
+  std::unique_ptr<EventQueue> TakeQueue() {
+    return std::exchange(queue_, std::make_unique<EventQueue>(options_.backlog_limit));
   }
 
   void Call(const AnyEvent& event) {
@@ -271,8 +277,8 @@ class Listener::Impl : public SharedObject {
   // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been down to half of it.
   std::size_t NewlyHighBacklog() {
     if (options_.backlog_warning == 0) return 0;
-    if (queue_.size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
-    return queue_.size();
+    if (queue_->size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
+    return queue_->size();
   }
 
   static thread_local Impl* running_here;  // whose handler this thread is in
@@ -289,10 +295,10 @@ class Listener::Impl : public SharedObject {
 
   mutable std::mutex mutex_;  // guards what follows; never held while a function of the user runs or a thread waits
   AnyHandler handler_;        // called without the lock: only Drain() calls, and only it destroys while running_
-  std::deque<AnyEvent> queue_;
+  std::unique_ptr<EventQueue> queue_ = std::make_unique<EventQueue>(options_.backlog_limit);
   std::vector<Shared<Waiter>> waiters_;
   std::vector<OnSynced*> on_synced_;  // each takes itself out
-  std::size_t initial_pending_ = 0;
+  int initial_pending_ = 0;
   bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
   bool initial_queued_ = false, synced_ = false, backlog_told_ = false;
 };

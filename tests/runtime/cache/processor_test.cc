@@ -308,6 +308,85 @@ TEST_P(ListenerTest, TellsAgainOfABacklogThatHadGoneDownAndIsAsHighAtOnce_PL_03)
   EXPECT_THAT(told_->backlogs, ElementsAre(9u, 9u));
 }
 
+// With a limit of one event per key that waits; the first call is stuck until the gate opens.
+class CoalescingTest : public ListenerTest {
+ protected:
+  Shared<Listener> Stuck(HandlerOptions options) {
+    const auto listener = Listen(
+        [this](const AnyEvent& e) {
+          if (std::exchange(first_, false)) return WaitForGate();
+          constexpr const char* kWords[] = {"added ", "updated ", "deleted "};
+          std::string text = kWords[static_cast<int>(e.type)] + e.key.name.str();
+          if (e.before) text += " " + e.before.metadata()->resourceVersion.str();
+          if (e.now) text += ">" + e.now.metadata()->resourceVersion.str();
+          calls_.push_back(text + " " + std::string(ToString(e.reason)));
+        },
+        std::move(options));
+    listener->Deliver(Events(Add("stuck")));
+    Run();
+    return listener;
+  }
+  static AnyEvent Delete(std::string_view name, std::string_view before) {
+    return {
+        .type = AnyEvent::Type::kDeleted, .reason = Reason::kWatch, .key = {{}, name}, .before = Object(name, before)};
+  }
+  void Open() {
+    gate_->Notify();
+    Run();
+  }
+  bool first_ = true;
+};
+
+TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) {
+  const auto listener = Stuck({.backlog_limit = 1});
+  for (AnyEvent& event :
+       std::vector<AnyEvent>{Update("u", "1", "2"), Update("u", "2", "3"), Add("a"), Update("a", "1", "2"),
+                             Update("d", "1", "2"), Delete("d", "3"), Delete("r", "1"), Add("r"), Update("r", "1", "2"),
+                             Update("u", "3", "4", Reason::kResync)}) {
+    listener->Deliver(Events(std::move(event)));
+  }
+  EXPECT_EQ(listener->Backlog(), 5u);
+  Open();
+  EXPECT_THAT(calls_, ElementsAre("updated u 1>4 watch", "added a>2 watch", "deleted d 3 watch", "deleted r 1 watch",
+                                  "added r>2 watch"));
+  EXPECT_EQ(listener->Backlog(), 0u);
+}
+
+TEST_P(CoalescingTest, TellsEveryEventBelowTheLimit) {
+  const auto listener = Stuck({.backlog_limit = 3});
+  listener->Deliver(Events(Update("u", "1", "2")));
+  listener->Deliver(Events(Update("u", "2", "3")));
+  listener->Deliver(Events(Update("u", "3", "4")));
+  listener->Deliver(Events(Update("u", "4", "5")));
+  Open();
+  EXPECT_THAT(calls_, ElementsAre("updated u 1>2 watch", "updated u 2>3 watch", "updated u 3>5 watch"));
+}
+
+TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
+  const auto listener = Stuck({.backlog_limit = 1});
+  for (int round = 0; round < 1000; ++round) {
+    for (const char* name : {"a", "b", "c"}) listener->Deliver(Events(Add(name)));
+    for (const char* name : {"b", "a", "c"}) listener->Deliver(Events(Delete(name, "1")));
+    EXPECT_LE(listener->Backlog(), 6u);
+  }
+  listener->Deliver(Events(Add("b")));
+  Open();
+  EXPECT_LE(calls_.size(), 3u);
+  EXPECT_EQ(calls_.back(), "added b>1 watch");
+}
+
+TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold_L4) {
+  const auto listener = Stuck({.backlog_limit = 1});
+  listener->Deliver(Events(Add("gone", true)));
+  listener->Deliver(Events(Add("stays", true)));
+  listener->InitialQueued();
+  listener->Deliver(Events(Delete("gone", "1")));
+  EXPECT_FALSE(listener->HasSynced());
+  Open();
+  EXPECT_TRUE(listener->HasSynced());
+  EXPECT_THAT(calls_, ElementsAre("added stays>1 initial"));
+}
+
 TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped_SI_12) {
   const auto listener = Listen(Noting());
   listener->Reject();
@@ -403,6 +482,7 @@ TEST_P(ProcessorTest, TellsALateListenerThatTheInitialStateIsComplete_HS_05) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ListenerTest, ::testing::Range<std::uint64_t>(0, 50));
+INSTANTIATE_TEST_SUITE_P(Seeds, CoalescingTest, ::testing::Range<std::uint64_t>(0, 10));
 INSTANTIATE_TEST_SUITE_P(Seeds, ProcessorTest, ::testing::Range<std::uint64_t>(0, 50));
 
 }  // namespace

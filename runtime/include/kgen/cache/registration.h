@@ -25,8 +25,20 @@ struct HandlerOptions {
   // told at least one such period apart, and in multiples of it.
   Nanos resync = Nanos(-1);
   std::string name{};  // for messages and traces
-  // Told to the observer when so many events wait; 0: never. Nothing is ever dropped.
+  // Told to the observer when so many events wait; 0: never.
   std::size_t backlog_warning = 1024;
+  // Bounds the memory of a handler that is slower than the changes; 0: no limit, and every change is told. Once so many
+  // events wait, a new one is merged with the newest that waits for the same key, so that about `backlog_limit` events
+  // wait at most and two for each key:
+  //   Added, then Updated    one Added with the newest object
+  //   Updated, then Updated  one Updated from the first `before` to the last `now`
+  //   Updated, then Deleted  the Deleted
+  //   Added, then Deleted    nothing
+  //   Deleted, then Added    both
+  // What is lost are states in between; the last state of each object is always told. A merged event stands where the
+  // first one stood and has the newest `version`, so versions may go back from one key to the next. Of the reasons the
+  // newest one that is not kResync counts; an Added stays initial.
+  std::size_t backlog_limit = 0;
 };
 
 // Destroying it removes the handler. Called from elsewhere: no call of the functions starts afterwards, and it returns
