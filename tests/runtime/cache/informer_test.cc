@@ -735,34 +735,6 @@ TEST_P(InformerTest, NeverResyncsWhenNobodyAsksForIt_RS_01) {
   EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
 }
 
-TEST_P(InformerTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
-  Heard often, seldom, never;
-  const Registration a = Listen(often, {.resync = 5s});
-  const Registration b = Listen(seldom, {.resync = 20s});
-  const Registration c = Listen(never);
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(41s);
-  EXPECT_EQ(often.size(), 1u + 8u);
-  EXPECT_EQ(seldom.size(), 1u + 2u);
-  EXPECT_EQ(never.size(), 1u);
-  EXPECT_EQ(often.back(), "updated a@1>1 resync");
-}
-
-TEST_P(InformerTest, ResyncsForALateHandlerThoughNobodyAskedBefore) {
-  Heard never, late;
-  const Registration a = Listen(never);
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(10s);
-  const Registration b = Listen(late, {.resync = 5s});
-  Advance(21s);
-  EXPECT_EQ(late.size(), 1u + 4u);
-  EXPECT_EQ(never.size(), 1u);
-  Relist("9", {ObjectJson("a", "1")});  // the period survives the round
-  late.clear();
-  Advance(11s);
-  EXPECT_EQ(late.size(), 2u);
-}
-
 TEST_P(InformerTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod_RS_03_RS_05) {
   options_.resync = 10s;
   Heard early, late;

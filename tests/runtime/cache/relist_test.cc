@@ -1,12 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a relist does with objects that the store has already, and what is left of objects that have gone.
+// What a relist does with objects that the store has already, and what is left of objects that have gone; and resyncs
+// that only handlers ask for.
 #include "tests/runtime/cache/informer_fixture.h"
 
 namespace kgen::cache {
 namespace {
 
 using namespace kgen::testing;
+using namespace std::chrono_literals;
 
 class RelistTest : public InformerFixture {
  protected:
@@ -81,6 +83,36 @@ TEST_P(RelistTest, ForgetsTextOfThePastInProportionToWhatIsThere) {
   }
   EXPECT_LT(most, 25'000);
   EXPECT_GT(most, 1'000);  // or this measures nothing
+}
+
+// ------------------------------------------------------------------------------------------------------------ resyncs
+
+TEST_P(RelistTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
+  std::vector<std::string> often, seldom, never;
+  const Registration a = Listen(often, {.resync = 5s});
+  const Registration b = Listen(seldom, {.resync = 20s});
+  const Registration c = Listen(never);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(41s);
+  EXPECT_EQ(often.size(), 1u + 8u);
+  EXPECT_EQ(seldom.size(), 1u + 2u);
+  EXPECT_EQ(never.size(), 1u);
+  EXPECT_EQ(often.back(), "updated a@1>1 resync");
+}
+
+TEST_P(RelistTest, ResyncsForALateHandlerThoughNobodyAskedBefore) {
+  std::vector<std::string> never, late;
+  const Registration a = Listen(never);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(10s);
+  const Registration b = Listen(late, {.resync = 5s});
+  Advance(21s);
+  EXPECT_EQ(late.size(), 1u + 4u);
+  EXPECT_EQ(never.size(), 1u);
+  Relist("9", {ObjectJson("a", "1")});  // the period survives the round
+  late.clear();
+  Advance(11s);
+  EXPECT_EQ(late.size(), 2u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RelistTest, ::testing::Range<std::uint64_t>(0, 4));
