@@ -22,7 +22,8 @@ class ManualClock final : public Clock {
  public:
   TimePoint Now() noexcept override { return now_; }
   std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept override {
-    return std::chrono::sys_time<std::chrono::microseconds>(std::chrono::seconds(1'700'000'000));
+    constexpr auto kStart = std::chrono::sys_time<std::chrono::microseconds>(std::chrono::seconds(1'700'000'000));
+    return kStart + std::chrono::duration_cast<std::chrono::microseconds>(now_ - TimePoint(std::chrono::hours(1)));
   }
   Timer At(TimePoint when, TimerKind, Task task) override {
     auto state = MakeShared<State>(std::move(task));

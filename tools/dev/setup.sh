@@ -13,6 +13,8 @@ setup_packages=(
   # Tests, fuzzing, benchmarks, lint.
   libgtest-dev libgmock-dev libbenchmark-dev libsimdjson-dev
   libclang-rt-22-dev lld-22 clang-format-22 clang-tidy-22 python3 valgrind
+  # The forward proxy of tests/integration.
+  tinyproxy-bin
 )
 
 # The packages of the list that are not installed.

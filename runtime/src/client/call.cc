@@ -19,31 +19,36 @@ constexpr Nanos kLongestRetryAfter = std::chrono::minutes(5);
 
 }  // namespace
 
-CallOperation::CallOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
-    : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
-
-void CallOperation::OnHead(HttpHead head) {
+template <typename T>
+void AnswerOperation<T>::OnHead(HttpHead head) {
   head_ = std::move(head);
-  body_.clear();
+  bytes_ = 0;
+  Restart();
 }
 
-void CallOperation::OnBytes(std::string bytes) {
+template <typename T>
+void AnswerOperation<T>::OnBytes(std::string bytes) {
   if (!Succeeded()) {
-    if (!CollectRefusal(bytes)) Answered();
+    if (!CollectRefusal(bytes)) Refused();
     return;
   }
-  if (body_.size() + bytes.size() > request().max_answer_bytes) {
-    return Finish(Fail(Describe(TooLarge())));
+  bytes_ += bytes.size();
+  if (bytes_ > request().max_answer_bytes) {
+    return Finish(Fail(
+        Describe(Error(Code::kDecode, "the answer is larger than the " + std::to_string(request().max_answer_bytes) +
+                                          " bytes of max_answer_bytes; list in pages, or raise the bound"))));
   }
-  if (body_.empty()) {
-    body_ = std::move(bytes);
-  } else {
-    body_ += bytes;
-  }
+  if (auto added = Add(std::move(bytes)); !added) Finish(Fail(Describe(added.error())));
 }
 
-void CallOperation::OnEnd(HttpEnd end) {
-  if (end.result && head_.status != 0) return Answered();
+template <typename T>
+void AnswerOperation<T>::OnEnd(HttpEnd end) {
+  if (end.result && Succeeded()) {
+    Result<T> answer = Complete();
+    if (!answer) return Finish(Fail(Describe(answer.error())));
+    return Finish(std::move(answer));
+  }
+  if (end.result && head_.status != 0) return Refused();
   const Error error = end.result ? Error(Code::kUnavailable, "the answer has no head") : end.result.error();
   // Anything but a GET may have been carried out by the server before the connection went.
   if (request().method == "GET" && end.connection_lost && MayRetry()) {
@@ -54,21 +59,8 @@ void CallOperation::OnEnd(HttpEnd end) {
   Finish(Fail(Describe(error)));
 }
 
-Error CallOperation::TooLarge() const {
-  return {Code::kDecode, "the answer is larger than the " + std::to_string(request().max_answer_bytes) +
-                             " bytes of max_answer_bytes; list in pages, or raise the bound"};
-}
-
-void CallOperation::Answered() {
-  if (Succeeded()) {
-    if (const std::optional<Error> failure = FailureIn(body_)) return Finish(Fail(Describe(*failure)));
-    if (const std::optional<Error> wrong = NotAsAsked(head_, body_)) return Finish(Fail(Describe(*wrong)));
-    ApiResponse response;
-    response.status = head_.status;
-    response.content_type = head_.Header("content-type");
-    response.body = std::move(body_);
-    return Finish(std::move(response));
-  }
+template <typename T>
+void AnswerOperation<T>::Refused() {
   Error error = RefusalOf(head_);
   const std::optional<std::int32_t> wait = ParseRetryAfter(head_.Header("retry-after"));
   if ((head_.status == 429 || head_.status >= 500) && wait && MayRetry()) {
@@ -76,10 +68,15 @@ void CallOperation::Answered() {
     head_ = {};
     if (Again(std::min<Nanos>(std::chrono::seconds(*wait), kLongestRetryAfter), error)) return;
   }
+  if (AgainWithNewCredential(head_, error)) {
+    head_ = {};
+    return;
+  }
   Finish(Fail(std::move(error)));
 }
 
-void CallOperation::Finish(Result<ApiResponse> result) {
+template <typename T>
+void AnswerOperation<T>::Finish(Result<T> result) {
   End();
   Done done = std::move(done_);
   done_ = nullptr;
@@ -92,6 +89,44 @@ void CallOperation::Finish(Result<ApiResponse> result) {
     Tell(core().observer,
          [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = "an exception of unknown type"}); });
   }
+}
+
+template class AnswerOperation<ApiResponse>;
+template class AnswerOperation<AnyRef>;
+
+Result<void> CallOperation::Add(std::string bytes) {
+  if (body_.empty()) {
+    body_ = std::move(bytes);
+  } else {
+    body_ += bytes;
+  }
+  return {};
+}
+
+Result<ApiResponse> CallOperation::Complete() {
+  if (std::optional<Error> failure = FailureIn(body_)) return Fail(*std::move(failure));
+  if (std::optional<Error> wrong = NotAsAsked(head(), body_)) return Fail(*std::move(wrong));
+  ApiResponse response;
+  response.status = head().status;
+  response.content_type = head().Header("content-type");
+  response.body = std::move(body_);
+  return response;
+}
+
+Result<void> ListOperation::Add(std::string bytes) {
+  if (!std::exchange(begun_, true)) {
+    if (std::optional<Error> wrong = NotAsAsked(head(), bytes)) return Fail(*std::move(wrong));
+  }
+  return decoder_->Feed(bytes);
+}
+
+Result<AnyRef> ListOperation::Complete() {
+  Result<AnyRef> list = decoder_->Finish();
+  // What came instead of a list may say why.
+  if (std::optional<Error> failure = FailureIn(decoder_->envelope())) return Fail(*std::move(failure));
+  if (!list) return list;
+  if (Result<void> fits = CheckListKind(decoder_->envelope(), &kind_); !fits) return Fail(std::move(fits).error());
+  return list;
 }
 
 }  // namespace kgen::client

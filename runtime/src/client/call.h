@@ -1,38 +1,90 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A request whose whole answer is collected, with retries.
+// A request whose whole answer is wanted, with retries: as bytes, or as a list that is decoded while it arrives.
 #ifndef KGEN_SRC_CLIENT_CALL_H_
 #define KGEN_SRC_CLIENT_CALL_H_
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "client/operation.h"
+#include "codec/list_decoder.h"
+#include "kgen/core/ref.h"
 
 namespace kgen::client {
 
-class CallOperation final : public Operation {
+// What the two have in common. T is what the caller gets.
+template <typename T>
+class AnswerOperation : public Operation {
  public:
-  using Done = std::move_only_function<void(Result<ApiResponse>)>;
-  CallOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done);
+  using Answer = T;
+  using Done = std::move_only_function<void(Result<T>)>;
+
+ protected:
+  AnswerOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
+      : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
+
+  // Of a successful answer: forget what came of an earlier one; the next bytes; the end.
+  virtual void Restart() = 0;
+  virtual Result<void> Add(std::string bytes) = 0;
+  virtual Result<T> Complete() = 0;
+
+  const HttpHead& head() const noexcept { return head_; }
 
  private:
-  void OnHead(HttpHead head) override;
-  void OnBytes(std::string bytes) override;
-  void OnEnd(HttpEnd end) override;
-  void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
+  void OnHead(HttpHead head) final;
+  void OnBytes(std::string bytes) final;
+  void OnEnd(HttpEnd end) final;
+  void OnFailed(Error error) final { Finish(Fail(std::move(error))); }
 
-  void Answered();
-  Error TooLarge() const;
+  void Refused();
   bool MayRetry() const noexcept { return retries_ < kMaxRetries; }
   bool Succeeded() const noexcept { return head_.status >= 200 && head_.status <= 206; }
-  void Finish(Result<ApiResponse> result);
+  void Finish(Result<T> result);
 
   static constexpr int kMaxRetries = 10;
   Done done_;
   HttpHead head_{};
-  std::string body_{};
+  std::uint64_t bytes_ = 0;  // of this answer
   int retries_ = 0;
+};
+
+class CallOperation final : public AnswerOperation<ApiResponse> {
+ public:
+  CallOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
+      : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)) {}
+
+ private:
+  void Restart() override { body_.clear(); }
+  Result<void> Add(std::string bytes) override;
+  Result<ApiResponse> Complete() override;
+
+  std::string body_{};
+};
+
+// Gives the list to its caller, who has the only reference to it.
+class ListOperation final : public AnswerOperation<AnyRef> {
+ public:
+  ListOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done,
+                const TypeTable& table, const KindInfo& kind)
+      : AnswerOperation(std::move(core), std::move(request), std::move(strand), std::move(done)),
+        table_(table),
+        kind_(kind) {}
+
+ private:
+  void Restart() override {
+    decoder_.emplace(table_);
+    begun_ = false;
+  }
+  Result<void> Add(std::string bytes) override;
+  Result<AnyRef> Complete() override;
+
+  const TypeTable& table_;
+  const KindInfo& kind_;
+  bool begun_ = false;                           // bytes of the answer have come
+  std::optional<codec::ListDecoder> decoder_{};  // of the answer under way
 };
 
 }  // namespace kgen::client

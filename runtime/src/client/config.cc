@@ -49,6 +49,8 @@ std::string rest::Config::ToString() const {
   if (tls.insecure_skip_verify) Say(out, "insecure_skip_verify", "true");
   Say(out, "bearer_token", hide(bearer_token, kRedacted));
   Say(out, "bearer_token_file", bearer_token_file);
+  Say(out, "exec", exec.command);
+  Say(out, "proxy_url", client::WithoutUser(proxy_url));
   Say(out, "user_agent", user_agent);
   Say(out, "namespace", namespace_);
   if (qps > 0) Say(out, "qps", Number(qps));

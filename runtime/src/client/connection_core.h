@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "client/exec_credential.h"
 #include "client/gate.h"
 #include "client/rate_limiter.h"
 #include "client/token_source.h"
@@ -16,7 +17,7 @@
 
 namespace kgen::client {
 
-// Thread safety: immutable but for limiter, token and gate, which look after themselves.
+// Thread safety: immutable but for limiter, token, exec and gate, which look after themselves.
 // Ownership: handles and requests under way hold it; the last to go closes the transport.
 class ConnectionCore : public SharedObject {
  public:
@@ -30,6 +31,7 @@ class ConnectionCore : public SharedObject {
     int burst = 0;
     std::string token{};
     std::string token_file{};
+    Shared<ExecCredentials> exec{};  // or null
   };
   // `throttle` stands before parts.observer, which is not looked at.
   ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
@@ -52,7 +54,8 @@ class ConnectionCore : public SharedObject {
   const Nanos timeout;
   RateLimiter limiter;
   TokenSource token;
-  const Shared<Gate> gate;  // of the informers
+  const Shared<ExecCredentials> exec;  // or null
+  const Shared<Gate> gate;             // of the informers
 };
 
 }  // namespace kgen::client

@@ -23,9 +23,9 @@ bool Equal(const rest::TlsConfig& a, const rest::TlsConfig& b) {
 
 bool Equal(const rest::Config& a, const rest::Config& b) {
   return a.host == b.host && Equal(a.tls, b.tls) && a.bearer_token == b.bearer_token &&
-         a.bearer_token_file == b.bearer_token_file && a.user_agent == b.user_agent && a.namespace_ == b.namespace_ &&
-         a.qps == b.qps && a.burst == b.burst && a.timeout == b.timeout && a.observer == b.observer &&
-         a.executor == b.executor;
+         a.bearer_token_file == b.bearer_token_file && a.exec == b.exec && a.proxy_url == b.proxy_url &&
+         a.user_agent == b.user_agent && a.namespace_ == b.namespace_ && a.qps == b.qps && a.burst == b.burst &&
+         a.timeout == b.timeout && a.observer == b.observer && a.executor == b.executor;
 }
 
 // The connections that are alive, by config. Entries hold no reference; a connection takes its own out when it goes.
@@ -72,6 +72,12 @@ Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
   return {};
 }
 
+// Who says who we are in another way has no need of a plugin.
+bool UsesExec(const rest::Config& config) {
+  return !config.exec.command.empty() && config.bearer_token.empty() && config.bearer_token_file.empty() &&
+         config.tls.certificate_data.empty() && config.tls.certificate_file.empty();
+}
+
 Result<Connection> OpenNew(rest::Config config) {
   Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
@@ -93,8 +99,15 @@ Result<Connection> OpenNew(rest::Config config) {
   parts.executor = config.executor ? config.executor : DefaultExecutor();
   auto observer = MakeShared<ThrottledObserver>(config.observer, parts.executor);
   parts.host = settings.host;
+  Shared<ClientIdentity> identity;
+  if (UsesExec(config)) {
+    if (auto ok = CheckExec(config.exec); !ok) return Fail(ok.error());
+    identity = MakeShared<ClientIdentity>();
+    settings.exec = MakeShared<ExecCredentials>(config, parts.executor, identity);
+  }
   config.host = url->origin;
-  Result<Shared<Transport>> transport = MakeHttp2Transport(config, parts.executor, observer);
+  Result<Shared<Transport>> transport =
+      MakeHttp2Transport(config, parts.executor, observer, Http2Options(), std::move(identity));
   if (!transport) return Fail(transport.error());
   parts.transport = *std::move(transport);
   Connection connection = ConnectionCore::Handle(std::move(parts), std::move(observer), std::move(settings));

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -31,21 +30,9 @@ std::vector<Address> Alternate(const std::vector<Address>& addresses) {
   return result;
 }
 
-bool IsLoopback(std::string_view host) { return host == "localhost" || host.starts_with("127.") || host == "::1"; }
-
-// The variable by which other programs would find a proxy for `target`. Its value may hold a password. [CLI TRN-12]
-std::string ProxyVariable(const Target& target) {
-  if (IsLoopback(target.host)) return {};
-  for (const char* name : {target.tls ? "HTTPS_PROXY" : "HTTP_PROXY", target.tls ? "https_proxy" : "http_proxy"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return name;
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<Target> ParseTarget(const rest::Config& config) {
+Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables) {
   const auto url = client::ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   Target target;
@@ -62,7 +49,9 @@ Result<Target> ParseTarget(const rest::Config& config) {
     rest.remove_prefix(target.host.size());
   }
   if (rest.starts_with(':')) std::from_chars(rest.data() + 1, rest.data() + rest.size(), target.port);
-  target.proxy = ProxyVariable(target);
+  auto proxy = ChooseProxy(config.proxy_url, target.tls, target.host, target.port, variables);
+  if (!proxy) return Fail(proxy.error());
+  target.proxy = *std::move(proxy);
   return target;
 }
 
@@ -210,10 +199,7 @@ void Dialer::OnTimeout() {
 }
 
 void Dialer::GiveUp(const std::string& why) {
-  const std::string hint = target_.proxy.empty()
-                               ? ""
-                               : " (" + target_.proxy + " is set; proxies are not supported, this was tried directly)";
-  Finish(Fail(Error::NotConnected("cannot connect to " + target_.Name() + ": " + why + hint)));
+  Finish(Fail(Error::NotConnected("cannot connect to " + target_.Name() + ": " + why)));
 }
 
 void Dialer::Finish(Result<Shared<TcpStream>> result) {

@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "client/event_loop.h"
+#include "client/proxy.h"
 #include "kgen/client/config.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"
@@ -25,13 +27,14 @@ struct Target {
   std::string host{};  // name or IP address, without brackets
   std::uint16_t port = 0;
   bool tls = false;
-  std::string authority{};  // for :authority, as it was written
-  std::string proxy{};      // the variable that names a proxy for it, which is not used; "" if there is none
+  std::string authority{};       // for :authority, as it was written
+  std::optional<Proxy> proxy{};  // that it is reached through
   std::string Name() const { return Address{host, port}.ToString(); }
 };
 
-// Of rest::Config::host; the path is not looked at. Errors: kConfig, naming the host. [CLI CFG-1]
-Result<Target> ParseTarget(const rest::Config& config);
+// Of rest::Config::host, whose path is not looked at, and of its proxy, or the one of the environment. Errors: kConfig,
+// naming the host, or what is wrong with the proxy.
+Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
 
 struct DialOptions {
   Nanos timeout = std::chrono::seconds(30);              // of all of it

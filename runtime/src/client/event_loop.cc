@@ -68,8 +68,17 @@ class Stream final : public TcpStream {
 
   void Attach(User* user) override {
     user_ = user;
+    if (!unread_.empty()) {
+      // Never inside a call, and before anything that is read from now on: the loop keeps the order.
+      loop_->Post([self = Shared<Stream>(this)] {
+        const std::string bytes = std::exchange(self->unread_, {});
+        if (!self->closed_) self->user_->OnTcpRead(bytes);
+      });
+    }
     Read();
   }
+
+  void Unread(std::string bytes) override { unread_ = std::move(bytes); }
 
   void Write(std::string bytes) override {
     if (closed_ || bytes.empty()) return;
@@ -146,7 +155,7 @@ class Stream final : public TcpStream {
   Address peer_{};
   std::move_only_function<void(std::string_view)> connected_;
   std::vector<char> buffer_;
-  std::string pending_, writing_;
+  std::string pending_, writing_, unread_;
   std::size_t written_ = 0;
   bool reading_ = false, paused_ = false, closed_ = false;
 };

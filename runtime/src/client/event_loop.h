@@ -42,8 +42,10 @@ class TcpStream : public SharedObject {
     ~User() = default;
   };
 
-  // Starts reading. `user` must live until Close() or OnTcpClosed().
+  // Starts reading. `user` must live until Close() or OnTcpClosed(), or until another user takes its place.
   virtual void Attach(User* user) = 0;
+  // Bytes that a user has read and that belong to the next one: the first that it reads. Before Attach().
+  virtual void Unread(std::string bytes) = 0;
   virtual void Write(std::string bytes) = 0;
   virtual std::size_t backlog() const noexcept = 0;  // bytes written and not yet with the kernel
   virtual void PauseReading(bool pause) = 0;

@@ -13,6 +13,7 @@
 #include "client/dial.h"
 #include "client/event_loop.h"
 #include "client/http2_session.h"
+#include "client/proxy.h"
 #include "client/tls.h"
 #include "core/tell.h"
 
@@ -38,6 +39,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
     Shared<Executor> executor;
     Shared<Observer> observer;
     Http2Options options;
+    Shared<client::ClientIdentity> identity;  // or null
   };
   Pool(Shared<EventLoop> loop, Parts parts)
       : loop_(std::move(loop)),
@@ -67,11 +69,14 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   bool Dispatch(Queue& queue, bool long_lived);
   void Connect();
   void OnDialed(Result<Shared<TcpStream>> dialed);
+  void OnConnected(Result<Shared<TcpStream>> connected);
+  Error BehindProxy(const Error& error) const;
   void FailWaiting(const Error& error);
   // Whether a session that is open will take such a request sooner or later, so that no other one is opened for it.
   bool WillHaveRoom(bool long_lived) const;
   void CheckFilesAfter(Nanos interval);
   void CheckFiles();
+  bool IdentityChanged() const { return parts_.identity && parts_.identity->version() != identity_version_; }
   void OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed);
   void Observe(bool up, const Error* error);
 
@@ -84,6 +89,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   Queue short_, long_;            // waiting, first come first
   std::vector<Shared<Session>> sessions_;
   Shared<Dialer> dialer_;
+  Shared<ProxyTunnel> tunnel_;
   Session* opening_ = nullptr;      // of sessions_: its handshake is under way
   std::optional<Error> failure_{};  // of the last connection, until there is another
   Shared<TlsContext> tls_ = parts_.tls;
@@ -93,7 +99,9 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   std::uint64_t check_ = 0;                   // counts
   Timer check_deadline_{};
   bool checking_ = false;
-  bool files_fresh_ = false;  // a check is just over: a connection may be opened
+  bool files_fresh_ = false;            // a check is just over: a connection may be opened
+  std::uint64_t identity_version_ = 0;  // of parts_.identity, in tls_ or on its way there
+  bool identity_due_ = false;           // tls_ waits for it, and requests do too
   bool registered_ = false;
   bool closed_ = false;
 };
@@ -102,7 +110,13 @@ void Pool::Start(Shared<HttpExchange> exchange) {
   if (closed_) return exchange->Finish(Fail(Code::kCancelled, "this program has closed its connection to " + name_));
   if (!std::exchange(registered_, true)) loop_->Register(this);
   (exchange->request.long_lived ? long_ : short_).push_back(std::move(exchange));
-  if (!sessions_.empty()) CheckFilesAfter(parts_.options.file_check);
+  if (IdentityChanged()) {
+    // What comes with a new certificate must not go out on a connection that was made without it.
+    identity_due_ = true;
+    CheckFiles();
+  } else if (!sessions_.empty()) {
+    CheckFilesAfter(parts_.options.file_check);
+  }
   Pump();
 }
 
@@ -137,6 +151,7 @@ void Pool::Close() {
   const Shared<Pool> self(this);
   if (registered_) loop_->Unregister(this);
   if (dialer_) std::exchange(dialer_, {})->Cancel();
+  if (tunnel_) std::exchange(tunnel_, {})->Cancel();
   check_deadline_.Cancel();
   opening_ = nullptr;
   const Error why(Code::kCancelled, "this program has closed its connection to " + name_);
@@ -145,7 +160,7 @@ void Pool::Close() {
 }
 
 void Pool::Pump() {
-  if (closed_) return;
+  if (closed_ || identity_due_) return;
   const bool more_short = Dispatch(short_, false);
   const bool more_long = Dispatch(long_, true);
   if (more_short || more_long) Connect();
@@ -196,10 +211,15 @@ void Pool::CheckFiles() {
   if (closed_ || std::exchange(checking_, true)) return;
   const Shared<Pool> self(this);
   const std::uint64_t round = ++check_;
+  rest::TlsConfig config = parts_.tls_config;
+  if (parts_.identity) {
+    identity_version_ = parts_.identity->version();
+    if (identity_version_ != 0) parts_.identity->ApplyTo(config);
+  }
   // A file system that hangs does not keep us from connecting with what there is.
   check_deadline_ = loop_->After(parts_.options.connect_timeout, [self, round] { self->OnFilesChecked(round, {}); });
   parts_.executor->BlockingShort("compare certificate files",
-                                 [answer = FileAnswer(self, round), old = tls_, config = parts_.tls_config]() mutable {
+                                 [answer = FileAnswer(self, round), old = tls_, config = std::move(config)]() mutable {
                                    answer.Send(old->Renewed(config));
                                  });
 }
@@ -217,21 +237,41 @@ void Pool::OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed) {
       if (session.get() != opening_) session->Retire();
     }
   }
+  if (IdentityChanged()) return CheckFiles();
+  identity_due_ = false;
   Pump();
   files_fresh_ = false;
 }
 
 void Pool::Connect() {
-  if (dialer_ || opening_ != nullptr) return;
+  if (dialer_ || tunnel_ || opening_ != nullptr) return;
   if (has_files_ && !files_fresh_) return CheckFiles();  // pumps again at its end
   const DialOptions options{.timeout = parts_.options.connect_timeout, .attempt_delay = parts_.options.address_delay};
-  dialer_ = MakeShared<Dialer>(loop_, parts_.executor, parts_.target, options);
+  const auto& proxy = parts_.target.proxy;
+  const Target to = proxy ? Target{.host = proxy->host, .port = proxy->port} : parts_.target;
+  dialer_ = MakeShared<Dialer>(loop_, parts_.executor, to, options);
   dialer_->Start([self = Shared<Pool>(this)](auto dialed) { self->OnDialed(std::move(dialed)); });
 }
 
 void Pool::OnDialed(Result<Shared<TcpStream>> dialed) {
   dialer_ = {};
   if (closed_) return;
+  if (!parts_.target.proxy) return OnConnected(std::move(dialed));
+  if (!dialed) return OnConnected(Fail(BehindProxy(dialed.error())));
+  tunnel_ = MakeShared<ProxyTunnel>(loop_, *std::move(dialed), *parts_.target.proxy, name_);
+  tunnel_->Start(parts_.options.connect_timeout, [self = Shared<Pool>(this)](Result<Shared<TcpStream>> stream) {
+    self->tunnel_ = {};
+    self->OnConnected(stream ? std::move(stream) : Fail(self->BehindProxy(stream.error())));
+  });
+}
+
+Error Pool::BehindProxy(const Error& error) const {
+  const std::string message =
+      "cannot connect to " + name_ + " through the proxy " + parts_.target.proxy->Name() + ": " + error.message();
+  return error.not_connected() ? Error::NotConnected(message) : Error(error.code(), message);
+}
+
+void Pool::OnConnected(Result<Shared<TcpStream>> dialed) {
   std::optional<TlsEngine> engine;
   if (dialed && parts_.target.tls) {
     const std::string& wanted = parts_.tls_config.server_name;
@@ -371,7 +411,8 @@ class Http2Transport final : public Transport {
 }  // namespace net
 
 Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
-                                             Shared<Observer> observer, const Http2Options& options) {
+                                             Shared<Observer> observer, const Http2Options& options,
+                                             Shared<client::ClientIdentity> identity) {
   auto target = net::ParseTarget(config);
   if (!target) return Fail(target.error());
   Shared<net::TlsContext> tls;
@@ -382,10 +423,11 @@ Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<
   }
   return MakeShared<net::Http2Transport>(net::Pool::Parts{.target = std::move(*target),
                                                           .tls_config = config.tls,
-                                                          .tls = std::move(tls),
+                                                          .tls = tls,
                                                           .executor = std::move(executor),
                                                           .observer = std::move(observer),
-                                                          .options = options});
+                                                          .options = options,
+                                                          .identity = tls ? std::move(identity) : nullptr});
 }
 
 Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,

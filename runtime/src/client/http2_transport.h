@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "client/client_identity.h"
 #include "client/event_loop.h"
 #include "kgen/client/config.h"
 #include "kgen/client/transport.h"
@@ -40,12 +41,14 @@ struct Http2Options {
   Shared<net::EventLoop> loop{};                         // null: that of the process
 };
 
-// Reads the certificate files that `config` names; connects to nothing. `observer` may be null.
-// Errors: kConfig  host or certificates malformed, files unreadable
+// Reads the certificate files that `config` names; connects to nothing. `observer` may be null. `identity`, which may
+// be null as well, has the client certificate for connections that are opened from its next change on. Errors: kConfig
+// host or certificates malformed, files unreadable
 Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
                                              Shared<Observer> observer);
 Result<Shared<Transport>> MakeHttp2Transport(const rest::Config& config, Shared<Executor> executor,
-                                             Shared<Observer> observer, const Http2Options& options);
+                                             Shared<Observer> observer, const Http2Options& options,
+                                             Shared<client::ClientIdentity> identity = {});
 
 }  // namespace kgen
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "client/exec_credential.h"
+#include "client/proxy.h"
 #include "client/text.h"
 #include "client/url.h"
 
@@ -62,6 +65,39 @@ class Members {
     if (path.empty() || path.starts_with('/') || slash == std::string::npos) return path;
     return entry_.file->path.substr(0, slash + 1) + path;
   }
+  // The same for a program: a bare name is looked up in PATH.
+  std::string Command(std::string_view key) {
+    std::string command = Text(key);
+    return command.contains('/') ? Path(key) : command;
+  }
+  std::vector<std::string> Texts(std::string_view key) {
+    std::vector<std::string> texts;
+    for (const yaml::Node& item : List(key)) {
+      if (!item.is_scalar() || item.is_null()) {
+        Fault(item, std::string(key) + ": expected text, found " + std::string(yaml::Describe(item.kind())));
+      }
+      texts.emplace_back(item.text());
+    }
+    return texts;
+  }
+  std::span<const yaml::Node> List(std::string_view key) {
+    const yaml::Node* node = Find(key);
+    if (node == nullptr || node->is_null()) return {};
+    if (!node->is_list()) {
+      Fault(*node, std::string(key) + ": expected a list, found " + std::string(yaml::Describe(node->kind())));
+    }
+    return node->items();
+  }
+  // A map inside this one, as an entry of the same name; nothing if it is absent.
+  std::optional<KubeconfigEntry> Nested(std::string_view key) {
+    const yaml::Node* node = Find(key);
+    if (node == nullptr || node->is_null()) return std::nullopt;
+    if (!node->is_map()) {
+      Fault(*node, std::string(key) + ": expected a map, found " + std::string(yaml::Describe(node->kind())));
+      return std::nullopt;
+    }
+    return KubeconfigEntry{entry_.name, node, entry_.file};
+  }
   void Refuse(std::string_view key, std::string_view why) {
     if (Has(key)) FaultAtKey(key, std::string(key) + ": " + std::string(why));
   }
@@ -104,6 +140,48 @@ std::string Names(const std::vector<KubeconfigEntry>& entries) {
   return names;
 }
 
+// What a cluster has for credential plugins: an extension, as JSON.
+std::string ExecExtension(Members& cluster) {
+  for (const yaml::Node& extension : cluster.List("extensions")) {
+    const yaml::Node* name = extension.Find("name");
+    const yaml::Node* value = extension.Find("extension");
+    const bool ours = name != nullptr && name->text() == "client.authentication.k8s.io/exec";
+    if (ours && value != nullptr) return yaml::ToJson(*value);
+  }
+  return {};
+}
+
+Result<void> ApplyExec(const KubeconfigEntry& entry, rest::ExecConfig& exec) {
+  Members members(entry, "exec of user");
+  exec.command = members.Command("command");
+  if (exec.command.empty()) members.FaultHere("\"command\" is missing");
+  exec.api_version = members.Text("apiVersion");
+  if (exec.api_version.empty()) members.FaultHere("\"apiVersion\" is missing");
+  exec.args = members.Texts("args");
+  for (const yaml::Node& item : members.List("env")) {
+    const KubeconfigEntry variable{entry.name, &item, entry.file};
+    Members pair(variable, "env of exec of user");
+    exec.env.push_back({pair.Text("name"), pair.Text("value")});
+    if (auto ok = pair.Check(); !ok) return ok;
+  }
+  exec.install_hint = members.Text("installHint");
+  exec.provide_cluster_info = members.Flag("provideClusterInfo");
+  using Mode = rest::ExecConfig::InteractiveMode;
+  const std::string mode = members.Text("interactiveMode");
+  if (mode == "Never") {
+    exec.interactive_mode = Mode::kNever;
+  } else if (mode == "Always") {
+    exec.interactive_mode = Mode::kAlways;
+  } else if (mode == "IfAvailable" || (mode.empty() && exec.api_version.ends_with("/v1beta1"))) {
+    exec.interactive_mode = Mode::kIfAvailable;
+  } else {
+    members.FaultAtKey("interactiveMode", "interactiveMode: expected Never, IfAvailable or Always, found " +
+                                              (mode.empty() ? "nothing" : Quoted(mode)));
+  }
+  if (auto ok = CheckExec(exec); !ok) members.FaultHere(ok.error().message());
+  return members.Check();
+}
+
 Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) {
   Members members(cluster, "cluster");
   config.host = members.Text("server");
@@ -118,7 +196,13 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
                        "\"insecure-skip-tls-verify\" and a certificate authority exclude each other");
   }
   config.tls.server_name = members.Text("tls-server-name");
-  members.Refuse("proxy-url", "proxies are not supported yet");
+  config.proxy_url = members.Text("proxy-url");
+  if (!config.proxy_url.empty()) {
+    if (auto proxy = net::ParseProxy(config.proxy_url, "proxy-url"); !proxy) {
+      members.FaultAtKey("proxy-url", proxy.error().message());
+    }
+  }
+  config.exec.cluster_config = ExecExtension(members);
   if (auto ok = members.Check(); !ok) return ok;
   if (Result<ServerUrl> url = ParseServerUrl(config.host, config.tls); !url) {
     members.FaultAtKey("server", url.error().message());
@@ -129,7 +213,6 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
 Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   Members members(user, "user");
   // What we would have to leave out decides about who one is: better to say so than to be somebody else.
-  members.Refuse("exec", "credential plugins (exec) are not supported yet");
   members.Refuse("auth-provider", "auth-provider credentials are not supported; servers replaced them by exec plugins");
   members.Refuse("username", "basic authentication is not supported");
   members.Refuse("password", "basic authentication is not supported");
@@ -149,7 +232,9 @@ Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   if (certificate && !key) members.FaultHere("a client certificate without \"client-key\" or \"client-key-data\"");
   if (key && !certificate)
     members.FaultHere("a client key without \"client-certificate\" or \"client-certificate-data\"");
-  return members.Check();
+  const std::optional<KubeconfigEntry> exec = members.Nested("exec");
+  if (auto ok = members.Check(); !ok || !exec) return ok;
+  return ApplyExec(*exec, config.exec);
 }
 
 // Nothing secret goes over a connection that everybody can read. [CLI KCFG-9]
@@ -160,6 +245,7 @@ void DropCredentials(rest::Config& config) {
   config.tls.certificate_file.clear();
   config.tls.key_data.clear();
   config.tls.key_file.clear();
+  config.exec = {};
 }
 
 bool IsDnsLabel(std::string_view text) {

@@ -95,6 +95,13 @@ void Operation::Authorize() {
   if (!request_.watch && !deadline_ && core_->timeout > Nanos::zero()) {
     StartTimeLimit(core_->clock->Now(), core_->timeout);
   }
+  if (core_->exec) {
+    if (Shared<const Credential> credential = core_->exec->Current()) return OnCredential(std::move(credential));
+    waiting_ = core_->exec->Ask([self = Shared<Operation>(this)](ExecCredentials::Answer credential) {
+      self->PostSelf([credential = std::move(credential)](Operation& op) { op.OnCredential(credential); });
+    });
+    return;
+  }
   if (const std::optional<std::string> token = core_->token.Current(core_->clock->Now())) return Attempt(*token);
   core_->executor->BlockingShort("read token file", [self = Shared<Operation>(this)] {
     try {
@@ -112,6 +119,19 @@ void Operation::OnToken(Result<std::string> token) {
     if (!token) return op.OnFailed(op.Describe(token.error()));
     op.Attempt(*token);
   });
+}
+
+void Operation::OnCredential(ExecCredentials::Answer credential) {
+  if (ended_ || cancelled()) return;
+  waiting_ = {};
+  if (!credential) return OnFailed(Describe(credential.error()));
+  credential_ = *std::move(credential);
+  Attempt(credential_->token);
+}
+
+bool Operation::AgainWithNewCredential(const HttpHead& head, const Error& why) {
+  if (head.status != 401 || !credential_ || std::exchange(refreshed_, true)) return false;
+  return core_->exec->Reject(*credential_) && Again(Nanos::zero(), why);
 }
 
 void Operation::StartTimeLimit(TimePoint from, Nanos limit) {
@@ -136,7 +156,10 @@ Nanos Operation::TimeLimit() const noexcept {
 }
 
 std::string Operation::LastAttempt() const {
-  return last_failure_ ? "; the attempt before failed: " + last_failure_->message() : std::string();
+  std::string text;
+  if (waiting_) text = "; " + std::string(core_->exec->name()) + " has not answered";
+  if (last_failure_) text += "; the attempt before failed: " + last_failure_->message();
+  return text;
 }
 
 Error Operation::FailureOfException() const {
@@ -219,7 +242,7 @@ bool Operation::Again(Nanos delay, const Error& why) {
   exchange_ = {};
   ++attempt_;  // whatever the old attempt still says is not listened to
   pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) { op.Throttle(false); });
+    self->PostSelf([](Operation& op) { op.Throttle(op.request_.watch); });
   });
   return true;
 }
@@ -230,6 +253,8 @@ void Operation::End() noexcept {
   time_limit_.Cancel();
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
+  if (waiting_) core_->exec->Leave(*waiting_);
+  waiting_ = {};
 }
 
 }  // namespace kgen::client

@@ -43,7 +43,7 @@ class Operation : public SharedObject {
 
   // Collects the body of a refusal up to a bound. False when the bound is reached: no more is wanted.
   bool CollectRefusal(std::string_view bytes);
-  // The Error of the answer that was collected; a 401 makes the token be read again.
+  // The Error of the answer that was collected; a 401 makes a token file be read again.
   Error RefusalOf(const HttpHead& head);
   // Why an answer with a 2xx code is not the JSON that was asked for; `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
@@ -52,6 +52,8 @@ class Operation : public SharedObject {
 
   // Another attempt after `delay`, because the last one failed by `why`. False if the time limit would pass before.
   bool Again(Nanos delay, const Error& why);
+  // After the refusal `why`: whether another attempt is under way, with a new credential of the plugin. Once.
+  bool AgainWithNewCredential(const HttpHead& head, const Error& why);
   // What is left may take as long as it likes.
   void StopTimeLimit() noexcept {
     deadline_.reset();
@@ -86,6 +88,7 @@ class Operation : public SharedObject {
   void Throttle(bool exempt);
   void Authorize();
   void OnToken(Result<std::string> token);
+  void OnCredential(ExecCredentials::Answer credential);
   void Attempt(const std::string& token);
   void StartTimeLimit(TimePoint from, Nanos limit);
   void OnTimeLimit();
@@ -108,7 +111,10 @@ class Operation : public SharedObject {
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one
   std::string refusal_{};
-  std::optional<Error> given_up_{};  // by GiveUp(), until the transport has ended the exchange
+  std::optional<Error> given_up_{};             // by GiveUp(), until the transport has ended the exchange
+  Shared<ExecCredentials::Waiting> waiting_{};  // for a credential
+  Shared<const Credential> credential_{};       // of the attempt under way, if a plugin gave it
+  bool refreshed_ = false;                      // after a 401
   bool ended_ = false;
   std::atomic<bool> cancelled_ = false;
 };

@@ -27,29 +27,25 @@ Result<void> TokenCycle::Follow(std::string_view token) {
   return {};
 }
 
-Result<std::string> PageCursor::Fetch() {
-  if (repeats_) return Fail(repeats_->With("list " + std::string(resource())));
-  Result<std::string> body = FetchPage();
-  if (!body) return body;
-  if (Result<void> list = CheckListBody(*body, resource_.kind()); !list) {
-    return Fail(list.error().With("list " + std::string(resource())));
-  }
-  return body;
+Result<AnyRef> PageCursor::Fetch(const TypeTable& table) {
+  if (repeats_) return Fail(repeats_->With("list " + std::string(resource_.kind().resource)));
+  return FetchPage(table);
 }
 
-Result<std::string> PageCursor::FetchPage() {
-  Result<std::string> body = CallForBody(resource_.connection(), resource_.List(options_));
-  if (body || first_ || full_) return body;
+Result<AnyRef> PageCursor::FetchPage(const TypeTable& table) {
+  const KindInfo& kind = resource_.kind();
+  Result<AnyRef> page = CallForList(resource_.connection(), resource_.List(options_), table, kind);
+  if (page || first_ || full_) return page;
   // Only the reason Expired means the token; a resource that is Gone stays gone.
-  const meta::v1::Status* status = body.error().status();
-  if (body.error().code() != Code::kExpired || status == nullptr || status->reason != "Expired") return body;
+  const meta::v1::Status* status = page.error().status();
+  if (page.error().code() != Code::kExpired || status == nullptr || status->reason != "Expired") return page;
   full_ = true;
   tokens_ = {};
   options_.limit.reset();
   options_.continue_.clear();
   options_.resource_version = original_version_;
   options_.resource_version_match = original_match_;
-  return CallForBody(resource_.connection(), resource_.List(options_));
+  return CallForList(resource_.connection(), resource_.List(options_), table, kind);
 }
 
 void PageCursor::Advance(std::string_view continue_token) {

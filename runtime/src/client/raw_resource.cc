@@ -157,6 +157,7 @@ Result<ApiRequest> RawResource::List(const ListOptions& options) const {
   if (!request) return request;
   request->query = options.Query();
   request->timeout = options.timeout;
+  request->max_answer_bytes = options.max_answer_bytes;
   return request;
 }
 

@@ -3,8 +3,9 @@
 
 #include <new>
 
+#include "client/blocking_call.h"
+#include "client/call.h"
 #include "client/errors.h"
-#include "kgen/codec/list_splitter.h"
 
 namespace kgen::detail {
 
@@ -20,13 +21,6 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
   }
 }
 
-Result<void> CheckListBody(std::string_view body, const KindInfo& kind) {
-  ListSplitter splitter([](std::string_view) -> Result<void> { return {}; });
-  if (Result<void> fed = splitter.Feed(body); !fed) return fed;
-  if (auto metadata = splitter.Finish(); !metadata) return Fail(std::move(metadata).error());
-  return CheckListKind(splitter.envelope(), &kind);
-}
-
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {
   if (!request) return Fail(std::move(request).error());
   Result<ApiResponse> response = connection.Call(*std::move(request));
@@ -34,14 +28,33 @@ Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest>
   return std::move(response->body);
 }
 
+namespace {
+
+// Refused here, but told as everything is: by posted work.
+template <typename T>
+void Refuse(Executor& executor, Error error, Callback<T> done) {
+  executor.Post(executor.MakeStrand("refused request"),
+                [error = std::move(error), done = std::move(done)]() mutable { done(Fail(std::move(error))); });
+}
+
+}  // namespace
+
+Result<AnyRef> CallForList(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
+                           const KindInfo& kind) {
+  if (!request) return Fail(std::move(request).error());
+  return client::CallAndWait<client::ListOperation>(connection, *std::move(request), {}, table, kind);
+}
+
+void CallForListAsync(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
+                      const KindInfo& kind, Callback<AnyRef> done) {
+  if (!request) return Refuse(connection.executor(), std::move(request).error(), std::move(done));
+  client::MakeCall<client::ListOperation>(client::ConnectionCore::Of(connection), *std::move(request), std::move(done),
+                                          table, kind)
+      ->Begin();
+}
+
 void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done) {
-  if (!request) {  // refused here, but told as everything is: by posted work
-    Executor& executor = connection.executor();
-    executor.Post(
-        executor.MakeStrand("refused request"),
-        [error = std::move(request).error(), done = std::move(done)]() mutable { done(Fail(std::move(error))); });
-    return;
-  }
+  if (!request) return Refuse(connection.executor(), std::move(request).error(), std::move(done));
   connection.CallAsync(*std::move(request), [done = std::move(done)](Result<ApiResponse> response) mutable {
     if (!response) return done(Fail(std::move(response).error()));
     done(std::move(response->body));

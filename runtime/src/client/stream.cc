@@ -27,13 +27,22 @@ void StreamOperation::OnBytes(std::string bytes) {
   }
   const bool more = CollectRefusal(bytes);
   if (keeps_credit_) Consume(bytes.size());
-  if (!more) Finish(Fail(RefusalOf(head_)));
+  if (!more) Refused();
+}
+
+void StreamOperation::Refused() {
+  Error error = RefusalOf(head_);
+  if (AgainWithNewCredential(head_, error)) {
+    head_ = {};
+    return;
+  }
+  Finish(Fail(std::move(error)));
 }
 
 void StreamOperation::OnEnd(HttpEnd end) {
   if (!end.result) return Finish(Fail(Describe(end.result.error())));
   if (head_.status == 0) return Finish(Fail(Describe(Error(Code::kUnavailable, "the answer has no head"))));
-  if (!Succeeded()) return Finish(Fail(RefusalOf(head_)));
+  if (!Succeeded()) return Refused();
   Finish({});
 }
 

@@ -28,6 +28,7 @@ class StreamOperation final : public Operation {
   bool Succeeded() const noexcept {
     return request().watch ? head_.status == 200 : head_.status >= 200 && head_.status <= 299;
   }
+  void Refused();
   void Finish(Result<void> end);
 
   Shared<StreamSink> sink_;

@@ -222,13 +222,27 @@ TEST_F(KubeconfigTest, RefusesClustersThatCannotWork_KCFG_14) {
   EXPECT_THAT(Fault(Around("server: [x]", "")), HasSubstr("server: expected text, found a list"));
   EXPECT_THAT(Fault(Around("server: 'ftp://x'", "")),
               HasSubstr("/config:5:13: cluster \"c\": host \"ftp://x\": the scheme"));
-  EXPECT_THAT(Fault(Around("server: 'https://x', proxy-url: 'http://p'", "")), HasSubstr("proxies are not supported"));
+  EXPECT_THAT(Fault(Around("server: 'https://x', proxy-url: 'socks5://u:sEcReT@p'", "")),
+              AllOf(HasSubstr("/config:5:26: cluster \"c\": proxy-url: SOCKS proxies are not supported"),
+                    Not(HasSubstr("sEcReT"))));
 }
 
 TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe_KCFG_13) {
   const std::string cluster = "server: 'https://x'";
   EXPECT_THAT(Fault(Around(cluster, "exec: {command: aws}")),
-              AllOf(HasSubstr("/config:8:10: user \"u\": exec: "), HasSubstr("not supported")));
+              HasSubstr("/config:8:16: exec of user \"u\": \"apiVersion\" is missing"));
+  const auto exec = [&](std::string more) {
+    return Fault(Around(cluster, "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, " + more + "}"));
+  };
+  EXPECT_THAT(exec(""), HasSubstr("interactiveMode: expected Never, IfAvailable or Always, found nothing"));
+  EXPECT_THAT(exec("interactiveMode: Sometimes"), HasSubstr("found \"Sometimes\""));
+  EXPECT_THAT(exec("interactiveMode: Never, args: x"), HasSubstr("args: expected a list"));
+  EXPECT_THAT(exec("interactiveMode: Never, env: [{value: sEcReT}]"),
+              AllOf(HasSubstr("an environment variable without a name"), Not(HasSubstr("sEcReT"))));
+  EXPECT_THAT(Fault(Around(cluster,
+                           "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws, "
+                           "interactiveMode: Never}")),
+              HasSubstr("\"client.authentication.k8s.io/v1alpha1\" is not supported; use "));
   EXPECT_THAT(Fault(Around(cluster, "auth-provider: {name: gcp}")), HasSubstr("user \"u\": auth-provider: "));
   EXPECT_THAT(Fault(Around(cluster, "username: a, password: b")), HasSubstr("basic authentication is not supported"));
   EXPECT_THAT(Fault(Around(cluster, "token: t, as: somebody")), HasSubstr("impersonation is not supported"));
@@ -236,6 +250,47 @@ TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe_KCFG_13) {
   EXPECT_THAT(Fault(Around(cluster, "client-key: a")), HasSubstr("a client key without"));
   EXPECT_THAT(Fault(Around(cluster, "client-key: a, client-key-data: S0VZ")), HasSubstr("exclude each other"));
   EXPECT_THAT(Fault(Around(cluster, "token: sEcReT, exec: {}")), AllOf(HasSubstr("exec"), Not(HasSubstr("sEcReT"))));
+}
+
+TEST_F(KubeconfigTest, ReadsACredentialPlugin) {
+  const Result<rest::Config> config = Load(R"(current-context: a
+contexts: [{name: a, context: {cluster: c, user: u}}]
+clusters:
+- name: c
+  cluster:
+    server: https://x
+    extensions:
+    - {name: other, extension: {audience: no}}
+    - {name: client.authentication.k8s.io/exec, extension: {audience: yes, level: 1}}
+users:
+- name: u
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      command: bin/login
+      args: [--cluster, 7]
+      env: [{name: A, value: b}]
+      installHint: install it
+      provideClusterInfo: true
+)");
+  ASSERT_TRUE(config.has_value()) << config.error();
+  EXPECT_EQ(config->exec, (rest::ExecConfig{.api_version = "client.authentication.k8s.io/v1beta1",
+                                            .command = folder_ + "/bin/login",
+                                            .args = {"--cluster", "7"},
+                                            .env = {{"A", "b"}},
+                                            .install_hint = "install it",
+                                            .provide_cluster_info = true,
+                                            .cluster_config = R"({"audience":"yes","level":1})"}));
+  EXPECT_THAT(config->ToString(), AllOf(HasSubstr("exec: "), Not(HasSubstr("--cluster"))));
+}
+
+TEST_F(KubeconfigTest, LooksABareCommandUpInPathAndKeepsItFromPlainText) {
+  const auto load = [&](std::string server) {
+    return Load(Around("server: '" + server + "'",
+                       "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never}"));
+  };
+  EXPECT_EQ(Must(load("https://x")).exec.command, "aws");
+  EXPECT_EQ(Must(load("http://x")).exec.command, "") << "nothing secret goes where everybody can read it";
 }
 
 TEST_F(KubeconfigTest, DoesNotMindUsersThatTheContextDoesNotUse) {

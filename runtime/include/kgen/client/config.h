@@ -7,7 +7,9 @@
 #ifndef KGEN_CLIENT_CONFIG_H_
 #define KGEN_CLIENT_CONFIG_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -32,20 +34,53 @@ struct TlsConfig {
   bool insecure_skip_verify = false;
 };
 
-// All that a Connection is made from. A plain value; equal configs share one connection.
+// A program that hands out credentials, as `exec` of a kubeconfig's user names one: the credential plugins of cloud
+// providers and of kubelogin. It runs when a request needs a credential, once for all requests that wait, and again
+// when the credential has expired or a server answered 401; such a request is then sent a second time. It is killed
+// when nobody waits for it any more, and after five minutes unless it uses the terminal. A client certificate that it
+// hands out is used by the connections that are opened from then on, as with replaced certificate files.
 //
-// Proxies are not supported: HTTPS_PROXY, HTTP_PROXY and NO_PROXY have no effect. Where no connection comes about and
-// one of the first two is set, the error says so. [CLI TRN-12]
+// It inherits the environment and the working directory. What it writes to standard error is part of the error when it
+// fails, except for the values of `env` and of arguments whose names speak of secrets.
+struct ExecConfig {
+  enum class InteractiveMode : std::uint8_t { kNever, kIfAvailable, kAlways };
+  struct Variable {
+    std::string name;
+    std::string value;
+    friend bool operator==(const Variable&, const Variable&) = default;
+  };
+
+  std::string api_version{};  // "client.authentication.k8s.io/v1" or ".../v1beta1"
+  std::string command{};      // looked up in PATH unless it holds a '/'; "": no plugin
+  std::vector<std::string> args{};
+  std::vector<Variable> env{};
+  std::string install_hint{};         // shown when the command cannot be started
+  bool provide_cluster_info = false;  // the plugin is told of the server and its CA
+  std::string cluster_config{};       // a JSON value for the plugin, with provide_cluster_info
+  // Whether it reads standard input. With kIfAvailable it does if that is a terminal.
+  InteractiveMode interactive_mode = InteractiveMode::kIfAvailable;
+  bool stdin_unavailable = false;  // this program reads standard input itself
+
+  friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
+};
+
+// All that a Connection is made from. A plain value; equal configs share one connection.
 struct Config {
   std::string host{};  // "https://10.0.0.1:6443" or with a path prefix; without a scheme as in [CLI CFG-1]
   TlsConfig tls{};
   std::string bearer_token{};
   std::string bearer_token_file{};  // read again when it may have changed (every minute), for rotated tokens
-  std::string user_agent{};         // "": "<program>/kgen"
-  std::string namespace_{};         // of the context; "" means "default"
-  double qps = 0;                   // requests a second; 0: no limit on our side (the server has priority and fairness)
-  int burst = 0;                    // with qps: how many at once; 0: what one second brings
-  Nanos timeout{};                  // of each request but watches; 0: none
+  ExecConfig exec{};                // not used if there is a token, a token file or a client certificate
+  // "http://user:password@proxy:3128": the proxy through which every connection goes, by CONNECT. User and password are
+  // percent-encoded, and appear in no message. "": what the environment says when the connection is opened: HTTPS_PROXY
+  // for https:// hosts and HTTP_PROXY for http:// ones, but not for localhost, loopback addresses and what NO_PROXY
+  // names; lower case works too. https:// and SOCKS proxies are refused with kConfig.
+  std::string proxy_url{};
+  std::string user_agent{};  // "": "<program>/kgen"
+  std::string namespace_{};  // of the context; "" means "default"
+  double qps = 0;            // requests a second; 0: no limit on our side (the server has priority and fairness)
+  int burst = 0;             // with qps: how many at once; 0: what one second brings
+  Nanos timeout{};           // of each request but watches; 0: none
 
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()
@@ -61,8 +96,8 @@ struct LoadOptions {
 
 // Reads files, so it may block; not for use on an executor's posted task.
 // Errors: kConfig  a file that was named but cannot be read; bad YAML (file:line:column); a context, cluster or user
-//                  that is referred to and not there; a credential that is not supported (exec, auth-provider), by
-//                  name; nothing found at all (the message lists what was tried, where, and why it failed)
+//                  that is referred to and not there; a credential that is not supported (auth-provider), by name;
+//                  nothing found at all (the message lists what was tried, where, and why it failed)
 Result<Config> LoadConfig(const LoadOptions& options = {});
 
 // From the service account of the pod. [CLI CFG-7]

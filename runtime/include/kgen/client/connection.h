@@ -46,9 +46,8 @@ struct ApiRequest {
   // already. It replaces Config::timeout. Of a watch it bounds the opening, up to the head of the server's answer.
   Nanos timeout{};
   // How much of an answer Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
-  std::uint64_t max_answer_bytes = kMaxAnswerBytes;
-  static constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{2} << 30;
-  bool json = false;   // the answer is JSON: what is something else fails with kDecode and its media type
+  std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
+  bool json = false;  // the answer is JSON: what is something else fails with kDecode and its media type
 };
 
 struct ApiResponse {
@@ -106,7 +105,8 @@ class Connection {
   // Blocks until answered, or until `stop` (absent: that of With()) is requested. Refused with kInvalidArgument on a
   // thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
-  // Streams the answer to `sink` on `strand`. Not retried.
+  // Streams the answer to `sink` on `strand`. Not retried, except that a 401 to a credential of a plugin is answered
+  // with a new one.
   Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
 
   Executor& executor() const noexcept;

@@ -36,6 +36,9 @@ struct ListOptions {
   bool allow_watch_bookmarks = false;
   bool send_initial_events = false;
   Nanos timeout{};  // of Pages: for each page; of a watch: for its opening
+  // How large an answer may be, in bytes; of Pages: each page. A larger one fails with kDecode. For clients; informers
+  // bound each object only.
+  std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
 
   // The query string without '?', keys sorted; `watch` adds watch=true. [CLI REST-7]
   std::string Query(bool watch = false) const;

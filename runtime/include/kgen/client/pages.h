@@ -14,7 +14,7 @@
 
 #include "kgen/client/options.h"
 #include "kgen/client/raw_resource.h"
-#include "kgen/codec/decode.h"
+#include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 
 namespace kgen {
@@ -33,25 +33,20 @@ class TokenCycle {
   std::uint64_t steps_ = 0, limit_ = 1;  // since remembered_ was chosen, and how many until the next choice
 };
 
-// Whether a body is a list of that kind: its frame, its apiVersion and kind, and that `items` is a list. The decoder
-// alone takes `"items": 7` for a field that does not fit and reads it as no items. Errors: kDecode.
-Result<void> CheckListBody(std::string_view body, const KindInfo& kind);
-
 // The state of the paging, type-erased: which page comes next, and the fall-back when a continue token expires.
 class PageCursor {
  public:
   static constexpr std::int64_t kDefaultLimit = 500;
   PageCursor(RawResource resource, ListOptions options);
-  // The body of the next page, which is a list of the resource. After the first page resourceVersion and its match are
-  // not sent; an expired token on a later page gives one full list from there on, once. Errors: the call's; kDecode if
-  // the answer is no list, or if the tokens repeat.
-  Result<std::string> Fetch();
+  // The next page, a list of that table and of the resource's kind. After the first page resourceVersion and its match
+  // are not sent; an expired token on a later page gives one full list from there on, once. Errors: the call's; kDecode
+  // if the answer is no list, or if the tokens repeat.
+  Result<AnyRef> Fetch(const TypeTable& table);
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }
-  std::string_view resource() const noexcept { return resource_.kind().resource; }
 
  private:
-  Result<std::string> FetchPage();
+  Result<AnyRef> FetchPage(const TypeTable& table);
 
   RawResource resource_;
   ListOptions options_;
@@ -63,6 +58,13 @@ class PageCursor {
   bool full_ = false;  // the one full list after an expired token has been asked for
   bool done_ = false;
 };
+
+// The value of a list that nobody else has a reference to.
+template <typename L>
+Result<L> TakeList(Result<AnyRef> list) {
+  if (!list) return Fail(std::move(list).error());
+  return std::move(*const_cast<L*>(static_cast<const L*>(list->object())));
+}
 
 }  // namespace detail
 
@@ -107,9 +109,7 @@ class Pages {
       end_ = true;
       return;
     }
-    Result<std::string> body = cursor_.Fetch();
-    page_ = body ? Decode<L>(*body) : Result<L>(Fail(body.error()));
-    if (body && !page_) page_ = Fail(page_.error().With("list " + std::string(cursor_.resource())));
+    page_ = detail::TakeList<L>(cursor_.Fetch(L::kTable));
     cursor_.Advance(page_ ? std::string_view(page_->metadata.continue_) : std::string_view());
   }
 

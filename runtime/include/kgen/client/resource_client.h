@@ -22,6 +22,7 @@
 #include "kgen/client/watcher.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
+#include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 
 namespace kgen {
@@ -34,6 +35,12 @@ namespace detail {
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request);
 void CallForBodyAsync(const Connection& connection, Result<ApiRequest> request, Callback<std::string> done);
 
+// A list of `kind`, with the list type `table`, that is decoded as it arrives: the caller has the only reference to it.
+Result<AnyRef> CallForList(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
+                           const KindInfo& kind);
+void CallForListAsync(const Connection& connection, Result<ApiRequest> request, const TypeTable& table,
+                      const KindInfo& kind, Callback<AnyRef> done);
+
 std::string WhatOf(const Result<ApiRequest>& request);  // "get pods default/web-0", before every error
 
 // The body of an answer into `object`, a default struct of that table. Errors: those of `body`; kDecode; kInternal
@@ -45,14 +52,6 @@ Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
   Result<T> value{std::in_place};
   if (auto done = DecodeBody(body, what, &*value, T::kTable); !done) return Fail(std::move(done).error());
   return value;
-}
-
-// The same of a list of `kind`.
-template <typename L>
-Result<L> DecodeListBody(Result<std::string> body, const KindInfo& kind, std::string_view what) {
-  if (!body) return Fail(std::move(body).error());
-  if (Result<void> list = CheckListBody(*body, kind); !list) return Fail(list.error().With(what));
-  return DecodeBody<L>(std::move(body), what);
 }
 
 }  // namespace detail
@@ -103,19 +102,18 @@ class ResourceClient {
   }
 
   // One page, or everything if options.limit is absent. An answer that is not the list that was asked for is an error
-  // (kDecode), never an empty list; one without a resourceVersion is taken, as some servers have none to send.
+  // (kDecode), never an empty list; one without a resourceVersion is accepted, as some servers have none to send.
+  //
+  // Items are decoded as they arrive, so that beside the list itself at most one of them is in memory as text. Each is
+  // bounded by the limits of DecodeOptions, and the answer by options.max_answer_bytes. An item that is refused fails
+  // the call, with its place and name in the message.
   [[nodiscard]] Result<L> List(const ListOptions& options = {}) const {
-    Result<ApiRequest> request = raw().List(options);
-    const std::string what = detail::WhatOf(request);
-    return detail::DecodeListBody<L>(detail::CallForBody(connection_, std::move(request)), *T::kTable.kind, what);
+    return detail::TakeList<L>(detail::CallForList(connection_, raw().List(options), L::kTable, *T::kTable.kind));
   }
   void ListAsync(const ListOptions& options, Callback<L> done) const {
-    Result<ApiRequest> request = raw().List(options);
-    std::string what = detail::WhatOf(request);
-    detail::CallForBodyAsync(connection_, std::move(request),
-                             [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
-                               done(detail::DecodeListBody<L>(std::move(body), *T::kTable.kind, what));
-                             });
+    detail::CallForListAsync(
+        connection_, raw().List(options), L::kTable, *T::kTable.kind,
+        [done = std::move(done)](Result<AnyRef> list) mutable { done(detail::TakeList<L>(std::move(list))); });
   }
 
   // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for

@@ -1,0 +1,109 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Credentials from a plugin: run when one is needed, cached until it expires or a server refuses it.
+//
+//   Operation --Ask()--> ExecCredentials --Executor::Blocking--> Process;   certificates --> ClientIdentity -->
+//   transport
+//
+// However many ask at the same time, one plugin runs, and all of them get its answer. When the last of them has gone
+// (a deadline, a stop) the plugin is killed.
+#ifndef KGEN_SRC_CLIENT_EXEC_CREDENTIAL_H_
+#define KGEN_SRC_CLIENT_EXEC_CREDENTIAL_H_
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/client_identity.h"
+#include "client/process.h"
+#include "kgen/client/config.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen::client {
+
+// What one run of a plugin has handed out. Immutable.
+struct Credential : SharedObject {
+  std::string token{};  // "": only a certificate
+  std::string certificate_pem{};
+  std::string key_pem{};
+  std::optional<std::chrono::sys_time<std::chrono::microseconds>> expires{};
+};
+
+// What the plugin is asked: the value of KUBERNETES_EXEC_INFO. Reads the CA file, so it may block.
+// Errors: kConfig  the file cannot be read
+Result<std::string> ExecInfo(const rest::Config& config, bool interactive);
+
+// What it answers. The messages quote nothing of it. Errors: kConfig
+Result<Shared<const Credential>> ParseExecCredential(std::string text, std::string_view api_version);
+
+// Errors: kConfig  no command, or an unknown apiVersion or environment variable without a name
+Result<void> CheckExec(const rest::ExecConfig& exec);
+
+// Thread safety: all members from any thread; none blocks.
+class ExecCredentials : public SharedObject {
+ public:
+  using Answer = Result<Shared<const Credential>>;
+  using Done = std::move_only_function<void(Answer)>;
+
+  // The longest that a plugin without a terminal may run: long enough for somebody to log in with a browser.
+  static constexpr Nanos kLongestRun = std::chrono::minutes(5);
+  // A server that refuses whatever the plugin hands out does not make it run more often than that.
+  static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
+
+  // Of `config` the plugin and what it is told of the cluster. A certificate goes to `identity` before anybody hears of
+  // it.
+  ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
+
+  // Whoever waits for an answer.
+  class Waiting;
+  // The credential to use now; null if it has to be asked for.
+  Shared<const Credential> Current();
+  // `done` is called once, on any thread and perhaps inside this call, unless Leave() comes first. It must be short.
+  // Errors: kConfig  the plugin cannot be started, failed, or answered something else; with its name, its exit code and
+  //                  what it wrote to standard error
+  Shared<Waiting> Ask(Done done);
+  void Leave(Waiting& waiting) noexcept;
+  // A server answered 401 to this one. True if another one may be had by asking again.
+  bool Reject(const Credential& refused);
+
+  std::string_view name() const noexcept { return name_; }  // "credential plugin aws", for messages
+
+ private:
+  struct Run;
+  class Reply;
+  void Start(const Shared<Run>& run);
+  Answer RunPlugin(Run& run) const;
+  void Finish(Run& run, Answer answer);
+  Error Failure(std::string_view what, std::string_view errors) const;
+
+  const rest::Config config_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Clock> clock_;
+  const Shared<ClientIdentity> identity_;
+  std::mutex mutex_;
+  Shared<const Credential> cached_{};
+  Shared<Run> run_{};  // under way, and somebody waits for it
+  std::optional<TimePoint> refused_at_{};
+};
+
+class ExecCredentials::Waiting : public SharedObject {
+ public:
+  explicit Waiting(Done done) : done_(std::move(done)) {}
+
+ private:
+  friend class ExecCredentials;
+  Done done_;          // of whoever takes it out of the run's list
+  Shared<Run> run_{};  // guarded by the mutex of ExecCredentials
+};
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_EXEC_CREDENTIAL_H_

@@ -1,0 +1,52 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A whole list as a value, decoded while it arrives: what a typed List() gives its caller.
+//
+//   transport bytes (any cut) --Feed--> ListSplitter --> items of the list ... --Finish--> the list
+//
+// Beside the list itself it holds at most one item's text. Informers do not use it: they keep the items one by one.
+#ifndef KGEN_SRC_CODEC_LIST_DECODER_H_
+#define KGEN_SRC_CODEC_LIST_DECODER_H_
+
+#include <string>
+#include <string_view>
+
+#include "codec/interpreter.h"
+#include "kgen/codec/decode.h"
+#include "kgen/codec/list_splitter.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::codec {
+
+// Thread safety: one thread at a time. Does not block.
+class ListDecoder {
+ public:
+  // `table` is that of a list type, with a member `items`. The limits of `options` are those of each item.
+  explicit ListDecoder(const TypeTable& table, const DecodeOptions& options = {});
+  ListDecoder(const ListDecoder&) = delete;
+  ListDecoder& operator=(const ListDecoder&) = delete;
+  ~ListDecoder();
+
+  // Errors: kDecode, of the frame with a byte offset, or of an item with its index and name.
+  Result<void> Feed(std::string_view bytes) { return splitter_.Feed(bytes); }
+  // Once, at the end of the body. Nobody else has a reference to the list.
+  Result<AnyRef> Finish();
+  // Everything of the body but the items, after Finish(): where that failed, it may be a Status.
+  const std::string& envelope() const noexcept { return splitter_.envelope(); }
+
+ private:
+  Result<void> OnItem(std::string_view item);
+
+  const TypeTable& table_;
+  const Field& field_;  // `items`
+  const DecodeOptions options_;
+  Scratch scratch_;
+  detail::ListBlock* items_ = nullptr;  // so far
+  ListSplitter splitter_;
+};
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_LIST_DECODER_H_
