@@ -24,7 +24,11 @@ class ManualStream final : public net::TcpStream {
   using Done = std::move_only_function<void(std::string_view error)>;
   ManualStream(net::Address to, Done done) : to_(std::move(to)), done_(std::move(done)) {}
 
-  void Attach(User* user) override { user_ = user; }
+  void Attach(User* user) override {
+    user_ = user;
+    if (const std::string first = std::exchange(unread_, {}); !first.empty()) user_->OnTcpRead(first);
+  }
+  void Unread(std::string bytes) override { unread_ = std::move(bytes); }
   void Write(std::string bytes) override {
     if (!closed_) sent_ += bytes;
   }
@@ -59,6 +63,7 @@ class ManualStream final : public net::TcpStream {
   Done done_;
   User* user_ = nullptr;
   std::string sent_;
+  std::string unread_;
   bool closed_ = false;
 };
 

@@ -32,6 +32,9 @@ void AnswerOperation<T>::OnBytes(std::string bytes) {
     if (!CollectRefusal(bytes)) Refused();
     return;
   }
+  if (bytes_ == 0) {
+    if (const std::optional<Error> wrong = NotAsAsked(head_, bytes)) return Finish(Fail(Describe(*wrong)));
+  }
   bytes_ += bytes.size();
   if (bytes_ > request().max_answer_bytes) {
     return Finish(Fail(
@@ -105,19 +108,11 @@ Result<void> CallOperation::Add(std::string bytes) {
 
 Result<ApiResponse> CallOperation::Complete() {
   if (std::optional<Error> failure = FailureIn(body_)) return Fail(*std::move(failure));
-  if (std::optional<Error> wrong = NotAsAsked(head(), body_)) return Fail(*std::move(wrong));
   ApiResponse response;
   response.status = head().status;
   response.content_type = head().Header("content-type");
   response.body = std::move(body_);
   return response;
-}
-
-Result<void> ListOperation::Add(std::string bytes) {
-  if (!std::exchange(begun_, true)) {
-    if (std::optional<Error> wrong = NotAsAsked(head(), bytes)) return Fail(*std::move(wrong));
-  }
-  return decoder_->Feed(bytes);
 }
 
 Result<AnyRef> ListOperation::Complete() {

@@ -74,16 +74,12 @@ class ListOperation final : public AnswerOperation<AnyRef> {
         kind_(kind) {}
 
  private:
-  void Restart() override {
-    decoder_.emplace(table_);
-    begun_ = false;
-  }
-  Result<void> Add(std::string bytes) override;
+  void Restart() override { decoder_.emplace(table_); }
+  Result<void> Add(std::string bytes) override { return decoder_->Feed(bytes); }
   Result<AnyRef> Complete() override;
 
   const TypeTable& table_;
   const KindInfo& kind_;
-  bool begun_ = false;                           // bytes of the answer have come
   std::optional<codec::ListDecoder> decoder_{};  // of the answer under way
 };
 

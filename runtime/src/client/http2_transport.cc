@@ -139,8 +139,11 @@ void Pool::Cancel(HttpExchange& exchange) {
 // What the requests that wait are waiting for.
 std::string Pool::Progress() const {
   const std::string before = failure_ ? "; before that: " + failure_->message() : "";
-  const std::string connecting = "still connecting to " + name_ + ": ";
+  const auto& proxy = parts_.target.proxy;
+  const std::string through = proxy ? " through the proxy " + proxy->Name() : "";
+  const std::string connecting = "still connecting to " + name_ + through + ": ";
   if (dialer_) return connecting + dialer_->Progress() + before;
+  if (tunnel_) return connecting + "no answer to CONNECT yet" + before;
   if (opening_ != nullptr) return connecting + std::string(opening_->Progress()) + before;
   if (checking_) return connecting + "the certificate files are still being read" + before;
   return "all streams that " + name_ + " allows were in use";
@@ -266,9 +269,9 @@ void Pool::OnDialed(Result<Shared<TcpStream>> dialed) {
 }
 
 Error Pool::BehindProxy(const Error& error) const {
-  const std::string message =
-      "cannot connect to " + name_ + " through the proxy " + parts_.target.proxy->Name() + ": " + error.message();
-  return error.not_connected() ? Error::NotConnected(message) : Error(error.code(), message);
+  return Error::NotConnected(
+      "cannot connect to " + name_ + " through the proxy " + parts_.target.proxy->Name() + ": " + error.message(),
+      error.code());
 }
 
 void Pool::OnConnected(Result<Shared<TcpStream>> dialed) {

@@ -40,7 +40,7 @@ class Operation::Sink final : public ResponseSink {
       op.exchange_ = {};
       if (const std::optional<Error>& why = op.given_up_) {
         const std::string progress = end.progress.empty() ? "" : ": " + end.progress;
-        return op.OnFailed(op.Describe(Error(why->code(), why->message() + progress)));
+        return op.OnFailed(op.Describe(Error(why->code(), why->message() + progress + op.LastAttempt())));
       }
       if (!op.cancelled()) op.OnEnd(std::move(end));
     });
@@ -67,12 +67,12 @@ void Operation::Begin() {
 
 void Operation::Cancel() noexcept {
   if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
-  PostSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled" + op.LastAttempt())); });
+  PostSelf([](Operation& op) { op.GiveUp(Error(Code::kCancelled, "cancelled")); });
 }
 
 void Operation::GiveUp(Error error) {
   if (ended_ || given_up_) return;
-  if (!exchange_) return OnFailed(Describe(error));
+  if (!exchange_) return OnFailed(Describe(Error(error.code(), error.message() + LastAttempt())));
   given_up_ = std::move(error);
   exchange_->Cancel();  // the end comes soon, and says more
 }
@@ -147,7 +147,7 @@ void Operation::OnTimeLimit() {
   const Nanos limit = TimeLimit();
   const std::string message =
       limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
-  GiveUp(Error(Code::kTimeout, message + LastAttempt()));
+  GiveUp(Error(Code::kTimeout, message));
 }
 
 Nanos Operation::TimeLimit() const noexcept {

@@ -223,7 +223,7 @@ TEST_F(KubeconfigTest, RefusesClustersThatCannotWork_KCFG_14) {
   EXPECT_THAT(Fault(Around("server: 'ftp://x'", "")),
               HasSubstr("/config:5:13: cluster \"c\": host \"ftp://x\": the scheme"));
   EXPECT_THAT(Fault(Around("server: 'https://x', proxy-url: 'socks5://u:sEcReT@p'", "")),
-              AllOf(HasSubstr("/config:5:26: cluster \"c\": proxy-url: SOCKS proxies are not supported"),
+              AllOf(HasSubstr("/config:5:34: cluster \"c\": proxy-url: SOCKS proxies are not supported"),
                     Not(HasSubstr("sEcReT"))));
 }
 
@@ -261,7 +261,7 @@ clusters:
     server: https://x
     extensions:
     - {name: other, extension: {audience: no}}
-    - {name: client.authentication.k8s.io/exec, extension: {audience: yes, level: 1}}
+    - {name: client.authentication.k8s.io/exec, extension: {audience: me, level: 1}}
 users:
 - name: u
   user:
@@ -280,7 +280,7 @@ users:
                                             .env = {{"A", "b"}},
                                             .install_hint = "install it",
                                             .provide_cluster_info = true,
-                                            .cluster_config = R"({"audience":"yes","level":1})"}));
+                                            .cluster_config = R"({"audience":"me","level":1})"}));
   EXPECT_THAT(config->ToString(), AllOf(HasSubstr("exec: "), Not(HasSubstr("--cluster"))));
 }
 

@@ -112,7 +112,7 @@ TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
   transport_->Reply({.body = "{\"items\": nonsense"});
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page.error().ToString();
-  EXPECT_THAT(error, StartsWith("list widgets: "));
+  EXPECT_THAT(error, StartsWith("list widgets in default: "));
 }
 
 TEST_F(PagesTest, FailsAListWhoseTokensRepeatInsteadOfAskingForEver) {

@@ -32,7 +32,7 @@ TEST_F(WaiterTest, UsesANotificationUp) {
   const auto again = waiter_->Wait({}, SystemClock()->Now() + 1ms);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code(), Code::kTimeout);
-  EXPECT_NE(again.error().message().find("the answer"), std::string::npos);
+  EXPECT_NE(again.error().ToString().find("the answer"), std::string::npos);
 }
 
 TEST_F(WaiterTest, EndsWhenNotifiedFromAnotherThread) {
