@@ -1,16 +1,20 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // kgen_bench: see bench/comparisons.h.
-#include "bench/comparisons.h"
+#include <algorithm>
+#include <string>
+#include <vector>
 
-#include <cstring>
+#include "bench/comparisons.h"
+#include "bench/soak_server.h"
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "soak") return kgen::bench::SoakMain({argv + 2, argv + argc});
+  if (!arguments.empty() && arguments[0] == kgen::bench::kSoakServerFlag)
+    return kgen::bench::ServePods({argv + 2, argv + argc});
   const auto wanted = [&](const char* name) {
-    for (int i = 1; i < argc; ++i) {
-      if (std::strcmp(argv[i], name) == 0) return true;
-    }
-    return argc == 1;
+    return arguments.empty() || std::find(arguments.begin(), arguments.end(), name) != arguments.end();
   };
   if (wanted("lister_storm")) kgen::bench::CompareListerReads();
   if (wanted("longest_task")) kgen::bench::MeasureLongestTasks();

@@ -4,10 +4,20 @@
 #ifndef KGEN_BENCH_COMPARISONS_H_
 #define KGEN_BENCH_COMPARISONS_H_
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace kgen::bench {
 
 void CompareListerReads();   // lister_storm
 void MeasureLongestTasks();  // longest_task
+
+// `./dev bench soak`. Arguments: pods=N updates=N timed=N (how many of them at 5,000 a second) relists=N csv=FILE.
+// Returns the exit code.
+int SoakMain(const std::vector<std::string>& arguments);
+// With this argument in front the program is the soak's server.
+inline constexpr std::string_view kSoakServerFlag = "--soak-server";
 
 }  // namespace kgen::bench
 

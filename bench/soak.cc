@@ -1,0 +1,334 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory and latency of an informer under updates that do not end: reference pods over TLS from a server in a process
+// of its own (bench/soak_server.h), one handler, as in any program.
+//
+//   sync -> updates at 5,000 a second, whose latency counts -> updates at full speed -> relists
+//
+// After each piece of the way comes a line of CSV; bench/plot_soak.py draws them.
+#include <malloc.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/comparisons.h"
+#include "bench/process.h"
+#include "bench/soak_server.h"
+#include "k8s/core/v1/types.h"
+#include "k8s/informers.h"
+#include "kgen/client/config.h"
+#include "kgen/client/connection.h"
+#include "kgen/core/memory.h"
+
+extern char** environ;
+
+namespace kgen::bench {
+namespace {
+
+using k8s::core::v1::Pod;
+using namespace std::chrono_literals;
+
+constexpr double kMegabyte = 1e6;
+constexpr std::size_t kTimedPiece = 25'000;  // updates between two lines
+constexpr std::size_t kFastPiece = 50'000;
+constexpr double kRate = 5'000;
+
+// "name=value" of the command line.
+struct Options {
+  std::map<std::string, std::string> given;
+  std::size_t Number(const std::string& name, std::size_t otherwise) const {
+    const auto found = given.find(name);
+    return found == given.end() ? otherwise : std::stoul(found->second);
+  }
+};
+
+// The server's process; ends with this object.
+class Server {
+ public:
+  Server(std::size_t pods, const std::string& certificate) {
+    int to[2], from[2];
+    if (::pipe(to) != 0 || ::pipe(from) != 0) return;
+    std::error_code error;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    std::string count = std::to_string(pods);
+    std::string flag(kSoakServerFlag), file = certificate, name = program;
+    char* arguments[] = {name.data(), flag.data(), count.data(), file.data(), nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    for (const int end : {to[0], to[1], from[0], from[1]}) posix_spawn_file_actions_addclose(&actions, end);
+    if (::posix_spawn(&child_, program.c_str(), &actions, nullptr, arguments, environ) != 0) child_ = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(to[0]);
+    ::close(from[1]);
+    commands_ = ::fdopen(to[1], "w");
+    answers_ = ::fdopen(from[0], "r");
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() {
+    if (commands_ != nullptr) std::fclose(commands_);
+    if (child_ != 0) ::waitpid(child_, nullptr, 0);
+    if (answers_ != nullptr) std::fclose(answers_);
+  }
+
+  // The words of the next line; none: the server has gone.
+  std::vector<std::string> Answer() {
+    char line[256];
+    std::vector<std::string> words;
+    if (answers_ == nullptr || std::fgets(line, sizeof line, answers_) == nullptr) return words;
+    std::istringstream text(line);
+    for (std::string word; text >> word;) words.push_back(std::move(word));
+    return words;
+  }
+  std::vector<std::string> Ask(const std::string& command) {
+    std::fprintf(commands_, "%s\n", command.c_str());
+    std::fflush(commands_);
+    return Answer();
+  }
+
+ private:
+  pid_t child_ = 0;
+  std::FILE* commands_ = nullptr;
+  std::FILE* answers_ = nullptr;
+};
+
+// What the handler saw. Written by the handler; read when it has nothing to do.
+struct Heard {
+  std::atomic<long> version{0};
+  std::vector<long> latencies;  // microseconds
+
+  void Update(const Pod& pod) {
+    const long written = std::strtol(pod.metadata.resourceVersion.str().c_str(), nullptr, 10);
+    latencies.push_back(NowMicroseconds() - written);
+    version.store(written, std::memory_order_release);
+  }
+};
+
+double Percentile(const std::vector<long>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  return static_cast<double>(sorted[at]) / 1e3;
+}
+
+struct Memory {
+  double resident = 0;  // all in megabytes
+  double alive = 0;     // blocks, and what malloc has given out
+  double blocks = 0;
+  double reserved = 0;  // by the heap of blocks
+};
+
+Memory MeasureMemory() {
+  Memory memory;
+  std::ifstream file("/proc/self/statm");
+  double pages = 0;
+  file >> pages >> pages;
+  memory.resident = pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kMegabyte;
+  const struct mallinfo2 info = ::mallinfo2();
+  const HeapUse use = GetHeapUse();
+  memory.blocks = static_cast<double>(use.bytes) / kMegabyte;
+  memory.reserved = static_cast<double>(use.reserved) / kMegabyte;
+  memory.alive = memory.blocks + static_cast<double>(info.uordblks + info.hblkhd) / kMegabyte;
+  return memory;
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+class Soak {
+ public:
+  Soak(std::size_t pods, const std::string& csv) : pods_(pods), server_(pods, folder_.path() + "/ca.pem") {
+    if (!csv.empty()) csv_ = std::fopen(csv.c_str(), "w");
+    Print("updates,relists,rate,rss_mb,alive_mb,blocks_mb,reserved_mb,p50_ms,p99_ms,p999_ms,max_ms,lag_ms,cpu_us");
+  }
+  Soak(const Soak&) = delete;
+  Soak& operator=(const Soak&) = delete;
+  ~Soak() {
+    if (csv_ != nullptr) std::fclose(csv_);
+  }
+
+  Result<void> Run(const Options& options);
+
+ private:
+  void Print(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+    if (csv_ != nullptr) std::fprintf(csv_, "%s\n", line.c_str()), std::fflush(csv_);
+  }
+  SharedInformer<Pod> Pods() const { return factory_->Core().V1().Pods().Informer(); }
+
+  Result<void> Sync();
+  Result<void> WaitForVersion(const std::string& version);
+  Result<void> Updates(std::size_t count, double rate);
+  Result<void> Relist();
+  void Row(double rate, std::size_t updates, double lag);
+  void Summary(double synced, double updated);
+
+  const std::size_t pods_;
+  TemporaryFolder folder_;
+  Server server_;
+  std::FILE* csv_ = nullptr;
+  Heard heard_;
+  std::unique_ptr<k8s::SharedInformerFactory> factory_;
+  Registration registration_;
+  std::size_t updates_ = 0;
+  std::size_t relists_ = 0;
+  double cpu_ = 0;           // at the last line
+  std::vector<long> timed_;  // latencies of the pieces in which the server was in time
+  std::size_t late_ = 0;     // pieces in which it was not
+};
+
+Result<void> Soak::Sync() {
+  const std::vector<std::string> serving = server_.Answer();
+  if (serving.size() != 2) return Fail(Code::kUnavailable, "the server does not start");
+  std::ifstream file(folder_.path() + "/ca.pem");
+  const std::string authority((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Result<Connection> connection = Connection::Open({.host = serving[1], .tls = {.ca_data = authority}});
+  if (!connection) return Fail(std::move(connection).error());
+  FactoryOptions options;
+  options.streaming_list = false;
+  factory_ = std::make_unique<k8s::SharedInformerFactory>(*connection, std::move(options));
+  registration_ = Pods().AddEventHandler({
+      .on_add = [this](const Added<Pod>& e) { heard_.Update(*e.now); },
+      .on_update = [this](const Updated<Pod>& e) { heard_.Update(*e.now); },
+  });
+  factory_->Start();
+  if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
+  std::this_thread::sleep_for(1s);  // what the list needed has gone
+  heard_.latencies.clear();
+  Row(0, 0, 0);
+  return {};
+}
+
+Result<void> Soak::WaitForVersion(const std::string& version) {
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
+  while (heard_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
+    if (std::chrono::steady_clock::now() > give_up)
+      return Fail(Code::kTimeout, "the handler does not hear of " + version);
+    std::this_thread::sleep_for(1ms);
+  }
+  std::this_thread::sleep_for(5ms);
+  return {};
+}
+
+Result<void> Soak::Updates(std::size_t count, double rate) {
+  const std::vector<std::string> done = server_.Ask("update " + std::to_string(count) + " " + std::to_string(rate));
+  if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
+  if (Result<void> heard = WaitForVersion(done[1]); !heard) return heard;
+  updates_ += count;
+  const double lag = std::stod(done[2]) / 1e3;
+  constexpr double kInTime = 5;  // ms: the machine was not free if the server itself came later
+  if (rate > 0 && lag < kInTime) timed_.insert(timed_.end(), heard_.latencies.begin(), heard_.latencies.end());
+  late_ += rate > 0 && lag >= kInTime;
+  Row(rate, count, lag);
+  return {};
+}
+
+Result<void> Soak::Relist() {
+  const std::vector<std::string> done = server_.Ask("expire");
+  if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
+  if (Result<void> heard = WaitForVersion(done[1]); !heard) return heard;
+  ++relists_;
+  std::this_thread::sleep_for(500ms);  // the sweep that follows is over
+  Row(0, pods_ / 10, 0);
+  return {};
+}
+
+void Soak::Row(double rate, std::size_t updates, double lag) {
+  const double cpu = CpuSeconds();
+  const double per_update = updates == 0 ? 0 : (cpu - std::exchange(cpu_, cpu)) * 1e6 / static_cast<double>(updates);
+  cpu_ = cpu;
+  std::sort(heard_.latencies.begin(), heard_.latencies.end());
+  const std::vector<long>& sorted = heard_.latencies;
+  const Memory memory = MeasureMemory();
+  char line[256];
+  std::snprintf(line, sizeof line, "%zu,%zu,%.0f,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f", updates_, relists_,
+                rate, memory.resident, memory.alive, memory.blocks, memory.reserved, Percentile(sorted, 0.5),
+                Percentile(sorted, 0.99), Percentile(sorted, 0.999), Percentile(sorted, 1), lag, per_update);
+  Print(line);
+  heard_.latencies.clear();
+}
+
+void Soak::Summary(double synced, double updated) {
+  std::sort(timed_.begin(), timed_.end());
+  const double relisted = MeasureMemory().resident;
+  const auto row = [](const char* name, double value, double bar, const char* unit) {
+    std::printf("%-34s %12.6g %12.6g %-18s %s\n", name, value, bar, unit, value <= bar ? "ok" : "SHORT");
+  };
+  std::printf("%zu pods: %.1f MB after the sync, %.1f after %zu updates, %.1f after %zu relists\n", pods_, synced,
+              updated, updates_, relisted, relists_);
+  row("soak_memory_after_updates", updated / synced, 1.15, "times after sync");
+  row("soak_memory_after_relists", relisted / synced, 1.15, "times after sync");
+  std::printf("%zu latencies; the server itself was more than 5 ms late in %zu more pieces of %zu\n", timed_.size(),
+              late_, kTimedPiece);
+  row("soak_latency_p99", Percentile(timed_, 0.99), 2, "ms");
+  row("soak_latency_p999", Percentile(timed_, 0.999), 5, "ms");
+  std::printf("%-34s %12.6g\n", "soak_latency_max", Percentile(timed_, 1));
+}
+
+Result<void> Soak::Run(const Options& options) {
+  heard_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
+  if (Result<void> synced = Sync(); !synced) return synced;
+  const double synced = MeasureMemory().resident;
+  const std::size_t all = options.Number("updates", 2'000'000);
+  const std::size_t timed = std::min(options.Number("timed", 300'000), all);
+  timed_.reserve(timed);
+  while (updates_ < all) {
+    const bool slowly = updates_ < timed;
+    const std::size_t count = std::min((slowly ? timed : all) - updates_, slowly ? kTimedPiece : kFastPiece);
+    if (Result<void> done = Updates(count, slowly ? kRate : 0); !done) return done;
+  }
+  const double updated = MeasureMemory().resident;
+  while (relists_ < options.Number("relists", 10)) {
+    if (Result<void> done = Relist(); !done) return done;
+  }
+  Summary(synced, updated);
+  return {};
+}
+
+}  // namespace
+
+int SoakMain(const std::vector<std::string>& arguments) {
+  Options options;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) {
+      std::fprintf(stderr, "usage: bench soak [pods=N] [updates=N] [timed=N] [relists=N] [csv=FILE]\n");
+      return 2;
+    }
+    options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  const auto csv = options.given.find("csv");
+  Soak soak(options.Number("pods", 10'000), csv == options.given.end() ? "" : csv->second);
+  if (const Result<void> done = soak.Run(options); !done) {
+    std::fprintf(stderr, "%s\n", done.error().ToString().c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace kgen::bench
