@@ -71,7 +71,7 @@ bool IsNoConnection(const Error& error) {
 bool MayBeStarting(const Error& error) {
   if (error.status() == nullptr || IsVersionTooLarge(error)) return false;
   const int code = error.status()->code.value_or(0);
-  return code == 401 || code == 403 || code == 500 || (code >= 502 && code <= 504);
+  return code == 401 || code == 403 || code == 404 || code == 500 || (code >= 502 && code <= 504);
 }
 
 bool IsInternal(const Error& error) {

@@ -17,7 +17,8 @@ bool IsVersionTooLarge(const Error& error);  // of three generations of servers
 bool IsNoConnection(const Error& error);
 bool IsInternal(const Error& error);  // reason InternalError, or 500 with a reason that nobody knows
 bool IsRefusal(const Error& error);   // 401, 403, 404: somebody has to do something about it
-// What a server says to everybody while it starts, and a proxy whose server is away: 401, 403, 500, 502, 503, 504.
+// What a server says to everybody while it starts, and a proxy whose server is away: 401, 403, 500, 502, 503, 504. And
+// 404: custom resources are not found until the server has read their definitions.
 bool MayBeStarting(const Error& error);
 
 // So many refusals in a row, the first one so long ago, end a wait for the sync. A server that has just been started

@@ -152,7 +152,7 @@ constexpr Case kCases[] = {
     {"an unreadable object in the store", "StoreReadError", 500, "", "", "", false, false, true, false, false},
     {"an overloaded server", "ServiceUnavailable", 503, "", "", "", false, false, true, false, false},
     {"forbidden", "Forbidden", 403, "", "", "", false, false, true, false, true},
-    {"not found", "NotFound", 404, "", "", "", false, false, false, false, true},
+    {"not found", "NotFound", 404, "", "", "", false, false, true, false, true},
 };
 
 TEST(WatchErrors, AreToldApartByReasonThenByCode_ER_01_ER_02_ER_03_ER_07) {
