@@ -39,8 +39,10 @@ class ListTest : public ClientTest {
 };
 
 TEST_F(ListTest, IsWhatDecodingTheWholeAnswerGives) {
-  for (const std::string& body : {Body({}), Body({Item("a")}), Body({Item("a"), Item("b"), Item("c")}),
-                                  std::string(R"({"kind":"WidgetList","metadata":{"continue":"t"},"items":null})")}) {
+  for (const std::string& body :
+       {Body({}), Body({Item("a")}), Body({Item("a"), Item("b"), Item("c")}),
+        std::string(
+            R"({"kind":"WidgetList","apiVersion":"test.kgen.dev/v1","metadata":{"continue":"t"},"items":null})")}) {
     const WidgetList whole = Must(Decode<WidgetList>(body));
     for (const std::size_t piece : {1u, 7u, 100000u}) {
       transport_->Reply({.body = body, .piece = piece});
@@ -103,7 +105,7 @@ TEST_F(ListTest, BeginsAnewWhenTheConnectionIsLostOnTheWay) {
 
 TEST_F(ListTest, IsNoListThatEndsEarlyOrIsOfAnotherKindOrAStatus) {
   EXPECT_THAT(Fault({.body = R"({"items":[)" + Item("a")}), HasSubstr("the list is not complete"));
-  EXPECT_THAT(Fault({.body = "<html>"}), HasSubstr("expected a JSON object"));
+  EXPECT_THAT(Fault({.body = "<html>"}), HasSubstr("instead of JSON"));
   EXPECT_THAT(Fault({.body = R"({"kind":"GadgetList","apiVersion":"test.kgen.dev/v1","items":[]})"}),
               HasSubstr("GadgetList"));
   EXPECT_THAT(
