@@ -187,7 +187,7 @@ class ListSplitter::Impl {
     if (piece.size() > max_bytes_) return Broken("a member of the list is too large", behind);
     if (state_ == State::kValue) {
       state_ = State::kAfterValue;
-      if (is_items_) return CheckNoItems(piece, behind);
+      if (is_items_ && piece != "null") return RefuseItems(piece, behind);
       envelope_.append(envelope_.empty() ? "{" : ",").append(key_).append(":").append(piece);
     } else {
       state_ = State::kColon;
@@ -200,10 +200,9 @@ class ListSplitter::Impl {
     }
   }
 
-  // `items` with a value that is no array. Null is an empty list, as in Go; anything else is no list at all, and taking
-  // it for an empty one would delete everything that the caller knows.
-  void CheckNoItems(std::string_view value, std::size_t behind) {
-    if (value == "null") return;
+  // `items` with a value that is no array. Null is an empty list, as in Go, and stays in the envelope; anything else is
+  // no list at all, and taking it for an empty one would delete everything that the caller knows.
+  void RefuseItems(std::string_view value, std::size_t behind) {
     const char first = value.front();
     const char* const found = first == '{' ? "an object" : first == '"' ? "a string" : "a value";
     Broken(std::string("the member \"items\" must be a list, found ") + found, behind);

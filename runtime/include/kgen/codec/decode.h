@@ -86,8 +86,8 @@ Result<Json> ParseJson(std::string_view text);
 // unkeyed one. A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
 //
 // Thread safety: one thread at a time (an informer's strand); the objects are free to go anywhere.
-// Ownership: pool and memo hold one reference to each shared block, and drop those that nobody else holds: Decode() looks
-// at a few of them each time, in proportion to what the object added.
+// Ownership: pool and memo hold one reference to each shared block, and drop those that nobody else holds: Decode()
+// looks at a few of them each time, in proportion to what the object added.
 class ObjectDecoder {
  public:
   struct Sharing {
@@ -107,8 +107,8 @@ class ObjectDecoder {
 
   // Forgets every shared string and subtree that no object uses any more. Cost: one pass over pool and memo, or a few.
   void Sweep();
-  // The same in steps of some tens of microseconds, for a strand on which other work waits: Decode() may come in between.
-  // After StartSweep(), SweepStep() returns true while there may be more to forget.
+  // The same in steps of some tens of microseconds, for a strand on which other work waits: Decode() may come in
+  // between. After StartSweep(), SweepStep() returns true while there may be more to forget.
   void StartSweep();
   bool SweepStep();
   struct Stats {
