@@ -80,7 +80,12 @@ class RealLogin : public ::testing::Test {
 
 TEST_F(RealLogin, WithATokenOfAServiceAccountThatAPluginFetches) {
   Judge::Kubectl("create serviceaccount login -n default");
-  Judge::Kubectl("create clusterrolebinding login --clusterrole=view --serviceaccount=default:login");
+  // No built-in role such as view: a controller fills those, and none runs here.
+  Judge::Kubectl("create clusterrole login --verb=list --resource=namespaces");
+  Judge::Kubectl("create clusterrolebinding login --clusterrole=login --serviceaccount=default:login");
+  ASSERT_TRUE(Eventually([] {
+    return Judge::Kubectl("auth can-i list namespaces --as=system:serviceaccount:default:login").ends_with("yes\n");
+  }));
   const rest::Config config =
       WithPlugin("token=$(" + std::string(std::getenv("KGEN_TEST_KUBECTL")) +
                  " create token login -n default --duration=10m) || exit 1\n" + Answer(R"("\"token\":\"$token\"")"));
