@@ -246,7 +246,6 @@ func (c *cluster) awaitAnswer(ctx context.Context, address string) (time.Time, e
 func (c *cluster) answers(ctx context.Context, address string) error {
 	config := rest.CopyConfig(c.config)
 	config.UserAgent, config.Timeout = "recovery-reader", 2*time.Second
-	config.Dial = nil
 	if address != "" {
 		config.Host = address
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -71,13 +70,10 @@ func watchResource(factory informers.SharedInformerFactory, resource schema.Grou
 			_, _ = os.Stdout.WriteString(line)
 		}
 	}
-	registration, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, err = informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { tell("+", object) },
 		UpdateFunc: func(_, object any) { tell("+", object) },
 		DeleteFunc: func(object any) { tell("-", object) },
 	})
-	if err == nil && registration == nil {
-		err = errors.New("no registration")
-	}
 	return err
 }

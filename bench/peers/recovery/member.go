@@ -25,12 +25,11 @@ type state map[string]string
 //	NANOSECONDS + RESOURCE NAMESPACE/NAME VERSION     added or updated; time is Unix time
 //	NANOSECONDS - RESOURCE NAMESPACE/NAME VERSION     deleted
 type member struct {
-	name      string // also its user agent
-	informers int
-	bar       time.Duration // 0: none is asked of it
-	relay     *relay
-	synced    chan struct{}
-	ended     chan struct{}
+	name   string        // also its user agent
+	bar    time.Duration // 0: none is asked of it
+	relay  *relay
+	synced chan struct{}
+	ended  chan struct{}
 
 	mutex      sync.Mutex
 	seen       state

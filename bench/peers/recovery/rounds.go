@@ -147,7 +147,7 @@ func prepareRounds(ctx context.Context, kgen string) (*rounds, error) {
 			command []string
 			bar     time.Duration
 		}{{"kgen", []string{kgen}, size.bar}, {"client-go", []string{self, "informers"}, 0}} {
-			m := &member{name: fmt.Sprintf("%s-%d", program.name, size.informers), informers: size.informers, bar: program.bar}
+			m := &member{name: fmt.Sprintf("%s-%d", program.name, size.informers), bar: program.bar}
 			if m.relay, err = newRelay(upstream.Host); err != nil {
 				return nil, err
 			}
