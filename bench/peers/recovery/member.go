@@ -38,7 +38,8 @@ type member struct {
 	reached    chan time.Time
 }
 
-func startMember(ctx context.Context, m *member, command []string, namespaces []string) error {
+// start runs the program until the context ends, and returns when its caches are synced.
+func (m *member) start(ctx context.Context, command, namespaces []string) error {
 	m.synced, m.ended, m.seen = make(chan struct{}), make(chan struct{}), state{}
 	arguments := append(command[1:], "--server", m.relay.url(), "--namespaces", strings.Join(namespaces, ","),
 		"--user-agent", m.name)

@@ -91,15 +91,20 @@ func runRounds(ctx context.Context, arguments []string) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r, err := prepareRounds(ctx, *kgen)
-	if err != nil {
+	r := &rounds{}
+	// The programs are gone before this one ends.
+	defer func() {
+		cancel()
+		for _, m := range r.members {
+			<-m.ended
+		}
+	}()
+	if err := r.prepare(ctx, *kgen); err != nil {
 		return err
 	}
-	var all []result
-	if *results != "" {
-		if all, err = loadResults(*results); err != nil {
-			return err
-		}
+	all, err := loadResults(*results)
+	if err != nil {
+		return err
 	}
 	for round := *first; round < *first+*count; round++ {
 		done, err := r.run(ctx, round)
@@ -120,45 +125,48 @@ func runRounds(ctx context.Context, arguments []string) error {
 	return report(os.Stdout, all)
 }
 
-func prepareRounds(ctx context.Context, kgen string) (*rounds, error) {
-	c, err := openCluster()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.prepare(ctx); err != nil {
-		return nil, err
-	}
+// prepare fills the cluster and starts the programs and the writer.
+func (r *rounds) prepare(ctx context.Context, kgen string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	upstream, err := url.Parse(c.config.Host)
-	if err != nil {
-		return nil, err
+	if r.cluster, err = openCluster(); err != nil {
+		return err
 	}
-	r := &rounds{cluster: c}
+	if err := r.cluster.prepare(ctx); err != nil {
+		return err
+	}
 	for _, size := range []struct {
 		informers  int
 		namespaces []string
 		bar        time.Duration
 	}{{len(resources), []string{""}, 3 * time.Second}, {namespaceCount * len(resources), namespaces(), 6 * time.Second}} {
-		for _, program := range []struct {
-			name    string
-			command []string
-			bar     time.Duration
-		}{{"kgen", []string{kgen}, size.bar}, {"client-go", []string{self, "informers"}, 0}} {
-			m := &member{name: fmt.Sprintf("%s-%d", program.name, size.informers), bar: program.bar}
-			if m.relay, err = newRelay(upstream.Host); err != nil {
-				return nil, err
-			}
-			if err := startMember(ctx, m, program.command, size.namespaces); err != nil {
-				return nil, err
-			}
-			r.members = append(r.members, m)
+		if err := r.startMember(ctx, fmt.Sprint("kgen-", size.informers), []string{kgen}, size.namespaces, size.bar); err != nil {
+			return err
+		}
+		if err := r.startMember(ctx, fmt.Sprint("client-go-", size.informers), []string{self, "informers"}, size.namespaces, 0); err != nil {
+			return err
 		}
 	}
-	go c.write(ctx, 1)
-	return r, nil
+	go r.cluster.write(ctx, 1)
+	return nil
+}
+
+func (r *rounds) startMember(ctx context.Context, name string, command, namespaces []string, bar time.Duration) error {
+	upstream, err := url.Parse(r.cluster.config.Host)
+	if err != nil {
+		return err
+	}
+	m := &member{name: name, bar: bar}
+	if m.relay, err = newRelay(upstream.Host); err != nil {
+		return err
+	}
+	if err := m.start(ctx, command, namespaces); err != nil {
+		return err
+	}
+	r.members = append(r.members, m)
+	return nil
 }
 
 // run plays one round and waits until every member is current again.
@@ -344,9 +352,10 @@ func saveResult(name string, done result) error {
 	return errors.Join(err, file.Close())
 }
 
+// loadResults reads what earlier runs appended; no file, no results.
 func loadResults(name string) (all []result, err error) {
 	file, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
+	if name == "" || errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
