@@ -7,7 +7,8 @@
 // Holds at most one item in memory, and none at all of those that came in one piece. `items` is recognised at depth 1
 // only; `metadata` may come before or after it. `items` may be null or missing, which is an empty list as in Go; with
 // any other value that is no array the answer is refused, since it is no list. Everything else at depth 1 (apiVersion,
-// kind, and `items` that are null) is kept for CheckListKind(). A body that is a Status instead of a list is passed on whole, as the envelope.
+// kind, and `items` that are null) is kept for CheckListKind(). A body that is a Status instead of a list is passed on
+// whole, as the envelope.
 //
 // Only the frame of the list is checked here: the items are cut by their brackets and quotes, and whoever decodes them
 // finds what is wrong inside. So one bad item does not cost the list.
