@@ -479,9 +479,13 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
     UnknownField note = detail::MakeNote(table_mark, static_cast<std::size_t>(std::countr_zero(left)), String("null"));
     append(std::move(note.name), std::move(note.value));
   }
-  // Notes first, those of numbers in the order of the members, as the encoder looks for them.
-  std::stable_sort(known, known_.end(), [](const Kept& a, const Kept& b) {
-    return a.note != b.note ? a.note : a.note && a.field < b.field;
+  // Notes first, those of numbers in the order of the members, as the encoder looks for them. Not std::stable_sort,
+  // whose buffer Clang calls deprecated.
+  std::uint32_t order = 0;
+  for (auto each = known; each != known_.end(); ++each) each->order = order++;
+  std::sort(known, known_.end(), [](const Kept& a, const Kept& b) {
+    if (a.note != b.note) return a.note;
+    return a.note && a.field != b.field ? a.field < b.field : a.order < b.order;
   });
   auto next = known;
   for (; next != known_.end() && next->note; ++next) append(std::move(next->name), std::move(next->value));

@@ -83,6 +83,7 @@ class Interpreter {
     String name;
     Json value;
     bool note = false;
+    std::uint32_t order = 0;  // of arrival, when they are sorted
   };
   struct KeptMark {
     std::uint32_t unknown;

@@ -181,6 +181,7 @@ struct Extra {
   std::string_view name;
   std::string_view value;
   bool nameless;
+  std::size_t order;  // of arrival
 };
 
 // What is written beside the members that have a value, in order of the names and each name once, since of fields of
@@ -198,8 +199,9 @@ class Extras {
       Add(field);
     }
     if constexpr (meaning == Meaning::kWire) {
-      ForEachSentNull(object, table,
-                      [this](const Field& field) { extras_.push_back({field.wire_name(), "null", false}); });
+      ForEachSentNull(object, table, [this](const Field& field) {
+        extras_.push_back({field.wire_name(), "null", false, extras_.size()});
+      });
     }
     Sort();
   }
@@ -220,14 +222,14 @@ class Extras {
   static bool SameName(const Extra& a, const Extra& b) noexcept { return a.nameless == b.nameless && a.name == b.name; }
 
   void Add(const UnknownField& field) {
-    extras_.push_back({field.name.view(), field.value.text(), !field.name.has_value()});
+    extras_.push_back({field.name.view(), field.value.text(), !field.name.has_value(), extras_.size()});
   }
 
   // Later ones first among those of one name, so that it is they who stay.
   void Sort() {
-    std::reverse(extras_.begin(), extras_.end());
-    std::stable_sort(extras_.begin(), extras_.end(), [](const Extra& a, const Extra& b) {
-      return a.nameless != b.nameless ? a.nameless : a.name < b.name;
+    std::sort(extras_.begin(), extras_.end(), [](const Extra& a, const Extra& b) {
+      if (a.nameless != b.nameless) return a.nameless;
+      return a.name != b.name ? a.name < b.name : a.order > b.order;
     });
     extras_.erase(std::unique(extras_.begin(), extras_.end(), SameName), extras_.end());
   }
