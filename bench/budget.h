@@ -54,11 +54,8 @@ class Budget {
 
 // Runs a Child and gives its figures.
 Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments);
-// What is counted: all of the process, or what lies between CALLGRIND_START_INSTRUMENTATION and its end.
-enum class Counting : unsigned char { kAll, kWhenAsked };
-// The same under callgrind: how many instructions the process took, on all its threads.
-Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments,
-                                   Counting counting = Counting::kAll);
+// The same under callgrind: how many instructions the whole process took, on all its threads.
+Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments);
 
 // The rows of each part.
 void AddCodecRows(Budget& budget);

@@ -1,18 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The first sync of reference pods, and relists and updates after it: transport, codec and informer over prepared
-// bytes. One handler is registered, as in any program.
+// The first sync of reference pods, and a relist after it: transport, codec and informer over prepared bytes. One
+// handler is registered, as in any program.
 #include <malloc.h>
-#if __has_include(<valgrind/callgrind.h>)
-#include <valgrind/callgrind.h>
-#else
-#define CALLGRIND_START_INSTRUMENTATION
-#define CALLGRIND_STOP_INSTRUMENTATION
-#endif
 
-#include <atomic>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,9 +28,6 @@ using namespace std::chrono_literals;
 constexpr std::size_t kPods = 10'000;
 constexpr std::size_t kFewPods = 1'000;  // the two sizes whose difference is the cost of a pod
 constexpr std::size_t kMorePods = 3'000;
-constexpr std::size_t kManyPods = 100'000;
-constexpr std::size_t kCountedUpdates = 2'000;
-constexpr std::size_t kManyUpdates = 200'000;
 
 // ---------------------------------------------------------------------------------------------- prepared bytes
 
@@ -70,30 +59,6 @@ std::string Changed(std::string pod) {
   return pod;
 }
 
-// The updates' events before their version and time are set, one a line: of so many pods, far apart.
-std::string AsUpdates(const std::vector<std::string>& pods, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1",)" + pods[i * 7919 % pods.size()].substr(1);
-    text += '\n';
-  }
-  return text;
-}
-
-// The n-th update: a version above all before, another second in a condition and in the status.
-std::string NthUpdate(std::string_view event, std::size_t n) {
-  std::string text(event);
-  constexpr std::string_view kVersion = R"("resourceVersion":")";
-  const std::size_t version = text.find(kVersion) + kVersion.size();
-  text.replace(version, text.find('"', version) - version, std::to_string(20'000'000 + n));
-  for (const std::string_view time : {R"("lastTransitionTime":")", R"("startTime":")"}) {
-    const std::size_t seconds = text.rfind(time) + time.size() + 17;
-    text.at(seconds) = static_cast<char>('0' + n / 10 % 6);
-    text.at(seconds + 1) = static_cast<char>('0' + n % 10);
-  }
-  return text + "\n";
-}
-
 std::string WithEveryTenthChanged(std::vector<std::string> pods) {
   for (std::size_t i = 0; i < pods.size(); i += 10) pods[i] = Changed(std::move(pods[i]));
   return AsArray(pods);
@@ -107,7 +72,7 @@ struct PodInformer {
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   std::unique_ptr<k8s::SharedInformerFactory> factory;
   Registration registration;
-  std::atomic<std::size_t> heard{0};  // by the handler
+  std::size_t heard = 0;  // by the handler
 
   void Start(bool streaming) {
     const Connection connection = Connection::Over({.transport = transport, .executor = executor});
@@ -208,74 +173,7 @@ Result<Figures> Relists(const std::vector<std::string>& arguments) {
   return figures;
 }
 
-// Anonymous memory of the process: without the mapped files. In bytes.
-double Resident() {
-  std::ifstream file("/proc/self/status");
-  for (std::string word; file >> word;) {
-    double kilobytes = 0;
-    if (word == "RssAnon:" && file >> kilobytes) return kilobytes * 1024;
-  }
-  return 0;
-}
-
-// Arguments: the items, events as AsUpdates() makes them, and how many updates to send.
-Result<Figures> Updates(const std::vector<std::string>& arguments) {
-  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
-  Result<MappedItems> events = MappedItems::Open(arguments.at(1));
-  if (!items || !events) return Fail(Code::kNotFound, "no prepared pods");
-  auto* informer = new PodInformer();
-  informer->transport->SetList("Pod", "7000000", items->text());
-  informer->Start(false);
-  if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
-  if (Result<void> quiet = informer->WaitForVersion("7000000", 1); !quiet) return Fail(std::move(quiet).error());
-
-  constexpr std::size_t kAtOnce = 200;
-  const std::size_t before = informer->heard, count = std::stoul(arguments.at(2));
-  const double resident = Resident();
-  const Shared<Waiter> waiter = informer->executor->MakeWaiter("updates");
-  std::string_view left;
-  CALLGRIND_START_INSTRUMENTATION;
-  for (std::size_t n = 1; n <= count; ++n) {
-    if (left.empty()) left = events->text();
-    const std::size_t end = left.find('\n');
-    informer->transport->Send(NthUpdate(left.substr(0, end), n));
-    left.remove_prefix(end + 1);
-    while ((n % kAtOnce == 0 || n == count) && informer->heard - before < n)
-      (void)waiter->Wait({}, informer->executor->clock()->Now() + 1ms);
-  }
-  CALLGRIND_STOP_INSTRUMENTATION;
-  return Figures{{"resident_ratio", Resident() / resident}};
-}
-
 // ----------------------------------------------------------------------------------------------- in the parent
-
-Result<double> InstructionsPerUpdate(std::size_t count) {
-  const TemporaryFolder folder;
-  const std::vector<std::string> pods = ReferencePods(count);
-  Result<double> total =
-      InstructionsOfChild("updates",
-                          {folder.Write("pods", AsArray(pods)),
-                           folder.Write("events", AsUpdates(pods, kCountedUpdates)), std::to_string(kCountedUpdates)},
-                          Counting::kWhenAsked);
-  return total ? Result<double>(*total / kCountedUpdates) : total;
-}
-
-Result<double> UpdateRatio() {
-  const Result<double> few = InstructionsPerUpdate(kPods);
-  if (!few) return few;
-  const Result<double> many = InstructionsPerUpdate(kManyPods);
-  return many ? Result<double>(*many / *few) : many;
-}
-
-Result<double> MemoryAfterUpdates() {
-  const TemporaryFolder folder;
-  const std::vector<std::string> pods = ReferencePods(kPods);
-  const Result<Figures> figures =
-      RunChild("updates", {folder.Write("pods", AsArray(pods)), folder.Write("events", AsUpdates(pods, kPods)),
-                           std::to_string(kManyUpdates)});
-  if (!figures) return Fail(figures.error());
-  return figures->at("resident_ratio");
-}
 
 Result<double> InstructionsPerPod(bool streaming) {
   const TemporaryFolder folder;
@@ -314,16 +212,12 @@ Result<double> RelistFigure(const std::string& name, double divided_by) {
 void AddFirstSyncRows(Budget& budget) {
   budget.Add(Child{"first_sync", SyncOnce});
   budget.Add(Child{"relists", Relists});
-  budget.Add(Child{"updates", Updates});
   budget.Add(Row{"first_sync_instructions", 140'000, "instructions/pod", [] { return InstructionsPerPod(false); }});
   budget.Add(
       Row{"first_sync_heap", 7'000, "bytes/pod", [] { return RelistFigure("steady", static_cast<double>(kPods)); }});
   budget.Add(Row{"relist_peak_unchanged", 1.2, "times steady heap", [] { return RelistFigure("unchanged_ratio", 1); }});
   budget.Add(
       Row{"relist_peak_tenth_changed", 1.2, "times steady heap", [] { return RelistFigure("changed_ratio", 1); }});
-  budget.Add(Row{"update_instructions", 150'000, "instructions", [] { return InstructionsPerUpdate(kPods); }});
-  budget.Add(Row{"update_instructions_100000", 1.2, "times at 10,000", UpdateRatio});
-  budget.Add(Row{"update_memory", 1.15, "times after sync", MemoryAfterUpdates});
 }
 
 }  // namespace kgen::bench
