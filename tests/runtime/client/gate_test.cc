@@ -29,6 +29,7 @@ class GateTest : public ::testing::Test {
  protected:
   ~GateTest() override {
     entrants_.clear();
+    executor_->Run();  // what was posted to those who have left, which holds the gate and so the executor
     EXPECT_EQ(executor_->manual_clock()->armed(), 0u) << "nobody is left who could need a timer";
   }
 
