@@ -33,7 +33,7 @@ class ConnectionCore : public SharedObject {
     std::string token_file{};
     Shared<ExecCredentials> exec{};  // or null
   };
-  // `throttle` stands before parts.observer, which is not looked at.
+  // Events go to `throttle`, which passes them on to the observer; parts.observer is ignored.
   ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings);
   ~ConnectionCore() override;
 

@@ -54,7 +54,7 @@ class Operation : public SharedObject {
   bool Again(Nanos delay, const Error& why);
   // After the refusal `why`: whether another attempt is under way, with a new credential of the plugin. Once.
   bool AgainWithNewCredential(const HttpHead& head, const Error& why);
-  // What is left may take as long as it likes.
+  // The rest of the answer has no deadline: a watch is open.
   void StopTimeLimit() noexcept {
     deadline_.reset();
     time_limit_.Cancel();

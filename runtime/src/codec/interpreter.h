@@ -77,7 +77,7 @@ class Interpreter {
     enum class Kind : unsigned char { kMember, kKey, kIndex } kind;
   };
 
-  // A member that is kept raw: unknown (no field), misfit or nullable null; or a note.
+  // A member that is kept as raw text: unknown (without a field), of the wrong type, or a nullable null; or a note.
   struct Kept {
     const Field* field;
     String name;
