@@ -46,7 +46,7 @@ using k8s::core::v1::Pod;
 using namespace std::chrono_literals;
 
 constexpr double kMegabyte = 1e6;
-constexpr std::size_t kTimedPiece = 25'000;  // updates between two lines
+constexpr std::size_t kTimedPiece = 5'000;  // updates between two lines: one second of them
 constexpr std::size_t kFastPiece = 50'000;
 constexpr double kRate = 5'000;
 
@@ -119,7 +119,8 @@ struct Heard {
   void Update(const Pod& pod) {
     const long written = std::strtol(pod.metadata.resourceVersion.str().c_str(), nullptr, 10);
     latencies.push_back(NowMicroseconds() - written);
-    version.store(written, std::memory_order_release);
+    // A relist tells of unchanged objects too, whose versions are old.
+    if (written > version.load(std::memory_order_relaxed)) version.store(written, std::memory_order_release);
   }
 };
 
@@ -182,6 +183,7 @@ class Soak {
   SharedInformer<Pod> Pods() const { return factory_->Core().V1().Pods().Informer(); }
 
   Result<void> Sync();
+  std::string Standing() const;
   Result<void> WaitForVersion(const std::string& version);
   Result<void> Updates(std::size_t count, double rate);
   Result<void> Relist();
@@ -224,11 +226,21 @@ Result<void> Soak::Sync() {
   return {};
 }
 
+std::string Soak::Standing() const {
+  const cache::InformerStatus status = Pods().status();
+  return "the informer is " + std::string(status.state) + " at version " + status.resource_version + " after " +
+         std::to_string(status.lists) + " lists, " + std::to_string(status.watches) + " watches and " +
+         std::to_string(status.events) + " events" +
+         (status.has_error ? " (" + status.last_error.ToString() + ")" : std::string()) + "; " +
+         std::to_string(registration_.Backlog()) + " calls wait; the handler heard of " +
+         std::to_string(heard_.version.load());
+}
+
 Result<void> Soak::WaitForVersion(const std::string& version) {
   const auto give_up = std::chrono::steady_clock::now() + 60s;
   while (heard_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
     if (std::chrono::steady_clock::now() > give_up)
-      return Fail(Code::kTimeout, "the handler does not hear of " + version);
+      return Fail(Code::kTimeout, Standing() + ", not of " + version);
     std::this_thread::sleep_for(1ms);
   }
   std::this_thread::sleep_for(5ms);
