@@ -173,7 +173,9 @@ class SharedDecoder {
   void Check(std::string_view text) {
     auto plain = kgen::Decode<Widget>(text);
     for (int i = 0; i < 2; ++i) {
-      auto shared = decoder_.Decode(text);
+      // First beside any object, then beside one of the very same bytes.
+      const std::size_t before = i == 0 ? next_ * 7 : next_ + kAlive - 1;
+      auto shared = decoder_.Decode(text, {}, alive_[before % kAlive]);
       Require(shared.has_value() == plain.has_value(), "sharing changes what is accepted");
       if (!plain) continue;
       Require(*shared->As<Widget>() == *plain, "sharing changes the value");

@@ -46,20 +46,22 @@ ObjectKey KeyOf(const Identity& identity, const TypeTable& table) {
 }  // namespace
 
 ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer,
-                           DecodeOptions decode, ObjectDecoder::Sharing sharing, TransformFunction transform)
+                           DecodeOptions decode, ObjectDecoder::Sharing sharing, TransformFunction transform,
+                           std::function<AnyRef(const ObjectKey&)> stored)
     : table_(table),
       informer_(std::move(informer)),
       observer_(std::move(observer)),
       decode_(decode),
       sharing_(sharing),
       decoder_(table, sharing),
-      transform_(std::move(transform)) {
+      transform_(std::move(transform)),
+      stored_(std::move(stored)) {
   decode_.misfits = &misfits_;
 }
 
 Received ObjectIntake::Take(std::string_view json) {
   misfits_.clear();
-  Result<AnyRef> object = decoder_.Decode(json, decode_);
+  Result<AnyRef> object = decoder_.Decode(json, decode_, Stored(json));
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "an object without a name"));
@@ -73,6 +75,15 @@ Received ObjectIntake::Take(std::string_view json) {
     Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
   }
   return received;
+}
+
+// The state that is about to be replaced, or one that came shortly before it: what waits in the queue is not stored
+// yet.
+AnyRef ObjectIntake::Stored(std::string_view json) const {
+  if (!stored_ || !sharing_.subtrees) return {};
+  ObjectKey key;
+  const bool namespaced = table_.kind != nullptr && table_.kind->scope == Scope::kNamespaced;
+  return PeekKey(json, namespaced, key) ? stored_(key) : AnyRef();
 }
 
 Received ObjectIntake::Refuse(std::string_view json, const Error& error) {

@@ -5,6 +5,7 @@
 #define KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ struct Received {
 // Thread safety: on the informer's strand.
 class ObjectIntake {
  public:
+  // `stored` returns what the cache holds under a key, or null: what has not changed since then is shared with it.
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
-               ObjectDecoder::Sharing sharing, TransformFunction transform);
+               ObjectDecoder::Sharing sharing, TransformFunction transform,
+               std::function<AnyRef(const ObjectKey&)> stored);
 
   // Decodes and transforms once. Never fails: what cannot be used is told to the observer.
   Received Take(std::string_view json);
@@ -40,6 +43,7 @@ class ObjectIntake {
   bool SweepStep() { return decoder_.SweepStep(); }
 
  private:
+  AnyRef Stored(std::string_view json) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
   // The result of a transform, which was made by a copy that shares nothing, with its text and subtrees shared again.
@@ -54,6 +58,7 @@ class ObjectIntake {
   ObjectDecoder::Sharing sharing_;
   ObjectDecoder decoder_;
   TransformFunction transform_;
+  std::function<AnyRef(const ObjectKey&)> stored_;
 };
 
 }  // namespace kgen::cache

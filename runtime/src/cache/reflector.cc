@@ -54,7 +54,8 @@ Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFif
       resync_(options_.resync),
       jitter_(SeedOf(options_, *executor_->clock(), name_)),
       internal_errors_(options_.internal_error_retry),
-      intake_(table, name_, observer_, options_.decode, options_.sharing, options_.transform) {}
+      intake_(table, name_, observer_, options_.decode, options_.sharing, options_.transform,
+              [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }) {}
 
 void Reflector::Impl::Start() {
   if (!std::holds_alternative<Idle>(state_)) return;

@@ -3,9 +3,11 @@
 #include "kgen/codec/decode.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "codec/interpreter.h"
+#include "codec/member_hashes.h"
 #include "codec/reader.h"
 #include "codec/sharing.h"
 
@@ -43,7 +45,7 @@ Result<Json> ParseJson(std::string_view text) {
 
 class ObjectDecoder::Impl {
  public:
-  Impl(const TypeTable& table, Sharing sharing) : table_(table) {
+  Impl(const TypeTable& table, Sharing sharing) : table_(table), slots_(table) {
     state_.share_strings = sharing.strings;
     state_.share_subtrees = sharing.subtrees;
   }
@@ -51,19 +53,29 @@ class ObjectDecoder::Impl {
   const TypeTable& table() const noexcept { return table_; }
   codec::SharedState& state() noexcept { return state_; }
 
-  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options) {
-    detail::ObjectBlock* block = detail::NewObjectBlock(table_);
+  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before) {
+    const bool traced = state_.share_subtrees && !options.strict && slots_.count() > 0;
+    detail::ObjectBlock* block =
+        traced ? codec::MemberHashes::NewObject(table_, slots_) : detail::NewObjectBlock(table_);
     table_.construct(block->object(), 1);
     AnyRef object = AnyRef::Adopt(block);  // gives everything back on error
     codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
-    auto done = codec::Interpreter(json, options, shared, scratch_).Run(block->object(), table_);
+    std::optional<codec::MemberTrace> trace;
+    if (traced) {
+      trace.emplace(slots_, codec::MemberHashes(block), codec::MemberHashes::Of(before, table_));
+      if (!trace->earlier.empty()) trace->before = before.object();
+    }
+    codec::Interpreter interpreter(json, options, shared, scratch_, traced ? &*trace : nullptr);
+    auto done = interpreter.Run(block->object(), table_);
     if (shared != nullptr) shared->SweepAfterObject();
     if (!done) return Fail(std::move(done).error());
+    if (traced && !interpreter.has_misfits()) codec::MemberHashes::Seal(block);
     return object;
   }
 
  private:
   const TypeTable& table_;
+  const codec::MemberSlots slots_;
   codec::SharedState state_;
   codec::Scratch scratch_;
 };
@@ -78,8 +90,8 @@ ObjectDecoder::~ObjectDecoder() { delete impl_; }
 
 const TypeTable& ObjectDecoder::table() const noexcept { return impl_->table(); }
 
-Result<AnyRef> ObjectDecoder::Decode(std::string_view json, const DecodeOptions& options) {
-  return impl_->Decode(json, options);
+Result<AnyRef> ObjectDecoder::Decode(std::string_view json, const DecodeOptions& options, const AnyRef& before) {
+  return impl_->Decode(json, options, before);
 }
 
 void ObjectDecoder::Sweep() {
@@ -134,6 +146,31 @@ bool ForEachMember(codec::Reader& reader, F member) {
 }
 
 }  // namespace
+
+bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept {
+  std::string scratch;
+  codec::Reader reader(json, kDepth, kNoLimit, scratch);
+  std::string_view raw;
+  bool has_name = false;
+  bool has_namespace = !namespaced;
+  const auto read = [&](String& out, bool& has) {
+    std::string_view text;
+    if (reader.Peek() != '"' || !reader.String(text)) return false;
+    out = text;
+    has = true;
+    return !has_name || !has_namespace;  // the look ends with what it was for
+  };
+  ForEachMember(reader, [&](std::string_view name) {
+    if (name != "metadata" || reader.Peek() != '{') return reader.SkipValue(raw);
+    ForEachMember(reader, [&](std::string_view member) {
+      if (member == "name") return read(key.name, has_name);
+      if (member == "namespace" && namespaced) return read(key.namespace_, has_namespace);
+      return reader.SkipValue(raw);
+    });
+    return false;
+  });
+  return has_name && has_namespace;
+}
 
 Identity PeekIdentity(std::string_view json) noexcept {
   Identity identity;

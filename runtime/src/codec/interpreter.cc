@@ -54,11 +54,13 @@ std::string Describe(std::string_view raw) {
 
 }  // namespace
 
-Interpreter::Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch)
+Interpreter::Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch,
+                         MemberTrace* trace)
     : options_(options),
       json_(json),
       reader_(json, options.max_depth, options.max_fields, scratch.text),
       shared_(shared),
+      trace_(trace),
       arena_(scratch.arena) {}
 
 Interpreter::~Interpreter() {
@@ -247,11 +249,13 @@ Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo
 Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char c) {
   if (c != '{') return Misfit("an object");
   const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
-  path_ = &step;
   const TypeTable& table = *field.table();
+  if (path_ == nullptr && top_is_object_ && field.offset == top_->metadata_offset) metadata_path_ = &step;
+  path_ = &step;
   if (!detail::IsEmptyStruct(member, table)) detail::ResetStruct(member, table);
   const Outcome outcome = Struct(member, table, Place::kPlain);
   path_ = step.up;
+  if (metadata_path_ == &step) metadata_path_ = nullptr;
   // There is no presence beside the struct itself, so what came as `{}` is remembered as text.
   if (outcome == Outcome::kOk && detail::IsEmptyStruct(member, table)) {
     KeepKnown(field, "{}");
@@ -273,12 +277,7 @@ Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c
   std::uintptr_t held;  // a box, a list or a map is one pointer
   std::memcpy(&held, member, sizeof held);
   if (held != 0) detail::ResetMember(member, field);
-  if (MayShare(field)) {
-    if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
-      return Memoised(member, field, *stats);
-    }
-  }
-  return FreshBlock(member, field);
+  return IsShared(field) ? SharedBlock(member, field) : FreshBlock(member, field);
 }
 
 namespace {
@@ -317,11 +316,93 @@ void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcep
   }
 }
 
+// Whether that text becomes a block: short JSON stands in the member itself.
+bool HasBlock(const Field& field, std::string_view raw) noexcept {
+  return field.kind != ValueKind::kJson || raw.size() > kInlineText;
+}
+
 }  // namespace
+
+Interpreter::Outcome Interpreter::SharedBlock(void* member, const Field& field) {
+  const std::uint8_t slot = SlotOf(field);
+  return slot != MemberSlots::kNone ? TracedBlock(member, field, slot) : MemoisedBlock(member, field);
+}
+
+// A member that has a hash.
+Interpreter::Outcome Interpreter::TracedBlock(void* member, const Field& field, std::size_t slot) {
+  const bool managed_fields = path_ != nullptr && slot == trace_->slots.OfManagedFields();
+  MemberHash& now = trace_->now[slot];
+  now = {};  // of two members of one name the last one counts
+  if (FindEarlier(slot) && AdoptEarlier(member, field)) {
+    for (std::size_t i = 0; managed_fields && i < MemberSlots::kEntries; ++i) {
+      const std::size_t entry = trace_->slots.OfEntries() + i;
+      trace_->now[entry] = trace_->earlier[entry];
+    }
+    return TakeEarlier(now, slot);
+  }
+  const char* const start = reader_.position();
+  const std::size_t members = reader_.members();
+  at_entries_ = managed_fields;
+  const Outcome outcome = MemoisedBlock(member, field);
+  at_entries_ = false;
+  if (outcome != Outcome::kOk) return outcome;
+  if (managed_fields && ShareEntries(member, field)) return outcome;
+  const std::string_view raw(start, static_cast<std::size_t>(reader_.position() - start));
+  if (HasBlock(field, raw)) now = Hashed(raw, reader_.members() - members);
+  return outcome;
+}
+
+// managedFields whose entries all have hashes need none of their own, which would go over the same bytes again. Where
+// every entry is what it was, in its place, the list becomes the earlier one. False: there are more entries.
+bool Interpreter::ShareEntries(void* member, const Field& field) noexcept {
+  detail::ListBlock*& list = detail::ListOf(member);
+  const std::size_t count = list == nullptr ? 0 : list->word;
+  if (count > MemberSlots::kEntries) return false;
+  if (count == 0 || same_entries_ != count) return true;
+  const detail::ListBlock* const before = detail::ListOf(EarlierMember(field));
+  if (before == nullptr || before->word != count) return true;
+  detail::ReleaseList(std::exchange(list, nullptr), *field.element());
+  AdoptEarlier(member, field);
+  return true;
+}
+
+// The member, which holds nothing, shares the block of the earlier one. False: that has none.
+bool Interpreter::AdoptEarlier(void* member, const Field& field) noexcept {
+  detail::BlockHeader* const block = BlockOf(EarlierMember(field), field);
+  if (block == nullptr) return false;
+  detail::AddRef(block);
+  Adopt(member, field, block);
+  return true;
+}
+
+// Whether the value at the reader, which is an object or a list, has the bytes that the earlier one had. It ends where
+// they end, since an object or list says itself where that is.
+bool Interpreter::FindEarlier(std::size_t slot) const noexcept {
+  if (trace_->earlier.empty()) return false;
+  const MemberHash& earlier = trace_->earlier[slot];
+  if (earlier.hash == 0 || earlier.size > static_cast<std::size_t>(reader_.end() - reader_.position())) return false;
+  return Hashed({reader_.position(), earlier.size}, 0).hash == earlier.hash;
+}
+
+// Goes on behind a value that is shared.
+Interpreter::Outcome Interpreter::TakeEarlier(MemberHash& now, std::size_t slot) {
+  now = trace_->earlier[slot];
+  reader_.Rewind(reader_.position() + now.size);
+  return reader_.AddMembers(now.members) ? Outcome::kOk : Broken();
+}
+
+MemberHash Interpreter::Hashed(std::string_view raw, std::size_t members) const noexcept {
+  const std::uint64_t hash = shared_->subtrees.hash().Lane(raw, options_.drop_managed_fields ? 1 : 0);
+  return {hash, static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(members)};
+}
 
 // Looks whether these very bytes were decoded before. The quick scan finds where the value ends without checking it;
 // what is found was checked when it was decoded the first time.
-Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, SubtreeMemo::FieldStats& stats) {
+Interpreter::Outcome Interpreter::MemoisedBlock(void* member, const Field& field) {
+  SubtreeMemo::FieldStats* const stats = MayShare(field) ? shared_->subtrees.Try(field) : nullptr;
+  if (stats == nullptr) {
+    return field.kind == ValueKind::kJson ? Raw(*static_cast<Json*>(member)) : FreshBlock(member, field);
+  }
   const char* start = reader_.position();
   const char* behind = start;
   NestingScanner scanner(reader_.depth(), reader_.max_depth());
@@ -329,7 +410,7 @@ Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, Sub
   const std::string_view raw(start, static_cast<std::size_t>(behind - start));
   const SubtreeMemo::Key key = shared_->subtrees.MakeKey(raw, field, options_.drop_managed_fields);
   const SubtreeMemo::Hit hit = shared_->subtrees.Find(key);
-  stats.Count(hit.block != nullptr);  // before anything else is decoded: that may move the statistics
+  stats->Count(hit.block != nullptr);  // before anything else is decoded: that may move the statistics
   if (hit.block != nullptr) {
     Adopt(member, field, hit.block);
     reader_.Rewind(behind);
@@ -338,9 +419,8 @@ Interpreter::Outcome Interpreter::Memoised(void* member, const Field& field, Sub
   const std::size_t misfits = misfits_;
   const std::size_t members = reader_.members();
   const Outcome outcome = FreshBlock(member, field);
-  // A subtree with a misfit is reported each time, so it is decoded each time.
-  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind &&
-      (field.kind != ValueKind::kJson || raw.size() > kInlineText)) {
+  // A subtree with a field of the wrong type is reported each time, so it is decoded each time.
+  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind && HasBlock(field, raw)) {
     shared_->subtrees.Insert(key, BlockOf(member, field), reader_.members() - members);
   }
   return outcome;

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "codec/arena.h"
+#include "codec/member_hashes.h"
 #include "codec/reader.h"
 #include "codec/sharing.h"
 #include "kgen/codec/decode.h"
@@ -44,14 +45,17 @@ struct Scratch {
 
 class Interpreter {
  public:
-  // `shared` may be null. Everything must outlive the interpreter.
-  Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch);
+  // `shared` may be null, and so may `trace`, which needs shared subtrees. Everything must outlive the interpreter.
+  Interpreter(std::string_view json, const DecodeOptions& options, SharedState* shared, Scratch& scratch,
+              MemberTrace* trace = nullptr);
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
   ~Interpreter();
 
   // `object` is a default struct of that table, and is left so on error.
   Result<void> Run(void* object, const TypeTable& table);
+  // Whether a field of the object was of the wrong type.
+  bool has_misfits() const noexcept { return misfits_ != 0; }
 
  private:
   enum class Outcome : unsigned char {
@@ -101,7 +105,16 @@ class Interpreter {
   Outcome Identity(std::string_view name, const KindInfo& kind, Place place);
   Outcome InPlace(void* member, const Field& field, char c);
   Outcome Block(void* member, const Field& field, char c);
-  Outcome Memoised(void* member, const Field& field, SubtreeMemo::FieldStats& stats);
+  // Whether the member may share its block with that of another object.
+  bool IsShared(const Field& field) const noexcept { return SlotOf(field) != MemberSlots::kNone || MayShare(field); }
+  Outcome SharedBlock(void* member, const Field& field);
+  Outcome TracedBlock(void* member, const Field& field, std::size_t slot);
+  Outcome MemoisedBlock(void* member, const Field& field);
+  bool ShareEntries(void* member, const Field& field) noexcept;
+  bool FindEarlier(std::size_t slot) const noexcept;
+  bool AdoptEarlier(void* member, const Field& field) noexcept;
+  Outcome TakeEarlier(MemberHash& now, std::size_t slot);
+  MemberHash Hashed(std::string_view raw, std::size_t members) const noexcept;
   Outcome FreshBlock(void* member, const Field& field);
   Outcome KeepMisfit(void* member, const Field& field);
   void KeepUnknown(String name, std::string_view raw);
@@ -119,6 +132,7 @@ class Interpreter {
   Outcome ListElements(Elements& elements, const ValueType& type, Place place, Step& step);
   Outcome MapEntries(Elements& entries, const ValueType& type, Step& step, bool& nulls);
   Outcome Element(void* element, const ValueType& type, Place place);
+  Outcome ManagedFieldsEntry(void* element, const ValueType& type, std::size_t index);
   Outcome StructElement(void* element, const ValueType& type, Place place, char c);
   Outcome NullElement(void* element, const ValueType& type);
   Outcome KeepElement(void* element, const ValueType& type);
@@ -155,6 +169,17 @@ class Interpreter {
     return shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 &&
            !options_.strict;
   }
+  // The hash of a member of the object or of its metadata; kNone for others, and without a trace.
+  std::uint8_t SlotOf(const Field& field) const noexcept {
+    if (trace_ == nullptr) return MemberSlots::kNone;
+    if (path_ == nullptr) return trace_->slots.OfObject(field);
+    return path_ == metadata_path_ ? trace_->slots.OfMetadata(field) : MemberSlots::kNone;
+  }
+  // That member of the earlier object, if there is one.
+  const void* EarlierMember(const Field& field) const noexcept {
+    const std::size_t metadata = path_ == nullptr ? 0 : top_->metadata_offset;
+    return static_cast<const char*>(trace_->before) + metadata + field.offset;
+  }
   Json RawText(std::string_view raw);
 
   // ---- Failing (interpreter.cc). ----
@@ -182,9 +207,13 @@ class Interpreter {
   std::string_view json_;
   Reader reader_;
   SharedState* shared_;
+  MemberTrace* trace_;
   Arena& arena_;
   const Step* path_ = nullptr;
-  const Field* field_ = nullptr;  // the member being decoded, for paths
+  const Step* metadata_path_ = nullptr;  // while in the metadata of the object
+  bool at_entries_ = false;              // about to decode its managedFields
+  std::size_t same_entries_ = 0;         // of them, those that stood in the same place before
+  const Field* field_ = nullptr;         // the member being decoded, for paths
   const TypeTable* top_ = nullptr;
   bool top_is_object_ = false;  // its metadata is an ObjectMeta
   std::size_t misfits_ = 0;

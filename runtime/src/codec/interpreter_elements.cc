@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/interpreter.h"
+#include "kgen/core/object_meta.h"
 
 namespace kgen::codec {
 
@@ -32,11 +33,19 @@ Interpreter::Outcome Interpreter::List(detail::ListBlock*& list, const ValueType
 }
 
 Interpreter::Outcome Interpreter::ListElements(Elements& elements, const ValueType& type, Place place, Step& step) {
+  const bool entries = std::exchange(at_entries_, false);
+  if (entries) {
+    same_entries_ = 0;
+    for (std::size_t i = 0; i < MemberSlots::kEntries; ++i) trace_->now[trace_->slots.OfEntries() + i] = {};
+  }
   if (!reader_.Enter()) return Broken();
   if (reader_.Peek() != ']') {
     for (;;) {
       field_ = nullptr;
-      const Outcome outcome = Element(elements.Append(), type, place);
+      void* const element = elements.Append();
+      const Outcome outcome = entries && step.index < MemberSlots::kEntries
+                                  ? ManagedFieldsEntry(element, type, step.index)
+                                  : Element(element, type, place);
       if (outcome != Outcome::kOk) return outcome;
       const char c = reader_.Peek();
       if (c == ']') break;
@@ -48,6 +57,30 @@ Interpreter::Outcome Interpreter::ListElements(Elements& elements, const ValueTy
   reader_.Skip();
   reader_.Leave();
   return Outcome::kOk;
+}
+
+// An entry that the earlier object has too, in whatever place, is copied from there, which shares its text.
+Interpreter::Outcome Interpreter::ManagedFieldsEntry(void* element, const ValueType& type, std::size_t index) {
+  if (reader_.Peek() != '{') return Element(element, type, Place::kPlain);
+  const std::size_t first = trace_->slots.OfEntries();
+  MemberHash& now = trace_->now[first + index];
+  for (std::size_t i = 0; i < MemberSlots::kEntries; ++i) {
+    const std::size_t place = (index + i) % MemberSlots::kEntries;  // most stand where they stood
+    if (!FindEarlier(first + place)) continue;
+    const auto& metadata = *static_cast<const meta::v1::ObjectMeta*>(
+        static_cast<const void*>(static_cast<const char*>(trace_->before) + top_->metadata_offset));
+    if (place >= metadata.managedFields.size()) break;
+    same_entries_ += place == index;
+    *static_cast<meta::v1::ManagedFieldsEntry*>(element) = metadata.managedFields[place];
+    return TakeEarlier(now, first + place);
+  }
+  const char* const start = reader_.position();
+  const std::size_t members = reader_.members();
+  const Outcome outcome = Element(element, type, Place::kPlain);
+  if (outcome == Outcome::kOk) {
+    now = Hashed({start, static_cast<std::size_t>(reader_.position() - start)}, reader_.members() - members);
+  }
+  return outcome;
 }
 
 Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& type) {

@@ -309,12 +309,7 @@ Interpreter::Outcome Interpreter::Base64(Bytes& bytes, char c) {
 
 // Any value. Fields that hold whole objects (fieldsV1) repeat like other subtrees, and are shared like them.
 Interpreter::Outcome Interpreter::RawMember(Json& value, const Field& field, char c) {
-  if (c == '{' && MayShare(field)) {
-    if (SubtreeMemo::FieldStats* stats = shared_->subtrees.Try(field); stats != nullptr) {
-      return Memoised(&value, field, *stats);
-    }
-  }
-  return Raw(value);
+  return c == '{' && IsShared(field) ? SharedBlock(&value, field) : Raw(value);
 }
 
 Interpreter::Outcome Interpreter::Raw(Json& value) {

@@ -93,21 +93,26 @@ Hash128 KeyedHash::operator()(std::string_view text, std::uint64_t seed) const n
   return hash;
 }
 
-std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
+std::uint64_t KeyedHash::Lane(std::string_view text, std::uint64_t seed) const noexcept {
   const char* p = text.data();
   std::size_t left = text.size();
-  std::uint64_t a = keys_[0];
+  std::uint64_t a = keys_[0] ^ seed;
   while (left > 16) {
     a = Mix(a ^ Load64(p), Load64(p + 8) ^ keys_[4]);
     p += 16;
     left -= 16;
   }
   const Words tail = Tail(p, left);
-  a = Mix(Mix(a ^ tail.first, tail.last ^ keys_[4]) ^ text.size(), keys_[6]);
+  return Mix(Mix(a ^ tail.first, tail.last ^ keys_[4]) ^ text.size(), keys_[6]);
+}
+
+std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
+  const std::uint64_t hash = Lane(text, 0);
 #ifdef KGEN_CODEC_WEAK_HASH
-  a = (a & 0xFF) << 56 | (a & 0xFF);
+  return (hash & 0xFF) << 56 | (hash & 0xFF);
+#else
+  return hash;
 #endif
-  return a;
 }
 
 // ---- StringPool. ----

@@ -44,6 +44,8 @@ class KeyedHash {
   Hash128 operator()(std::string_view text, std::uint64_t seed) const noexcept;
   // One lane: for the pool, which compares bytes. Keyed all the same, so that nobody can make its chains long.
   std::uint64_t Short(std::string_view text) const noexcept;
+  // One lane, for a comparison with one other hash (codec/member_hashes.h). Never weak.
+  std::uint64_t Lane(std::string_view text, std::uint64_t seed) const noexcept;
 
  private:
   std::uint64_t keys_[8];
@@ -110,6 +112,7 @@ class SubtreeMemo {
     bool variant;  // decoded under other options, so not the same
   };
   Key MakeKey(std::string_view raw, const Field& field, bool variant) const noexcept;
+  const KeyedHash& hash() const noexcept { return hash_; }
 
   struct Hit {
     detail::BlockHeader* block = nullptr;  // one reference, owned by the caller; null: not found

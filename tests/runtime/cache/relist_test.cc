@@ -115,6 +115,41 @@ TEST_P(RelistTest, ResyncsForALateHandlerThoughNobodyAskedBefore) {
   EXPECT_EQ(late.size(), 2u);
 }
 
+// So many different specs that the memo of equal subtrees has given up on them.
+std::vector<std::string> Specs(std::string_view version) {
+  std::vector<std::string> items;
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i);
+    items.push_back(ObjectJson("a" + n, version, R"("spec":{"nodeName":"the node with the number )" + n + R"("})"));
+  }
+  return items;
+}
+
+TEST_P(RelistTest, SharesWhatAnUpdateOrARelistLeavesUnchangedWithTheObjectThatItReplaces) {
+  Sync("5", Specs("1"));
+  const auto get = [&] { return Informer().Indexer().Snapshot().Get({"ns", "a20"}); };
+  const Ref<const Sample> listed = get();
+  Send(EventJson("MODIFIED", Specs("6")[20]));
+  const Ref<const Sample> updated = get();
+  EXPECT_EQ(updated->metadata.resourceVersion, "6");
+  EXPECT_EQ(&*updated->spec, &*listed->spec);
+  Relist("9", Specs("8"));
+  const Ref<const Sample> relisted = get();
+  EXPECT_EQ(relisted->metadata.resourceVersion, "8");
+  EXPECT_EQ(&*relisted->spec, &*listed->spec);
+}
+
+TEST_P(RelistTest, SharesUnchangedMembersOfObjectsThatATransformChanges) {
+  ASSERT_TRUE(Informer().SetTransform([](Sample& s) { s.metadata.annotations["seen"] = s.metadata.resourceVersion; }));
+  Sync("5", Specs("1"));
+  for (const std::string version : {"6", "7"}) {
+    Send(EventJson("MODIFIED", Specs(version)[20]));
+    const Ref<const Sample> updated = Informer().Indexer().Snapshot().Get({"ns", "a20"});
+    EXPECT_EQ(updated->spec->nodeName, "the node with the number 20");
+    EXPECT_EQ(updated->metadata.annotations["seen"], version);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RelistTest, ::testing::Range<std::uint64_t>(0, 4));
 
 }  // namespace

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "kgen/core/json.h"
+#include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"
@@ -102,8 +103,12 @@ class ObjectDecoder {
   const TypeTable& table() const noexcept;
 
   // One object, as an immutable block. Misfits go to options.misfits.
+  //
+  // `before` may be an earlier state of the object, made by any decoder with the same options: members of the object
+  // and of its metadata whose bytes have not changed share their blocks with it and are not decoded again. Any other
+  // object, and null, are right as well; they just share nothing.
   // Errors: kDecode (see above); the message holds the object's namespace/name as far as it was read.
-  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {});
+  Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {}, const AnyRef& before = {});
 
   // Forgets every shared string and subtree that no object uses any more. Cost: one pass over pool and memo, or a few.
   void Sweep();
@@ -128,6 +133,9 @@ struct Identity {
   std::string name, namespace_, resource_version, api_version, kind;
 };
 Identity PeekIdentity(std::string_view json) noexcept;
+
+// Namespace and name of an object, found without decoding it. False if they were not found. Cheap where they come early.
+bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept;
 
 }  // namespace kgen
 

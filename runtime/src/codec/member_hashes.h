@@ -1,0 +1,105 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// MemberHashes: what an object was decoded from, member by member.
+//
+// An update or a relist repeats most of an object. A decoder that is given the earlier state of an object compares the
+// bytes of each member with a keyed hash of what that member came from then; where they agree, the new object shares
+// the member's block, which costs neither parsing nor memory.
+//
+//   object block: header | struct | hashes        (header.word: kHasHashes)
+//
+// A member here is one of the object, or one of its metadata, that holds a block: a box, a list, a map or raw JSON.
+// `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have hashes
+// of their own, since an update usually changes one of them.
+//
+// A hash says that the block was decoded from these bytes, and nothing about which object they belonged to: sharing is
+// right whatever earlier state a decoder is given. 64 bits are enough, because a hash is compared with one other only
+// and the keys never leave the process (codec/sharing.h).
+//
+// An object with a field of the wrong type has no hashes: it must be reported each time, so it is decoded each time.
+#ifndef KGEN_SRC_CODEC_MEMBER_HASHES_H_
+#define KGEN_SRC_CODEC_MEMBER_HASHES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kgen/core/ref.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen::codec {
+
+// Which members of a type have hashes, and where.
+//
+// Thread safety: const.
+class MemberSlots {
+ public:
+  static constexpr std::uint8_t kNone = 0xFF;
+  static constexpr std::size_t kEntries = 4;  // of managedFields, the first ones
+
+  explicit MemberSlots(const TypeTable& table);
+
+  // Of a member of the object, or of its metadata; kNone: it has no hash.
+  std::uint8_t OfObject(const Field& field) const noexcept { return object_[Index(field, *table_)]; }
+  std::uint8_t OfMetadata(const Field& field) const noexcept { return metadata_[Index(field, *metadata_table_)]; }
+  // Of metadata.managedFields, and of its first entry; those of the others follow. Only of an object with metadata.
+  std::uint8_t OfManagedFields() const noexcept { return managed_fields_; }
+  std::uint8_t OfEntries() const noexcept { return entries_; }
+
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  static std::size_t Index(const Field& field, const TypeTable& table) noexcept {
+    return static_cast<std::size_t>(&field - table.begin());
+  }
+  void AddTable(const TypeTable& table, std::vector<std::uint8_t>& slots);
+
+  const TypeTable* table_;
+  const TypeTable* metadata_table_ = nullptr;  // null: the object has no ObjectMeta
+  std::vector<std::uint8_t> object_;
+  std::vector<std::uint8_t> metadata_;
+  std::uint8_t managed_fields_ = kNone;
+  std::uint8_t entries_ = kNone;
+  std::size_t count_ = 0;
+};
+
+// The bytes that one member was decoded from.
+struct MemberHash {
+  std::uint64_t hash = 0;     // 0: none
+  std::uint32_t size = 0;     // in bytes
+  std::uint32_t members = 0;  // JSON members in it, which count against DecodeOptions::max_fields
+};
+
+// The hashes behind the struct in an object's block. A view.
+class MemberHashes {
+ public:
+  MemberHashes() = default;
+  // Of a block that was made by NewObject() with these slots.
+  explicit MemberHashes(detail::ObjectBlock* block) noexcept;
+
+  // A block with room for hashes, all of which are unset; the struct is raw memory, to be constructed by the caller.
+  static detail::ObjectBlock* NewObject(const TypeTable& table, const MemberSlots& slots);
+  // Says that the hashes count.
+  static void Seal(detail::ObjectBlock* block) noexcept;
+  // The hashes of an object that is sealed; empty: it is not, or is of another type.
+  static MemberHashes Of(const AnyRef& object, const TypeTable& table) noexcept;
+
+  bool empty() const noexcept { return hashes_ == nullptr; }
+  // Only if not empty.
+  MemberHash& operator[](std::size_t slot) const noexcept { return hashes_[slot]; }
+
+ private:
+  MemberHash* hashes_ = nullptr;
+};
+
+// One decoding: the object that is being made, and the earlier one.
+struct MemberTrace {
+  const MemberSlots& slots;
+  MemberHashes now;
+  MemberHashes earlier{};        // may be empty
+  const void* before = nullptr;  // its struct, if not empty
+};
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_MEMBER_HASHES_H_
