@@ -12,7 +12,6 @@
 #include "cache/deliberate_bugs.h"
 #include "cache/event_queue.h"
 #include "core/tell.h"
-#include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
 namespace {
@@ -333,15 +332,10 @@ bool Listener::gone() const noexcept { return impl_->gone(); }
 
 namespace {
 
-// An update that changed nothing: a resync, or an object that a relist found as it was. [INF SI-10]
-bool IsSync(const AnyEvent& event) noexcept {
-  if (event.type != AnyEvent::Type::kUpdated) return false;
-  if (event.reason == Reason::kResync) return true;
-  const meta::v1::ObjectMeta* before = event.before.metadata();
-  const meta::v1::ObjectMeta* now = event.now.metadata();
-  return before != nullptr && now != nullptr && now->resourceVersion.has_value() &&
-         before->resourceVersion == now->resourceVersion;
-}
+// An update that changed nothing: a resync, or an object that a list or a watch brought as it was. EventBatch decides
+// which ones these are. An equal resource version is not enough here: after the server's history was replaced, it may
+// stand for another state.
+bool IsSync(const AnyEvent& event) noexcept { return event.reason == Reason::kResync; }
 
 }  // namespace
 

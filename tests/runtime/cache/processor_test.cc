@@ -406,9 +406,9 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue_SI_10_RS_0
   processor.Add(Listen([&](const AnyEvent& e) { never.push_back(e.key.name.str()); }), 0s, simulation_.clock()->Now());
 
   processor.Distribute(
-      Events(Update("early", "1", "1", Reason::kRelist)));  // before the first check everybody is told [RS-09]
+      Events(Update("early", "1", "1", Reason::kResync)));  // before the first check everybody is told [RS-09]
   EXPECT_FALSE(processor.ShouldResync(simulation_.clock()->Now() + 9s));
-  processor.Distribute(Events(Update("not-due", "1", "1", Reason::kRelist)));
+  processor.Distribute(Events(Update("not-due", "1", "1", Reason::kResync)));
   processor.Distribute(Events(Update("changed", "1", "2")));
   EXPECT_TRUE(processor.ShouldResync(simulation_.clock()->Now() + 10s));
   Processor::Deliver(processor.TakeDue(), Events(Resync("due")));

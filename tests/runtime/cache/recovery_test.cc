@@ -209,6 +209,38 @@ TEST_P(RecoveryTest, HandlersAreToldTheDifferenceToTheCopy) {
   EXPECT_EQ(informers_.back()->store()->Look("default", "s0").As<Sample>().get()->spec->replicas, 2);
 }
 
+// Once a resync check has passed, a handler that was not due hears of nothing that is unchanged. An update whose
+// version the old history had given to another state is not that.
+TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncHearOfAChangeUnderAnEqualVersion) {
+  std::vector<std::string> heard;
+  auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
+  informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
+  const Registration registration = informers_.back()->AddEventHandler(
+      [&](const AnyEvent& event) {
+        if (event.type == AnyEvent::Type::kUpdated) heard.push_back(std::string(ToString(event.reason)));
+      },
+      {});
+  const Registration often = informers_.back()->AddEventHandler([](const AnyEvent&) {}, {.resync = 2s});
+  informers_.back()->Start({});
+  cluster_.RunUntilIdle();
+  cluster_.Advance(10s);  // checks pass
+  cluster_.SaveCopy();
+  const auto update = [&](int replicas) {
+    Must(cluster_.Update(R"({"apiVersion":"test.kgen.dev/v1","kind":"Sample","metadata":{"namespace":"default",)"
+                         R"("name":"s0"},"spec":{"replicas":)" +
+                         std::to_string(replicas) + "}}"));
+  };
+  update(1);
+  Add("lost");  // so that the copy is behind the cache
+  cluster_.RunUntilIdle();
+  heard.clear();
+  cluster_.RestoreCopy();
+  update(2);  // gets the version of the update that was lost
+  cluster_.RunUntilIdle();
+  cluster_.Advance(3s);
+  EXPECT_THAT(heard, ::testing::ElementsAre("relist"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RecoveryTest, ::testing::Range<std::uint64_t>(0, 24));
 
 }  // namespace
