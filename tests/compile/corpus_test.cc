@@ -16,7 +16,8 @@
 
 namespace {
 
-TEST(Corpus, CompilesLinksAndTravels_ACC_01_ACC_02) {
+// Contract: generator ACC-01, ACC-02.
+TEST(Corpus, CompilesLinksAndTravels) {
 #ifdef KGEN_HAVE_CORPUS
   EXPECT_GE(corpus::Kinds().size(), 13u);
   corpus::cert_manager::v1::Certificate certificate;

@@ -27,7 +27,8 @@ namespace {
 using hostile::default_::v1::Client;
 using hostile::default_::v1::ClientSpec;
 
-TEST(HostileNames, AllReachTheirOwnMember_NAM_09) {
+// Contract: generator NAM-09.
+TEST(HostileNames, AllReachTheirOwnMember) {
   const std::string text =
       R"({"apiVersion":"default.example.com/v1","kind":"Client","metadata":{},"spec":{"foo-bar":"1","foo.bar":"2","fooBar":"3","foo_bar":"4"}})";
   const Client client = kgen::Must(kgen::Decode<Client>(text));
@@ -38,14 +39,16 @@ TEST(HostileNames, AllReachTheirOwnMember_NAM_09) {
   EXPECT_TRUE(client.spec->unknown_fields.empty());
 }
 
-TEST(HostileNames, KeepTheirBytesOnTheWire_NAM_24) {
+// Contract: generator NAM-24.
+TEST(HostileNames, KeepTheirBytesOnTheWire) {
   Client client;
   client.spec->caf_u00e9 = "1";
   EXPECT_EQ(kgen::Encode(client),
             "{\"apiVersion\":\"default.example.com/v1\",\"kind\":\"Client\",\"spec\":{\"caf\xC3\xA9\":\"1\"}}");
 }
 
-TEST(HostileNames, ThatJsonWouldEscapeTravelAsUnknownFields_SEC_01) {
+// Contract: generator SEC-01.
+TEST(HostileNames, ThatJsonWouldEscapeTravelAsUnknownFields) {
   const std::string text =
       R"({"apiVersion":"default.example.com/v1","kind":"Client","spec":{"new\nline":"2","quo\"te\\":"3"}})";
   const Client client = kgen::Must(kgen::Decode<Client>(text));
@@ -61,7 +64,8 @@ TEST(HostileNames, OfNestedTypesAreTold) {
   EXPECT_EQ(kgen::Must(kgen::Decode<Client>(kgen::Encode(client))), client);
 }
 
-TEST(HostileEnums, HaveDistinctConstantsWithTheirOwnText_ENUM_03_ENUM_04) {
+// Contract: generator ENUM-03, ENUM-04.
+TEST(HostileEnums, HaveDistinctConstantsWithTheirOwnText) {
   using Mode = ClientSpec::ModeValues;
   EXPECT_EQ(Mode::kEmpty, "");
   EXPECT_EQ(Mode::kNotEqual, "!=");
@@ -72,7 +76,8 @@ TEST(HostileEnums, HaveDistinctConstantsWithTheirOwnText_ENUM_03_ENUM_04) {
   EXPECT_EQ(ClientSpec::CodeValues::kValueMinus9223372036854775808, INT64_MIN);
 }
 
-TEST(HostileKinds, CompileUnderTheirOwnNames_CRD_29) {
+// Contract: generator CRD-29.
+TEST(HostileKinds, CompileUnderTheirOwnNames) {
   hostile::default_::v1::Lister lister;
   hostile::default_::v1::Values values;
   hostile::default_::v1::String lower_case;
@@ -83,7 +88,8 @@ TEST(HostileKinds, CompileUnderTheirOwnNames_CRD_29) {
   EXPECT_EQ(event.metadata.name, start.metadata.name);
 }
 
-TEST(HostileColumns, ReadAsTheCrdHasThem_CRD_21_SEC_02) {
+// Contract: generator CRD-21, SEC-02.
+TEST(HostileColumns, ReadAsTheCrdHasThem) {
   const auto columns = hostile::default_::v1::ScalePaths::kPrinterColumns;
   ASSERT_EQ(columns.size(), 4u);
   EXPECT_EQ(columns[0].json_path, R"(.status.conditions[?(@.type == "Ready")].status)");
@@ -97,7 +103,8 @@ TEST(HostileColumns, ReadAsTheCrdHasThem_CRD_21_SEC_02) {
   EXPECT_EQ(columns[3].description, "Closes */ a comment, ends in a backslash \\");
 }
 
-TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn_NAM_08) {
+// Contract: generator NAM-08.
+TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn) {
   using hostile::default_::v1::ScalePaths;
   EXPECT_EQ(ScalePaths::ScalePaths_::kSpecReplicas, ".spec.shards");
   EXPECT_EQ(ScalePaths::ScalePaths_::kLabelSelector, "");
@@ -113,7 +120,8 @@ TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn_NAM_08) {
             R"("ScalePaths":{"a":"1"},"SelectableFields":"2","kPrinterColumns":"3"})");
 }
 
-TEST(V1beta1, GivesEachVersionWhatStandsAboveThem_V1B_02) {
+// Contract: generator V1B-02.
+TEST(V1beta1, GivesEachVersionWhatStandsAboveThem) {
   using Old = hostile::start::v1alpha1::Oldie;
   using New = hostile::start::v1alpha2::Oldie;
   EXPECT_EQ(Old::ScalePaths::kLabelSelector, ".spec.selector");
@@ -125,7 +133,8 @@ TEST(V1beta1, GivesEachVersionWhatStandsAboveThem_V1B_02) {
   EXPECT_EQ(New::kPrinterColumns[0].name, "Own") << "its own win [MV-08]";
 }
 
-TEST(HostileMembers, HideNothingFromTheTables_NAM_16) {
+// Contract: generator NAM-16.
+TEST(HostileMembers, HideNothingFromTheTables) {
   using hostile::default_::v1::ScalePaths;
   const std::string_view text =
       R"({"apiVersion":"default.example.com/v1","kind":"ScalePaths","spec":{"scalePaths":[{"b":"1"}]},"kScalePathsFields":"2"})";
@@ -158,7 +167,8 @@ concept HasUnservedAccessor = requires(const T& c) { c.DefaultV1_2_3(); };
 template <typename T>
 concept HasEscapedGroup = requires(const T& f) { f.Start_().Auto(); };
 
-TEST(HostileGroups, HaveAccessors_GRP_02_GRP_06) {
+// Contract: generator GRP-02, GRP-06.
+TEST(HostileGroups, HaveAccessors) {
   EXPECT_TRUE(HasServedAccessors<hostile::Clientset>);
   EXPECT_TRUE(HasEscapedGroup<hostile::SharedInformerFactory>);
   EXPECT_FALSE(HasUnservedAccessor<hostile::Clientset>) << "[MV-02]";

@@ -14,7 +14,8 @@ namespace {
 
 using ring::ring::v1::Ring;
 
-TEST(Ring, CompilesAndGoesRound_REF_08) {
+// Contract: generator REF-08.
+TEST(Ring, CompilesAndGoesRound) {
   const std::string json =
       R"({"apiVersion":"ring.example.com/v1","kind":"Ring","spec":{"inline":{"third":{"ring":{"spec":{"name":"inner"}}}},)"
       R"("named":{"a":{"first":{"name":"b"}}},"second":{"third":{"first":{"name":"c"}}},"seconds":[{"first":{}}]}})";

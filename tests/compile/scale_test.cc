@@ -54,26 +54,30 @@ constexpr bool kHasNoScale = !ReadsAtAll<Client> && !WritesAtAll<Client>;
 using Core = decltype(std::declval<k8s::Clientset>().CoreV1());
 using Apps = decltype(std::declval<k8s::Clientset>().AppsV1());
 
-TEST(ScaleOfTheBuiltInApi, IsThereWhereThePathIs_OP_13) {
+// Contract: generator OP-13.
+TEST(ScaleOfTheBuiltInApi, IsThereWhereThePathIs) {
   EXPECT_TRUE(kScales<decltype(std::declval<Core>().ReplicationControllers(""))>);
   EXPECT_TRUE(kScales<decltype(std::declval<Apps>().Deployments(""))>);
   EXPECT_TRUE(kScales<decltype(std::declval<Apps>().ReplicaSets(""))>);
   EXPECT_TRUE(kScales<decltype(std::declval<Apps>().StatefulSets(""))>);
 }
 
-TEST(ScaleOfTheBuiltInApi, DoesNotCompileElsewhere_OP_13) {
+// Contract: generator OP-13.
+TEST(ScaleOfTheBuiltInApi, DoesNotCompileElsewhere) {
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<Core>().Pods(""))>);
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<Core>().Nodes())>);
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<Apps>().DaemonSets(""))>);
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<k8s::Clientset>().CoordinationV1().Leases(""))>);
 }
 
-TEST(ScaleOfACustomResource, IsThereWhereItIsDeclared_CRD_20) {
+// Contract: generator CRD-20.
+TEST(ScaleOfACustomResource, IsThereWhereItIsDeclared) {
   EXPECT_TRUE(kScales<decltype(std::declval<acme::Clientset>().ShopV1().Orders(""))>);
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<hostile::Clientset>().CoreStrimziV1beta1().Events(""))>);
 }
 
-TEST(ScaleOfADeployment, ChangesItsReplicas_OP_13) {
+// Contract: generator OP-13.
+TEST(ScaleOfADeployment, ChangesItsReplicas) {
   Cluster cluster;
   const auto deployments = k8s::Clientset(cluster.Connection()).AppsV1().Deployments("default");
   k8s::apps::v1::Deployment web = kgen::testing::MinimalObject("apps/v1", "Deployment", "default", "web");
@@ -97,7 +101,8 @@ TEST(ScaleOfADeployment, ChangesItsReplicas_OP_13) {
                                             "update deployments/scale default/web"}));
 }
 
-TEST(ScaleOfACustomResource, GoesByItsPaths_CRD_20) {
+// Contract: generator CRD-20.
+TEST(ScaleOfACustomResource, GoesByItsPaths) {
   Cluster cluster;
   const acme::Clientset clientset(cluster.Connection());
   Must(kgen::crd::Install(clientset, acme::Manifests()));

@@ -30,7 +30,8 @@ constexpr const char* kWhole =
     R"("photo":"aGk=","priority":"Urgent","quantity":3,"shelves":[[1,2],[]],"template":{"kept":true},)"
     R"("weight":"1500m","voucher":null},"status":{"availableReplicas":0}})";
 
-TEST(Order, TravelsThroughEveryShapeUnchanged_ACC_02) {
+// Contract: generator ACC-02.
+TEST(Order, TravelsThroughEveryShapeUnchanged) {
   const auto order = kgen::Decode<Order>(kWhole);
   ASSERT_TRUE(order) << order.error();
   EXPECT_EQ(kgen::Encode(*order), kWhole);
@@ -64,7 +65,8 @@ TEST(Order, IsMadeWithDesignatedInitializers) {
   EXPECT_FALSE(copy == order);
 }
 
-TEST(OrderList, IsARangeOfItsItems_WK_17) {
+// Contract: generator WK-17.
+TEST(OrderList, IsARangeOfItsItems) {
   const auto list = kgen::Decode<OrderList>(
       R"({"apiVersion":"shop.example.com/v1","kind":"OrderList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})");
   ASSERT_TRUE(list) << list.error();
@@ -80,13 +82,15 @@ TEST(Manifests, AreTheCustomResourceDefinitionsOfTheInput) {
   EXPECT_NE(acme::Manifests()[0].find(R"("name":"orders.shop.example.com")"), std::string_view::npos);
 }
 
-TEST(Order, SaysWhereItsScaleStands_CRD_20) {
+// Contract: generator CRD-20.
+TEST(Order, SaysWhereItsScaleStands) {
   static_assert(Order::ScalePaths::kSpecReplicas == ".spec.packers");
   EXPECT_EQ(Order::ScalePaths::kStatusReplicas, ".status.availableReplicas");
   EXPECT_EQ(Order::ScalePaths::kLabelSelector, ".status.selector");
 }
 
-TEST(Order, SaysWhatKubectlShows_CRD_21) {
+// Contract: generator CRD-21.
+TEST(Order, SaysWhatKubectlShows) {
   std::string shown;
   for (const kgen::PrinterColumn& column : Order::kPrinterColumns) {
     shown.append(column.name).append(" ").append(column.type).append(" ").append(column.json_path).append("\n");
@@ -94,7 +98,8 @@ TEST(Order, SaysWhatKubectlShows_CRD_21) {
   EXPECT_EQ(shown, "Item string .spec.item\nQuantity integer .spec.quantity\nAge date .metadata.creationTimestamp\n");
 }
 
-TEST(Order, IsSelectedByItsSelectableFields_CRD_23) {
+// Contract: generator CRD-23.
+TEST(Order, IsSelectedByItsSelectableFields) {
   kgen::testing::Cluster cluster;
   const acme::Clientset clientset(cluster.Connection());
   kgen::Must(kgen::crd::Install(clientset, acme::Manifests()));
@@ -111,7 +116,8 @@ TEST(Order, IsSelectedByItsSelectableFields_CRD_23) {
 template <typename T>
 concept CanUpdateStatus = requires(const T& client, const Order& order) { client.UpdateStatus(order); };
 
-TEST(OrdersClient, HasTheVerbsOfItsResource_CLI_06_CRD_19) {
+// Contract: generator CLI-06, CRD-19.
+TEST(OrdersClient, HasTheVerbsOfItsResource) {
   using Client = decltype(std::declval<acme::Clientset>().ShopV1().Orders(""));
   EXPECT_TRUE(CanUpdateStatus<Client>);
   EXPECT_TRUE((std::is_same_v<decltype(std::declval<Client>().Get("")), kgen::Result<Order>>));

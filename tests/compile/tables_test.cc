@@ -46,7 +46,8 @@ TEST(Tables, AreOfTheRuntimesVersion) {
   for (const kgen::TypeTable* table : AllTables()) EXPECT_EQ(table->version, kgen::kTableVersion) << table->name;
 }
 
-TEST(Tables, FindEachFieldByItsWireName_NAM_02) {
+// Contract: generator NAM-02.
+TEST(Tables, FindEachFieldByItsWireName) {
   for (const kgen::TypeTable* table : AllTables()) {
     for (const kgen::Field& field : *table)
       EXPECT_EQ(table->Find(field.wire_name()), &field) << table->name << " " << field.wire_name();
@@ -78,7 +79,8 @@ TEST(Tables, AreHashedWhereverAHashExists) {
   }
 }
 
-TEST(Tables, OfKindsSayWhoTheyAre_SCH_01) {
+// Contract: generator SCH-01.
+TEST(Tables, OfKindsSayWhoTheyAre) {
   const kgen::KindInfo& pod = *k8s::core::v1::Pod::kTable.kind;
   EXPECT_EQ(pod.group, "");
   EXPECT_EQ(pod.version, "v1");
@@ -92,7 +94,8 @@ TEST(Tables, OfKindsSayWhoTheyAre_SCH_01) {
   EXPECT_EQ(k8s::core::v1::Node::kTable.kind->scope, kgen::Scope::kCluster);
 }
 
-TEST(Tables, OfTwoRunsLiveInOneProgram_OUT_13) {
+// Contract: generator OUT-13.
+TEST(Tables, OfTwoRunsLiveInOneProgram) {
   std::set<std::string_view> names;
   for (const kgen::TypeTable* table : AllTables()) EXPECT_TRUE(names.insert(table->name).second) << table->name;
 }

@@ -45,7 +45,8 @@ class DeclaredTest : public ::testing::Test {
   std::string namespace_;
 };
 
-TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13) {
+// Contract: generator OP-13.
+TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion) {
   const auto deployments = kubernetes_->AppsV1().Deployments(namespace_);
   Deployment web{.metadata = {.name = "web"}};
   web.spec->replicas = 1;
@@ -78,7 +79,8 @@ TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion_OP_13
   EXPECT_EQ(deployments.GetScale("none").error().code(), Code::kNotFound);
 }
 
-TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths_CRD_20) {
+// Contract: generator CRD-20.
+TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   const auto orders = shop_->ShopV1().Orders(namespace_);
   Must(orders.Create({.metadata = {.name = "first"}, .spec = OrderSpec{.item = "teapot", .quantity = 2}}));
@@ -99,7 +101,8 @@ TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths_CRD_20) {
   EXPECT_EQ(orders.UpdateScale("first", scale).error().code(), Code::kConflict);
 }
 
-TEST_F(DeclaredTest, SelectableFieldsAreWhatTheServerSelectsBy_CRD_23) {
+// Contract: generator CRD-23.
+TEST_F(DeclaredTest, SelectableFieldsAreWhatTheServerSelectsBy) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   const auto orders = shop_->ShopV1().Orders(namespace_);
   for (const char* item : {"teapot", "cup"}) {
@@ -112,7 +115,8 @@ TEST_F(DeclaredTest, SelectableFieldsAreWhatTheServerSelectsBy_CRD_23) {
   EXPECT_EQ(orders.List({.field_selector = "spec.quantity=1"}).error().code(), Code::kInvalid);
 }
 
-TEST_F(DeclaredTest, PrinterColumnsAreWhatKubectlShows_CRD_21) {
+// Contract: generator CRD-21.
+TEST_F(DeclaredTest, PrinterColumnsAreWhatKubectlShows) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   Must(shop_->ShopV1()
            .Orders(namespace_)

@@ -219,7 +219,8 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
   EXPECT_EQ(recorder.faults(), 0);
 }
 
-TEST_F(InformerTest, ComesBackAfterARealExpiredVersionWithoutLosingADeletion_ER_06) {
+// Contract: informer ER-06.
+TEST_F(InformerTest, ComesBackAfterARealExpiredVersionWithoutLosingADeletion) {
   Must(Orders().Create(NewOrder("stays", 1)));
   acme::SharedInformerFactory own(*shop_, {.namespace_ = namespace_});
   auto orders = own.Shop().V1().Orders();

@@ -144,6 +144,37 @@ file templates/README.md 'The variables: `name`.'
 file templates/type.mustache '{{name}} {{#fields}}x{{/fields}}'
 fires TemplatesFindsAVariableNobodyListed templates "fields: not listed"
 
+# coverage_document ROWS: a document with one table.
+coverage_document() {
+  file docs/contract-coverage.md "## Informer
+
+| item | meaning | tests |
+|---|---|---|
+$1"
+}
+
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
+silent ContractsLetAnUpToDateTablePass contracts
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesSomethingElse) {'
+fires ContractsFindATableThatIsOutOfDate contracts "run ./dev contracts"
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'TEST(A, DoesIt) {'
+fires ContractsFindAnItemThatLostItsTest contracts "docs/contract-coverage.md:5: no test names CT-06"
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: informer CT-06\nTEST(A, DoesIt) {'
+fires ContractsFindACommentOfAnotherForm contracts "tests/a_test.cc:1: a contract comment is one line"
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: informer CT06.\nTEST(A, DoesIt) {'
+fires ContractsFindAnItemOfAnotherForm contracts "tests/a_test.cc:1: 'informer CT06'"
+coverage_document '| CT-06 | The store decides. | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: client TRN-10; informer CT-06.\nTEST(A, DoesIt) {'
+fires ContractsFindAContractWithoutATable contracts "no heading '## client'"
+coverage_document '| CT-06 |  | `A.DoesIt` |'
+file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
+fires ContractsFindAnItemWithoutAMeaning contracts "docs/contract-coverage.md:5: an item without a meaning"
+
 file runtime/include/kgen/core/a.h 'inline std::string text;'
 fires HeadersFindsAMissingInclude headers "does not compile alone with g++"
 file runtime/include/kgen/core/a.h 'inline int twice;'

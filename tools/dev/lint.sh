@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows public reach blocking clock length copyright workplace templates headers tidy)
+lint_rules=(format arrows public reach blocking clock length copyright workplace templates contracts headers tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -29,6 +29,9 @@ lint_format() {
     [ -z "$findings" ] || { printf '%s:1: not formatted; run gofmt -w\n' $findings; return 1; }
   fi
 }
+
+# docs/contract-coverage.md lists the tests that the comments above them name.
+lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
 # Each public header compiles alone, twice in one file, with both compilers. What passed is remembered by the content
 # of the header and of all that it includes from here.
@@ -87,7 +90,7 @@ lint_compile() {
 # run_rule RULE: findings on standard output.
 run_rule() {
   case $1 in
-    format | headers | tidy | tidy-all) "lint_$1" ;;
+    format | headers | contracts | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verbs that build one program and run it: demo, regenerate, fuzz, simulate, bench.
+# Verbs that run one program: contracts, and, built before, demo, regenerate, fuzz, simulate, bench.
 
 # build_program TREE TARGET WHAT: says so and fails when the tree has no such target.
 build_program() {
@@ -8,6 +8,11 @@ build_program() {
   configure "$1"
   has_target "$1" "$2" || missing "target $2" "$3"
   build "$1" "$2"
+}
+
+verb_contracts() {
+  python3 tools/contract_table.py
+  git status --short docs/contract-coverage.md
 }
 
 verb_demo() {

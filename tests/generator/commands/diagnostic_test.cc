@@ -15,7 +15,8 @@
 namespace kgen::generator {
 namespace {
 
-TEST(DiagnosticsTest, RendersPlacePathAndHint_ERR_01_ERR_02) {
+// Contract: generator ERR-01, ERR-02.
+TEST(DiagnosticsTest, RendersPlacePathAndHint) {
   Diagnostics diagnostics;
   const std::uint32_t file = diagnostics.AddFile("crds/orders.yaml");
   diagnostics.Error("enum-type", {file, 31, 19, 2}, "an integer enum holds \"many\"", "spec.versions[0]",
@@ -26,7 +27,8 @@ TEST(DiagnosticsTest, RendersPlacePathAndHint_ERR_01_ERR_02) {
             "    hint: write a number\n");
 }
 
-TEST(DiagnosticsTest, SortsByPlaceAndDropsRepetitions_ERR_04) {
+// Contract: generator ERR-04.
+TEST(DiagnosticsTest, SortsByPlaceAndDropsRepetitions) {
   Diagnostics diagnostics;
   const std::uint32_t a = diagnostics.AddFile("a");
   const std::uint32_t b = diagnostics.AddFile("b");
@@ -37,7 +39,8 @@ TEST(DiagnosticsTest, SortsByPlaceAndDropsRepetitions_ERR_04) {
   EXPECT_EQ(diagnostics.Render(), "a:2:1: error: first [x]\na:2:9: error: second [x]\nb:1:1: error: third [x]\n");
 }
 
-TEST(DiagnosticsTest, ShowsAtMostTheLimitAndCountsTheRest_ERR_04) {
+// Contract: generator ERR-04.
+TEST(DiagnosticsTest, ShowsAtMostTheLimitAndCountsTheRest) {
   Diagnostics diagnostics;
   const std::uint32_t file = diagnostics.AddFile("a");
   for (std::uint32_t line = 1; line <= 5; ++line) diagnostics.Error("x", {file, line, 1, 0}, "e");
@@ -46,7 +49,8 @@ TEST(DiagnosticsTest, ShowsAtMostTheLimitAndCountsTheRest_ERR_04) {
             "a:1:1: error: e [x]\na:2:1: error: e [x]\na:9:1: warning: w [y]\n... and 3 more errors\n");
 }
 
-TEST(DiagnosticsTest, TurnsWarningsOffOrIntoErrorsById_ERR_07) {
+// Contract: generator ERR-07.
+TEST(DiagnosticsTest, TurnsWarningsOffOrIntoErrorsById) {
   Diagnostics diagnostics;
   diagnostics.Disable("quiet");
   diagnostics.Promote("loud");
@@ -66,7 +70,8 @@ TEST(DiagnosticsTest, ShowsNotesOnlyWhenAsked) {
   EXPECT_FALSE(diagnostics.has_errors());
 }
 
-TEST(Quote, MakesEverythingVisible_ERR_14) {
+// Contract: generator ERR-14.
+TEST(Quote, MakesEverythingVisible) {
   EXPECT_EQ(Quote("plain é 日"), "\"plain é 日\"");
   EXPECT_EQ(Quote("a\"b\\c"), "\"a\\\"b\\\\c\"");
   EXPECT_EQ(Quote(std::string("\0\n\t\x1B\x7F", 5)), "\"\\x00\\n\\t\\x1b\\x7f\"");
@@ -75,13 +80,15 @@ TEST(Quote, MakesEverythingVisible_ERR_14) {
   EXPECT_EQ(Quote("ééééé", 3), "\"ééé...\"");
 }
 
-TEST(Nearest, FindsWhatWasMeantAndNothingFar_ERR_10) {
+// Contract: generator ERR-10.
+TEST(Nearest, FindsWhatWasMeantAndNothingFar) {
   EXPECT_EQ(Nearest("strin", {"string", "integer"}), "string");
   EXPECT_EQ(Nearest("OUT", {"out", "verbose"}), "out");
   EXPECT_EQ(Nearest("xyzzy", {"string", "integer"}), "");
 }
 
-TEST(DocumentPath, ReadsAsUsersWriteIt_ERR_02) {
+// Contract: generator ERR-02.
+TEST(DocumentPath, ReadsAsUsersWriteIt) {
   const DocumentPath root;
   const DocumentPath spec = root.Key("spec");
   const DocumentPath versions = spec.Key("versions");
@@ -93,7 +100,8 @@ TEST(DocumentPath, ReadsAsUsersWriteIt_ERR_02) {
 }
 
 // Every Warning("id", ...) and Warn("id", ...) of the sources, so that the list cannot fall behind.
-TEST(DiagnosticsTest, ListsTheIdsOfAllWarnings_ERR_07) {
+// Contract: generator ERR-07.
+TEST(DiagnosticsTest, ListsTheIdsOfAllWarnings) {
   const std::regex call(R"re(\b(?:Warning|Warn)\(\s*"([a-z0-9-]+)")re");
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(test_support::SourcePath("generator"))) {

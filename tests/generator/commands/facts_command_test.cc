@@ -48,7 +48,8 @@ class Kgen : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Kgen, ShowsItsCommandsAndTheirOptions_CFG_08) {
+// Contract: generator CFG-08.
+TEST_F(Kgen, ShowsItsCommandsAndTheirOptions) {
   const Result help = Invoke({"--help"});
   EXPECT_EQ(help.code, kFine);
   EXPECT_THAT(help.out, HasSubstr("facts"));
@@ -60,7 +61,8 @@ TEST_F(Kgen, ShowsItsCommandsAndTheirOptions_CFG_08) {
   EXPECT_THAT(Invoke({"--version"}).out, ::testing::StartsWith("kgen "));
 }
 
-TEST_F(Kgen, RefusesWrongUseWithAHint_ERR_06_ERR_10) {
+// Contract: generator ERR-06, ERR-10.
+TEST_F(Kgen, RefusesWrongUseWithAHint) {
   EXPECT_EQ(Invoke({}).code, kBadUsage);
   const Result command = Invoke({"fact"});
   EXPECT_EQ(command.code, kBadUsage);
@@ -81,7 +83,8 @@ TEST_F(Kgen, PrintsTheFactsOfOneInput) {
   EXPECT_EQ(Invoke({"facts", "-"}, kDocument).out, file.out);
 }
 
-TEST_F(Kgen, WritesFactsIntoAFolderOnlyWhenTheyChange_OUT_03) {
+// Contract: generator OUT-03.
+TEST_F(Kgen, WritesFactsIntoAFolderOnlyWhenTheyChange) {
   const fs::path out = folder_ / "new" / "folder";
   ASSERT_EQ(Invoke({"facts", "--out", out, folder_ / "a.json"}).code, kFine);
   const std::string text = test_support::ReadFile(out / "a.json");
@@ -95,7 +98,8 @@ TEST_F(Kgen, WritesFactsIntoAFolderOnlyWhenTheyChange_OUT_03) {
   EXPECT_EQ(files, 1u);
 }
 
-TEST_F(Kgen, WritesNothingWhenOneInputIsBad_OUT_04_ERR_06) {
+// Contract: generator ERR-06, OUT-04.
+TEST_F(Kgen, WritesNothingWhenOneInputIsBad) {
   std::ofstream(folder_ / "bad.json") << "{\"openapi\": \"3.0.0\", \"components\": []}";
   const fs::path out = folder_ / "out";
   const Result result = Invoke({"facts", "--out", out, folder_ / "a.json", folder_ / "bad.json"});
@@ -105,7 +109,8 @@ TEST_F(Kgen, WritesNothingWhenOneInputIsBad_OUT_04_ERR_06) {
   EXPECT_FALSE(fs::exists(out));
 }
 
-TEST_F(Kgen, SaysWhenItCannotWrite_ERR_06_OUT_19) {
+// Contract: generator ERR-06, OUT-19.
+TEST_F(Kgen, SaysWhenItCannotWrite) {
   std::ofstream(folder_ / "file") << "x";
   const Result result = Invoke({"facts", "--out", folder_ / "file" / "below", folder_ / "a.json"});
   EXPECT_EQ(result.code, kCannotWrite);

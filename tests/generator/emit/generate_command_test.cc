@@ -89,7 +89,8 @@ TEST_F(Generate, ShowsItsOptionsWithExamples) {
   EXPECT_THAT(result.err, IsEmpty());
 }
 
-TEST_F(Generate, TellsWhatACommandLineLacks_ERR_06) {
+// Contract: generator ERR-06.
+TEST_F(Generate, TellsWhatACommandLineLacks) {
   EXPECT_EQ(Invoke({orders_}).code, kBadUsage);
   EXPECT_EQ(Invoke({"--out", out_}).code, kBadUsage);
   for (const char* bad : {"main", "Acme", "kgen", "kgen::x", "std", "a__b", "class", "a:b", "../x", "", "a::", "_a"}) {
@@ -101,7 +102,8 @@ TEST_F(Generate, TellsWhatACommandLineLacks_ERR_06) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyOfThem_OUT_03) {
+// Contract: generator OUT-03.
+TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyOfThem) {
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
   const Tree before = ReadTree(out_);
   for (const auto& [path, text] : before) {
@@ -117,14 +119,16 @@ TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyO
   EXPECT_EQ(ReadTree(out_), before);
 }
 
-TEST_F(Generate, GivesTheSameBytesInEveryOrder_OUT_01_OUT_02) {
+// Contract: generator OUT-01, OUT-02.
+TEST_F(Generate, GivesTheSameBytesInEveryOrder) {
   ASSERT_EQ(Invoke({"--out", out_ + "1", "--namespace", "both", orders_, hostile_}).code, kFine);
   ASSERT_EQ(Invoke({"--out", out_ + "2", "--namespace", "both", hostile_, orders_}).code, kFine);
   EXPECT_THAT(ReadTree(out_ + "1"), SizeIs(::testing::Gt(10u)));
   EXPECT_EQ(ReadTree(out_ + "1"), ReadTree(out_ + "2"));
 }
 
-TEST_F(Generate, WritesNothingWhenAnythingIsWrong_ERR_05) {
+// Contract: generator ERR-05.
+TEST_F(Generate, WritesNothingWhenAnythingIsWrong) {
   std::ofstream(folder_ / "bad.yaml") << "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
   const Result result = Invoke({"--out", out_, orders_, (folder_ / "bad.yaml").native()});
   EXPECT_EQ(result.code, kBadInput);
@@ -151,7 +155,8 @@ TEST_F(Generate, WritesADepfileWithAbsolutePaths) {
   EXPECT_EQ(test_support::ReadFile(depfile), "/x/stamp: \\\n  " + folder_.native() + "/in\\ put/o$$.yaml\n");
 }
 
-TEST_F(Generate, ChecksWithoutWriting_OUT_17) {
+// Contract: generator OUT-17.
+TEST_F(Generate, ChecksWithoutWriting) {
   const std::vector<std::string> check = {"--check", "--out", out_, orders_};
   EXPECT_EQ(Invoke(check).code, kBadInput);
   EXPECT_FALSE(fs::exists(out_));
@@ -161,7 +166,8 @@ TEST_F(Generate, ChecksWithoutWriting_OUT_17) {
   EXPECT_NE(Invoke(check).code, kFine);
 }
 
-TEST_F(Generate, PutsTheHeaderOnTopOfEachFile_OUT_20) {
+// Contract: generator OUT-20.
+TEST_F(Generate, PutsTheHeaderOnTopOfEachFile) {
   std::ofstream(folder_ / "header") << "Copyright */ Me\\\n";
   ASSERT_EQ(Invoke({"--out", out_, "--header", (folder_ / "header").native(), orders_}).code, kFine);
   Tree tree = ReadTree(out_);
@@ -171,7 +177,8 @@ TEST_F(Generate, PutsTheHeaderOnTopOfEachFile_OUT_20) {
   }
 }
 
-TEST_F(Generate, NeverShowsTheMachineInItsOutput_OUT_01) {
+// Contract: generator OUT-01.
+TEST_F(Generate, NeverShowsTheMachineInItsOutput) {
   ASSERT_EQ(Invoke({"--out", out_, orders_, hostile_}).code, kFine);
   for (const auto& [path, text] : ReadTree(out_)) {
     EXPECT_THAT(text, Not(HasSubstr(folder_.native()))) << path;
@@ -184,7 +191,8 @@ TEST_F(Generate, NeverShowsTheMachineInItsOutput_OUT_01) {
   }
 }
 
-TEST_F(Generate, NamesFilesForEveryFileSystem_OUT_08) {
+// Contract: generator OUT-08.
+TEST_F(Generate, NamesFilesForEveryFileSystem) {
   ASSERT_EQ(Invoke({"--out", out_, orders_, hostile_}).code, kFine);
   for (const auto& [path, text] : ReadTree(out_)) {
     EXPECT_TRUE(std::all_of(path.begin(), path.end(), [](char c) {
@@ -194,7 +202,8 @@ TEST_F(Generate, NamesFilesForEveryFileSystem_OUT_08) {
   }
 }
 
-TEST_F(Generate, TakesEveryRealCrd_ACC_01) {
+// Contract: generator ACC-01.
+TEST_F(Generate, TakesEveryRealCrd) {
   const std::vector<std::string> files = Corpus("corpus/crds");
   if (files.empty()) GTEST_SKIP() << "the folder with real CRDs is not there";
   for (const std::string& file : files) {
@@ -203,7 +212,8 @@ TEST_F(Generate, TakesEveryRealCrd_ACC_01) {
   }
 }
 
-TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles_ACC_05_SEC_03) {
+// Contract: generator ACC-05, SEC-03.
+TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles) {
   const std::vector<std::string> files = Corpus("corpus/invalid");
   if (files.empty()) GTEST_SKIP() << "the folder with hostile CRDs is not there";
   for (const std::string& file : files) {
@@ -223,13 +233,15 @@ TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles_ACC_05_SEC_03) {
   }
 }
 
-TEST_F(Generate, RefusesAHeaderThatIsNoFile_ERR_06) {
+// Contract: generator ERR-06.
+TEST_F(Generate, RefusesAHeaderThatIsNoFile) {
   const Result result = Invoke({"--out", out_, "--header", folder_.native(), orders_});
   EXPECT_EQ(result.code, kBadUsage);
   EXPECT_THAT(result.err, HasSubstr("Is a directory"));
 }
 
-TEST_F(Generate, SaysSoWhenTheDepfileIsAFolder_OUT_19) {
+// Contract: generator OUT-19.
+TEST_F(Generate, SaysSoWhenTheDepfileIsAFolder) {
   const Result result = Invoke({"--out", out_, "--depfile", folder_.native(), orders_});
   EXPECT_EQ(result.code, kCannotWrite) << result.err;
 }
@@ -247,7 +259,8 @@ TEST_F(Generate, RefusesAnEmptyFolder) {
   EXPECT_THAT(result.err, HasSubstr("--out wants a value"));
 }
 
-TEST_F(Generate, KnowsTheIdsOfWarnings_ERR_07_ERR_10) {
+// Contract: generator ERR-07, ERR-10.
+TEST_F(Generate, KnowsTheIdsOfWarnings) {
   const Result near = Invoke({"--out", out_, "--no-warn", "crd-nam", orders_});
   EXPECT_EQ(near.code, kBadUsage);
   EXPECT_THAT(near.err, HasSubstr("--no-warn: no warning has the id \"crd-nam\", did you mean crd-name?"));
@@ -255,7 +268,8 @@ TEST_F(Generate, KnowsTheIdsOfWarnings_ERR_07_ERR_10) {
   EXPECT_EQ(Invoke({"--out", out_, "--error", "crd-name", "--no-warn", "enum-clash", orders_}).code, kFine);
 }
 
-TEST_F(Generate, CutsALongManifestIntoLiteralsThatEveryCompilerTakes_OUT_12) {
+// Contract: generator OUT-12.
+TEST_F(Generate, CutsALongManifestIntoLiteralsThatEveryCompilerTakes) {
   std::string crd = test_support::ReadFile(orders_);
   const std::string start = "description: Order is what";
   ASSERT_NE(crd.find(start), std::string::npos);

@@ -20,12 +20,14 @@ std::vector<std::string> Members(const std::vector<std::string>& names) {
   return DistinctIdentifiers(names, MemberIdentifier, {});
 }
 
-TEST(MemberIdentifier, KeepsWhateverIsLegal_NAM_11) {
+// Contract: generator NAM-11.
+TEST(MemberIdentifier, KeepsWhateverIsLegal) {
   for (const char* name : {"clusterIP", "podIPs", "CIDR", "a1", "snake_case", "_id"})
     EXPECT_EQ(MemberIdentifier(name), name);
 }
 
-TEST(MemberIdentifier, GivesKeywordsAndMacrosATrailingUnderscore_NAM_06_NAM_07) {
+// Contract: generator NAM-06, NAM-07.
+TEST(MemberIdentifier, GivesKeywordsAndMacrosATrailingUnderscore) {
   EXPECT_EQ(MemberIdentifier("namespace"), "namespace_");
   EXPECT_EQ(MemberIdentifier("continue"), "continue_");
   EXPECT_EQ(MemberIdentifier("and_eq"), "and_eq_");
@@ -35,7 +37,8 @@ TEST(MemberIdentifier, GivesKeywordsAndMacrosATrailingUnderscore_NAM_06_NAM_07) 
   EXPECT_EQ(MemberIdentifier("major"), "major_");
 }
 
-TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders_NAM_07) {
+// Contract: generator NAM-07.
+TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders) {
   for (const char* name : {"ADJ_ESTERROR", "BIG_ENDIAN", "EIO", "ETIMEDOUT", "INT_MAX", "LC_ALL", "M_PI", "PRIu64",
                            "SIGTERM", "SYS_read", "unix", "sa_handler"}) {
     EXPECT_EQ(MemberIdentifier(name), std::string(name) + "_");
@@ -46,7 +49,8 @@ TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders_NAM_07) {
   EXPECT_EQ(TypeIdentifier("SIGINT"), "SIGINT_");
 }
 
-TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords_NAM_03_NAM_04) {
+// Contract: generator NAM-03, NAM-04.
+TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords) {
   EXPECT_EQ(MemberIdentifier("foo-bar"), "foo_bar");
   EXPECT_EQ(MemberIdentifier("one.dot/two"), "one_dot_two");
   EXPECT_EQ(MemberIdentifier("-Xms"), "Xms");
@@ -57,45 +61,53 @@ TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords_NAM_03_NAM_04) {
   EXPECT_EQ(MemberIdentifier("_"), "underscore");
 }
 
-TEST(MemberIdentifier, NeverIsReserved_NAM_05) {
+// Contract: generator NAM-05.
+TEST(MemberIdentifier, NeverIsReserved) {
   EXPECT_EQ(MemberIdentifier("a__b"), "a_b");
   EXPECT_EQ(MemberIdentifier("__init__"), "init");
   EXPECT_EQ(MemberIdentifier("_Upper"), "Upper");
   EXPECT_EQ(MemberIdentifier("default_"), "default_");
 }
 
-TEST(MemberIdentifier, SpellsForeignLettersByTheirCodePoint_NAM_24) {
+// Contract: generator NAM-24.
+TEST(MemberIdentifier, SpellsForeignLettersByTheirCodePoint) {
   EXPECT_EQ(MemberIdentifier("caf\xC3\xA9"), "caf_u00e9");
   EXPECT_EQ(MemberIdentifier("\xF0\x9F\x98\x80"), "u01f600");
   EXPECT_EQ(MemberIdentifier("\xFF"), "u00ff");
 }
 
-TEST(DistinctIdentifiers, GiveTheNameToTheOneThatIsSpelledLikeIt_NAM_09) {
+// Contract: generator NAM-09.
+TEST(DistinctIdentifiers, GiveTheNameToTheOneThatIsSpelledLikeIt) {
   EXPECT_THAT(Members({"foo-bar", "foo.bar", "foo_bar", "fooBar"}),
               ElementsAre("foo_bar_2", "foo_bar_3", "foo_bar", "fooBar"));
 }
 
-TEST(DistinctIdentifiers, DoNotDependOnOrder_NAM_01) {
+// Contract: generator NAM-01.
+TEST(DistinctIdentifiers, DoNotDependOnOrder) {
   EXPECT_THAT(Members({"foo.bar", "foo-bar"}), ElementsAre("foo_bar_2", "foo_bar"));
   EXPECT_THAT(Members({"foo-bar", "foo.bar"}), ElementsAre("foo_bar", "foo_bar_2"));
 }
 
-TEST(DistinctIdentifiers, StayClearOfNamesThatLookLikeTheirSuffixes_NAM_09) {
+// Contract: generator NAM-09.
+TEST(DistinctIdentifiers, StayClearOfNamesThatLookLikeTheirSuffixes) {
   EXPECT_THAT(Members({"a-b", "a.b", "a_b_2"}), ElementsAre("a_b", "a_b_3", "a_b_2"));
 }
 
-TEST(DistinctIdentifiers, AvoidEachOtherWhereTheNextOnesAreTakenToo_NAM_09) {
+// Contract: generator NAM-09.
+TEST(DistinctIdentifiers, AvoidEachOtherWhereTheNextOnesAreTakenToo) {
   EXPECT_THAT(DistinctIdentifiers({"A_", "A"}, TypeIdentifier, {"A", "A_"}), ElementsAre("A_2_2_", "A_2_"));
   EXPECT_THAT(DistinctIdentifiers({"A", "A_"}, TypeIdentifier, {"A", "A_"}), ElementsAre("A_2_", "A_2_2_"));
 }
 
-TEST(DistinctIdentifiers, AvoidWhatIsTaken_NAM_08) {
+// Contract: generator NAM-08.
+TEST(DistinctIdentifiers, AvoidWhatIsTaken) {
   EXPECT_THAT(DistinctIdentifiers({"Port", "port"}, MemberIdentifier, {"Port"}), ElementsAre("Port_", "port"));
   EXPECT_THAT(DistinctIdentifiers({"kTable", "kTable_"}, MemberIdentifier, {"kTable"}),
               UnorderedElementsAre("kTable_2_", "kTable_"));
 }
 
-TEST(TypeIdentifier, BeginsWordsWithACapitalAndLeavesAcronyms_NAM_19) {
+// Contract: generator NAM-19.
+TEST(TypeIdentifier, BeginsWordsWithACapitalAndLeavesAcronyms) {
   EXPECT_EQ(TypeIdentifier("spec"), "Spec");
   EXPECT_EQ(TypeIdentifier("natOutgoing"), "NatOutgoing");
   EXPECT_EQ(TypeIdentifier("nat-outgoing"), "NatOutgoing");
@@ -105,7 +117,8 @@ TEST(TypeIdentifier, BeginsWordsWithACapitalAndLeavesAcronyms_NAM_19) {
   EXPECT_EQ(TypeIdentifier("widget"), "Widget");
 }
 
-TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers_ENUM_03) {
+// Contract: generator ENUM-03.
+TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers) {
   EXPECT_EQ(ConstantIdentifier(""), "kEmpty");
   EXPECT_EQ(ConstantIdentifier("-"), "kDash");
   EXPECT_EQ(ConstantIdentifier("!="), "kNotEqual");
@@ -118,7 +131,8 @@ TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers_ENUM_03) {
   EXPECT_EQ(ConstantIdentifier("default"), "kDefault");
 }
 
-TEST(ConstantIdentifiers, OfValuesThatDifferInCaseOrSeparatorsSayHowTheyAreSpelled_ENUM_04) {
+// Contract: generator ENUM-04.
+TEST(ConstantIdentifiers, OfValuesThatDifferInCaseOrSeparatorsSayHowTheyAreSpelled) {
   EXPECT_THAT(ConstantIdentifiers({"Replace", "replace"}), ElementsAre("kReplace_Replace", "kReplace_replace"));
   EXPECT_THAT(ConstantIdentifiers({"a_b", "a-b", "aB", "c"}),
               ElementsAre("kAB_a_underscore_b", "kAB_a_dash_b", "kAB_aB", "kC"));
@@ -134,7 +148,8 @@ std::map<std::string, std::string> Meaning(const std::vector<std::string>& value
   return out;
 }
 
-TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo_ENUM_04_D19) {
+// Contract: generator ENUM-04; design D19.
+TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo) {
   const auto before = Meaning({"keep", "replace"});
   const auto after = Meaning({"keep", "replace", "Replace"});
   EXPECT_EQ(before.at("kReplace"), "replace");
@@ -142,7 +157,8 @@ TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo_ENUM_04_D19) {
   EXPECT_FALSE(after.contains("kReplace")) << "code that names it must not compile to something else";
 }
 
-TEST(ConstantIdentifiers, AreNeverHandedFromOneValueToAnother_ENUM_04_D19) {
+// Contract: generator ENUM-04; design D19.
+TEST(ConstantIdentifiers, AreNeverHandedFromOneValueToAnother) {
   const std::vector<std::string> values = {"a", "A",  "a-b", "a.b", "aB",      "1-1",
                                            "1", "+1", "",    "-",   "a-dash-", "a--dash"};
   for (std::uint32_t set = 1; set < (1u << values.size()); ++set) {
@@ -163,7 +179,8 @@ TEST(ConstantIdentifiers, AreNeverHandedFromOneValueToAnother_ENUM_04_D19) {
   }
 }
 
-TEST(NamespaceIdentifier, EscapesKeywordsMacrosAndDevices_NAM_22_GRP_05_OUT_08) {
+// Contract: generator GRP-05, NAM-22, OUT-08.
+TEST(NamespaceIdentifier, EscapesKeywordsMacrosAndDevices) {
   EXPECT_EQ(NamespaceIdentifier("cert-manager"), "cert_manager");
   EXPECT_EQ(NamespaceIdentifier("default"), "default_");
   EXPECT_EQ(NamespaceIdentifier("linux"), "linux_");
@@ -173,7 +190,8 @@ TEST(NamespaceIdentifier, EscapesKeywordsMacrosAndDevices_NAM_22_GRP_05_OUT_08) 
   EXPECT_EQ(NamespaceIdentifier("v1-2-3"), "v1_2_3");
 }
 
-TEST(VersionAccessor, IsTheVersionWithACapital_MV_05) {
+// Contract: generator MV-05.
+TEST(VersionAccessor, IsTheVersionWithACapital) {
   EXPECT_EQ(VersionAccessor("v1"), "V1");
   EXPECT_EQ(VersionAccessor("v1alpha1"), "V1alpha1");
   EXPECT_EQ(VersionAccessor("v1-2-3"), "V1_2_3");
@@ -192,7 +210,8 @@ std::string Space(const std::vector<std::string>& groups, const std::string& gro
   return NameGroups(groups).find(group)->second.name_space;
 }
 
-TEST(NameGroups, TakeTheFirstLabel_GRP_01_GRP_03) {
+// Contract: generator GRP-01, GRP-03.
+TEST(NameGroups, TakeTheFirstLabel) {
   EXPECT_EQ(Space({"shop.example.com"}, "shop.example.com"), "shop");
   EXPECT_EQ(Space({"cert-manager.io"}, "cert-manager.io"), "cert_manager");
   EXPECT_EQ(NameGroups({"cert-manager.io"}).begin()->second.accessor, "CertManager");
@@ -200,13 +219,15 @@ TEST(NameGroups, TakeTheFirstLabel_GRP_01_GRP_03) {
   EXPECT_EQ(Space({"rbac.authorization.k8s.io"}, "rbac.authorization.k8s.io"), "rbac");
 }
 
-TEST(NameGroups, LeaveBuiltInGroupsTheirNameInEveryRun_GRP_02) {
+// Contract: generator GRP-02.
+TEST(NameGroups, LeaveBuiltInGroupsTheirNameInEveryRun) {
   EXPECT_EQ(Space({"core.strimzi.io"}, "core.strimzi.io"), "core_strimzi");
   EXPECT_EQ(Space({"networking.internal.knative.dev"}, "networking.internal.knative.dev"), "networking_internal");
   EXPECT_EQ(Space({"networking.internal.knative.dev", "networking.k8s.io"}, "networking.k8s.io"), "networking");
 }
 
-TEST(NameGroups, TakeMoreLabelsWhereTheFirstIsShared_GRP_02) {
+// Contract: generator GRP-02.
+TEST(NameGroups, TakeMoreLabelsWhereTheFirstIsShared) {
   const std::vector<std::string> groups = {"gateway.networking.k8s.io", "gateway.networking.x-k8s.io",
                                            "gateway.envoyproxy.io"};
   EXPECT_EQ(Space(groups, "gateway.networking.k8s.io"), "gateway_networking_k8s");
@@ -214,7 +235,8 @@ TEST(NameGroups, TakeMoreLabelsWhereTheFirstIsShared_GRP_02) {
   EXPECT_EQ(Space(groups, "gateway.envoyproxy.io"), "gateway_envoyproxy");
 }
 
-TEST(NameGroups, NeverGiveTwoGroupsOneNamespace_GRP_04) {
+// Contract: generator GRP-04.
+TEST(NameGroups, NeverGiveTwoGroupsOneNamespace) {
   const auto names = NameGroups({"a-b.c", "a.b-c", "a.b.c", "a-b-c"});
   std::set<std::string> spaces;
   for (const auto& [group, name] : names) spaces.insert(name.name_space);

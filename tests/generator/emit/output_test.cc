@@ -49,7 +49,8 @@ class OutputTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(OutputTest, LeavesWhatDidNotChangeAlone_OUT_03) {
+// Contract: generator OUT-03.
+TEST_F(OutputTest, LeavesWhatDidNotChangeAlone) {
   Write({{"a/x.h", "1"}, {"a/y.h", "2"}});
   const auto before = fs::last_write_time(folder_ / "a/x.h") - std::chrono::hours(1);
   fs::last_write_time(folder_ / "a/x.h", before);
@@ -57,7 +58,8 @@ TEST_F(OutputTest, LeavesWhatDidNotChangeAlone_OUT_03) {
   EXPECT_EQ(fs::last_write_time(folder_ / "a/x.h"), before);
 }
 
-TEST_F(OutputTest, RemovesItsOwnStaleFilesAndEmptyFolders_OUT_05) {
+// Contract: generator OUT-05.
+TEST_F(OutputTest, RemovesItsOwnStaleFilesAndEmptyFolders) {
   Write({{"a/x.h", "1"}, {"b/c/y.h", "2"}});
   Put("a/mine.h", "user");
   EXPECT_THAT(Write({{"a/x.h", "1"}}).removed, ElementsAre("b/c/y.h"));
@@ -65,7 +67,8 @@ TEST_F(OutputTest, RemovesItsOwnStaleFilesAndEmptyFolders_OUT_05) {
   EXPECT_EQ(Read("a/mine.h"), "user");
 }
 
-TEST_F(OutputTest, KeepsAStaleFileThatSomebodyEdited_OUT_05) {
+// Contract: generator OUT-05.
+TEST_F(OutputTest, KeepsAStaleFileThatSomebodyEdited) {
   Write({{"a/x.h", "1"}, {"a/y.h", "2"}});
   Put("a/y.h", "edited");
   const OutputResult result = Write({{"a/x.h", "1"}});
@@ -74,7 +77,8 @@ TEST_F(OutputTest, KeepsAStaleFileThatSomebodyEdited_OUT_05) {
   EXPECT_EQ(Read("a/y.h"), "edited");
 }
 
-TEST_F(OutputTest, OverwritesAnEditedFileOnlyWithForce_OUT_06) {
+// Contract: generator OUT-06.
+TEST_F(OutputTest, OverwritesAnEditedFileOnlyWithForce) {
   Write({{"x.h", kMark + "1"}, {"y.h", kMark + "1"}});
   Put("x.h", kMark + "edited");
   const OutputResult refused = Write({{"x.h", kMark + "2"}, {"y.h", kMark + "2"}});
@@ -85,7 +89,8 @@ TEST_F(OutputTest, OverwritesAnEditedFileOnlyWithForce_OUT_06) {
   EXPECT_EQ(Read("x.h"), kMark + "2");
 }
 
-TEST_F(OutputTest, DoesNotTouchAFileOfTheUser_OUT_05) {
+// Contract: generator OUT-05.
+TEST_F(OutputTest, DoesNotTouchAFileOfTheUser) {
   Put("x.h", "int mine;");
   EXPECT_THAT(Write({{"x.h", "1"}}).errors, ElementsAre(HasSubstr("not made by kgen")));
   EXPECT_EQ(Read("x.h"), "int mine;");
@@ -97,7 +102,8 @@ TEST_F(OutputTest, TakesOverGeneratedFilesWhoseManifestIsLost) {
   EXPECT_EQ(Read("x.h"), kMark + "new");
 }
 
-TEST_F(OutputTest, SetsOfOneFolderDoNotRemoveEachOther_OUT_07) {
+// Contract: generator OUT-07.
+TEST_F(OutputTest, SetsOfOneFolderDoNotRemoveEachOther) {
   Write({{"acme/x.h", "1"}});
   WriteOutput({{"other/y.h", "2"}},
               {.folder = folder_.string(), .set = "other", .settings = "", .force = false, .write = true});
@@ -105,7 +111,8 @@ TEST_F(OutputTest, SetsOfOneFolderDoNotRemoveEachOther_OUT_07) {
   EXPECT_TRUE(Exists("other/y.h"));
 }
 
-TEST_F(OutputTest, WritesNothingThroughALink_SEC_03) {
+// Contract: generator SEC-03.
+TEST_F(OutputTest, WritesNothingThroughALink) {
   const fs::path outside = folder_.string() + "_outside";
   fs::create_directories(outside);
   fs::create_directory_symlink(outside, folder_ / "a");
@@ -114,7 +121,8 @@ TEST_F(OutputTest, WritesNothingThroughALink_SEC_03) {
   fs::remove_all(outside);
 }
 
-TEST_F(OutputTest, RemovesNothingOutsideItsFolderWhateverTheManifestSays_SEC_03) {
+// Contract: generator SEC-03.
+TEST_F(OutputTest, RemovesNothingOutsideItsFolderWhateverTheManifestSays) {
   const std::string outside = folder_.string() + "_victim";
   std::ofstream(outside) << "1";
   Put(".kgen-manifest-acme",
@@ -124,20 +132,23 @@ TEST_F(OutputTest, RemovesNothingOutsideItsFolderWhateverTheManifestSays_SEC_03)
   fs::remove(outside);
 }
 
-TEST_F(OutputTest, SaysSoWhenAFolderIsInTheWay_OUT_19) {
+// Contract: generator OUT-19.
+TEST_F(OutputTest, SaysSoWhenAFolderIsInTheWay) {
   fs::create_directories(folder_ / "x.h");
   EXPECT_THAT(Write({{"x.h", "1"}, {"y.h", "2"}}).errors, ElementsAre(HasSubstr("in the way")));
   EXPECT_FALSE(Exists("y.h"));
 }
 
-TEST_F(OutputTest, SaysSoWhenAFileIsWhereAFolderShouldBe_OUT_19) {
+// Contract: generator OUT-19.
+TEST_F(OutputTest, SaysSoWhenAFileIsWhereAFolderShouldBe) {
   Put("a", "file");
   EXPECT_THAT(Write({{"a/x.h", "1"}, {"b.h", "2"}}).errors, Not(IsEmpty()));
   EXPECT_FALSE(Exists("b.h")) << "all or nothing";
   EXPECT_FALSE(Exists("b.h.kgen-new"));
 }
 
-TEST_F(OutputTest, ADryRunTellsAndWritesNothing_OUT_17_OUT_18) {
+// Contract: generator OUT-17, OUT-18.
+TEST_F(OutputTest, ADryRunTellsAndWritesNothing) {
   EXPECT_THAT(Write({{"x.h", "1"}}, false, false).written, ElementsAre("x.h"));
   EXPECT_TRUE(fs::is_empty(folder_));
 }
@@ -145,7 +156,8 @@ TEST_F(OutputTest, ADryRunTellsAndWritesNothing_OUT_17_OUT_18) {
 // As if the process had been killed.
 struct Killed {};
 
-TEST_F(OutputTest, GoesOnWhereARunWasKilled_OUT_04) {
+// Contract: generator OUT-04.
+TEST_F(OutputTest, GoesOnWhereARunWasKilled) {
   const Files before = {{"a/gone.h", kMark + "1"}, {"a/x.h", kMark + "1"}, {"a/y.h", kMark + "1"}};
   const Files after = {{"a/x.h", kMark + "2"}, {"a/y.h", kMark + "2"}, {"a/z.h", kMark + "2"}};
   for (int changes = 0; changes < 6; ++changes) {

@@ -52,7 +52,8 @@ std::string ScaleOperation(const std::string& method, const std::string& group, 
          ", version: " + version + ", kind: Scale}}\n";
 }
 
-TEST(PlanOfScale, HasTheVerbsThatThePathHas_OP_13) {
+// Contract: generator OP-13.
+TEST(PlanOfScale, HasTheVerbsThatThePathHas) {
   const std::string get = ScaleOperation("get", "autoscaling", "v1"), put = ScaleOperation("put", "autoscaling", "v1");
   const PlannedVersion both = PlanOf(Load({WidgetDocument(get + put)}));
   EXPECT_TRUE(both.resources.at(0).scalable);
@@ -64,7 +65,8 @@ TEST(PlanOfScale, HasTheVerbsThatThePathHas_OP_13) {
   EXPECT_FALSE(patched.resources.at(0).scalable);
 }
 
-TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly_OP_02) {
+// Contract: generator OP-02.
+TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly) {
   const PlannedVersion version = PlanOf(Load({WidgetDocument(ScaleOperation("get", "extensions", "v1beta1"))}));
   EXPECT_FALSE(version.resources.at(0).scalable);
   EXPECT_THAT(version.resources.at(0).methods, ElementsAre("Get", "GetAsync"));
@@ -88,7 +90,8 @@ std::string DocumentOf(const std::string& definitions, const std::vector<std::st
   return text + paths;
 }
 
-TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition_REF_08) {
+// Contract: generator REF-08.
+TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition) {
   const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/com.example.x.v1.B'}}}
     com.example.x.v1.B:
@@ -139,7 +142,8 @@ TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
 }
 
 // Orders in v1, which declares a scale, and in v2, which does not.
-TEST(PlanOfScale, GoesByTheVersion_CRD_20) {
+// Contract: generator CRD-20.
+TEST(PlanOfScale, GoesByTheVersion) {
   std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
   crd += "    subresources: {scale: {specReplicasPath: .spec.shards, statusReplicasPath: .status.shards}}\n";
   crd += "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
@@ -166,7 +170,8 @@ TEST(PlanOfMetadata, IsEmptyWhereNothingIsSaid) {
   EXPECT_TRUE(order.columns.empty());
 }
 
-TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds_CRD_20_SEC_01) {
+// Contract: generator CRD-20, SEC-01.
+TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds) {
   const PlannedStruct order = OrderWith(
       "    subresources: {scale: {specReplicasPath: \"\\\"; int x; */\", statusReplicasPath: \"a\\nb\\\\\"}}\n"
       "    selectableFields: [{jsonPath: \"\\\"*/\\n\"}]\n");
@@ -180,7 +185,8 @@ TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds_CRD_20_SEC_01) {
   EXPECT_THAT(order.enums[1].constants[0].identifier, ::testing::MatchesRegex("k[A-Za-z]+"));
 }
 
-TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo_CRD_23) {
+// Contract: generator CRD-23.
+TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo) {
   const PlannedStruct order =
       OrderWith("    selectableFields: [{jsonPath: .spec.z}, {jsonPath: .spec.a.b}, {jsonPath: .spec.z}]\n");
   ASSERT_EQ(order.enums.size(), 1u);
@@ -191,7 +197,8 @@ TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo_CRD_23) {
   EXPECT_EQ(order.enums[0].constants[1].identifier, "kSpecZ");
 }
 
-TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant_ENUM_04) {
+// Contract: generator ENUM-04.
+TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant) {
   Loaded loaded = Load({test::OrderCrd("a: {type: string, enum: [replace, keep, Replace]}")});
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
   EXPECT_EQ(loaded.Said(),
@@ -211,7 +218,8 @@ Comment CommentOf(const std::string& schema) {
   return {"no member"};
 }
 
-TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse_DOC_08_DOC_13) {
+// Contract: generator DOC-08, DOC-13.
+TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse) {
   EXPECT_THAT(CommentOf("{type: boolean}"), ElementsAre());
   EXPECT_THAT(CommentOf("{type: boolean, description: '  '}"), ElementsAre());
   EXPECT_THAT(CommentOf("{type: object, properties: {b: {type: string}}}"), ElementsAre());
@@ -220,7 +228,8 @@ TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse_DOC_08_DOC_
   EXPECT_THAT(CommentOf("{type: integer, default: 0, deprecated: true}"), ElementsAre("// Deprecated. Default: `0`."));
 }
 
-TEST(PlanOfComments, SayLimitsInWords_DOC_13) {
+// Contract: generator DOC-13.
+TEST(PlanOfComments, SayLimitsInWords) {
   EXPECT_THAT(CommentOf("{type: string, minLength: 1, maxLength: 80}"), ElementsAre("// 1 to 80 characters."));
   EXPECT_THAT(CommentOf("{type: string, minLength: 1}"), ElementsAre("// At least 1 character."));
   EXPECT_THAT(CommentOf("{type: array, maxItems: 3, items: {type: string}}"), ElementsAre("// At most 3 elements."));
@@ -231,7 +240,8 @@ TEST(PlanOfComments, SayLimitsInWords_DOC_13) {
               ElementsAre("// Pattern `^[a-z]{1,80}([a-z0-9-]{0,80}[a-z0-9])?(\\.[a-z0-9-]{1,80}){0,9}$`."));
 }
 
-TEST(PlanOfComments, NameTheKnownValuesOnce_DOC_13) {
+// Contract: generator DOC-13.
+TEST(PlanOfComments, NameTheKnownValuesOnce) {
   EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"),
               ElementsAre("// Known values: `a`, `\"\"`, `` b`c ``."));
   EXPECT_THAT(CommentOf("{type: string, enum: [a, b], description: \"Possible enum values:\\n - `\\\"a\\\"` first\"}"),
@@ -251,7 +261,8 @@ TEST(PlanOfComments, SayOfEveryNameOfAnApiDocumentThatItIsRequiredOrOptional) {
   EXPECT_THAT(version.structs.at(1).comment, ElementsAre("// `widgets` of x.example.com/v1, namespaced."));
 }
 
-TEST(PlanOfComments, SayThatAVersionIsDeprecated_MV_03) {
+// Contract: generator MV-03.
+TEST(PlanOfComments, SayThatAVersionIsDeprecated) {
   std::string crd = test::OrderCrd("a: {type: string}");
   crd.replace(crd.find("storage: true"), 13,
               "storage: true\n    deprecated: true\n    deprecationWarning: 'use \"v2\" */'");

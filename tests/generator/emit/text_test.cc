@@ -10,29 +10,35 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(StringLiteral, EscapesQuotesBackslashesAndControls_SEC_02) {
+// Contract: generator SEC-02.
+TEST(StringLiteral, EscapesQuotesBackslashesAndControls) {
   EXPECT_EQ(StringLiteral("a\"b\\c\n\x01"), R"("a\"b\\c\n\001")");
 }
 
-TEST(StringLiteral, LetsNoEscapeSwallowADigit_SEC_02) {
+// Contract: generator SEC-02.
+TEST(StringLiteral, LetsNoEscapeSwallowADigit) {
   EXPECT_EQ(StringLiteral("\x01"
                           "7"),
             R"("\0017")");
 }
 
-TEST(StringLiteral, BreaksTrigraphs_SEC_02) {
+// Contract: generator SEC-02.
+TEST(StringLiteral, BreaksTrigraphs) {
   EXPECT_EQ(StringLiteral("?"
                           "?/"),
             "\"?\\?/\"");
 }
 
-TEST(StringLiteral, WritesForeignBytesInOctal_SEC_02) {
+// Contract: generator SEC-02.
+TEST(StringLiteral, WritesForeignBytesInOctal) {
   EXPECT_EQ(StringLiteral("\xC3\xA9\xE2\x80\xAE"), R"("\303\251\342\200\256")");
 }
 
-TEST(StringLiteral, KeepsAWholeNul_SEC_02) { EXPECT_EQ(StringLiteral(std::string_view("a\0b", 3)), R"("a\000b")"); }
+// Contract: generator SEC-02.
+TEST(StringLiteral, KeepsAWholeNul) { EXPECT_EQ(StringLiteral(std::string_view("a\0b", 3)), R"("a\000b")"); }
 
-TEST(StringViewLiteral, CarriesItsLengthWhereALiteralAloneWouldNotDo_SEC_02) {
+// Contract: generator SEC-02.
+TEST(StringViewLiteral, CarriesItsLengthWhereALiteralAloneWouldNotDo) {
   EXPECT_EQ(StringViewLiteral("a\"b"), R"("a\"b")");
   EXPECT_EQ(StringViewLiteral(std::string_view("a\0b", 3)), R"({"a\000b", 3})");
   const std::string text(20'000, 'x');
@@ -43,18 +49,21 @@ TEST(StringLiteralLines, JoinToTheSameText) {
   EXPECT_THAT(StringLiteralLines("abcdefghijkl", 11), ElementsAre("\"abcdef\"", "\"ghijkl\""));
 }
 
-TEST(CommentLines, DoNotEndInABackslash_DOC_02) {
+// Contract: generator DOC-02.
+TEST(CommentLines, DoNotEndInABackslash) {
   EXPECT_THAT(CommentLines({"path C:\\", "dir \\  "}, 80), ElementsAre("// path C:\\ .", "// dir \\ ."));
 }
 
-TEST(CommentLines, HoldNoTrigraph_DOC_03) {
+// Contract: generator DOC-03.
+TEST(CommentLines, HoldNoTrigraph) {
   EXPECT_THAT(CommentLines({"what?"
                             "?/"},
                            80),
               ElementsAre("// what? ?/"));
 }
 
-TEST(CommentLines, BreakAtEveryKindOfLineEnd_DOC_04) {
+// Contract: generator DOC-04.
+TEST(CommentLines, BreakAtEveryKindOfLineEnd) {
   EXPECT_THAT(CommentLines({"a\rb\vc\fd\xE2\x80\xA8"
                             "e\xC2\x85"
                             "f"},
@@ -62,28 +71,34 @@ TEST(CommentLines, BreakAtEveryKindOfLineEnd_DOC_04) {
               ElementsAre("// a", "// b", "// c", "// d", "// e", "// f"));
 }
 
-TEST(CommentLines, DropControlAndBidirectionalCharacters_DOC_04) {
+// Contract: generator DOC-04.
+TEST(CommentLines, DropControlAndBidirectionalCharacters) {
   EXPECT_THAT(CommentLines({std::string("a\0b\x7F", 4) + "\xE2\x80\xAE\xE2\x81\xA6!"}, 80), ElementsAre("// ab!"));
 }
 
-TEST(CommentLines, KeepForeignLetters_DOC_05) {
+// Contract: generator DOC-05.
+TEST(CommentLines, KeepForeignLetters) {
   EXPECT_THAT(CommentLines({"5 \xC2\xB5s"}, 80), ElementsAre("// 5 \xC2\xB5s"));
 }
 
-TEST(CommentLines, AreHarmlessWhateverClosesABlockComment_DOC_01) {
+// Contract: generator DOC-01.
+TEST(CommentLines, AreHarmlessWhateverClosesABlockComment) {
   EXPECT_THAT(CommentLines({"*/ int x; /*"}, 80), ElementsAre("// */ int x; /*"));
 }
 
-TEST(CommentLines, DisarmMarkersOfOtherTools_DOC_09) {
+// Contract: generator DOC-09.
+TEST(CommentLines, DisarmMarkersOfOtherTools) {
   EXPECT_THAT(CommentLines({"NOLINT clang-format off"}, 80), ElementsAre("// NO LINT clang format off"));
 }
 
-TEST(CommentLines, WrapOnSpacesAndKeepIndentation_DOC_07) {
+// Contract: generator DOC-07.
+TEST(CommentLines, WrapOnSpacesAndKeepIndentation) {
   EXPECT_THAT(CommentLines({"aaa bbb ccc", "  - ddd eee"}, 12),
               ElementsAre("// aaa bbb", "// ccc", "//   - ddd", "//   eee"));
 }
 
-TEST(CommentLines, OfNothingAreNone_DOC_08) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
+// Contract: generator DOC-08.
+TEST(CommentLines, OfNothingAreNone) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
 
 TEST(InComment, HasMoreBackQuotesAroundItThanInside) {
   EXPECT_EQ(InComment("a`b"), "`` a`b ``");

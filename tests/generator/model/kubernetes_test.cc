@@ -69,7 +69,8 @@ TEST_F(Kubernetes, HasItsGroupsVersionsAndServedKinds) {
   EXPECT_EQ(served, "/v1 17\napiextensions.k8s.io/v1 1\napps/v1 5\ncoordination.k8s.io/v1 1\n");
 }
 
-TEST_F(Kubernetes, HasScopesAndPluralsFromThePaths_OP_04_OP_06) {
+// Contract: generator OP-04, OP-06.
+TEST_F(Kubernetes, HasScopesAndPluralsFromThePaths) {
   EXPECT_EQ(ResourceOf("", "Endpoints").plural, "endpoints");
   EXPECT_EQ(ResourceOf("", "ComponentStatus").plural, "componentstatuses");
   EXPECT_EQ(ResourceOf("", "Pod").scope, model::Scope::kNamespaced);
@@ -78,14 +79,16 @@ TEST_F(Kubernetes, HasScopesAndPluralsFromThePaths_OP_04_OP_06) {
   }
 }
 
-TEST_F(Kubernetes, HasOnlyTheVerbsThatExist_OP_10) {
+// Contract: generator OP-10.
+TEST_F(Kubernetes, HasOnlyTheVerbsThatExist) {
   EXPECT_EQ(VerbsOf(ResourceOf("", "Pod")), "create update delete deletecollection get list watch patch");
   EXPECT_EQ(VerbsOf(ResourceOf("", "Binding")), "create");
   EXPECT_EQ(VerbsOf(ResourceOf("", "ComponentStatus")), "get list");
   EXPECT_EQ(VerbsOf(ResourceOf("", "Namespace")), "create update delete get list watch patch");
 }
 
-TEST_F(Kubernetes, HasItsSubresources_OP_12_OP_14) {
+// Contract: generator OP-12, OP-14.
+TEST_F(Kubernetes, HasItsSubresources) {
   const model::Resource& pod = ResourceOf("", "Pod");
   std::string names;
   for (const model::Subresource& subresource : pod.subresources) names += subresource.name + " ";
@@ -101,7 +104,8 @@ TEST_F(Kubernetes, HasItsSubresources_OP_12_OP_14) {
   EXPECT_EQ(ResourceOf("", "ConfigMap").Find("status"), nullptr);
 }
 
-TEST_F(Kubernetes, HasTheKindsOfWellKnownFields_WK_02_WK_21) {
+// Contract: generator WK-02, WK-21.
+TEST_F(Kubernetes, HasTheKindsOfWellKnownFields) {
   EXPECT_EQ(FieldShape("", "Secret", "data"), "map(bytes)");
   EXPECT_EQ(FieldShape("", "Secret", "stringData"), "map(string)");
   EXPECT_EQ(FieldShape("", "ResourceRequirements", "limits"), "map(quantity)");
@@ -114,7 +118,8 @@ TEST_F(Kubernetes, HasTheKindsOfWellKnownFields_WK_02_WK_21) {
   EXPECT_EQ(FieldShape("", "ContainerPort", "containerPort"), "int32");
 }
 
-TEST_F(Kubernetes, HasTheSchemaOfSchemas_IN_23_REF_07) {
+// Contract: generator IN-23, REF-07.
+TEST_F(Kubernetes, HasTheSchemaOfSchemas) {
   EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "$ref"), "string");
   EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "properties"),
             "map(->apiextensions.k8s.io/v1 JSONSchemaProps)");
@@ -125,7 +130,8 @@ TEST_F(Kubernetes, HasTheSchemaOfSchemas_IN_23_REF_07) {
   EXPECT_EQ(FieldShape("apiextensions.k8s.io", "JSONSchemaProps", "description"), "string");
 }
 
-TEST_F(Kubernetes, ReachesEveryTypeButTheRuntimesAndDiscoverys_OA_24) {
+// Contract: generator OA-24.
+TEST_F(Kubernetes, ReachesEveryTypeButTheRuntimesAndDiscoverys) {
   std::string unreachable;
   for (const model::NamedType& type : api().types) {
     if (!type.reachable) unreachable += type.name + " ";
@@ -133,7 +139,8 @@ TEST_F(Kubernetes, ReachesEveryTypeButTheRuntimesAndDiscoverys_OA_24) {
   EXPECT_EQ(unreachable, "APIResource APIResourceList Status StatusCause StatusDetails WatchEvent ");
 }
 
-TEST_F(Kubernetes, IsTheSameFromFactsAsFromTheFullDocuments_OA_01) {
+// Contract: generator OA-01.
+TEST_F(Kubernetes, IsTheSameFromFactsAsFromTheFullDocuments) {
   const auto folder = test_support::SharedPath("corpus/openapi/live-1.36.1");
   if (!folder) GTEST_SKIP() << "the shared folder with the full documents is not there";
   test::Loaded full;

@@ -15,7 +15,8 @@ std::string Place(std::string_view definition) {
   return name ? name->group + "|" + name->version + "|" + name->name : "refused";
 }
 
-TEST(Names, PlacesDefinitionsByTheirPackage_NAM_12_NAM_13) {
+// Contract: generator NAM-12, NAM-13.
+TEST(Names, PlacesDefinitionsByTheirPackage) {
   EXPECT_EQ(Place("io.k8s.api.core.v1.PodSpec"), "|v1|PodSpec");
   EXPECT_EQ(Place("io.k8s.api.apps.v1beta2.Scale"), "apps|v1beta2|Scale");
   EXPECT_EQ(Place("io.k8s.api.rbac.v1.Role"), "rbac.authorization.k8s.io|v1|Role");
@@ -32,14 +33,16 @@ TEST(Names, PlacesDefinitionsByTheirPackage_NAM_12_NAM_13) {
   EXPECT_EQ(Place("io.cert-manager.v1alpha2.Certificate"), "cert-manager.io|v1alpha2|Certificate");
 }
 
-TEST(Names, RefusesDefinitionsThatAreNoNames_SEC_01) {
+// Contract: generator SEC-01.
+TEST(Names, RefusesDefinitionsThatAreNoNames) {
   for (const char* bad : {"", "a.b.", "io.k8s.api.core.v1.Pod\"", "io.k8s.api.core.v1.Pod Spec", "../x",
                           "com.Example.v1.Kind", "a..v1.Kind"}) {
     EXPECT_EQ(Place(bad), "refused") << bad;
   }
 }
 
-TEST(Names, AcceptsWhatTheServerAccepts_SEC_05) {
+// Contract: generator SEC-05.
+TEST(Names, AcceptsWhatTheServerAccepts) {
   for (const char* label : {"pods", "phase0obj", "a", "a-b", "x9"}) EXPECT_TRUE(IsDnsLabel(label)) << label;
   for (const char* label : {"", "Pods", "-a", "a-", "9a", "a.b", "a_b", "a/b", "..", "a\n", "é"})
     EXPECT_FALSE(IsDnsLabel(label)) << label;
@@ -56,7 +59,8 @@ TEST(Names, AcceptsWhatTheServerAccepts_SEC_05) {
   for (const char* version : {"../../x", "V1", "1", "v1.", "v 1"}) EXPECT_FALSE(IsVersion(version)) << version;
 }
 
-TEST(Names, OrdersVersionsByStabilityThenNumber_MV_04) {
+// Contract: generator MV-04.
+TEST(Names, OrdersVersionsByStabilityThenNumber) {
   const std::vector<std::string> wanted = {"v10",      "v9",      "v2",      "v1",       "v12beta1", "v11beta2",
                                            "v2beta10", "v2beta9", "v1beta1", "v3alpha1", "v1alpha2", "v1alpha1",
                                            "foo10",    "preview", "v01",     "v1-2-3",   "v2018x"};

@@ -52,7 +52,8 @@ std::string Body(const Loaded& loaded, std::string_view name) {
   return id == model::kNoType ? "no type" : test::Shape(loaded.api, loaded.api.types[id].schema);
 }
 
-TEST(ApiDocument, FollowsPlainAndWrappedReferences_REF_01_REF_04) {
+// Contract: generator REF-01, REF-04.
+TEST(ApiDocument, FollowsPlainAndWrappedReferences) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A:
   type: object
@@ -72,7 +73,8 @@ io.k8s.api.apps.v1.B: {type: object, description: of the type, properties: {x: {
               ::testing::ElementsAre("of the type"));
 }
 
-TEST(ApiDocument, PutsWellKnownDefinitionsInPlace_WK_02_WK_08_REF_12) {
+// Contract: generator REF-12, WK-02, WK-08.
+TEST(ApiDocument, PutsWellKnownDefinitionsInPlace) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A:
   type: object
@@ -118,7 +120,8 @@ io.k8s.api.apps.v1.StringOrB: {properties: {x: {type: string}}, oneOf: [{type: s
   EXPECT_EQ(Body(loaded, "StringOrB"), "no type");
 }
 
-TEST(ApiDocument, ReadsRecursionDirectAndMutual_REF_07_REF_08) {
+// Contract: generator REF-07, REF-08.
+TEST(ApiDocument, ReadsRecursionDirectAndMutual) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A: {type: object, properties: {self: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}, b: {$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}}}
 io.k8s.api.apps.v1.B: {type: object, properties: {all: {type: array, items: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}}}}
@@ -127,7 +130,8 @@ io.k8s.api.apps.v1.B: {type: object, properties: {all: {type: array, items: {$re
   EXPECT_EQ(Body(loaded, "B"), "{all: list(->apps/v1 A)}");
 }
 
-TEST(ApiDocument, NamesTheDefinitionThatIsNotThere_REF_10) {
+// Contract: generator REF-10.
+TEST(ApiDocument, NamesTheDefinitionThatIsNotThere) {
   const Loaded loaded =
       Load({Document("io.k8s.api.apps.v1.A: {type: object, properties: {x: {$ref: '#/components/schemas/no.such'}}}")});
   EXPECT_EQ(loaded.Said(),
@@ -135,7 +139,8 @@ TEST(ApiDocument, NamesTheDefinitionThatIsNotThere_REF_10) {
             "components.schemas[\"io.k8s.api.apps.v1.A\"].properties.x\n");
 }
 
-TEST(ApiDocument, RefusesDefinitionsThatAreMadeOfThemselves_REF_08) {
+// Contract: generator REF-08.
+TEST(ApiDocument, RefusesDefinitionsThatAreMadeOfThemselves) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A: {$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}
 io.k8s.api.apps.v1.B: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}
@@ -146,7 +151,8 @@ io.k8s.api.apps.v1.U: {type: object, properties: {l: {$ref: '#/components/schema
   EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.L\" refers to itself through a list or map"));
 }
 
-TEST(ApiDocument, FollowsAnAliasToItsTarget_OA_23) {
+// Contract: generator OA-23.
+TEST(ApiDocument, FollowsAnAliasToItsTarget) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.Old: {$ref: '#/components/schemas/io.k8s.api.apps.v1.New', description: 'Deprecated: use New'}
 io.k8s.api.apps.v1.New: {type: object, properties: {x: {type: string}}}
@@ -156,7 +162,8 @@ io.k8s.api.apps.v1.New: {type: object, properties: {x: {type: string}}}
   EXPECT_EQ(loaded.api.Target(old).name, "New");
 }
 
-TEST(ApiDocument, MergesMembersOfCompositions_REF_06_TY_31) {
+// Contract: generator REF-06, TY-31.
+TEST(ApiDocument, MergesMembersOfCompositions) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A:
   allOf: [{$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}, {type: object, properties: {y: {type: integer}}}]
@@ -169,20 +176,23 @@ io.k8s.api.apps.v1.C: {type: object, properties: {a: {type: string}}, oneOf: [{t
   EXPECT_EQ(Body(loaded, "C"), "{a: string, b: string, c: string}");
 }
 
-TEST(ApiDocument, RefusesACompositionThatSaysTwoThings_REF_06) {
+// Contract: generator REF-06.
+TEST(ApiDocument, RefusesACompositionThatSaysTwoThings) {
   const Loaded loaded = Load({Document(
       "io.k8s.api.apps.v1.A: {allOf: [{properties: {x: {type: string}}}, {properties: {x: {type: integer}}}]}")});
   EXPECT_THAT(loaded.Said(), HasSubstr("error composition: the property \"x\" has two meanings in one composition"));
 }
 
-TEST(ApiDocument, SurvivesDeepNesting_REF_14) {
+// Contract: generator REF-14.
+TEST(ApiDocument, SurvivesDeepNesting) {
   std::string schema = "{type: string}";
   for (int i = 0; i < 200; ++i) schema = "{type: object, properties: {a: " + schema + "}}";
   const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: " + schema)});
   EXPECT_EQ(loaded.Said(), "");
 }
 
-TEST(ApiDocument, AcceptsADefinitionAgainAndRefusesAnother_OA_03) {
+// Contract: generator OA-03.
+TEST(ApiDocument, AcceptsADefinitionAgainAndRefusesAnother) {
   const std::string first = Document(
       "io.k8s.api.apps.v1.A: {type: object, properties: {x: {type: object, properties: {z: {type: string}}}}}");
   const std::string same = Document(
@@ -242,7 +252,8 @@ std::string WidgetPaths() {
                    ", responses: {'200': {content: {text/plain: {schema: {type: string}}}}}");
 }
 
-TEST(ApiDocument, GathersResourcesFromPaths_OP_01_OP_06) {
+// Contract: generator OP-01, OP-06.
+TEST(ApiDocument, GathersResourcesFromPaths) {
   const Loaded loaded = Load({Document(kWidget, WidgetPaths())});
   ASSERT_EQ(loaded.Said(), "");
   const ApiKind* kind = loaded.api.FindKind({"apps", "v1", "Widget"});
@@ -260,7 +271,8 @@ TEST(ApiDocument, GathersResourcesFromPaths_OP_01_OP_06) {
   EXPECT_EQ(loaded.api.types[kind->list_type].item, kind->type);
 }
 
-TEST(ApiDocument, TellsSubresourcesApartByTheirBody_OP_02_OP_09_OP_15_OP_19) {
+// Contract: generator OP-02, OP-09, OP-15, OP-19.
+TEST(ApiDocument, TellsSubresourcesApartByTheirBody) {
   const Loaded loaded = Load({Document(kWidget, WidgetPaths())});
   const model::Resource& resource = *loaded.api.FindKind({"apps", "v1", "Widget"})->resource;
   ASSERT_EQ(resource.subresources.size(), 4u);
@@ -273,7 +285,8 @@ TEST(ApiDocument, TellsSubresourcesApartByTheirBody_OP_02_OP_09_OP_15_OP_19) {
   EXPECT_EQ(resource.Find("log")->body_kind, SubresourceBody::kText);
 }
 
-TEST(ApiDocument, MarksWhatTheKindsNeed_OA_24) {
+// Contract: generator OA-24.
+TEST(ApiDocument, MarksWhatTheKindsNeed) {
   const Loaded loaded = Load({Document(kWidget, WidgetPaths())});
   const auto reachable = [&](std::string_view group, std::string_view name) {
     return loaded.api.types[loaded.api.FindType(group, "v1", name)].reachable;
@@ -285,7 +298,8 @@ TEST(ApiDocument, MarksWhatTheKindsNeed_OA_24) {
   EXPECT_FALSE(reachable("apps", "Lonely"));
 }
 
-TEST(ApiDocument, BelievesTheWatchPathsWhereThereAreSome_OP_07_OP_10) {
+// Contract: generator OP-07, OP-10.
+TEST(ApiDocument, BelievesTheWatchPathsWhereThereAreSome) {
   const std::string watched = "/apis/apps/v1/watch/gadgets:\n" + Operation("get", "watchlist", "apps/v1/Gadget");
   const std::string gadget = R"(
 io.k8s.api.apps.v1.Gadget:
@@ -301,7 +315,8 @@ io.k8s.api.apps.v1.Gadget:
   EXPECT_FALSE(loaded.api.FindKind({"apps", "v1", "Widget"})->resource->HasInformer());
 }
 
-TEST(ApiDocument, ReadsTheNamespaceResourceItself_OP_05) {
+// Contract: generator OP-05.
+TEST(ApiDocument, ReadsTheNamespaceResourceItself) {
   const std::string schemas = R"(
 io.k8s.api.core.v1.Namespace:
   type: object
@@ -321,7 +336,8 @@ io.k8s.api.core.v1.Namespace:
   EXPECT_EQ(resource.Find("finalize")->body_kind, SubresourceBody::kParent);
 }
 
-TEST(ApiDocument, KeepsAKindWithoutPathAsATypeOnly_OP_22) {
+// Contract: generator OP-22.
+TEST(ApiDocument, KeepsAKindWithoutPathAsATypeOnly) {
   const Loaded loaded = Load({Document(kWidget)});
   const ApiKind* kind = loaded.api.FindKind({"apps", "v1", "Widget"});
   ASSERT_NE(kind, nullptr);
@@ -329,7 +345,8 @@ TEST(ApiDocument, KeepsAKindWithoutPathAsATypeOnly_OP_22) {
   EXPECT_EQ(loaded.api.FindKind({"apps", "v1", "WidgetList"}), nullptr);
 }
 
-TEST(ApiDocument, RefusesNamesThatCouldBecomeCode_SEC_01) {
+// Contract: generator SEC-01.
+TEST(ApiDocument, RefusesNamesThatCouldBecomeCode) {
   const std::string paths = "'/apis/apps/v1/../../widgets':\n" + Operation("get", "list") +
                             "'/apis/apps/v1/wid\"gets':\n" + Operation("get", "list");
   EXPECT_THAT(Load({Document(kWidget, paths)}).Said(),
@@ -341,7 +358,8 @@ TEST(ApiDocument, RefusesNamesThatCouldBecomeCode_SEC_01) {
   EXPECT_THAT(Load({Document("'io.k8s.api.apps.v1.X()': {type: object}")}).Said(), HasSubstr("error illegal-name"));
 }
 
-TEST(ApiDocument, DoesNotDependOnTheOrderOfInputs_OUT_02) {
+// Contract: generator OUT-02.
+TEST(ApiDocument, DoesNotDependOnTheOrderOfInputs) {
   const std::string a = Document(kWidget, WidgetPaths());
   const std::string b = Document("io.k8s.api.batch.v1.Job: {type: object, properties: {x: {type: string}}}");
   const auto list = [](const Loaded& loaded) {
@@ -354,7 +372,8 @@ TEST(ApiDocument, DoesNotDependOnTheOrderOfInputs_OUT_02) {
   EXPECT_EQ(list(Load({a, b})), list(Load({b, a})));
 }
 
-TEST(ApiDocument, PrefersTheCrdToItsPublishedForm_OA_10_CRD_32) {
+// Contract: generator CRD-32, OA-10.
+TEST(ApiDocument, PrefersTheCrdToItsPublishedForm) {
   const std::string published = Document(R"(
 com.example.shop.v1.Order:
   type: object
@@ -373,7 +392,8 @@ com.example.shop.v1.OrderList:
   EXPECT_EQ(loaded.api.types[kind->list_type].item, kind->type);
 }
 
-TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout_ERR_14) {
+// Contract: generator ERR-14.
+TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout) {
   const Loaded loaded = Load({Document("", R"(
 /apis/apps/v1/namespaces/{namespace}/as:
   get: {x-kubernetes-action: list, x-kubernetes-group-version-kind: {group: apps, version: v1, kind: A}}
@@ -395,7 +415,8 @@ std::string PairOf(const std::string& name, const std::string& next) {
          ", b: " + reference + "}}}\n";
 }
 
-TEST(ApiDocument, RefusesAListThatRefersToItselfWhereItDoes_REF_08) {
+// Contract: generator REF-08.
+TEST(ApiDocument, RefusesAListThatRefersToItselfWhereItDoes) {
   const Loaded loaded = Load({TopDocument(PairOf("D0", "D0"))});
   EXPECT_EQ(loaded.diagnostics.error_count(), 2u) << loaded.Said();
   EXPECT_THAT(loaded.Said(),
@@ -405,12 +426,14 @@ TEST(ApiDocument, RefusesAListThatRefersToItselfWhereItDoes_REF_08) {
   EXPECT_THAT(loaded.diagnostics.Render(), HasSubstr("hint: give the elements a definition of their own"));
 }
 
-TEST(ApiDocument, RefusesListsThatReferToEachOther_REF_08) {
+// Contract: generator REF-08.
+TEST(ApiDocument, RefusesListsThatReferToEachOther) {
   const Loaded loaded = Load({TopDocument(PairOf("D0", "D1") + PairOf("D1", "D0"))});
   EXPECT_THAT(loaded.Said(), HasSubstr("reference-cycle"));
 }
 
-TEST(ApiDocument, RefusesListsThatUnfoldWithoutEnd_SEC_07) {
+// Contract: generator SEC-07.
+TEST(ApiDocument, RefusesListsThatUnfoldWithoutEnd) {
   std::string chain;
   for (int i = 0; i < 30; ++i) chain += PairOf("D" + std::to_string(i), "D" + std::to_string(i + 1));
   const Loaded loaded = Load({TopDocument(chain + "io.k8s.api.apps.v1.D30: {type: string}\n")});
@@ -418,12 +441,14 @@ TEST(ApiDocument, RefusesListsThatUnfoldWithoutEnd_SEC_07) {
   EXPECT_THAT(loaded.Said(), HasSubstr("reference-size"));
 }
 
-TEST(ApiDocument, SaysWhereAnAliasRefersToItselfOnly_REF_08) {
+// Contract: generator REF-08.
+TEST(ApiDocument, SaysWhereAnAliasRefersToItselfOnly) {
   const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}\n")});
   EXPECT_THAT(loaded.Said(), HasSubstr("refers to itself only | components.schemas[\"io.k8s.api.apps.v1.A\"]\n"));
 }
 
-TEST(ApiDocument, KeepsTheResourceThatCanBeReadOfAKindThatHasTwo_OP_01) {
+// Contract: generator OP-01.
+TEST(ApiDocument, KeepsTheResourceThatCanBeReadOfAKindThatHasTwo) {
   const std::string paths = "/apis/apps/v1/namespaces/{namespace}/processedwidgets:\n" + Operation("post", "post") +
                             "/apis/apps/v1/namespaces/{namespace}/widgets:\n" + Operation("get", "list") +
                             "/apis/apps/v1/namespaces/{namespace}/widgets/{name}:\n" + Operation("get", "get");

@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 
 std::string Of(const std::string& schema) { return PropertyShape("p: " + schema, "p"); }
 
-TEST(SchemaMeaning, DecidesScalarsByTypeAndFormat_TY_01_TY_06) {
+// Contract: generator TY-01, TY-06.
+TEST(SchemaMeaning, DecidesScalarsByTypeAndFormat) {
   const std::pair<const char*, const char*> cases[] = {
       {"{type: boolean}", "boolean"},
       {"{type: integer}", "int64"},
@@ -39,7 +40,8 @@ TEST(SchemaMeaning, DecidesScalarsByTypeAndFormat_TY_01_TY_06) {
   for (const auto& [schema, shape] : cases) EXPECT_EQ(Of(schema), shape) << schema;
 }
 
-TEST(SchemaMeaning, KnowsIntOrStringInAllSpellings_TY_07_CRD_10) {
+// Contract: generator CRD-10, TY-07.
+TEST(SchemaMeaning, KnowsIntOrStringInAllSpellings) {
   for (const char* schema : {"{x-kubernetes-int-or-string: true}",
                              "{anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}",
                              "{anyOf: [{type: string}, {type: integer}]}", "{oneOf: [{type: integer}, {type: string}]}",
@@ -53,7 +55,8 @@ TEST(SchemaMeaning, KnowsIntOrStringInAllSpellings_TY_07_CRD_10) {
   EXPECT_EQ(Of("{x-kubernetes-preserve-unknown-fields: true, anyOf: [{type: boolean}, {type: string}]}"), "json");
 }
 
-TEST(SchemaMeaning, TakesIntOrStringWithTheQuantityPatternForAQuantity_TY_08) {
+// Contract: generator TY-08.
+TEST(SchemaMeaning, TakesIntOrStringWithTheQuantityPatternForAQuantity) {
   const std::string schema =
       "{anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true, pattern: "
       R"('^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'})";
@@ -64,7 +67,8 @@ TEST(SchemaMeaning, TakesIntOrStringWithTheQuantityPatternForAQuantity_TY_08) {
       model::Kind::kIntOrString);
 }
 
-TEST(SchemaMeaning, NestsContainers_TY_15) {
+// Contract: generator TY-15.
+TEST(SchemaMeaning, NestsContainers) {
   EXPECT_EQ(Of("{type: array, items: {type: array, items: {type: string}}}"), "list(list(string))");
   EXPECT_EQ(Of("{type: object, additionalProperties: {type: array, items: {type: integer}}}"), "map(list(int64))");
   EXPECT_EQ(Of("{type: array, items: {type: object, additionalProperties: {type: boolean}}}"), "list(map(boolean))");
@@ -73,7 +77,8 @@ TEST(SchemaMeaning, NestsContainers_TY_15) {
             "map(map({a: string}))");
 }
 
-TEST(SchemaMeaning, TellsTheFiveShapesOfPreservedObjectsApart_TY_19_TY_23) {
+// Contract: generator TY-19, TY-23.
+TEST(SchemaMeaning, TellsTheFiveShapesOfPreservedObjectsApart) {
   EXPECT_EQ(Of("{x-kubernetes-preserve-unknown-fields: true}"), "json");
   EXPECT_EQ(Of("{type: object, x-kubernetes-preserve-unknown-fields: true}"), "json object");
   EXPECT_EQ(Of("{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}"),
@@ -84,7 +89,8 @@ TEST(SchemaMeaning, TellsTheFiveShapesOfPreservedObjectsApart_TY_19_TY_23) {
   EXPECT_EQ(Of("{type: object, properties: null, required: null, enum: []}"), "{}");
 }
 
-TEST(SchemaMeaning, KeepsEveryObjectOpenWhenTheCrdPreservesAll_CRD_14) {
+// Contract: generator CRD-14.
+TEST(SchemaMeaning, KeepsEveryObjectOpenWhenTheCrdPreservesAll) {
   std::string crd = OrderCrd("p: {type: object}\nq: {type: object, properties: {a: {type: string}}}");
   crd.replace(crd.find("  scope:"), 0, "  preserveUnknownFields: true\n");
   const Loaded loaded = Load({crd});
@@ -94,7 +100,8 @@ TEST(SchemaMeaning, KeepsEveryObjectOpenWhenTheCrdPreservesAll_CRD_14) {
   EXPECT_EQ(test::Shape(loaded.api, *root.Find("q")->schema), "{a: string}!");
 }
 
-TEST(SchemaMeaning, GivesEmbeddedResourcesTheirThreeFields_CRD_11_CRD_12) {
+// Contract: generator CRD-11, CRD-12.
+TEST(SchemaMeaning, GivesEmbeddedResourcesTheirThreeFields) {
   EXPECT_EQ(Of("{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"),
             "json object@");
   EXPECT_EQ(Of("{type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object}, spec: "
@@ -102,12 +109,14 @@ TEST(SchemaMeaning, GivesEmbeddedResourcesTheirThreeFields_CRD_11_CRD_12) {
             "{apiVersion: string, kind: string, metadata: ->meta.k8s.io/v1 ObjectMeta, spec: string}@");
 }
 
-TEST(SchemaMeaning, LeavesMetadataBelowTheRootAsTheSchemaHasIt_CRD_16) {
+// Contract: generator CRD-16.
+TEST(SchemaMeaning, LeavesMetadataBelowTheRootAsTheSchemaHasIt) {
   EXPECT_EQ(Of("{type: object, properties: {metadata: {type: object}, spec: {type: string}}}"),
             "{metadata: {}, spec: string}");
 }
 
-TEST(SchemaMeaning, AlwaysPutsApiVersionKindAndMetadataIntoAKind_CRD_06) {
+// Contract: generator CRD-06.
+TEST(SchemaMeaning, AlwaysPutsApiVersionKindAndMetadataIntoAKind) {
   const Loaded bare = Load({OrderCrd("spec: {type: string}")});
   const model::NamedType& type = bare.api.types[bare.api.FindKind({"shop.example.com", "v1", "Order"})->type];
   EXPECT_EQ(test::Shape(bare.api, type.schema),
@@ -120,28 +129,32 @@ TEST(SchemaMeaning, AlwaysPutsApiVersionKindAndMetadataIntoAKind_CRD_06) {
   EXPECT_TRUE(listed.api.types[other.schema.Find("metadata")->schema->ref].runtime);
 }
 
-TEST(SchemaMeaning, MarksRequiredAndNullableWithoutChangingTheKind_TY_24) {
+// Contract: generator TY-24.
+TEST(SchemaMeaning, MarksRequiredAndNullableWithoutChangingTheKind) {
   EXPECT_EQ(Of("{type: object, required: [b], properties: {a: {type: string, nullable: true}, b: {type: integer}}}"),
             "{a: string?, b*: int64}");
   EXPECT_EQ(Of("{type: array, items: {type: string, nullable: true}}"), "list(string?)");
   EXPECT_EQ(Of("{type: [string, \"null\"]}"), "string?");
 }
 
-TEST(SchemaMeaning, WarnsOfARequiredPropertyThatIsNotDeclared_CRD_26) {
+// Contract: generator CRD-26.
+TEST(SchemaMeaning, WarnsOfARequiredPropertyThatIsNotDeclared) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: object\n  required: [a, zz]\n  properties: {a: {type: string}}")});
   EXPECT_EQ(loaded.Said(),
             "input.yaml:18:27 warning required-unknown: the required property \"zz\" is not declared | " +
                 std::string(test::kOrderPath) + ".p.required[1]\n");
 }
 
-TEST(SchemaMeaning, NeverTakesMembersFromBranchesOfACrd_CRD_09) {
+// Contract: generator CRD-09.
+TEST(SchemaMeaning, NeverTakesMembersFromBranchesOfACrd) {
   EXPECT_EQ(
       Of("{type: object, properties: {a: {type: string}}, oneOf: [{required: [a]}, {properties: {b: {minLength: 1}}}], "
          "not: {required: [c]}}"),
       "{a: string}");
 }
 
-TEST(SchemaMeaning, InfersAMissingTypeWhereItIsClear_CRD_25_V1B_05) {
+// Contract: generator CRD-25, V1B-05.
+TEST(SchemaMeaning, InfersAMissingTypeWhereItIsClear) {
   EXPECT_EQ(Of("{properties: {a: {type: string}}}"), "{a: string}");
   EXPECT_EQ(Of("{items: {type: string}}"), "list(string)");
   EXPECT_EQ(Of("{description: anything}"), "json");
@@ -150,7 +163,8 @@ TEST(SchemaMeaning, InfersAMissingTypeWhereItIsClear_CRD_25_V1B_05) {
   EXPECT_EQ(Of("{type: array, items: {}}"), "list(json)");
 }
 
-TEST(SchemaMeaning, CollectsKnownValuesOfEnums_ENUM_01_ENUM_06_ENUM_08) {
+// Contract: generator ENUM-01, ENUM-06, ENUM-08.
+TEST(SchemaMeaning, CollectsKnownValuesOfEnums) {
   EXPECT_EQ(Of("{type: string, enum: [Always, '', 'a|b', Always]}"), "string of Always||a|b");
   EXPECT_EQ(Of("{type: integer, format: int32, enum: [301, -5]}"), "int32 of 301|-5");
   EXPECT_EQ(Of("{type: string, nullable: true, enum: [null, a]}"), "string? of a");
@@ -159,7 +173,8 @@ TEST(SchemaMeaning, CollectsKnownValuesOfEnums_ENUM_01_ENUM_06_ENUM_08) {
   EXPECT_EQ(Of("{type: array, items: {type: string, enum: [a, b]}}"), "list(string of a|b)");
 }
 
-TEST(SchemaMeaning, RefusesEnumValuesThatContradictTheType_ENUM_10) {
+// Contract: generator ENUM-10.
+TEST(SchemaMeaning, RefusesEnumValuesThatContradictTheType) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: integer\n  enum:\n  - 1\n  - \"2\"\n  - 1.5")});
   const std::string path = std::string(test::kOrderPath) + ".p.enum";
   EXPECT_EQ(loaded.Said(),
@@ -168,7 +183,8 @@ TEST(SchemaMeaning, RefusesEnumValuesThatContradictTheType_ENUM_10) {
                 "[2]\n");
 }
 
-TEST(SchemaMeaning, WarnsOfUnquotedBooleansInAnEnumOfStrings_IN_10) {
+// Contract: generator IN-10.
+TEST(SchemaMeaning, WarnsOfUnquotedBooleansInAnEnumOfStrings) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: string\n  enum: [on, auto, \"off\"]")});
   EXPECT_THAT(loaded.Said(),
               HasSubstr("input.yaml:18:20 warning yaml-boolean: the value on of a string's enum is a boolean"));
@@ -176,7 +192,8 @@ TEST(SchemaMeaning, WarnsOfUnquotedBooleansInAnEnumOfStrings_IN_10) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema), "string of auto|off");
 }
 
-TEST(SchemaMeaning, TakesTheSourceTextOfUnquotedPropertyNames_IN_11) {
+// Contract: generator IN-11.
+TEST(SchemaMeaning, TakesTheSourceTextOfUnquotedPropertyNames) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: object\n  required: [on]\n  properties:\n    on: {type: string}")});
   EXPECT_FALSE(loaded.diagnostics.has_errors());
   EXPECT_THAT(loaded.Said(), HasSubstr("input.yaml:20:15 warning yaml-key: the property name on is text here"));
@@ -230,7 +247,8 @@ TEST(SchemaMeaning, SaysWhichTypeAFieldWithoutOneGets) {
   }
 }
 
-TEST(SchemaMeaning, TakesKeywordsByPositionOnly_IN_23_CRD_30) {
+// Contract: generator CRD-30, IN-23.
+TEST(SchemaMeaning, TakesKeywordsByPositionOnly) {
   EXPECT_EQ(Of("{type: object, properties: {$ref: {type: string}, items: {type: string}, properties: {type: object}, "
                "x-kubernetes-int-or-string: {type: boolean}, type: {type: string}, enum: {type: array, items: {type: "
                "string}}}}"),
@@ -238,13 +256,15 @@ TEST(SchemaMeaning, TakesKeywordsByPositionOnly_IN_23_CRD_30) {
             "x-kubernetes-int-or-string: boolean}");
 }
 
-TEST(SchemaMeaning, RefusesReferencesInACrd_CRD_08) {
+// Contract: generator CRD-08.
+TEST(SchemaMeaning, RefusesReferencesInACrd) {
   EXPECT_THAT(Of("{$ref: '#/definitions/x'}"), HasSubstr("error crd-structural: a CRD's schema must not use $ref"));
   EXPECT_THAT(Of("{$ref: 'http://x/y'}"),
               HasSubstr("error reference-form: the reference \"http://x/y\" leads out of this document"));
 }
 
-TEST(SchemaMeaning, WarnsOfBrokenStructuralRules_CRD_08) {
+// Contract: generator CRD-08.
+TEST(SchemaMeaning, WarnsOfBrokenStructuralRules) {
   const std::pair<const char*, const char*> cases[] = {
       {"p: {description: x}", "the schema has no type"},
       {"p: {type: array}", "an array without items"},
@@ -285,7 +305,8 @@ TEST(SchemaMeaning, KeepsDescriptionsDefaultsFacetsAndRules) {
   EXPECT_EQ(field.origin.column, 11u);
 }
 
-TEST(SchemaMeaning, ReportsKeysOfAWrongKindWhereTheyStand_ERR_12) {
+// Contract: generator ERR-12.
+TEST(SchemaMeaning, ReportsKeysOfAWrongKindWhereTheyStand) {
   const Loaded loaded = Load(
       {OrderCrd("p:\n  type: object\n  properties: []\n  required: name\n  enum: {}\n  nullable: maybe\n  type2: x")});
   const std::string path = std::string(" | ") + test::kOrderPath + ".p.";
@@ -303,7 +324,8 @@ TEST(SchemaMeaning, SuggestsTheTypeThatWasMeant) {
   EXPECT_EQ(loaded.diagnostics.Sorted().back().hint, "did you mean \"string\"?");
 }
 
-TEST(SchemaMeaning, LeavesOutIntegersThatNoTypeHolds_ENUM_06) {
+// Contract: generator ENUM-06.
+TEST(SchemaMeaning, LeavesOutIntegersThatNoTypeHolds) {
   const Loaded loaded =
       Load({OrderCrd("p: {type: integer, enum: [9223372036854775807, 9999999999999999999, -9223372036854775808]}")});
   EXPECT_EQ(loaded.Said(),

@@ -69,7 +69,8 @@ const std::map<std::string, std::pair<int, int>> kProjects = {
     {"velero", {21, 24}},
 };
 
-TEST(Corpus, GivesEveryCrdFileAModelWithoutError_ACC_01_ACC_02) {
+// Contract: generator ACC-01, ACC-02.
+TEST(Corpus, GivesEveryCrdFileAModelWithoutError) {
   const auto crds = test_support::SharedPath("corpus/crds");
   if (!crds) GTEST_SKIP() << "the shared corpus is not there";
   std::map<std::string, std::pair<int, int>> seen;
@@ -102,7 +103,8 @@ TEST(Corpus, CountsTheSchemaNodesThatTheCorpusCounts) {
   EXPECT_NEAR(count(count, loaded.api.types[id].schema), 2057, 1);
 }
 
-TEST(Corpus, RefusesTheSameCrdWithOtherContentWhenAllAreReadTogether_IN_26) {
+// Contract: generator IN-26.
+TEST(Corpus, RefusesTheSameCrdWithOtherContentWhenAllAreReadTogether) {
   const auto crds = test_support::SharedPath("corpus/crds");
   if (!crds) GTEST_SKIP() << "the shared corpus is not there";
   const test::Loaded loaded = LoadFiles({*crds});
@@ -114,7 +116,8 @@ TEST(Corpus, RefusesTheSameCrdWithOtherContentWhenAllAreReadTogether_IN_26) {
   EXPECT_GT(loaded.diagnostics.error_count(), 0u);
 }
 
-TEST(Corpus, RefusesEveryInvalidFileWithAPlace_ACC_05) {
+// Contract: generator ACC-05.
+TEST(Corpus, RefusesEveryInvalidFileWithAPlace) {
   const auto invalid = test_support::SharedPath("corpus/invalid");
   if (!invalid) GTEST_SKIP() << "the shared corpus is not there";
   const std::map<std::string, std::string> expected = {
@@ -139,7 +142,8 @@ TEST(Corpus, RefusesEveryInvalidFileWithAPlace_ACC_05) {
   EXPECT_EQ(count, expected.size());
 }
 
-TEST(Corpus, ReadsAllDocumentsOfTheLiveServerTogether_OA_02_OA_03) {
+// Contract: generator OA-02, OA-03.
+TEST(Corpus, ReadsAllDocumentsOfTheLiveServerTogether) {
   const auto live = test_support::SharedPath("corpus/openapi/live-1.36.1");
   if (!live) GTEST_SKIP() << "the shared corpus is not there";
   std::vector<std::string> files = FilesBelow(*live);
@@ -162,7 +166,8 @@ TEST(Corpus, ReadsAllDocumentsOfTheLiveServerTogether_OA_02_OA_03) {
   EXPECT_GT(namespaced, 30);
 }
 
-TEST(Corpus, ReadsOlderAndPublishedV3Documents_OA_12) {
+// Contract: generator OA-12.
+TEST(Corpus, ReadsOlderAndPublishedV3Documents) {
   const auto openapi = test_support::SharedPath("corpus/openapi");
   if (!openapi) GTEST_SKIP() << "the shared corpus is not there";
   std::size_t count = 0;

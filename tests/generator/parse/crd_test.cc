@@ -30,7 +30,8 @@ const ApiKind* Order(const Loaded& loaded, const char* version = "v1") {
   return loaded.api.FindKind({"shop.example.com", version, "Order"});
 }
 
-TEST(Crd, GivesAKindAndItsResource_CRD_01) {
+// Contract: generator CRD-01.
+TEST(Crd, GivesAKindAndItsResource) {
   const Loaded loaded =
       Load({Replace(kCrd, "{kind: Order, plural: orders}",
                     "{kind: Order, plural: orders, singular: order, shortNames: [ord, o], categories: [all]}")});
@@ -50,7 +51,8 @@ TEST(Crd, GivesAKindAndItsResource_CRD_01) {
   EXPECT_TRUE(kind->resource->subresources.empty());
 }
 
-TEST(Crd, TakesPluralAndListKindLiterally_CRD_02_CRD_03) {
+// Contract: generator CRD-02, CRD-03.
+TEST(Crd, TakesPluralAndListKindLiterally) {
   const Loaded loaded = Load(
       {Replace(Replace(kCrd, "{kind: Order, plural: orders}", "{kind: order, plural: userinfoes, listKind: OrderSet}"),
                "name: orders.", "name: userinfoes.")});
@@ -73,7 +75,8 @@ TEST(Crd, TakesAnEmptySingularOrListKindForNone) {
   EXPECT_EQ(Order(loaded)->list_kind, "OrderList");
 }
 
-TEST(Crd, ReadsSubresourcesColumnsAndSelectableFieldsPerVersion_CRD_19_CRD_21_CRD_23) {
+// Contract: generator CRD-19, CRD-21, CRD-23.
+TEST(Crd, ReadsSubresourcesColumnsAndSelectableFieldsPerVersion) {
   const std::string version =
       "  - name: v1beta1\n    served: true\n    storage: false\n    deprecated: true\n    deprecationWarning: \"use "
       "\\\"v1\\\"\"\n"
@@ -107,7 +110,8 @@ TEST(Crd, ReadsSubresourcesColumnsAndSelectableFieldsPerVersion_CRD_19_CRD_21_CR
   }
 }
 
-TEST(Crd, MakesAFreeFormKindWithoutASchema_CRD_13) {
+// Contract: generator CRD-13.
+TEST(Crd, MakesAFreeFormKindWithoutASchema) {
   const std::string crd = kCrd.substr(0, kCrd.find("    schema:"));
   const Loaded loaded = Load({crd});
   ASSERT_EQ(loaded.Said(), "");
@@ -115,7 +119,8 @@ TEST(Crd, MakesAFreeFormKindWithoutASchema_CRD_13) {
             "{apiVersion: string, kind: string, metadata: ->meta.k8s.io/v1 ObjectMeta}!");
 }
 
-TEST(Crd, ReadsListsOfCrds_IN_04) {
+// Contract: generator IN-04.
+TEST(Crd, ReadsListsOfCrds) {
   const auto indent = [](const std::string& text) {
     std::string out;
     bool first = true;
@@ -138,7 +143,8 @@ TEST(Crd, ReadsListsOfCrds_IN_04) {
   EXPECT_EQ(typed.Said(), "input.yaml:7:12 error crd-scope: unknown scope \"Everywhere\" | items[0].spec.scope\n");
 }
 
-TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd_IN_02_IN_03) {
+// Contract: generator IN-02, IN-03.
+TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd) {
   const Loaded mixed = Load({"---\n# nothing\n---\napiVersion: v1\nkind: Namespace\n---\n" + kCrd + "---\n"});
   EXPECT_EQ(mixed.Said(), "");
   EXPECT_NE(Order(mixed), nullptr);
@@ -149,7 +155,8 @@ TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd_IN_02_IN_03) {
   EXPECT_THAT(mixed.diagnostics.Render(), HasSubstr("info: skipped 1 Namespace: not a CustomResourceDefinition"));
 }
 
-TEST(Crd, AddsTheDocumentsNumberWhereThereAreSeveral_ERR_01) {
+// Contract: generator ERR-01.
+TEST(Crd, AddsTheDocumentsNumberWhereThereAreSeveral) {
   const Loaded loaded =
       Load({"apiVersion: v1\nkind: Namespace\n---\n" + Replace(kCrd, "kind: Order,", "kind: 'Or der',")});
   EXPECT_THAT(
@@ -158,7 +165,8 @@ TEST(Crd, AddsTheDocumentsNumberWhereThereAreSeveral_ERR_01) {
           "input.yaml:10:17 (document 2) error illegal-name: \"Or der\" cannot be a name here | spec.names.kind"));
 }
 
-TEST(Crd, RefusesNamesTheServerWouldRefuse_SEC_03_SEC_05) {
+// Contract: generator SEC-03, SEC-05.
+TEST(Crd, RefusesNamesTheServerWouldRefuse) {
   const std::pair<std::pair<const char*, const char*>, const char*> cases[] = {
       {{"group: shop.example.com", "group: Shop"},
        "input.yaml:5:10 error illegal-name: \"Shop\" cannot be a name here | spec.group"},
@@ -180,7 +188,8 @@ TEST(Crd, RefusesNamesTheServerWouldRefuse_SEC_03_SEC_05) {
   }
 }
 
-TEST(Crd, NamesTheMapThatLacksAKey_ERR_15) {
+// Contract: generator ERR-15.
+TEST(Crd, NamesTheMapThatLacksAKey) {
   const std::pair<const char*, const char*> cases[] = {
       {"  group: shop.example.com\n", "input.yaml:5:3 error missing-key: \"group\" is missing | spec\n"},
       {"  scope: Namespaced\n", "input.yaml:5:3 error missing-key: \"scope\" is missing | spec\n"},
@@ -193,7 +202,8 @@ TEST(Crd, NamesTheMapThatLacksAKey_ERR_15) {
   for (const auto& [key, said] : cases) EXPECT_EQ(Load({Replace(kCrd, key, "")}).Said(), said);
 }
 
-TEST(Crd, CollectsAllErrorsOfARunInOrder_ERR_04_ERR_05) {
+// Contract: generator ERR-04, ERR-05.
+TEST(Crd, CollectsAllErrorsOfARunInOrder) {
   const std::string first =
       Replace(Replace(kCrd, "plural: orders", "plural: Orders"), "scope: Namespaced", "scope: Nowhere");
   const std::string second = OrderCrd("p: {type: strin}\nq: {enum: {}}");
@@ -206,7 +216,8 @@ TEST(Crd, CollectsAllErrorsOfARunInOrder_ERR_04_ERR_05) {
   EXPECT_EQ(places, "input.yaml:6:10 input.yaml:7:32 input2.yaml:2:1 input3.yaml:16:21 input3.yaml:17:21 ");
 }
 
-TEST(Crd, KnowsAPatchFromACrd_IN_20) {
+// Contract: generator IN-20.
+TEST(Crd, KnowsAPatchFromACrd) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: "
             "{conversion: {}}\n"});
@@ -215,7 +226,8 @@ TEST(Crd, KnowsAPatchFromACrd_IN_20) {
       "input.yaml:1:1 error crd-patch: this CustomResourceDefinition has no group, no names and no versions | spec\n");
 }
 
-TEST(Crd, WarnsOfANameThatIsNotPluralAndGroup_CRD_04) {
+// Contract: generator CRD-04.
+TEST(Crd, WarnsOfANameThatIsNotPluralAndGroup) {
   const Loaded loaded = Load({Replace(kCrd, "orders.shop.example.com", "wrong.example.com")});
   EXPECT_EQ(loaded.Said(),
             "input.yaml:3:18 warning crd-name: the name is \"wrong.example.com\", not plural and group, "
@@ -223,7 +235,8 @@ TEST(Crd, WarnsOfANameThatIsNotPluralAndGroup_CRD_04) {
             "metadata.name\n");
 }
 
-TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice_IN_24) {
+// Contract: generator IN-24.
+TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice) {
   const std::string none = kCrd.substr(0, kCrd.find("  versions:")) + "  versions: []\n";
   EXPECT_EQ(Load({none}).Said(), "input.yaml:8:3 error crd-versions: the CRD has no versions | spec.versions\n");
   const std::string twice = kCrd + "  - {name: v1, served: true, storage: false}\n";
@@ -232,7 +245,8 @@ TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice_IN_24) {
             "spec.versions[1].name\n");
 }
 
-TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother_IN_26_ERR_11) {
+// Contract: generator ERR-11, IN-26.
+TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother) {
   EXPECT_EQ(Load({kCrd, kCrd}).Said(), "");
   const std::string other = OrderCrd("spec: {type: object}");
   EXPECT_EQ(Load({kCrd, other}).Said(),
@@ -245,7 +259,8 @@ TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother_IN_26_ERR_11) {
             "\"orderings.shop.example.com\" and by \"orders.shop.example.com\" at input.yaml:1:1\n");
 }
 
-TEST(Crd, ReadsV1beta1WithItsDefaults_V1B_01_V1B_03) {
+// Contract: generator V1B-01, V1B-03.
+TEST(Crd, ReadsV1beta1WithItsDefaults) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: "
             "orders.shop.example.com}\n"
@@ -263,7 +278,8 @@ TEST(Crd, ReadsV1beta1WithItsDefaults_V1B_01_V1B_03) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("spec")->schema), "json object");
 }
 
-TEST(Crd, GivesTheSettingsOfV1beta1ToAllVersions_V1B_02) {
+// Contract: generator V1B-02.
+TEST(Crd, GivesTheSettingsOfV1beta1ToAllVersions) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: "
             "orders.shop.example.com}\n"
@@ -284,7 +300,8 @@ TEST(Crd, GivesTheSettingsOfV1beta1ToAllVersions_V1B_02) {
   }
 }
 
-TEST(Crd, CountsColumnsAndFieldsAsTheyStand_ERR_02) {
+// Contract: generator ERR-02.
+TEST(Crd, CountsColumnsAndFieldsAsTheyStand) {
   const Loaded loaded = Load({kCrd + "  - name: v2\n    served: true\n    storage: false\n"
                                      "    additionalPrinterColumns: [a, {name: 1}]\n    selectableFields: [b, {}]\n"});
   EXPECT_EQ(loaded.Said(),
@@ -297,7 +314,8 @@ TEST(Crd, CountsColumnsAndFieldsAsTheyStand_ERR_02) {
             "input.yaml:21:27 error missing-key: \"jsonPath\" is missing | spec.versions[1].selectableFields[1]\n");
 }
 
-TEST(Crd, PrefersTheVersionsOwnSettingsInV1beta1_MV_08) {
+// Contract: generator MV-08.
+TEST(Crd, PrefersTheVersionsOwnSettingsInV1beta1) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: "
             "orders.shop.example.com}\n"
@@ -310,7 +328,8 @@ TEST(Crd, PrefersTheVersionsOwnSettingsInV1beta1_MV_08) {
   EXPECT_NE(loaded.api.types[Order(loaded, "v2")->type].schema.Find("a"), nullptr);
 }
 
-TEST(Crd, RefusesAKindThatIsNamedLikeAList_NAM_18) {
+// Contract: generator NAM-18.
+TEST(Crd, RefusesAKindThatIsNamedLikeAList) {
   const std::string other =
       Replace(Replace(kCrd, "{kind: Order, plural: orders}", "{kind: OrderList, plural: orderlists}"), "name: orders.",
               "name: orderlists.");
@@ -320,7 +339,8 @@ TEST(Crd, RefusesAKindThatIsNamedLikeAList_NAM_18) {
             "input.yaml:9:5 | spec.versions[0].schema.openAPIV3Schema\n");
 }
 
-TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded_IN_21) {
+// Contract: generator IN-21.
+TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded) {
   const std::string dumped = Replace(kCrd, "metadata: {name: orders.shop.example.com}",
                                      "metadata:\n  name: orders.shop.example.com\n  uid: x\n  creationTimestamp: "
                                      "null\n  managedFields: []\n  annotations:\n    keep: \"yes\"\n"
@@ -336,7 +356,8 @@ TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded_IN_21) {
   EXPECT_THAT(loaded.api.manifests[0].json, ::testing::Not(HasSubstr("status")));
 }
 
-TEST(Crd, SaysWhatOtherDocumentsAre_IN_27_OA_20) {
+// Contract: generator IN-27, OA-20.
+TEST(Crd, SaysWhatOtherDocumentsAre) {
   EXPECT_THAT(Load({"swagger: '2.0'\ninfo: {}\n"}).Said(),
               HasSubstr("input.yaml:1:1 error openapi-v2: OpenAPI v2 documents are not read"));
   EXPECT_THAT(Load({"type: object\nproperties: {}\n"}).Said(),

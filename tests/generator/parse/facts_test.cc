@@ -27,7 +27,8 @@ std::string Reduce(std::string text) {
   return ReduceToFacts(MapReader(context, stream->documents()[0], path));
 }
 
-TEST(Facts, DropsProseByPositionAndKeepsPropertiesOfThatName_IN_23) {
+// Contract: generator IN-23.
+TEST(Facts, DropsProseByPositionAndKeepsPropertiesOfThatName) {
   const std::string facts =
       Reduce(R"({"openapi": "3.0.0", "info": {"title": "T", "version": "1", "description": "d"}, "paths": {},
       "components": {"securitySchemes": {}, "schemas": {"a.v1.A": {"description": "prose", "type": "object", "title": "t", "example": 1,
@@ -53,7 +54,8 @@ TEST(Facts, DropsProseByPositionAndKeepsPropertiesOfThatName_IN_23) {
 )");
 }
 
-TEST(Facts, KeepsOperationsOnResourcesOnly_OP_07_OP_08) {
+// Contract: generator OP-07, OP-08.
+TEST(Facts, KeepsOperationsOnResourcesOnly) {
   const std::string gvk = R"("x-kubernetes-group-version-kind": {"group": "apps", "version": "v1", "kind": "W"})";
   const std::string list =
       R"("get": {"x-kubernetes-action": "list", )" + gvk +
@@ -76,7 +78,8 @@ TEST(Facts, KeepsOperationsOnResourcesOnly_OP_07_OP_08) {
   EXPECT_EQ(facts.find("parameters/watch", xs), std::string::npos);
 }
 
-TEST(Facts, DoNotDependOnTheOrderOfKeys_OUT_01) {
+// Contract: generator OUT-01.
+TEST(Facts, DoNotDependOnTheOrderOfKeys) {
   EXPECT_EQ(
       Reduce(R"({"openapi": "3.0.0", "components": {"schemas": {"a": {"type": "string", "format": "x"}, "b": {}}}})"),
       Reduce(R"({"components": {"schemas": {"b": {}, "a": {"format": "x", "type": "string"}}}, "openapi": "3.0.0"})"));

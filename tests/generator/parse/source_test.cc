@@ -70,14 +70,16 @@ TEST_F(Sources, ReadsFilesInOrderAndEachOnce) {
   EXPECT_EQ(Load({b, a, b, folder_ / "." / "a"}), "b=2 a=1");
 }
 
-TEST_F(Sources, ReadsAFolderInByteOrderByItsEndings_IN_07) {
+// Contract: generator IN-07.
+TEST_F(Sources, ReadsAFolderInByteOrderByItsEndings) {
   for (const char* name : {"b.yml", "a.yaml", "B.json", "sub/z.yaml", "sub.yaml", "note.txt", "README.md", "x.yamlx"})
     Write(name, "1");
   Write("c.json.gz", Gzip("2"));
   EXPECT_EQ(Load({folder_}), "B.json=1 a.yaml=1 b.yml=1 c.json.gz=2 sub.yaml=1 sub/z.yaml=1");
 }
 
-TEST_F(Sources, FollowsNoLinkOutOfAFolder_IN_07_SEC_06) {
+// Contract: generator IN-07, SEC-06.
+TEST_F(Sources, FollowsNoLinkOutOfAFolder) {
   Write("in/a.yaml", "1");
   Write("out/b.yaml", "2");
   fs::create_symlink(folder_ / "out" / "b.yaml", folder_ / "in" / "b.yaml");
@@ -85,12 +87,14 @@ TEST_F(Sources, FollowsNoLinkOutOfAFolder_IN_07_SEC_06) {
   EXPECT_EQ(Load({folder_ / "in"}), "in/a.yaml=1");
 }
 
-TEST_F(Sources, UncompressesByContentNotByName_IN_05) {
+// Contract: generator IN-05.
+TEST_F(Sources, UncompressesByContentNotByName) {
   EXPECT_EQ(Load({Write("plain.yaml", Gzip("a: 1"))}), "plain.yaml=a: 1");
   EXPECT_EQ(Load({Write("two.gz", Gzip("a: 1\n") + Gzip("b: 2"))}), "two.gz=a: 1\nb: 2");
 }
 
-TEST_F(Sources, RefusesDamagedAndCutCompressedFiles_ERR_13) {
+// Contract: generator ERR-13.
+TEST_F(Sources, RefusesDamagedAndCutCompressedFiles) {
   const std::string whole = Gzip(std::string(10000, 'x') + "end");
   EXPECT_EQ(Load({Write("cut.gz", whole.substr(0, whole.size() / 2))}), "");
   std::string damaged = whole;
@@ -101,19 +105,22 @@ TEST_F(Sources, RefusesDamagedAndCutCompressedFiles_ERR_13) {
   EXPECT_EQ(diagnostics_.error_count(), 2u);
 }
 
-TEST_F(Sources, LimitsTheUncompressedSize_SEC_07) {
+// Contract: generator SEC-07.
+TEST_F(Sources, LimitsTheUncompressedSize) {
   EXPECT_EQ(Load({Write("bomb.gz", Gzip(std::string(1 << 20, ' ')))}, {.max_bytes = 1000}), "");
   EXPECT_THAT(diagnostics_.Render(), HasSubstr("more than 1000 bytes when uncompressed [input-gzip]"));
   EXPECT_EQ(Load({Write("big.yaml", std::string(1001, 'x'))}, {.max_bytes = 1000}), "");
   EXPECT_THAT(diagnostics_.Render(), HasSubstr("big.yaml: error: more than 1000 bytes [input-too-large]"));
 }
 
-TEST_F(Sources, ReadsStandardInputOnce_IN_06) {
+// Contract: generator IN-06.
+TEST_F(Sources, ReadsStandardInputOnce) {
   std::istringstream in("a: 1");
   EXPECT_EQ(Load({"-", "-"}, {.standard_input = &in}), "<stdin>=a: 1");
 }
 
-TEST_F(Sources, TellsTheFaultsOfInputsApart_ERR_09) {
+// Contract: generator ERR-09.
+TEST_F(Sources, TellsTheFaultsOfInputsApart) {
   fs::create_directories(folder_ / "empty");
   const std::vector<std::string> paths = {folder_ / "no.yaml", folder_ / "empty", Write("void.yaml", " \n"),
                                           Write("binary", std::string("\x7F"

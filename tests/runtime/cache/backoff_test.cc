@@ -21,6 +21,7 @@ class BackoffTest : public ::testing::TestWithParam<std::uint64_t> {
   Jitter jitter_{GetParam()};
 };
 
+// Contract: informer ER-10.
 TEST_P(BackoffTest, DoublesFromOneSecondToThirtyAndTakesAwayUpToHalf) {
   Backoff backoff;
   for (int round = 0; round < 2; ++round) {
@@ -33,6 +34,7 @@ TEST_P(BackoffTest, DoublesFromOneSecondToThirtyAndTakesAwayUpToHalf) {
   }
 }
 
+// Contract: informer ER-10.
 TEST_P(BackoffTest, WaitsAsLongAsTheServerAsksAndUpToTwiceThat) {
   for (int i = 0; i < 20; ++i) {
     const Nanos delay = AskedFor(17, jitter_);
@@ -83,7 +85,8 @@ TEST(Jitter, StaysWithinItsBounds) {
   EXPECT_EQ(seen, (std::set<std::int64_t>{300, 301, 302, 303}));
 }
 
-TEST(RetryBudget, AllowsOneErrorASecondFor31TimesWithABudgetOf30Seconds_ER_08) {
+// Contract: informer ER-08.
+TEST(RetryBudget, AllowsOneErrorASecondFor31TimesWithABudgetOf30Seconds) {
   RetryBudget budget(30s);
   int allowed = 0;
   while (budget.Allow(At(std::chrono::seconds(allowed)))) ++allowed;
@@ -91,14 +94,16 @@ TEST(RetryBudget, AllowsOneErrorASecondFor31TimesWithABudgetOf30Seconds_ER_08) {
   EXPECT_TRUE(budget.Allow(At(32s)));  // refused once, then a new series
 }
 
-TEST(RetryBudget, StartsANewSeriesAfterAMinuteWithoutAnError_ER_08) {
+// Contract: informer ER-08.
+TEST(RetryBudget, StartsANewSeriesAfterAMinuteWithoutAnError) {
   RetryBudget budget(30s);
   EXPECT_TRUE(budget.Allow(At(0s)));
   EXPECT_TRUE(budget.Allow(At(60s)));
   EXPECT_TRUE(budget.Allow(At(90s)));
 }
 
-TEST(RetryBudget, AllowsNothingByDefault_ER_07) { EXPECT_FALSE(RetryBudget(0s).Allow(At(0s))); }
+// Contract: informer ER-07.
+TEST(RetryBudget, AllowsNothingByDefault) { EXPECT_FALSE(RetryBudget(0s).Allow(At(0s))); }
 
 // -------------------------------------------------------------------------------------------- what errors mean
 
@@ -155,7 +160,8 @@ constexpr Case kCases[] = {
     {"not found", "NotFound", 404, "", "", "", false, false, true, false, true},
 };
 
-TEST(WatchErrors, AreToldApartByReasonThenByCode_ER_01_ER_02_ER_03_ER_07) {
+// Contract: informer ER-01, ER-02, ER-03, ER-07.
+TEST(WatchErrors, AreToldApartByReasonThenByCode) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.what);
     meta::v1::Status status{.status = "Failure", .code = c.code, .message = c.message, .reason = c.reason};
@@ -172,12 +178,14 @@ TEST(WatchErrors, AreToldApartByReasonThenByCode_ER_01_ER_02_ER_03_ER_07) {
   }
 }
 
-TEST(WatchErrors, TakeTheReasonExpiredAloneForAnExpiredContinueToken_LW_08) {
+// Contract: informer LW-08.
+TEST(WatchErrors, TakeTheReasonExpiredAloneForAnExpiredContinueToken) {
   EXPECT_TRUE(HasReasonExpired(Error::FromStatus({.code = 410, .reason = "Expired"}, Code::kExpired)));
   EXPECT_FALSE(HasReasonExpired(Error::FromStatus({.code = 410, .reason = "Gone"}, Code::kExpired)));
   EXPECT_FALSE(HasReasonExpired(Error(Code::kExpired, "made here")));
 }
 
+// Contract: informer ER-03.
 TEST(WatchErrors, TakeWhatNoServerSaidForAMissingConnection) {
   EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused")));
   EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "the connection was reset")));

@@ -69,7 +69,8 @@ class DeltaFifoTest : public ::testing::Test {
   DeltaFifo fifo_;
 };
 
-TEST_F(DeltaFifoTest, GivesDeltasInTheOrderOfArrivalOverAllObjects_Q1_Q_07) {
+// Contract: informer Q-07; invariant Q1.
+TEST_F(DeltaFifoTest, GivesDeltasInTheOrderOfArrivalOverAllObjects) {
   Add("a", "1");
   Add("b", "2");
   Update("a", "3");
@@ -79,13 +80,15 @@ TEST_F(DeltaFifoTest, GivesDeltasInTheOrderOfArrivalOverAllObjects_Q1_Q_07) {
   EXPECT_THAT(DrainAll(), ElementsAre("added a", "added b", "updated a", "bookmark 4", "deleted b", "updated a"));
 }
 
-TEST_F(DeltaFifoTest, KeepsEveryDeltaOfAnObject_Q2_Q_07) {
+// Contract: informer Q-07; invariant Q2.
+TEST_F(DeltaFifoTest, KeepsEveryDeltaOfAnObject) {
   Add("a", "1");
   for (int i = 2; i < 100; ++i) Update("a", std::to_string(i));
   EXPECT_EQ(fifo_.Drain(1000).size(), 99u);
 }
 
-TEST_F(DeltaFifoTest, DropsASecondDeletionInARowButNotItsVersion_Q2) {
+// Contract: invariant Q2.
+TEST_F(DeltaFifoTest, DropsASecondDeletionInARowButNotItsVersion) {
   Delete("a", "1");
   Delete("a", "2");
   Add("a", "3");
@@ -93,12 +96,14 @@ TEST_F(DeltaFifoTest, DropsASecondDeletionInARowButNotItsVersion_Q2) {
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a", "bookmark 2", "added a", "deleted a"));
 }
 
-TEST_F(DeltaFifoTest, QueuesADeletionOfAnObjectThatNobodyKnows_Q_08) {
+// Contract: informer Q-08.
+TEST_F(DeltaFifoTest, QueuesADeletionOfAnObjectThatNobodyKnows) {
   Delete("never-seen", "1");
   EXPECT_THAT(DrainAll(), ElementsAre("deleted never-seen"));
 }
 
-TEST_F(DeltaFifoTest, KeepsTheCertainOneOfTwoDeletions_Q3_Q_20) {
+// Contract: informer Q-20; invariant Q3.
+TEST_F(DeltaFifoTest, KeepsTheCertainOneOfTwoDeletions) {
   fifo_.Delete(Key("a"), {}, "1");
   Delete("a", "2");
   Delete("b", "3");
@@ -129,7 +134,8 @@ TEST_F(DeltaFifoTest, ChainsTheDeltasOfOneObject) {
   EXPECT_THAT(Chain(fifo_, "b"), IsEmpty());
 }
 
-TEST_F(DeltaFifoTest, EndsEveryChainAtAReplaceAndAtASync_Q4) {
+// Contract: invariant Q4.
+TEST_F(DeltaFifoTest, EndsEveryChainAtAReplaceAndAtASync) {
   Delete("a", "1");
   fifo_.Replace({}, "2");
   EXPECT_THAT(Chain(fifo_, "a"), IsEmpty());
@@ -143,7 +149,8 @@ TEST_F(DeltaFifoTest, EndsEveryChainAtAReplaceAndAtASync_Q4) {
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a"));
 }
 
-TEST_F(DeltaFifoTest, MakesOneElementOfAReplaceWithTheListInItsOrder_Q_09) {
+// Contract: informer Q-09.
+TEST_F(DeltaFifoTest, MakesOneElementOfAReplaceWithTheListInItsOrder) {
   fifo_.Replace({{Key("b"), Object("b", "1")}, {Key("a"), Object("a", "2")}}, "9");
   const std::vector<Delta> drained = fifo_.Drain(10);
   ASSERT_THAT(Words(drained), ElementsAre("replaced 9"));
@@ -152,7 +159,8 @@ TEST_F(DeltaFifoTest, MakesOneElementOfAReplaceWithTheListInItsOrder_Q_09) {
   EXPECT_EQ(drained[0].list[1].key, Key("a"));
 }
 
-TEST_F(DeltaFifoTest, QueuesAResyncEvenIfOthersWait_Q_10) {
+// Contract: informer Q-10.
+TEST_F(DeltaFifoTest, QueuesAResyncEvenIfOthersWait) {
   Add("a", "1");
   fifo_.Resync();
   fifo_.Resync();
@@ -160,14 +168,16 @@ TEST_F(DeltaFifoTest, QueuesAResyncEvenIfOthersWait_Q_10) {
   EXPECT_THAT(DrainAll(), ElementsAre("sync"));
 }
 
-TEST_F(DeltaFifoTest, DrainsAtMostTheNumberAskedForAndAtLeastOne_Q5) {
+// Contract: invariant Q5.
+TEST_F(DeltaFifoTest, DrainsAtMostTheNumberAskedForAndAtLeastOne) {
   for (int i = 0; i < 10; ++i) Add(std::to_string(i), "1");
   EXPECT_EQ(fifo_.Drain(3).size(), 3u);
   EXPECT_EQ(fifo_.Drain(0).size(), 1u);
   EXPECT_EQ(fifo_.size(), 6u);
 }
 
-TEST_F(DeltaFifoTest, EndsADrainAfterASync_Q5) {
+// Contract: invariant Q5.
+TEST_F(DeltaFifoTest, EndsADrainAfterASync) {
   Add("a", "1");
   fifo_.Resync();
   Add("b", "3");
@@ -175,7 +185,8 @@ TEST_F(DeltaFifoTest, EndsADrainAfterASync_Q5) {
   EXPECT_THAT(DrainAll(), ElementsAre("added b"));
 }
 
-TEST_F(DeltaFifoTest, EndsADrainAfterAReplace_Q5) {
+// Contract: invariant Q5.
+TEST_F(DeltaFifoTest, EndsADrainAfterAReplace) {
   Add("a", "1");
   fifo_.Replace({}, "2");
   Add("b", "3");
@@ -183,7 +194,8 @@ TEST_F(DeltaFifoTest, EndsADrainAfterAReplace_Q5) {
   EXPECT_THAT(DrainAll(), ElementsAre("added b"));
 }
 
-TEST_F(DeltaFifoTest, IsPopulatedOnceTheFirstReplaceWasAppliedNotWhenItWasDrained_Q6_Q_03_Q_14) {
+// Contract: informer; invariant Q6.
+TEST_F(DeltaFifoTest, IsPopulatedOnceTheFirstReplaceWasAppliedNotWhenItWasDrained) {
   EXPECT_FALSE(fifo_.initial_population_done());
   fifo_.Replace({{Key("a"), Object("a", "1")}}, "1");
   Update("a", "2");
@@ -197,7 +209,8 @@ TEST_F(DeltaFifoTest, IsPopulatedOnceTheFirstReplaceWasAppliedNotWhenItWasDraine
   EXPECT_FALSE(fifo_.in_initial_population());
 }
 
-TEST_F(DeltaFifoTest, IsPopulatedByAnEmptyReplaceLikeByAnyOther_Q6_Q_15) {
+// Contract: informer Q-15; invariant Q6.
+TEST_F(DeltaFifoTest, IsPopulatedByAnEmptyReplaceLikeByAnyOther) {
   fifo_.Replace({}, "1");
   EXPECT_FALSE(fifo_.initial_population_done());
   fifo_.Drain(1);
@@ -205,12 +218,14 @@ TEST_F(DeltaFifoTest, IsPopulatedByAnEmptyReplaceLikeByAnyOther_Q6_Q_15) {
   EXPECT_TRUE(fifo_.initial_population_done());
 }
 
-TEST_F(DeltaFifoTest, HasNoInitialPopulationIfADeltaComesFirst_Q6_Q_03) {
+// Contract: informer Q-03; invariant Q6.
+TEST_F(DeltaFifoTest, HasNoInitialPopulationIfADeltaComesFirst) {
   Add("a", "1");
   EXPECT_TRUE(fifo_.initial_population_done());
 }
 
-TEST_F(DeltaFifoTest, IsNotPopulatedByABookmarkOrASync_Q6) {
+// Contract: invariant Q6.
+TEST_F(DeltaFifoTest, IsNotPopulatedByABookmarkOrASync) {
   fifo_.Bookmark("1");
   fifo_.Resync();
   fifo_.Drain(10);
@@ -218,7 +233,8 @@ TEST_F(DeltaFifoTest, IsNotPopulatedByABookmarkOrASync_Q6) {
   EXPECT_FALSE(fifo_.initial_population_done());
 }
 
-TEST_F(DeltaFifoTest, StaysPopulatedAfterALaterReplace_Q6_Q_05) {
+// Contract: informer Q-05; invariant Q6.
+TEST_F(DeltaFifoTest, StaysPopulatedAfterALaterReplace) {
   fifo_.Replace({}, "1");
   fifo_.Drain(1);
   fifo_.Applied();
@@ -227,7 +243,8 @@ TEST_F(DeltaFifoTest, StaysPopulatedAfterALaterReplace_Q6_Q_05) {
   EXPECT_FALSE(fifo_.in_initial_population());
 }
 
-TEST_F(DeltaFifoTest, HoldsOnToNothingThatWasDrained_Q7) {
+// Contract: invariant Q7.
+TEST_F(DeltaFifoTest, HoldsOnToNothingThatWasDrained) {
   Unstructured value;
   value.metadata.name = "a";
   const std::int64_t before = LiveBlocks();

@@ -100,7 +100,8 @@ TEST_P(FactoryTest, SyncsAndFollowsTheServer) {
   ExpectAgreement(factory);
 }
 
-TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault_SI_08) {
+// Contract: informer SI-08.
+TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault) {
   for (int i = 0; i < 5; ++i) Add("default", "s" + std::to_string(i));
   Factory factory(cluster_.Connection(), {.streaming_list = GetParam() % 2 == 0});
   const Registration registration = Fold(factory);
@@ -148,13 +149,15 @@ TEST_P(FactoryTest, AgreesWithTheServerAgainAfterEveryFault_SI_08) {
   ExpectAgreement(factory);
 }
 
-TEST_P(FactoryTest, MakesOneInformerPerKind_FA_02) {
+// Contract: informer FA-02.
+TEST_P(FactoryTest, MakesOneInformerPerKind) {
   const Factory factory(cluster_.Connection());
   EXPECT_EQ(factory.Samples().Informer().core(), factory.Samples().Informer().core());
   EXPECT_EQ(factory.status().size(), 1u);
 }
 
-TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater_FA_04_FA_05_FA_08) {
+// Contract: informer FA-04, FA-05, FA-08.
+TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater) {
   Factory factory(cluster_.Connection());
   static_cast<void>(factory.Samples());  // asks for nothing
   factory.Start();
@@ -173,7 +176,8 @@ TEST_P(FactoryTest, StartsWhatWasAskedForAndMayStartMoreLater_FA_04_FA_05_FA_08)
   EXPECT_TRUE(lister.Samples("default").Get("a"));
 }
 
-TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak_FA_01_FA_12) {
+// Contract: informer FA-01, FA-12.
+TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
   Add("one", "a", R"(,"labels":{"tier":"gold"})");
   Add("one", "b");
   Add("two", "c", R"(,"labels":{"tier":"gold"})");
@@ -194,7 +198,8 @@ TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak_FA_01_FA_12) {
   EXPECT_EQ(InStore(factory), folded_);
 }
 
-TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndSaysSo_I5) {
+// Contract: invariant I5.
+TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndSaysSo) {
   Factory factory(cluster_.Connection(),
                   {.tweak_list_options = [](ListOptions&) { throw std::runtime_error("bad tweak"); }});
   static_cast<void>(factory.Samples().Informer());
@@ -204,7 +209,8 @@ TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndSaysSo_I5) {
   EXPECT_THAT(synced.error().ToString(), HasSubstr("bad tweak"));
 }
 
-TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync_FA_02) {
+// Contract: informer FA-02.
+TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync) {
   Add("default", "a");
   Factory factory(cluster_.Connection(), {.resync = 1h, .resync_of = {{&Sample::kTable, 10s}}});
   int resyncs = 0;
@@ -217,7 +223,8 @@ TEST_P(FactoryTest, GivesSingleKindsTheirOwnResync_FA_02) {
   EXPECT_EQ(resyncs, 3);
 }
 
-TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer_FA_01) {
+// Contract: informer FA-01.
+TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer) {
   Add("default", "a");
   Factory factory(cluster_.Connection(), {.transform = [](AnyRef object) -> Result<AnyRef> {
                     Sample changed = *object.As<Sample>();
@@ -230,7 +237,8 @@ TEST_P(FactoryTest, TransformsEveryObjectOfEveryInformer_FA_01) {
   EXPECT_EQ(factory.Samples().Lister().Samples("default").Get("a").get()->metadata.labels["seen"], "yes");
 }
 
-TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore_FA_06_FA_07) {
+// Contract: informer FA-06, FA-07.
+TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore) {
   Add("default", "a");
   Factory factory(cluster_.Connection());
   const Registration registration = Fold(factory);
@@ -249,7 +257,8 @@ TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore_FA_06_FA_07) {
   EXPECT_EQ(late.status().error().code(), Code::kStopped);
 }
 
-TEST_P(FactoryTest, StopsWithTheTokenOfItsStart_FA_05) {
+// Contract: informer FA-05.
+TEST_P(FactoryTest, StopsWithTheTokenOfItsStart) {
   std::stop_source stop;
   Factory factory(cluster_.Connection());
   static_cast<void>(factory.Samples().Informer());
@@ -261,7 +270,8 @@ TEST_P(FactoryTest, StopsWithTheTokenOfItsStart_FA_05) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut_D11) {
+// Contract: design D11.
+TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut) {
   Add("default", "a");
   std::optional<Factory> factory(std::in_place, cluster_.Connection());
   const auto accessor = factory->Samples();
@@ -279,7 +289,8 @@ TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut_D11) {
   EXPECT_EQ(informer.Indexer().Snapshot().size(), 1u);
 }
 
-TEST_P(FactoryTest, MayGoFromAHandler_D11) {
+// Contract: design D11.
+TEST_P(FactoryTest, MayGoFromAHandler) {
   Add("default", "a");
   std::optional<Factory> factory(std::in_place, cluster_.Connection());
   int calls = 0;
@@ -294,7 +305,8 @@ TEST_P(FactoryTest, MayGoFromAHandler_D11) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-TEST_P(FactoryTest, WaitsForARunningHandlerWhenItGoes_D11) {
+// Contract: design D11.
+TEST_P(FactoryTest, WaitsForARunningHandlerWhenItGoes) {
   Add("default", "a");
   bool ended = false;
   {

@@ -56,7 +56,8 @@ class InformerSeamsTest : public InformerFixture {
   }
 };
 
-TEST_P(InformerSeamsTest, HandsOutNoEventBeforeTheStoreHasIt_I1_SI_06) {
+// Contract: informer SI-06; invariant I1.
+TEST_P(InformerSeamsTest, HandsOutNoEventBeforeTheStoreHasIt) {
   Heard heard;
   const Registration registration = Listen(heard);
   int looks = 0;
@@ -71,7 +72,8 @@ TEST_P(InformerSeamsTest, HandsOutNoEventBeforeTheStoreHasIt_I1_SI_06) {
   EXPECT_EQ(heard.size(), 1u + 2u + 3u);
 }
 
-TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt_CT_09_CT_11_D14) {
+// Contract: informer CT-09, CT-11; design D14.
+TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt) {
   options_.apply_delay = 1s;  // so that the events are one transaction
   std::vector<std::string> stores;
   LookWhileApplying([&] { stores.push_back(Store() + " at " + StoreVersion()); });
@@ -89,7 +91,8 @@ TEST_P(InformerSeamsTest, ShowsNothingOfATransactionBeforeAllOfIt_CT_09_CT_11_D1
   EXPECT_EQ(Store(), "a@6 c@11 e@10");
 }
 
-TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark_D6_D14) {
+// Contract: design D14, D6.
+TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark) {
   options_.apply_delay = 120s;
   std::vector<std::string> stores;
   LookWhileApplying([&] { stores.push_back(Store() + " at " + StoreVersion()); });
@@ -103,7 +106,8 @@ TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark_D6_D14) {
   EXPECT_THAT(stores, AllOf(Not(IsEmpty()), Each(AnyOf(" at 5", "a@6 at 6"))));  // what was queued before the list
 }
 
-TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused_I3_D6) {
+// Contract: design D6; invariant I3.
+TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused) {
   const auto executor = CallOut();
   Heard heard;
   const Registration registration = Listen(heard);
@@ -120,7 +124,8 @@ TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused_I3_D6) {
   executor->on_post = nullptr;
 }
 
-TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore_SI_02) {
+// Contract: informer SI-02.
+TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore) {
   const auto executor = CallOut();
   Heard heard;
   const Registration first = Listen(heard), second = Listen(heard);
@@ -139,7 +144,8 @@ TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore_SI_02) {
   executor->on_post = nullptr;
 }
 
-TEST_P(InformerSeamsTest, WaitsForNoInformerOfAFactoryThatIsJustBeingStarted_FA_08) {
+// Contract: informer FA-08.
+TEST_P(InformerSeamsTest, WaitsForNoInformerOfAFactoryThatIsJustBeingStarted) {
   static const TypeTable other = Sample::kTable;
   struct Factory : SharedInformerFactory {
     using SharedInformerFactory::SharedInformerFactory;

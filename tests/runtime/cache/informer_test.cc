@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The informer's invariants I1 to I5 and what handlers are told: INF sections 10 to 16.
+// The informer's invariants I1 to I5 (kgen/cache/informer_core.h) and the events that its handlers receive.
 #include <optional>
 #include <stdexcept>
 
@@ -27,7 +27,8 @@ std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resou
 
 // ---------------------------------------------------------------------------------------- from list to handler
 
-TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06_Q_06_SI_07) {
+// Contract: informer CT-06, CT-07, HS-04, KT-06, Q-06, SI-07.
+TEST_P(InformerTest, TellsTheInitialStateThenEveryChange) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -39,7 +40,8 @@ TEST_P(InformerTest, TellsTheInitialStateThenEveryChange_CT_06_CT_07_HS_04_KT_06
   EXPECT_EQ(StoreVersion(), "8");
 }
 
-TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate_CT_06) {
+// Contract: informer CT-06.
+TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -48,7 +50,8 @@ TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate_CT_06) {
   EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "added new@7 watch"));
 }
 
-TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore_CT_11) {
+// Contract: informer CT-11.
+TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
   options_.apply_delay = 1s;  // so that all of this is one drain
   Heard heard;
   const Registration registration = Listen(heard);
@@ -65,7 +68,8 @@ TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore_CT_11) {
   EXPECT_EQ(StoreVersion(), "10");
 }
 
-TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld_CT_07_Q_08) {
+// Contract: informer CT-07, Q-08.
+TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {});
@@ -73,7 +77,8 @@ TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld_CT_07_Q_08) {
   EXPECT_THAT(heard, ElementsAre("deleted ghost@6 watch"));
 }
 
-TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt_I1_SI_06) {
+// Contract: informer SI-06; invariant I1.
+TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt) {
   int calls = 0;
   const auto check = [&](const ObjectKey& key, std::string_view version) {
     ++calls;
@@ -91,7 +96,8 @@ TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt_I1_SI_06) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder_BM_02_BM_04_RF_04) {
+// Contract: informer BM-02, BM-04, RF-04.
+TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -114,7 +120,8 @@ TEST_P(InformerTest, TellsTheVersionOfTheStoreWithEachEvent) {
 
 // ------------------------------------------------------------------------------------------------------------ relists
 
-TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst_CT_08_KT_03_SI_10_RS_09) {
+// Contract: informer CT-08, KT-03, RS-09, SI-10.
+TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3"), ObjectJson("d", "4")});
@@ -126,7 +133,8 @@ TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst_CT_08_KT_03_SI_10_
   EXPECT_EQ(StoreVersion(), "9");
 }
 
-TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist_CT_09) {
+// Contract: informer CT-09.
+TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist) {
   std::vector<std::string> stores;
   const Registration registration =
       Informer().AddEventHandler({.on_delete = [&](const Deleted<Sample>&) { stores.push_back(Store()); }});
@@ -135,7 +143,8 @@ TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist_CT_09) {
   EXPECT_THAT(stores, ElementsAre("c@8", "c@8"));
 }
 
-TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame_Q_12) {
+// Contract: informer Q-12.
+TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame) {
   options_.apply_delay = 120s;
   Heard heard;
   const Registration registration = Listen(heard);
@@ -151,7 +160,8 @@ TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame_Q_
   EXPECT_EQ(Store(), "");
 }
 
-TEST_P(InformerTest, TellsAnotherIncarnationAsDeletedAndAdded_D13) {
+// Contract: design D13.
+TEST_P(InformerTest, TellsAnotherIncarnationAsDeletedAndAdded) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1", "", "first")});
@@ -178,7 +188,8 @@ TEST_P(InformerTest, TellsTheIncarnationThatItKnewWhenAnotherOneIsDeleted) {
   EXPECT_EQ(Store(), "");
 }
 
-TEST_P(InformerTest, TakesTheLastOfTwoItemsWithOneKey_ST_05) {
+// Contract: informer ST-05.
+TEST_P(InformerTest, TakesTheLastOfTwoItemsWithOneKey) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("a", "3")});
@@ -188,7 +199,8 @@ TEST_P(InformerTest, TakesTheLastOfTwoItemsWithOneKey_ST_05) {
 
 // ---------------------------------------------------------------------------------------------------- refused objects
 
-TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt_D6) {
+// Contract: design D6.
+TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -204,7 +216,8 @@ TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt_D6) {
   EXPECT_THAT(heard, ElementsAre("updated a@1>7 watch"));
 }
 
-TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode_D6) {
+// Contract: design D6.
+TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), Broken("bad", "2")});
@@ -215,7 +228,8 @@ TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode_D6) {
   EXPECT_EQ(Store(), "a@1(stale) bad@7");
 }
 
-TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenTheListRefusesIt_D6) {
+// Contract: design D6.
+TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenTheListRefusesIt) {
   options_.apply_delay = 120s;
   Heard heard;
   const Registration registration = Listen(heard);
@@ -228,7 +242,8 @@ TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenTheListRefusesIt_D6) {
   EXPECT_EQ(Store(), "a@6(stale)");
 }
 
-TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead_D6) {
+// Contract: design D6.
+TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -241,7 +256,8 @@ TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead_D6)
   EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "updated b@8>8 resync"));
 }
 
-TEST_P(InformerTest, TakesNoNameWithoutItsNamespaceForAKey_D6) {
+// Contract: design D6.
+TEST_P(InformerTest, TakesNoNameWithoutItsNamespaceForAKey) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -273,7 +289,8 @@ TEST_P(InformerTest, TellsTheDeletionOfAnObjectWhoseFinalStateDoesNotDecode) {
 
 // ----------------------------------------------------------------------------------------------------- late handlers
 
-TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange_I2_SI_05_SI_13) {
+// Contract: informer SI-05, SI-13; invariant I2.
+TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange) {
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   // Additions of handlers and changes race; whichever wins, nothing is missed and nothing comes twice.
   std::vector<Heard> heard(8);
@@ -304,7 +321,8 @@ TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange_I2_SI_0
   }
 }
 
-TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot_HS_04) {
+// Contract: informer HS-04.
+TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot) {
   Sync("5", {ObjectJson("a", "1")});
   Heard heard;
   const Registration registration = Listen(heard);
@@ -315,7 +333,8 @@ TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot_HS_
   EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@6 watch"));
 }
 
-TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay_HS_01_HS_03) {
+// Contract: informer HS-01, HS-03.
+TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay) {
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   int synced_too_early = 0, calls = 0;
   std::optional<Registration> registration;
@@ -329,7 +348,8 @@ TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay_HS_01_HS_03) {
   EXPECT_TRUE(registration->HasSynced());
 }
 
-TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial_HS_04) {
+// Contract: informer HS-04.
+TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {});
@@ -337,7 +357,8 @@ TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial_HS_04) {
   EXPECT_THAT(heard, ElementsAre("added a@8 relist"));
 }
 
-TEST_P(InformerTest, RemovesAHandlerOnceAndForAllHoweverOftenItIsAsked_SI_14) {
+// Contract: informer SI-14.
+TEST_P(InformerTest, RemovesAHandlerOnceAndForAllHoweverOftenItIsAsked) {
   Heard heard;
   Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -374,7 +395,8 @@ TEST_P(InformerTest, TellsNobodyOfAHandlerThatIsGoneBeforeItWasAdded) {
 
 // ------------------------------------------------------------------------------------------------------------ syncing
 
-TEST_P(InformerTest, HasSyncedWhenTheFirstListWasAppliedAndStaysSo_I3_SI_03_SI_04) {
+// Contract: informer SI-03, SI-04; invariant I3.
+TEST_P(InformerTest, HasSyncedWhenTheFirstListWasAppliedAndStaysSo) {
   Start();
   EXPECT_FALSE(Core()->HasSynced());
   source_->last().Open();
@@ -391,7 +413,8 @@ TEST_P(InformerTest, HasSyncedWhenTheFirstListWasAppliedAndStaysSo_I3_SI_03_SI_0
   EXPECT_TRUE(Core()->IsStopped());
 }
 
-TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker_I3_WL_03) {
+// Contract: informer WL-03; invariant I3.
+TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker) {
   source_->streaming = options_.streaming_list = true;
   Start();
   Open();
@@ -403,7 +426,8 @@ TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker_I3_WL_03)
   EXPECT_EQ(Store(), "a@1");
 }
 
-TEST_P(InformerTest, GivesAHandlerThatComesBeforeTheSyncTheReplayAndTheRest_HS_02_HS_05) {
+// Contract: informer HS-02, HS-05.
+TEST_P(InformerTest, GivesAHandlerThatComesBeforeTheSyncTheReplayAndTheRest) {
   options_.apply_delay = 10s;
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}));  // in the queue
@@ -416,7 +440,8 @@ TEST_P(InformerTest, GivesAHandlerThatComesBeforeTheSyncTheReplayAndTheRest_HS_0
   EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
 }
 
-TEST_P(InformerTest, SyncsWithAnEmptyList_Q_15) {
+// Contract: informer Q-15.
+TEST_P(InformerTest, SyncsWithAnEmptyList) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {});
@@ -424,7 +449,8 @@ TEST_P(InformerTest, SyncsWithAnEmptyList_Q_15) {
   EXPECT_TRUE(registration.HasSynced());
 }
 
-TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore_SI_04) {
+// Contract: informer SI-04.
+TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore) {
   Start();
   Core()->Stop();
   Run();
@@ -434,7 +460,8 @@ TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore_SI_04) {
 
 // --------------------------------------------------------------------------------------------------- start and stop
 
-TEST_P(InformerTest, AppliesNothingMoreAfterItsStop_I4_CT_03) {
+// Contract: informer CT-03; invariant I4.
+TEST_P(InformerTest, AppliesNothingMoreAfterItsStop) {
   options_.apply_delay = 1s;
   Heard heard;
   const Registration registration = Listen(heard);
@@ -450,7 +477,8 @@ TEST_P(InformerTest, AppliesNothingMoreAfterItsStop_I4_CT_03) {
   EXPECT_EQ(simulation_.census().timers, 0u);
 }
 
-TEST_P(InformerTest, StopsWithItsTokenWhateverItDoes_FA_05_RF_02) {
+// Contract: informer FA-05, RF-02.
+TEST_P(InformerTest, StopsWithItsTokenWhateverItDoes) {
   source_->streaming = options_.streaming_list = GetParam() % 2 == 0;
   options_.resync = 1h;
   Heard heard;
@@ -477,7 +505,8 @@ TEST_P(InformerTest, StopsAtOnceWithATokenThatWasStoppedBefore) {
   EXPECT_EQ(source_->open(), 0u);
 }
 
-TEST_P(InformerTest, StartsOnceAndNeverAgain_SI_01_FA_06) {
+// Contract: informer FA-06, SI-01.
+TEST_P(InformerTest, StartsOnceAndNeverAgain) {
   Start();
   Core()->Start({});
   Run();
@@ -496,7 +525,8 @@ TEST_P(InformerTest, DoesNotStartAfterAStop) {
   EXPECT_TRUE(Core()->IsStopped());
 }
 
-TEST_P(InformerTest, StopsWhenItsLastHandleGoes_D11) {
+// Contract: design D11.
+TEST_P(InformerTest, StopsWhenItsLastHandleGoes) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -507,7 +537,8 @@ TEST_P(InformerTest, StopsWhenItsLastHandleGoes_D11) {
   EXPECT_EQ(indexer.Snapshot().size(), 1u);  // answers from the last state
 }
 
-TEST_P(InformerTest, MayGoFromItsOwnHandler_D11) {
+// Contract: design D11.
+TEST_P(InformerTest, MayGoFromItsOwnHandler) {
   Heard heard;
   std::optional<Registration> registration;
   registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) {
@@ -520,7 +551,8 @@ TEST_P(InformerTest, MayGoFromItsOwnHandler_D11) {
   EXPECT_EQ(source_->open(), 0u);
 }
 
-TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall_SI_02) {
+// Contract: informer SI-02.
+TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall) {
   const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
   bool ended = false;
   const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
@@ -539,7 +571,8 @@ TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall_SI_02) {
   EXPECT_TRUE(ended);
 }
 
-TEST_P(InformerTest, JoinsAfterTheRunningCallOfAHandlerThatIsNotThereAnyMore_SI_02) {
+// Contract: informer SI-02.
+TEST_P(InformerTest, JoinsAfterTheRunningCallOfAHandlerThatIsNotThereAnyMore) {
   const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
   std::optional<Registration> registration;
   registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
@@ -558,7 +591,8 @@ TEST_P(InformerTest, JoinsAfterTheRunningCallOfAHandlerThatIsNotThereAnyMore_SI_
   ASSERT_TRUE(join.done());
 }
 
-TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt_SI_17) {
+// Contract: informer SI-17.
+TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt) {
   bool joined = false;
   const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
     Core()->Stop();
@@ -568,7 +602,8 @@ TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt_SI_17) {
   EXPECT_TRUE(joined);
 }
 
-TEST_P(InformerTest, RegistersNothingOnceStopped_SI_12) {
+// Contract: informer SI-12.
+TEST_P(InformerTest, RegistersNothingOnceStopped) {
   Core()->Stop();
   Run();
   Heard heard;
@@ -595,7 +630,8 @@ TEST_P(InformerTest, LeavesNoBlockBehind) {
 
 // ------------------------------------------------------------------------------------- indexes, transforms, user code
 
-TEST_P(InformerTest, IndexesByFieldAndByFunctionAlsoWhileItRuns_SI_18) {
+// Contract: informer SI-18.
+TEST_P(InformerTest, IndexesByFieldAndByFunctionAlsoWhileItRuns) {
   const std::string on1 = R"("spec":{"nodeName":"n1"})";
   ASSERT_TRUE(Informer().AddIndex("node", FieldPath("spec.nodeName")));
   Sync("5", {ObjectJson("a", "1", on1), ObjectJson("b", "2", on1)});
@@ -614,7 +650,8 @@ TEST_P(InformerTest, IndexesByFieldAndByFunctionAlsoWhileItRuns_SI_18) {
   EXPECT_EQ(Informer().AddIndex("late", FieldPath("spec.nodeName")).error().code(), Code::kStopped);
 }
 
-TEST_P(InformerTest, ReportsAnIndexFunctionThatThrows_I5_ST_09) {
+// Contract: informer ST-09; invariant I5.
+TEST_P(InformerTest, ReportsAnIndexFunctionThatThrows) {
   ASSERT_TRUE(Informer().AddIndex("bad", [](const Sample& s, IndexSink& sink) {
     if (s.metadata.name == "a") throw std::runtime_error("no index");
     sink.Add(s.metadata.name);
@@ -625,7 +662,8 @@ TEST_P(InformerTest, ReportsAnIndexFunctionThatThrows_I5_ST_09) {
   EXPECT_THAT(seen_->thrown, ElementsAre(HasSubstr("no index")));
 }
 
-TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject_TR_01_SI_19) {
+// Contract: informer SI-19, TR-01.
+TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject) {
   ASSERT_TRUE(Informer().SetTransform([](Sample& s) {
     s.spec = kAbsent;
     if (s.metadata.name == "b") throw std::runtime_error("no transform");
@@ -649,7 +687,8 @@ TEST_P(InformerTest, TellsTheObserverOnceASecondOfAListThatIsRefusedObjectByObje
   EXPECT_EQ(seen_->refusals, 1000u);
 }
 
-TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged_TR_01) {
+// Contract: informer TR-01.
+TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged) {
   ASSERT_TRUE(
       Informer().SetTransform([](Sample& s) { s.metadata.annotations["seen"] = "by the transform of this test"; }));
   const std::string spec = R"("spec":{"nodeName":"a name of more than fifteen bytes"})";
@@ -662,7 +701,8 @@ TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged
   EXPECT_EQ(a->metadata.annotations["seen"].data(), b->metadata.annotations["seen"].data());
 }
 
-TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes_TR_01) {
+// Contract: informer TR-01.
+TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes) {
   ASSERT_TRUE(
       Informer().SetTransform([](Sample& s) { s.spec->nodeName = "no \xff UTF-8, and more than fifteen bytes"; }));
   Sync("5", {ObjectJson("a", "1")});
@@ -670,7 +710,8 @@ TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes_TR_01) {
   EXPECT_EQ(a->spec->nodeName, "no \xff UTF-8, and more than fifteen bytes");
 }
 
-TEST_P(InformerTest, WatchesForAWeekWhenAskedToWatchForEver_RW_02) {
+// Contract: informer RW-02.
+TEST_P(InformerTest, WatchesForAWeekWhenAskedToWatchForEver) {
   options_.min_watch_timeout = Nanos::max();
   Sync("5", {});
   constexpr std::int64_t kWeek = std::int64_t{7} * 86400;
@@ -680,7 +721,8 @@ TEST_P(InformerTest, WatchesForAWeekWhenAskedToWatchForEver_RW_02) {
   EXPECT_EQ(source_->size(), 2u);
 }
 
-TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows_PL_08) {
+// Contract: informer PL-08.
+TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows) {
   const Registration registration =
       Informer().AddEventHandler({.on_add = [](const Added<Sample>&) { throw std::runtime_error("no handler"); }});
   Sync("5", {ObjectJson("a", "1")});
@@ -709,73 +751,6 @@ TEST_P(InformerTest, DoesNotWaitAgainForWhatOneDrainLeaves) {
   EXPECT_EQ(StoreVersion(), "1");
   Advance(5s);
   EXPECT_EQ(StoreVersion(), "10101");  // else a storm of more than 2,000 events a second fills the memory
-}
-
-// ------------------------------------------------------------------------------------------------------------ resyncs
-
-TEST_P(InformerTest, TellsResyncsOnlyToThoseWhoAreDue_CT_10_RS_01_RS_04_RS_06_RS_07_RS_08) {
-  options_.resync = 12h;
-  Heard every60, every5, never;
-  const Registration a = Listen(every60, {.resync = 60s});
-  const Registration b = Listen(every5, {.resync = 5s});
-  const Registration c = Listen(never, {.resync = 0s});
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(61s);
-  EXPECT_EQ(std::count(every5.begin(), every5.end(), "updated a@1>1 resync"), 12);
-  EXPECT_EQ(std::count(every60.begin(), every60.end(), "updated a@1>1 resync"), 1);
-  EXPECT_EQ(std::count(never.begin(), never.end(), "updated a@1>1 resync"), 0);
-  EXPECT_EQ(source_->size(), 2u);  // without a request
-}
-
-TEST_P(InformerTest, NeverResyncsWhenNobodyAsksForIt_RS_01) {
-  Heard heard;
-  const Registration registration = Listen(heard);
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(100s);
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
-}
-
-TEST_P(InformerTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod_RS_03_RS_05) {
-  options_.resync = 10s;
-  Heard early, late;
-  const Registration a = Listen(early, {.resync = 1ms});
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(3s);
-  EXPECT_EQ(early.size(), 1u + 3u);
-  core_ = {};
-  Run();
-
-  core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
-  Sync("5", {ObjectJson("a", "1")});
-  const Registration b = Listen(late, {.resync = 2s});
-  Run();
-  Advance(20s);
-  EXPECT_LE(late.size(), 1u + 2u);
-  EXPECT_GE(late.size(), 1u + 1u);
-}
-
-TEST_P(InformerTest, TransformsNeitherResyncsNorWhatARelistFoundMissing_RS_10_TR_03) {
-  options_.resync = 10s;
-  int calls = 0;
-  ASSERT_TRUE(Informer().SetTransform([&](Sample&) { ++calls; }));
-  Heard heard;
-  const Registration registration = Listen(heard);
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(31s);
-  EXPECT_EQ(heard.size(), 1u + 3u);
-  EXPECT_EQ(calls, 1);
-  Relist("9", {});
-  EXPECT_THAT(heard.back(), "deleted a@1 relist unknown");
-  EXPECT_EQ(calls, 1);
-}
-
-TEST_P(InformerTest, UsesItsOwnPeriodForHandlersThatNameNone_RS_02) {
-  options_.resync = 10s;
-  Heard heard;
-  const Registration registration = Listen(heard);
-  Sync("5", {ObjectJson("a", "1")});
-  Advance(31s);
-  EXPECT_EQ(heard.size(), 1u + 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerTest, ::testing::Range<std::uint64_t>(0, 16));

@@ -47,7 +47,8 @@ class ListWatchTest : public ::testing::Test {
   Shared<Sink> sink_ = MakeShared<Sink>();
 };
 
-TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand_LW_01) {
+// Contract: informer LW-01.
+TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
   transport_->Reply({.body = "{}"});
   transport_->Hold();
   const auto source = Make(kPods, "default");
@@ -67,7 +68,8 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand_LW_01) {
   EXPECT_THAT(sink_->heard.back(), HasSubstr("pods"));
 }
 
-TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike_LW_02_FA_12) {
+// Contract: informer FA-12, LW-02.
+TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike) {
   transport_->Hold();
   transport_->Hold();
   const auto source = Make(kPods, "", [](ListOptions& options) {

@@ -84,7 +84,8 @@ class ListenerTest : public ::testing::TestWithParam<std::uint64_t> {
   Shared<Waiter> gate_ = simulation_.executor()->MakeWaiter("gate");
 };
 
-TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery_L1) {
+// Contract: invariant L1.
+TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery) {
   const auto listener = Listen(Noting());
   std::vector<std::string> expected;
   for (int i = 0; i < 10; ++i) {
@@ -97,7 +98,8 @@ TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery_L1) {
   EXPECT_EQ(listener->Backlog(), 0u);
 }
 
-TEST_P(ListenerTest, CallsNothingAfterRemoveHasReturnedAndDropsWhatWaits_L2_L5) {
+// Contract: invariant L2, L5.
+TEST_P(ListenerTest, CallsNothingAfterRemoveHasReturnedAndDropsWhatWaits) {
   const auto listener = Listen(Noting());
   for (int i = 0; i < 5; ++i) listener->Deliver(Events(Add(std::to_string(i))));
   std::size_t at_return = 0;
@@ -117,7 +119,8 @@ TEST_P(ListenerTest, CallsNothingAfterRemoveHasReturnedAndDropsWhatWaits_L2_L5) 
   EXPECT_EQ(calls_.size(), at_return);
 }
 
-TEST_P(ListenerTest, WaitsForTheRunningCallWhenItIsRemovedFromElsewhere_L2) {
+// Contract: invariant L2.
+TEST_P(ListenerTest, WaitsForTheRunningCallWhenItIsRemovedFromElsewhere) {
   bool ended = false;
   const auto listener = Listen([&](const AnyEvent&) {
     WaitForGate();
@@ -137,7 +140,8 @@ TEST_P(ListenerTest, WaitsForTheRunningCallWhenItIsRemovedFromElsewhere_L2) {
   EXPECT_TRUE(removal.result());
 }
 
-TEST_P(ListenerTest, ReturnsAtOnceWhenItRemovesItselfAndDestroysTheFunctionsAfterThatCall_L3) {
+// Contract: invariant L3.
+TEST_P(ListenerTest, ReturnsAtOnceWhenItRemovesItselfAndDestroysTheFunctionsAfterThatCall) {
   auto captured = std::make_shared<int>(7);
   std::weak_ptr<int> alive = captured;
   Shared<Listener> listener;
@@ -156,7 +160,8 @@ TEST_P(ListenerTest, ReturnsAtOnceWhenItRemovesItselfAndDestroysTheFunctionsAfte
   EXPECT_TRUE(alive.expired());
 }
 
-TEST_P(ListenerTest, WaitsForTheEndOfTheFunctionsTooWhenItIsRemovedTwice_L2_L3) {
+// Contract: invariant L2, L3.
+TEST_P(ListenerTest, WaitsForTheEndOfTheFunctionsTooWhenItIsRemovedTwice) {
   const auto slowly = [this](const int* gone) {  // what the functions captured goes with them, and takes its time
     WaitForGate();
     calls_.push_back("destroyed " + std::to_string(*gone));
@@ -198,7 +203,8 @@ TEST_P(ListenerTest, LetsTwoHandlersRemoveEachOther) {
   EXPECT_EQ(simulation_.census().bodies, 0u);
 }
 
-TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore_L4_HS_01_HS_03) {
+// Contract: informer HS-01, HS-03; invariant L4.
+TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore) {
   const auto listener = Listen([&](const AnyEvent& e) {
     WaitForGate();
     calls_.push_back(e.key.name.str());
@@ -218,7 +224,8 @@ TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore_L4_HS_0
   EXPECT_TRUE(told);
 }
 
-TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck_HS_01) {
+// Contract: informer HS-01.
+TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck) {
   const auto listener = Listen([&](const AnyEvent& e) {
     calls_.push_back(e.key.name.str());
     if (!e.initial) WaitForGate();
@@ -235,7 +242,8 @@ TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck_HS_01) {
   Run();
 }
 
-TEST_P(ListenerTest, TellsWhoWaitsForTheSyncThatItWasRejected_SI_12) {
+// Contract: informer SI-12.
+TEST_P(ListenerTest, TellsWhoWaitsForTheSyncThatItWasRejected) {
   const auto listener = Listen(Noting());
   bool told = false;
   const auto watch = listener->NotifySynced([&] { told = true; });
@@ -260,7 +268,8 @@ TEST_P(ListenerTest, ForgetsWhoNoLongerWaitsForTheSync) {
   EXPECT_THAT(calls_, ElementsAre("late"));
 }
 
-TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt_PL_08) {
+// Contract: informer PL-08.
+TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt) {
   const auto listener = Listen([](const AnyEvent&) { throw std::runtime_error("no luck"); });
   listener->Deliver(Events(Add("a", true)));
   listener->InitialQueued();
@@ -269,7 +278,8 @@ TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt_PL_08) {
   EXPECT_THAT(told_->failed, ElementsAre("a: no luck"));
 }
 
-TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops_PL_06) {
+// Contract: informer PL-06.
+TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops) {
   const auto listener = Listen([&](const AnyEvent& e) {
     calls_.push_back(e.key.name.str());
     WaitForGate();
@@ -284,7 +294,8 @@ TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops_PL_06) {
   EXPECT_TRUE(listener->Join({}));
 }
 
-TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown_PL_03) {
+// Contract: informer PL-03.
+TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown) {
   const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = 4});
   listener->Deliver(Events(Add("first")));
   Run();
@@ -296,7 +307,8 @@ TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown_PL_03) {
   Run();
 }
 
-TEST_P(ListenerTest, TellsAgainOfABacklogThatHadGoneDownAndIsAsHighAtOnce_PL_03) {
+// Contract: informer PL-03.
+TEST_P(ListenerTest, TellsAgainOfABacklogThatHadGoneDownAndIsAsHighAtOnce) {
   const auto listener = Listen(Noting(), {.backlog_warning = 4});
   for (int round = 0; round < 2; ++round) {
     std::vector<AnyEvent> events;
@@ -375,7 +387,8 @@ TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
   EXPECT_EQ(calls_.back(), "added b>1 watch");
 }
 
-TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold_L4) {
+// Contract: invariant L4.
+TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold) {
   const auto listener = Stuck({.backlog_limit = 1});
   listener->Deliver(Events(Add("gone", true)));
   listener->Deliver(Events(Add("stays", true)));
@@ -387,7 +400,8 @@ TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold_L4) {
   EXPECT_THAT(calls_, ElementsAre("added stays>1 initial"));
 }
 
-TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped_SI_12) {
+// Contract: informer SI-12.
+TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped) {
   const auto listener = Listen(Noting());
   listener->Reject();
   ASSERT_FALSE(listener->status());
@@ -399,7 +413,8 @@ TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped_SI_1
 
 using ProcessorTest = ListenerTest;
 
-TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue_SI_10_RS_08) {
+// Contract: informer RS-08, SI-10.
+TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue) {
   Processor processor;
   std::vector<std::string> often, never;
   processor.Add(Listen([&](const AnyEvent& e) { often.push_back(e.key.name.str()); }), 10s, simulation_.clock()->Now());
@@ -418,7 +433,8 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue_SI_10_RS_0
   EXPECT_THAT(never, ElementsAre("early", "changed"));
 }
 
-TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame_RS_07) {
+// Contract: informer RS-07.
+TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now();
   std::vector<std::string> asked, late;
@@ -431,7 +447,8 @@ TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame_RS_07) {
   EXPECT_THAT(late, IsEmpty());
 }
 
-TEST_P(ProcessorTest, TellsAResyncAlsoWhenItIsAppliedAfterTheNextCheck_RS_08) {
+// Contract: informer RS-08.
+TEST_P(ProcessorTest, TellsAResyncAlsoWhenItIsAppliedAfterTheNextCheck) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now();
   processor.Add(Listen(Noting()), 10s, start);
@@ -442,7 +459,8 @@ TEST_P(ProcessorTest, TellsAResyncAlsoWhenItIsAppliedAfterTheNextCheck_RS_08) {
   EXPECT_THAT(calls_, ElementsAre("a"));
 }
 
-TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime_RS_07) {
+// Contract: informer RS-07.
+TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now();
   processor.Add(Listen(Noting()), 10s, start);
@@ -451,14 +469,16 @@ TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime_RS_07)
   EXPECT_TRUE(processor.ShouldResync(start + 24s));
 }
 
-TEST_P(ProcessorTest, NeverReachesAPeriodThatIsTheEndOfTime_RS_07) {
+// Contract: informer RS-07.
+TEST_P(ProcessorTest, NeverReachesAPeriodThatIsTheEndOfTime) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now() + 1h;
   processor.Add(Listen(Noting()), Nanos::max(), start);
   EXPECT_FALSE(processor.ShouldResync(start + 24h));
 }
 
-TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse_PL_01) {
+// Contract: informer PL-01.
+TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse) {
   Processor processor;
   processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), 0s, simulation_.clock()->Now());
   processor.Add(Listen(Noting()), 0s, simulation_.clock()->Now());
@@ -470,7 +490,8 @@ TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse_PL_01) {
   Run();
 }
 
-TEST_P(ProcessorTest, TellsALateListenerThatTheInitialStateIsComplete_HS_05) {
+// Contract: informer HS-05.
+TEST_P(ProcessorTest, TellsALateListenerThatTheInitialStateIsComplete) {
   Processor processor;
   processor.InitialQueued();
   const auto listener = Listen(Noting());

@@ -175,6 +175,7 @@ TEST_P(RecoveryTest, CachesShowTheCopyThatTheServerWentBackToWithinThreeSeconds)
   EXPECT_LE(UntilCurrent(), 1s);
 }
 
+// Contract: informer SI-10.
 TEST_P(RecoveryTest, HandlersAreToldTheDifferenceToTheCopy) {
   std::vector<std::string> heard;
   auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");

@@ -88,6 +88,7 @@ TEST_P(ReflectorRetryTest, ListsInsteadOfTakingAMarkerWithoutAVersion) {
 // ---------------------------------------------------------------------------------------------------------- no
 // connection
 
+// Contract: informer ER-03.
 TEST_P(ReflectorRetryTest, ParksWithoutAConnectionAndSendsTheSameWatchWhenItIsBack) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
@@ -166,6 +167,7 @@ TEST_P(ReflectorRetryTest, KnowsWhenItWasCurrentLast) {
 // ------------------------------------------------------------------------------------------------------ the server
 // refuses
 
+// Contract: informer ER-04.
 TEST_P(ReflectorRetryTest, AsksAServerThatStartsAgainWithinTwoSecondsForTheSameWatch) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
@@ -216,6 +218,7 @@ TEST_P(ReflectorRetryTest, ChecksTheHistoryWhenItResumesAfterAWaitToo) {
 // -------------------------------------------------------------------------------------------------------------------
 // 410
 
+// Contract: informer ER-06.
 TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayWhenItComesAgain) {
   ListAndOpenWatch();
   Advance(10s);
@@ -265,6 +268,7 @@ TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
   EXPECT_TRUE(Watch().open());  // and at once again after a calm while
 }
 
+// Contract: informer RW-04.
 TEST_P(ReflectorRetryTest, ListsNowAndThenWhereEveryWatchEndsAtOnceWithoutAnEvent) {
   ListAndOpenWatch();
   for (int i = 0; i < 5; ++i) {

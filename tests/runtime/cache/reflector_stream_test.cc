@@ -8,7 +8,8 @@ class ReflectorStreamTest : public ReflectorTest {};
 
 // ---------------------------------------------------------------------------------------------------- streaming lists
 
-TEST_P(ReflectorStreamTest, AsksForAStreamingListWithoutAVersionAtFirst_WL_01_WL_02) {
+// Contract: informer WL-01, WL-02.
+TEST_P(ReflectorStreamTest, AsksForAStreamingListWithoutAVersionAtFirst) {
   StartStreaming();
   EXPECT_TRUE(Last().watch);
   EXPECT_TRUE(Last().options.send_initial_events);
@@ -18,14 +19,16 @@ TEST_P(ReflectorStreamTest, AsksForAStreamingListWithoutAVersionAtFirst_WL_01_WL
   EXPECT_GE(Last().options.timeout_seconds.value_or(0), 300);
 }
 
-TEST_P(ReflectorStreamTest, ListsWhereTheSourceDoesNotStream_LW_03) {
+// Contract: informer LW-03.
+TEST_P(ReflectorStreamTest, ListsWhereTheSourceDoesNotStream) {
   options_.streaming_list = true;
   source_->streaming = false;
   Start();
   EXPECT_FALSE(Last().watch);
 }
 
-TEST_P(ReflectorStreamTest, PublishesAStreamedSnapshotOnlyAtItsMarker_WL_03_WL_04_WL_05_WL_12_RW_12) {
+// Contract: informer RW-12, WL-03, WL-04, WL-05, WL-12.
+TEST_P(ReflectorStreamTest, PublishesAStreamedSnapshotOnlyAtItsMarker) {
   StartStreaming();
   Send(AddedJson("a", "3") + AddedJson("b", "9") + AddedJson("c", "4"));
   Send(ModifiedJson("a", "10") + DeletedJson("c", "11") + BookmarkJson("12") + BookmarkJson("13", "false"));
@@ -40,7 +43,8 @@ TEST_P(ReflectorStreamTest, PublishesAStreamedSnapshotOnlyAtItsMarker_WL_03_WL_0
   EXPECT_THAT(seen_->relisted, ElementsAre("streamed 2 at 14"));
 }
 
-TEST_P(ReflectorStreamTest, WatchesFromTheMarkerWhenTheStreamEndsAfterIt_WL_05) {
+// Contract: informer WL-05.
+TEST_P(ReflectorStreamTest, WatchesFromTheMarkerWhenTheStreamEndsAfterIt) {
   StartStreaming();
   Send(AddedJson("a", "3") + BookmarkJson("14", "true"));
   EndWatch();
@@ -56,7 +60,8 @@ TEST_P(ReflectorStreamTest, TakesAnObjectBackThatCameAgainAfterItsDeletion) {
   EXPECT_THAT(Queue(), ElementsAre("replaced a@5 at 7"));
 }
 
-TEST_P(ReflectorStreamTest, ListsInsteadWhenStreamingIsRefused_WL_06) {
+// Contract: informer WL-06.
+TEST_P(ReflectorStreamTest, ListsInsteadWhenStreamingIsRefused) {
   StartStreaming();
   Send(AddedJson("a", "3"));
   EndWatch(Fail(StatusError(Code::kInvalid, 422, "Invalid", "sendInitialEvents is forbidden")));
@@ -70,7 +75,8 @@ TEST_P(ReflectorStreamTest, ListsInsteadWhenStreamingIsRefused_WL_06) {
   EXPECT_EQ(Last().options.resource_version, "5");
 }
 
-TEST_P(ReflectorStreamTest, TriesStreamingAgainLaterWhenRefusedOrTooManyRequests_WL_07) {
+// Contract: informer WL-07.
+TEST_P(ReflectorStreamTest, TriesStreamingAgainLaterWhenRefusedOrTooManyRequests) {
   source_->streaming = options_.streaming_list = true;
   Start();
   Refuse(RefusedError());
@@ -85,7 +91,8 @@ TEST_P(ReflectorStreamTest, TriesStreamingAgainLaterWhenRefusedOrTooManyRequests
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_P(ReflectorStreamTest, StopsWhileItWaitsForAnotherStream_WL_10) {
+// Contract: informer WL-10.
+TEST_P(ReflectorStreamTest, StopsWhileItWaitsForAnotherStream) {
   source_->streaming = options_.streaming_list = true;
   Start();
   Refuse(RefusedError());
@@ -93,7 +100,8 @@ TEST_P(ReflectorStreamTest, StopsWhileItWaitsForAnotherStream_WL_10) {
   EXPECT_EQ(simulation_.census().timers, 0u);
 }
 
-TEST_P(ReflectorStreamTest, StreamsWithoutAVersionAtOnceWhenItsVersionIsUnusable_WL_08) {
+// Contract: informer WL-08.
+TEST_P(ReflectorStreamTest, StreamsWithoutAVersionAtOnceWhenItsVersionIsUnusable) {
   StartStreaming();
   Send(BookmarkJson("14", "true") + EventJson("ERROR", StatusJson(410, "Expired")));
   WaitOut();
@@ -107,7 +115,8 @@ TEST_P(ReflectorStreamTest, StreamsWithoutAVersionAtOnceWhenItsVersionIsUnusable
   EXPECT_EQ(Last().options.resource_version, "");
 }
 
-TEST_P(ReflectorStreamTest, StartsAStreamAgainThatEndsBeforeItsMarkerAndListsTheSecondTime_WL_09) {
+// Contract: informer WL-09.
+TEST_P(ReflectorStreamTest, StartsAStreamAgainThatEndsBeforeItsMarkerAndListsTheSecondTime) {
   StartStreaming();
   Send(AddedJson("a", "3"));
   EndWatch();
@@ -121,13 +130,15 @@ TEST_P(ReflectorStreamTest, StartsAStreamAgainThatEndsBeforeItsMarkerAndListsThe
   EXPECT_EQ(seen_->failed.size(), 2u);
 }
 
-TEST_P(ReflectorStreamTest, ListsAfterAVeryShortStream_WL_06_RW_04) {
+// Contract: informer RW-04, WL-06.
+TEST_P(ReflectorStreamTest, ListsAfterAVeryShortStream) {
   StartStreaming();
   EndWatch();
   EXPECT_FALSE(Last().watch);
 }
 
-TEST_P(ReflectorStreamTest, ListsWhenTheMarkerDoesNotComeAndSaysSo_WL_09) {
+// Contract: informer WL-09.
+TEST_P(ReflectorStreamTest, ListsWhenTheMarkerDoesNotComeAndSaysSo) {
   StartStreaming();
   Send(AddedJson("a", "3"));
   Advance(30s);
@@ -213,7 +224,8 @@ TEST_P(ReflectorStreamTest, ListsAgainAfterADeletionWhoseNameCannotBeRead) {
   EXPECT_FALSE(Last().watch);
 }
 
-TEST_P(ReflectorStreamTest, NeverDeletesForAnEventOfAnotherKind_RW_06) {
+// Contract: informer RW-06.
+TEST_P(ReflectorStreamTest, NeverDeletesForAnEventOfAnotherKind) {
   ListAndOpenWatch();
   Queue();
   Send(EventJson(
@@ -239,7 +251,8 @@ TEST_P(ReflectorStreamTest, ReportsAFieldThatDoesNotFitAndKeepsTheObject) {
 
 // --------------------------------------------------------------------------------------------------------- transforms
 
-TEST_P(ReflectorStreamTest, TransformsEveryReceivedObjectOnce_TR_01_TR_04_WL_11) {
+// Contract: informer TR-01, TR-04, WL-11.
+TEST_P(ReflectorStreamTest, TransformsEveryReceivedObjectOnce) {
   int calls = 0;
   options_.transform = [&](AnyRef object) -> Result<AnyRef> {
     ++calls;
@@ -256,7 +269,8 @@ TEST_P(ReflectorStreamTest, TransformsEveryReceivedObjectOnce_TR_01_TR_04_WL_11)
   EXPECT_EQ(drained.at(0).object.As<Sample>().get()->spec->nodeName, "n3");
 }
 
-TEST_P(ReflectorStreamTest, KeepsNameVersionAndUidWhateverATransformDoes_RW_08_SI_11_TR_07) {
+// Contract: informer RW-08, SI-11, TR-07.
+TEST_P(ReflectorStreamTest, KeepsNameVersionAndUidWhateverATransformDoes) {
   options_.transform = [](AnyRef) -> Result<AnyRef> { return AnyRef(MakeRef(Sample{.metadata = {.name = "other"}})); };
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
@@ -264,7 +278,8 @@ TEST_P(ReflectorStreamTest, KeepsNameVersionAndUidWhateverATransformDoes_RW_08_S
   EXPECT_EQ(Version(), "7");
 }
 
-TEST_P(ReflectorStreamTest, RefusesAnObjectWhoseTransformFailsOrThrows_TR_05_TR_06) {
+// Contract: informer TR-05, TR-06.
+TEST_P(ReflectorStreamTest, RefusesAnObjectWhoseTransformFailsOrThrows) {
   int calls = 0;
   options_.transform = [&](AnyRef object) -> Result<AnyRef> {
     if (++calls == 1) throw std::runtime_error("thrown");

@@ -6,7 +6,8 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------------------- lists
 
-TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList_LW_04_RF_01_RF_03_RL_01_RL_10) {
+// Contract: informer LW-04, RF-01, RF-03, RL-01, RL-10.
+TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList) {
   Start();
   EXPECT_FALSE(Last().watch);
   EXPECT_EQ(Last().options.resource_version, "0");
@@ -21,7 +22,8 @@ TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList_LW_04_RF
   EXPECT_THAT(seen_->relisted, ElementsAre("listed 2 at 5"));
 }
 
-TEST_P(ReflectorTest, DrawsTheTimeoutOfEachWatchBetweenFiveAndTenMinutes_RW_01) {
+// Contract: informer RW-01.
+TEST_P(ReflectorTest, DrawsTheTimeoutOfEachWatchBetweenFiveAndTenMinutes) {
   ListAndOpenWatch();
   std::set<std::int64_t> drawn;
   for (int i = 0; i < 20; ++i) {
@@ -36,19 +38,22 @@ TEST_P(ReflectorTest, DrawsTheTimeoutOfEachWatchBetweenFiveAndTenMinutes_RW_01) 
   EXPECT_LE(*drawn.rbegin(), 600);
 }
 
-TEST_P(ReflectorTest, HonoursALeastTimeoutOnlyAboveFiveMinutes_RW_02) {
+// Contract: informer RW-02.
+TEST_P(ReflectorTest, HonoursALeastTimeoutOnlyAboveFiveMinutes) {
   options_.min_watch_timeout = 30min;
   ListAndOpenWatch();
   EXPECT_THAT(Last().options.timeout_seconds.value_or(0), AllOf(Ge(1800), ::testing::Le(3600)));
 }
 
-TEST_P(ReflectorTest, IgnoresASmallLeastTimeout_RW_02) {
+// Contract: informer RW-02.
+TEST_P(ReflectorTest, IgnoresASmallLeastTimeout) {
   options_.min_watch_timeout = 1min;
   ListAndOpenWatch();
   EXPECT_GE(Last().options.timeout_seconds.value_or(0), 300);
 }
 
-TEST_P(ReflectorTest, FollowsContinueTokensWithoutAVersionAndTakesTheVersionOfTheFirstPage_LW_06_LW_07) {
+// Contract: informer LW-06, LW-07.
+TEST_P(ReflectorTest, FollowsContinueTokensWithoutAVersionAndTakesTheVersionOfTheFirstPage) {
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}, "next"));
   EXPECT_EQ(Last().options.continue_, "next");
@@ -59,7 +64,8 @@ TEST_P(ReflectorTest, FollowsContinueTokensWithoutAVersionAndTakesTheVersionOfTh
   EXPECT_THAT(Queue(), ElementsAre("replaced a@1 b@2 at 5"));
 }
 
-TEST_P(ReflectorTest, ListsInFullWhenAContinueTokenHasExpired_LW_08) {
+// Contract: informer LW-08.
+TEST_P(ReflectorTest, ListsInFullWhenAContinueTokenHasExpired) {
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}, "next"));
   Refuse(ExpiredError());
@@ -71,7 +77,8 @@ TEST_P(ReflectorTest, ListsInFullWhenAContinueTokenHasExpired_LW_08) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion_RL_02_RL_03_RL_04_RL_05_RL_08) {
+// Contract: informer RL-02, RL-03, RL-04, RL-05, RL-08.
+TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion) {
   ListAndOpenWatch();
   EndWatch(Fail(StatusError(Code::kServer, 500, "InternalError")));  // before anything came
   WaitOut();
@@ -89,20 +96,23 @@ TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion_RL_02_RL_03
   EXPECT_EQ(Version(), "9");
 }
 
-TEST_P(ReflectorTest, TakesAVersionThatIsAheadOfTheServerForUnusable_RL_04_ER_02) {
+// Contract: informer ER-02, RL-04.
+TEST_P(ReflectorTest, TakesAVersionThatIsAheadOfTheServerForUnusable) {
   Start();
   Refuse(StatusError(Code::kTimeout, 504, "Timeout", "Too large resource version: 5, current: 3"));
   EXPECT_EQ(Last().options.resource_version, "");
   EXPECT_EQ(source_->size(), 2u);
 }
 
-TEST_P(ReflectorTest, UsesAPageSizeThatWasAskedFor_LW_05_RL_06) {
+// Contract: informer LW-05, RL-06.
+TEST_P(ReflectorTest, UsesAPageSizeThatWasAskedFor) {
   options_.page_size = 7;
   Start();
   EXPECT_EQ(Last().options.limit.value_or(0), 7);
 }
 
-TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0_RL_07) {
+// Contract: informer RL-07.
+TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0) {
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}, "next"));
   Answer(ListBody("5", {}));
@@ -112,7 +122,8 @@ TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0_RL_07) {
   EXPECT_EQ(Last().options.limit.value_or(0), 500);
 }
 
-TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain_RF_01_RL_11_WE_02_WE_03) {
+// Contract: informer RF-01, RF-03, RL-11, WE-02, WE-03.
+TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain) {
   Start();
   Refuse(StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden"));
   EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("1 failed to list samples"), HasSubstr("samples is forbidden"))));
@@ -196,7 +207,8 @@ TEST_P(ReflectorTest, RefusesATableAndAStatusInsteadOfAList) {
   EXPECT_THAT(Queue(), IsEmpty());
 }
 
-TEST_P(ReflectorTest, DiscardsTheLateAnswerOfAListWhenStopped_RL_09) {
+// Contract: informer RL-09.
+TEST_P(ReflectorTest, DiscardsTheLateAnswerOfAListWhenStopped) {
   Start();
   Last().Open();
   Last().Send(ListBody("5", {ObjectJson("a", "1")}));
@@ -209,7 +221,8 @@ TEST_P(ReflectorTest, DiscardsTheLateAnswerOfAListWhenStopped_RL_09) {
 
 // ----------------------------------------------------------------------------------------------------------- watches
 
-TEST_P(ReflectorTest, QueuesEventsInOrderAndRecordsTheirVersions_RW_05_RW_09) {
+// Contract: informer RW-05, RW-09.
+TEST_P(ReflectorTest, QueuesEventsInOrderAndRecordsTheirVersions) {
   ListAndOpenWatch();
   Queue();
   Send(AddedJson("b", "6") + ModifiedJson("a", "7") + DeletedJson("b", "8") + BookmarkJson("9"));
@@ -218,7 +231,8 @@ TEST_P(ReflectorTest, QueuesEventsInOrderAndRecordsTheirVersions_RW_05_RW_09) {
   EXPECT_EQ(Status().events, 3u);
 }
 
-TEST_P(ReflectorTest, OpensAWatchAgainAtOnceWhenTheServerEndedIt_RW_03) {
+// Contract: informer RW-03.
+TEST_P(ReflectorTest, OpensAWatchAgainAtOnceWhenTheServerEndedIt) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
   EndWatch();
@@ -228,14 +242,16 @@ TEST_P(ReflectorTest, OpensAWatchAgainAtOnceWhenTheServerEndedIt_RW_03) {
   EXPECT_THAT(seen_->failed, IsEmpty());
 }
 
-TEST_P(ReflectorTest, OpensAWatchAgainAtOnceAfterASecondWithoutEvents_RW_03) {
+// Contract: informer RW-03.
+TEST_P(ReflectorTest, OpensAWatchAgainAtOnceAfterASecondWithoutEvents) {
   ListAndOpenWatch();
   Advance(1s);
   EndWatch();
   EXPECT_EQ(source_->size(), 3u);
 }
 
-TEST_P(ReflectorTest, TakesALostConnectionForAnEndedWatch_RW_03) {
+// Contract: informer RW-03.
+TEST_P(ReflectorTest, TakesALostConnectionForAnEndedWatch) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7") + ModifiedJson("a", "8").substr(0, 50));
   EndWatch(Fail(LostError()));
@@ -245,7 +261,8 @@ TEST_P(ReflectorTest, TakesALostConnectionForAnEndedWatch_RW_03) {
   EXPECT_EQ(Status().failures, 0);
 }
 
-TEST_P(ReflectorTest, CountsABookmarkAsAnEvent_BM_01) {
+// Contract: informer BM-01.
+TEST_P(ReflectorTest, CountsABookmarkAsAnEvent) {
   ListAndOpenWatch();
   Send(BookmarkJson("6"));
   EndWatch();
@@ -262,7 +279,8 @@ TEST_P(ReflectorTest, PassesOverAnUnknownEventTypeButRecordsItsVersion) {
   EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("unknown type \"RENAMED\"")));
 }
 
-TEST_P(ReflectorTest, DoesNotRecordVersionsOfSyntheticEvents_RW_10) {
+// Contract: informer RW-10.
+TEST_P(ReflectorTest, DoesNotRecordVersionsOfSyntheticEvents) {
   Start();
   Answer(ListBody("0", {}));
   Open();
@@ -289,7 +307,8 @@ TEST_P(ReflectorTest, EndsAWatchThatOutlivesItsTimeout) {
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("outlived its timeout")));
 }
 
-TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests_ER_03_WE_03) {
+// Contract: informer ER-03, WE-03.
+TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests) {
   Start();
   Answer(ListBody("5", {}));
   Refuse(RefusedError());
@@ -309,7 +328,8 @@ TEST_P(ReflectorTest, TriesTheSameWatchAgainWhenRefusedOrTooManyRequests_ER_03_W
   EXPECT_EQ(Status().failures, 2);
 }
 
-TEST_P(ReflectorTest, ListsAgainWhenAWatchCannotBeOpenedOtherwise_ER_04) {
+// Contract: informer ER-04.
+TEST_P(ReflectorTest, ListsAgainWhenAWatchCannotBeOpenedOtherwise) {
   for (const auto& [code, http, reason] :
        {std::tuple(Code::kForbidden, 403, "Forbidden"), std::tuple(Code::kNotFound, 404, "NotFound"),
         std::tuple(Code::kServer, 500, "InternalError")}) {
@@ -330,7 +350,8 @@ TEST_P(ReflectorTest, ListsAgainWhenAWatchCannotBeOpenedOtherwise_ER_04) {
   EXPECT_EQ(Last().options.resource_version, "5");
 }
 
-TEST_P(ReflectorTest, WatchesAgainAfterTooManyRequestsInsideTheStream_ER_05) {
+// Contract: informer ER-05.
+TEST_P(ReflectorTest, WatchesAgainAfterTooManyRequestsInsideTheStream) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7") + EventJson("ERROR", StatusJson(429, "TooManyRequests")));
   EXPECT_EQ(source_->size(), 2u);
@@ -342,7 +363,8 @@ TEST_P(ReflectorTest, WatchesAgainAfterTooManyRequestsInsideTheStream_ER_05) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_P(ReflectorTest, ListsAtTheLastVersionAfterAnExpiredStream_ER_06) {
+// Contract: informer ER-06.
+TEST_P(ReflectorTest, ListsAtTheLastVersionAfterAnExpiredStream) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7") + EventJson("ERROR", StatusJson(410, "Expired")));
   WaitOut();
@@ -351,7 +373,8 @@ TEST_P(ReflectorTest, ListsAtTheLastVersionAfterAnExpiredStream_ER_06) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_P(ReflectorTest, EndsTheRoundAfterAnInternalErrorUnlessItMayRetry_ER_07_ER_09) {
+// Contract: informer ER-07, ER-09.
+TEST_P(ReflectorTest, EndsTheRoundAfterAnInternalErrorUnlessItMayRetry) {
   ListAndOpenWatch();
   Send(EventJson("ERROR", StatusJson(500, "InternalError")));
   EXPECT_EQ(source_->size(), 2u);
@@ -359,7 +382,8 @@ TEST_P(ReflectorTest, EndsTheRoundAfterAnInternalErrorUnlessItMayRetry_ER_07_ER_
   EXPECT_FALSE(Last().watch);
 }
 
-TEST_P(ReflectorTest, RetriesInternalErrorsAtOnceWithinTheirBudget_ER_07_ER_08) {
+// Contract: informer ER-07, ER-08.
+TEST_P(ReflectorTest, RetriesInternalErrorsAtOnceWithinTheirBudget) {
   options_.internal_error_retry = 30s;
   ListAndOpenWatch();
   for (int i = 0; i < 31; ++i) {
@@ -373,7 +397,8 @@ TEST_P(ReflectorTest, RetriesInternalErrorsAtOnceWithinTheirBudget_ER_07_ER_08) 
   EXPECT_FALSE(Last().open());
 }
 
-TEST_P(ReflectorTest, EndsTheRoundAfterAnyOtherErrorInsideTheStream_ER_09) {
+// Contract: informer ER-09.
+TEST_P(ReflectorTest, EndsTheRoundAfterAnyOtherErrorInsideTheStream) {
   for (const std::string& text : {EventJson("ERROR", StatusJson(500, "StoreReadError")), EventJson("ERROR", "{}"),
                                   std::string("no json at all"), std::string(R"({"type":"ADDED"})")}) {
     if (!reflector_) {
@@ -391,7 +416,8 @@ TEST_P(ReflectorTest, EndsTheRoundAfterAnyOtherErrorInsideTheStream_ER_09) {
   EXPECT_EQ(seen_->failed.size(), 4u);
 }
 
-TEST_P(ReflectorTest, StopsInEveryPhaseAndLeavesNothingOpen_RF_02_RF_05_RW_11) {
+// Contract: informer RF-02, RF-05, RW-11.
+TEST_P(ReflectorTest, StopsInEveryPhaseAndLeavesNothingOpen) {
   const int phase = static_cast<int>(GetParam() % 6);
   source_->streaming = options_.streaming_list = phase >= 4;
   options_.resync = 1h;
@@ -412,7 +438,8 @@ TEST_P(ReflectorTest, StopsInEveryPhaseAndLeavesNothingOpen_RF_02_RF_05_RW_11) {
 
 // ----------------------------------------------------------------------------------------------------------- resyncs
 
-TEST_P(ReflectorTest, ResyncsWhileItWatches_RW_13_RS_08) {
+// Contract: informer RS-08, RW-13.
+TEST_P(ReflectorTest, ResyncsWhileItWatches) {
   options_.resync = 10s;
   ListAndOpenWatch();
   Queue();
@@ -427,7 +454,8 @@ TEST_P(ReflectorTest, ResyncsWhileItWatches_RW_13_RS_08) {
   EXPECT_THAT(Queue(), IsEmpty());
 }
 
-TEST_P(ReflectorTest, NeitherResyncsWhileItListsNorWhileItWaits_RW_14) {
+// Contract: informer RW-13, RW-14.
+TEST_P(ReflectorTest, NeitherResyncsWhileItListsNorWhileItWaits) {
   options_.resync = 10s;
   Start();
   Last().Open();

@@ -51,7 +51,8 @@ TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
   EXPECT_EQ(Get("b").get()->spec->replicas, 9);
 }
 
-TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared_TR) {
+// Contract: informer TR-01.
+TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared) {
   int transformed = 0;
   Must(Informer().SetTransform([&](Sample& sample) {
     ++transformed;
@@ -87,6 +88,7 @@ TEST_P(RelistTest, ForgetsTextOfThePastInProportionToWhatIsThere) {
 
 // ------------------------------------------------------------------------------------------------------------ resyncs
 
+// Contract: informer RS-01.
 TEST_P(RelistTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
   std::vector<std::string> often, seldom, never;
   const Registration a = Listen(often, {.resync = 5s});
@@ -100,6 +102,7 @@ TEST_P(RelistTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
   EXPECT_EQ(often.back(), "updated a@1>1 resync");
 }
 
+// Contract: informer RS-01.
 TEST_P(RelistTest, ResyncsForALateHandlerThoughNobodyAskedBefore) {
   std::vector<std::string> never, late;
   const Registration a = Listen(never);

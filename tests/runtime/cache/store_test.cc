@@ -121,7 +121,8 @@ TEST_F(StoreTest, ShowsAnEmptyStoreBeforeTheFirstTransaction) {
   EXPECT_EQ(AnySnapshot().size(), 0u);
 }
 
-TEST_F(StoreTest, KeepsASnapshotAsItWasWhateverIsAppliedLater_X1) {
+// Contract: invariant X1.
+TEST_F(StoreTest, KeepsASnapshotAsItWasWhateverIsAppliedLater) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "a", "red")), "1"));
   const AnySnapshot before = store_->Snapshot();
@@ -136,7 +137,8 @@ TEST_F(StoreTest, KeepsASnapshotAsItWasWhateverIsAppliedLater_X1) {
   EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "red")), ElementsAre("b"));
 }
 
-TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyMore_X3_ST_08) {
+// Contract: informer ST-08; invariant X3.
+TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyMore) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "a", "red"))));
   store_->Apply(One(Put(Make("default", "a", "blue"))));
@@ -145,7 +147,8 @@ TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyMore_X3_ST_08) {
   EXPECT_THAT(store_->Snapshot().IndexValues("color"), IsEmpty());
 }
 
-TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne_X4_ST_11) {
+// Contract: informer ST-11; invariant X4.
+TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne) {
   store_->Apply(One(Put(Make("default", "a")), "7"));
   store_->Apply(One(Put(Make("default", "b"))));
   EXPECT_EQ(store_->Snapshot().version(), "7");
@@ -154,7 +157,8 @@ TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne_X4_ST_11) {
   EXPECT_EQ(store_->Snapshot().size(), 2u);
 }
 
-TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndTheLastOfTwoEqualKeysHolds_ST_05) {
+// Contract: informer ST-05.
+TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndTheLastOfTwoEqualKeysHolds) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "gone", "red"))));
   store_->Apply(
@@ -165,7 +169,8 @@ TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndTheLastOfTwoEqualKeysHolds_ST_
   EXPECT_THAT(view.IndexValues("namespace"), ElementsAre("default", "x"));
 }
 
-TEST_F(StoreTest, AsksTheIndexFunctionsOncePerKeyOfAReplacement_ST_05) {
+// Contract: informer ST-05.
+TEST_F(StoreTest, AsksTheIndexFunctionsOncePerKeyOfAReplacement) {
   std::vector<std::string> asked;
   ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
     asked.push_back(object.metadata()->name.str() + " " + object.metadata()->labels["color"].str());
@@ -193,13 +198,15 @@ TEST_F(StoreTest, KeepsTheLastGoodStateOfAnObjectThatWasRefusedAndMarksItStale) 
   EXPECT_FALSE(store_->Snapshot().IsStale({"default", "a"}));
 }
 
-TEST_F(StoreTest, IndexesWhatIsThereWhenAnIndexIsAddedLater_SI_18) {
+// Contract: informer SI-18.
+TEST_F(StoreTest, IndexesWhatIsThereWhenAnIndexIsAddedLater) {
   store_->Apply(One(Put(Make("default", "a", "red"))));
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "red")), ElementsAre("a"));
 }
 
-TEST_F(StoreTest, RefusesAnIndexNameThatIsTaken_ST_10) {
+// Contract: informer ST-10.
+TEST_F(StoreTest, RefusesAnIndexNameThatIsTaken) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   const Result<void> again = store_->AddIndex("color", ByColor);
   ASSERT_FALSE(again);
@@ -218,7 +225,8 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatIsThere) {
   EXPECT_FALSE(store_->Snapshot().HasIndex("bad"));
 }
 
-TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAllTheSame_ST_09) {
+// Contract: informer ST-09.
+TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAllTheSame) {
   std::vector<std::string> reports;
   Hear(reports);
   ASSERT_TRUE(store_->AddIndex("color", [](const AnyRef& object, IndexSink& sink) {
@@ -232,7 +240,8 @@ TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAllTheS
   EXPECT_THAT(store_->Snapshot().ByIndex("color", "some"), IsEmpty());
 }
 
-TEST_F(StoreTest, LeavesNoEntryBehindWhenAnIndexFunctionChangesItsMind_ST_07) {
+// Contract: informer ST-07.
+TEST_F(StoreTest, LeavesNoEntryBehindWhenAnIndexFunctionChangesItsMind) {
   bool other = false;
   ASSERT_TRUE(store_->AddIndex("moody", [&](const AnyRef&, IndexSink& sink) { sink.Add(other ? "two" : "one"); }));
   store_->Apply(One(Put(Make("default", "a"))));
@@ -242,7 +251,8 @@ TEST_F(StoreTest, LeavesNoEntryBehindWhenAnIndexFunctionChangesItsMind_ST_07) {
 }
 
 // It stands under no value, so there is nothing to look for: not with the function, and not under every value.
-TEST_F(StoreTest, DoesNotLookForTheValuesOfAnObjectThatTheIndexFunctionThrewFor_ST_09) {
+// Contract: informer ST-09.
+TEST_F(StoreTest, DoesNotLookForTheValuesOfAnObjectThatTheIndexFunctionThrewFor) {
   int calls = 0;
   ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
     ++calls;
@@ -266,7 +276,8 @@ TEST_F(StoreTest, DoesNotLookForTheValuesOfAnObjectThatTheIndexFunctionThrewFor_
   EXPECT_EQ(calls, 5);
 }
 
-TEST_F(StoreTest, KnowsAfterAReplacementWhichObjectsTheIndexFunctionThrewFor_ST_05_ST_09) {
+// Contract: informer ST-05, ST-09.
+TEST_F(StoreTest, KnowsAfterAReplacementWhichObjectsTheIndexFunctionThrewFor) {
   int calls = 0;
   ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
     ++calls;
@@ -284,7 +295,8 @@ TEST_F(StoreTest, KnowsAfterAReplacementWhichObjectsTheIndexFunctionThrewFor_ST_
 }
 
 // A list may hold the very object that is there.
-TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore_ST_07) {
+// Contract: informer ST-07.
+TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore) {
   bool bad = true;
   ASSERT_TRUE(store_->AddIndex("moody", [&](const AnyRef&, IndexSink& sink) {
     if (bad) throw std::runtime_error("bad mood");
@@ -326,7 +338,8 @@ TEST_F(StoreTest, LeavesOutAnObjectUnderAForeignKeyAndSaysThatThisIsAFaultOfItsO
   EXPECT_EQ(store_->Snapshot().size(), 0u);
 }
 
-TEST_F(StoreTest, ListsByNamespaceAndBySelector_LS_01_LS_03_LS_04) {
+// Contract: informer LS-01, LS-03, LS-04.
+TEST_F(StoreTest, ListsByNamespaceAndBySelector) {
   for (const auto& object :
        {Make("a", "1", "red"), Make("a", "2", "blue"), Make("b", "3", "red"), Make("", "4", "red")}) {
     store_->Apply(One(Put(object)));
@@ -342,7 +355,8 @@ TEST_F(StoreTest, ListsByNamespaceAndBySelector_LS_01_LS_03_LS_04) {
 }
 
 // X2 over random histories: every index agrees with a scan of the same snapshot.
-TEST_F(StoreTest, AgreesInEveryIndexWithAScanOfTheSameSnapshot_X2) {
+// Contract: invariant X2.
+TEST_F(StoreTest, AgreesInEveryIndexWithAScanOfTheSameSnapshot) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   const std::vector<std::string> colors = {"", "red", "green", "blue"};
   std::mt19937 random(3);
@@ -403,7 +417,8 @@ Transaction AnyTransaction(std::mt19937& random, const AnySnapshot& now) {
 // The function calls back: it applies a transaction while the index is made, and one in each of the two looks after
 // that. The object "marker" changes with each, so that the next look asks for it; the last change is left for the
 // look under the lock.
-TEST_F(StoreTest, CatchesUpWithWhatWasAppliedWhileAnIndexWasMade_X2) {
+// Contract: invariant X2.
+TEST_F(StoreTest, CatchesUpWithWhatWasAppliedWhileAnIndexWasMade) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     store_ = MakeShared<Store>();
@@ -462,7 +477,8 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsWithoutSayingWhy) {
   EXPECT_FALSE(store_->Snapshot().HasIndex("mute"));
 }
 
-TEST_F(StoreTest, RefusesTheSecondOfTwoIndexesOfOneNameThatAreMadeAtOnce_ST_10) {
+// Contract: informer ST-10.
+TEST_F(StoreTest, RefusesTheSecondOfTwoIndexesOfOneNameThatAreMadeAtOnce) {
   store_->Apply(One(Put(Make("n", "a", "red"))));
   bool first = true;
   Result<void> other;
@@ -508,7 +524,8 @@ TEST_F(StoreTest, AddsAnIndexThatTheHearerOfAFaultWants) {
   EXPECT_THAT(store_->Snapshot().IndexValues("color"), ElementsAre("red"));
 }
 
-TEST_F(StoreTest, AgreesInIndexesThatWereAddedWhileTheWriterWrote_X2) {
+// Contract: invariant X2.
+TEST_F(StoreTest, AgreesInIndexesThatWereAddedWhileTheWriterWrote) {
   std::atomic<bool> stop = false;
   std::thread writer([&] {
     std::mt19937 random(5);

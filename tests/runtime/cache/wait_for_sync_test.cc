@@ -19,7 +19,8 @@ class WaitForSyncTest : public InformerFixture {
   static Error Forbidden() { return StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden: no role"); }
 };
 
-TEST_P(WaitForSyncTest, EndsWhenTheFirstListWasApplied_SI_20) {
+// Contract: informer SI-20.
+TEST_P(WaitForSyncTest, EndsWhenTheFirstListWasApplied) {
   Start();
   auto wait = Wait();
   Run();
@@ -136,7 +137,8 @@ TEST_P(WaitForSyncTest, WaitsOnWhenItIsPatient) {
   EXPECT_TRUE(wait.result().has_value());
 }
 
-TEST_P(WaitForSyncTest, NamesStateAttemptsAndLastErrorWhenItsTimeIsUp_FA_09) {
+// Contract: informer FA-09.
+TEST_P(WaitForSyncTest, NamesStateAttemptsAndLastErrorWhenItsTimeIsUp) {
   Start();
   auto wait = Wait({.give_up_after = 10s});
   Refuse(LostError());
@@ -148,7 +150,8 @@ TEST_P(WaitForSyncTest, NamesStateAttemptsAndLastErrorWhenItsTimeIsUp_FA_09) {
               AllOf(HasSubstr("samples: listing after 1 failure"), HasSubstr("the connection was reset")));
 }
 
-TEST_P(WaitForSyncTest, EndsWithItsToken_SI_21) {
+// Contract: informer SI-21.
+TEST_P(WaitForSyncTest, EndsWithItsToken) {
   Start();
   std::stop_source stop;
   auto wait = Wait({}, stop.get_token());
@@ -160,7 +163,8 @@ TEST_P(WaitForSyncTest, EndsWithItsToken_SI_21) {
   EXPECT_THAT(wait.result().error().ToString(), HasSubstr("samples: listing"));
 }
 
-TEST_P(WaitForSyncTest, EndsWhenAnInformerIsStoppedBeforeItHasSynced_SI_04) {
+// Contract: informer SI-04.
+TEST_P(WaitForSyncTest, EndsWhenAnInformerIsStoppedBeforeItHasSynced) {
   Start();
   auto wait = Wait();
   Run();
@@ -170,7 +174,8 @@ TEST_P(WaitForSyncTest, EndsWhenAnInformerIsStoppedBeforeItHasSynced_SI_04) {
   EXPECT_EQ(wait.result().error().code(), Code::kStopped);
 }
 
-TEST_P(WaitForSyncTest, NamesEveryInformerThatIsMissing_FA_09) {
+// Contract: informer FA-09.
+TEST_P(WaitForSyncTest, NamesEveryInformerThatIsMissing) {
   auto other_source = MakeShared<FakeListWatch>(simulation_.executor());
   other_source->name = "others in ns";
   const auto other = MakeShared<InformerCore>(connection_, other_source, Sample::kTable, options_);
@@ -188,7 +193,8 @@ TEST_P(WaitForSyncTest, NamesEveryInformerThatIsMissing_FA_09) {
               AllOf(HasSubstr("samples: listing"), HasSubstr("others in ns: forbidden after 3 attempts")));
 }
 
-TEST_P(WaitForSyncTest, WaitsForHandlersToo_FA_10_HS_01) {
+// Contract: informer FA-10, HS-01.
+TEST_P(WaitForSyncTest, WaitsForHandlersToo) {
   const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
   const Registration registration =
       Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) { static_cast<void>(gate->Wait()); }});
@@ -218,7 +224,8 @@ TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverHearItsInitialEvents) {
   EXPECT_EQ(wait.result().error().code(), Code::kStopped);
 }
 
-TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode_D6) {
+// Contract: design D6.
+TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode) {
   Sync("5", {R"({"kind":"Sample","metadata":{"name":"bad","namespace":"ns"},"spec":{"nodeName":"\ud8"}})"});
   auto satisfied = Wait();
   auto strict = Wait({.complete = true});
@@ -229,7 +236,8 @@ TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode_D6) {
   EXPECT_EQ(Core()->status().refused, 1u);
 }
 
-TEST_P(WaitForSyncTest, CountsAnObjectWhoseNameCannotBeReadToo_D6) {
+// Contract: design D6.
+TEST_P(WaitForSyncTest, CountsAnObjectWhoseNameCannotBeReadToo) {
   const std::string nameless = R"({"kind":"Sample","metadata":{"name":{},"namespace":"ns","resourceVersion":"3"}})";
   Sync("5", {ObjectJson("a", "1"), nameless});
   auto strict = Wait({.complete = true});

@@ -74,13 +74,15 @@ TEST_F(CallTest, PutsWhatWasBeingDoneBeforeTheServersError) {
   EXPECT_THAT(response.error().ToString(), StartsWith("get pods default/web-0: no web-0"));
 }
 
-TEST_F(CallTest, TakesAFailedStatusInASuccessfulAnswerForAnError_REST_31) {
+// Contract: client REST-31.
+TEST_F(CallTest, TakesAFailedStatusInASuccessfulAnswerForAnError) {
   transport_->Reply(
       {.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409})"});
   EXPECT_EQ(connection().Call(Post()).error().code(), Code::kConflict);
 }
 
-TEST_F(CallTest, TakesCodesOutside200To206ForErrors_REST_27) {
+// Contract: client REST-27.
+TEST_F(CallTest, TakesCodesOutside200To206ForErrors) {
   for (const int status : {207, 301, 304, 418}) {
     transport_->Reply({.status = status});
     EXPECT_EQ(connection().Call(Get()).error().code(), Code::kServer) << status;
@@ -98,7 +100,8 @@ TEST_F(CallTest, KeepsABoundedPartOfALongRefusal) {
 
 // --- Retries
 
-TEST_F(CallTest, RetriesEveryVerbAfter429And5xxWithRetryAfter_REST_19) {
+// Contract: client REST-19.
+TEST_F(CallTest, RetriesEveryVerbAfter429And5xxWithRetryAfter) {
   for (const int status : {429, 500, 503, 504}) {
     transport_->Reply(Busy(status, "2"));
     transport_->Reply({.body = "{}"});
@@ -109,7 +112,8 @@ TEST_F(CallTest, RetriesEveryVerbAfter429And5xxWithRetryAfter_REST_19) {
   }
 }
 
-TEST_F(CallTest, DoesNotRetryWithoutRetryAfterOrWithADate_REST_19) {
+// Contract: client REST-19.
+TEST_F(CallTest, DoesNotRetryWithoutRetryAfterOrWithADate) {
   transport_->Reply({.status = 503, .body = "busy"});
   EXPECT_EQ(connection().Call(Get()).error().code(), Code::kUnavailable);
   transport_->Reply(Busy(503, "Wed, 21 Oct 2015 07:28:00 GMT"));
@@ -119,14 +123,16 @@ TEST_F(CallTest, DoesNotRetryWithoutRetryAfterOrWithADate_REST_19) {
   EXPECT_EQ(transport_->size(), 3u);
 }
 
-TEST_F(CallTest, WaitsFiveMinutesAtMostHoweverLongTheServerSays_REST_19) {
+// Contract: client REST-19.
+TEST_F(CallTest, WaitsFiveMinutesAtMostHoweverLongTheServerSays) {
   transport_->Reply(Busy(503, "86400"));
   transport_->Reply({.body = "{}"});
   EXPECT_TRUE(connection().Call(Get()).has_value());
   EXPECT_EQ(Elapsed(), 300s);
 }
 
-TEST_F(CallTest, GivesUpAfterTenRetriesWithTheLastError_REST_18) {
+// Contract: client REST-18.
+TEST_F(CallTest, GivesUpAfterTenRetriesWithTheLastError) {
   for (int i = 0; i < 11; ++i) transport_->Reply(Busy(429, "1"));
   const Result<ApiResponse> response = connection().Call(Get());
   EXPECT_EQ(response.error().code(), Code::kTooManyRequests);
@@ -135,7 +141,8 @@ TEST_F(CallTest, GivesUpAfterTenRetriesWithTheLastError_REST_18) {
   EXPECT_EQ(Elapsed(), 10s);
 }
 
-TEST_F(CallTest, RetriesAGetAfterALostConnectionASecondLater_REST_20) {
+// Contract: client REST-20.
+TEST_F(CallTest, RetriesAGetAfterALostConnectionASecondLater) {
   transport_->Reply({.status = 0, .broken = kReset, .lost = true});
   transport_->Reply({.status = 200, .body = "half", .broken = kReset, .lost = true});
   transport_->Reply({.body = "whole"});
@@ -145,14 +152,16 @@ TEST_F(CallTest, RetriesAGetAfterALostConnectionASecondLater_REST_20) {
   EXPECT_EQ(Elapsed(), 2s);
 }
 
-TEST_F(CallTest, DoesNotRetryAGetThatWasResetWhileTheConnectionLives_REST_20) {
+// Contract: client REST-20.
+TEST_F(CallTest, DoesNotRetryAGetThatWasResetWhileTheConnectionLives) {
   transport_->Reply({.status = 0, .broken = Error(Code::kUnavailable, "the server reset the stream: PROTOCOL_ERROR")});
   EXPECT_EQ(connection().Call(Get()).error().code(), Code::kUnavailable);
   EXPECT_EQ(transport_->size(), 1u);
   EXPECT_EQ(Elapsed(), 0s);
 }
 
-TEST_F(CallTest, DoesNotRetryAPostAfterALostConnection_REST_20) {
+// Contract: client REST-20.
+TEST_F(CallTest, DoesNotRetryAPostAfterALostConnection) {
   transport_->Reply({.status = 0, .broken = kReset, .lost = true});
   const Result<ApiResponse> response = connection().Call(Post());
   EXPECT_EQ(response.error().code(), Code::kUnavailable);
@@ -160,7 +169,8 @@ TEST_F(CallTest, DoesNotRetryAPostAfterALostConnection_REST_20) {
   EXPECT_EQ(transport_->size(), 1u);
 }
 
-TEST_F(CallTest, DoesNotRetryWhereThereIsNobodyOrNoTrust_REST_20) {
+// Contract: client REST-20.
+TEST_F(CallTest, DoesNotRetryWhereThereIsNobodyOrNoTrust) {
   transport_->Reply({.status = 0, .broken = kRefused});
   EXPECT_EQ(connection().Call(Get()).error().code(), Code::kUnavailable);
   transport_->Reply({.status = 0, .broken = Error(Code::kTls, "certificate has expired")});
@@ -169,7 +179,8 @@ TEST_F(CallTest, DoesNotRetryWhereThereIsNobodyOrNoTrust_REST_20) {
   EXPECT_EQ(Elapsed(), 0s);
 }
 
-TEST_F(CallTest, PassesTheLimiterAgainBeforeARetry_REST_23) {
+// Contract: client REST-23.
+TEST_F(CallTest, PassesTheLimiterAgainBeforeARetry) {
   Settings settings = Defaults();
   settings.qps = 0.1;
   settings.burst = 1;
@@ -199,7 +210,8 @@ TEST_F(CallTest, NamesTheTargetOfARedirect) {
 
 // --- Time
 
-TEST_F(CallTest, GivesUpAtTheTimeLimitAndCancelsTheExchange_REST_8) {
+// Contract: client REST-8.
+TEST_F(CallTest, GivesUpAtTheTimeLimitAndCancelsTheExchange) {
   Settings settings = Defaults();
   settings.timeout = 30s;
   transport_->Hold();
@@ -211,7 +223,8 @@ TEST_F(CallTest, GivesUpAtTheTimeLimitAndCancelsTheExchange_REST_8) {
   EXPECT_THAT(transport_->request(0).path, ::testing::EndsWith("?timeout=30s"));
 }
 
-TEST_F(CallTest, PutsTheTimeLimitAtItsPlaceInTheQuery_REST_7_REST_8) {
+// Contract: client REST-7, REST-8.
+TEST_F(CallTest, PutsTheTimeLimitAtItsPlaceInTheQuery) {
   Settings settings = Defaults();
   settings.timeout = 1500ms;
   transport_->Reply({});
@@ -241,7 +254,8 @@ TEST_F(CallTest, LeavesNoTimerBehind) {
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
-TEST_F(CallTest, WaitsForTheLimiterAndTellsTheObserver_REST_15_RTY_6) {
+// Contract: client REST-15, RTY-6.
+TEST_F(CallTest, WaitsForTheLimiterAndTellsTheObserver) {
   Settings settings = Defaults();
   settings.qps = 2;
   settings.burst = 3;
@@ -291,7 +305,8 @@ TEST_F(CallTest, EndsWithTheStopThatTheConnectionWasMadeWith) {
   EXPECT_TRUE(connection.Call(Get(), own.get_token()).has_value()) << "a call's own stop counts instead";
 }
 
-TEST_F(CallTest, StopsBetweenAttemptsToo_REST_23) {
+// Contract: client REST-23.
+TEST_F(CallTest, StopsBetweenAttemptsToo) {
   std::stop_source stop;
   transport_->Reply(Busy(503, "60"));
   const Connection connection = this->connection();
@@ -302,7 +317,8 @@ TEST_F(CallTest, StopsBetweenAttemptsToo_REST_23) {
   EXPECT_EQ(transport_->size(), 1u);
 }
 
-TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedWork_D9) {
+// Contract: design D9.
+TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedWork) {
   const Connection connection = this->connection();
   std::optional<Result<ApiResponse>> response;
   executor_->Post(executor_->MakeStrand("test"), [&] { response = connection.Call(Get()); });
@@ -311,7 +327,8 @@ TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedWork_D9) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(CallTest, IsWelcomeInBlockingWork_D9) {
+// Contract: design D9.
+TEST_F(CallTest, IsWelcomeInBlockingWork) {
   const Connection connection = this->connection();
   transport_->Reply({});
   std::optional<Result<ApiResponse>> response;
@@ -320,7 +337,8 @@ TEST_F(CallTest, IsWelcomeInBlockingWork_D9) {
   EXPECT_TRUE(response->has_value());
 }
 
-TEST_F(CallTest, IsNotLeftWaitingWhenTheExecutorShutsDown_D11) {
+// Contract: design D11.
+TEST_F(CallTest, IsNotLeftWaitingWhenTheExecutorShutsDown) {
   transport_->Hold();
   const Connection connection = this->connection();
   const Timer timer = executor_->clock()->After(1s, TimerKind::kProgress, [&] {
@@ -344,14 +362,16 @@ TEST_F(CallTest, TellsTheAsynchronousCallerOnceAsPostedWork) {
   EXPECT_TRUE(posted);
 }
 
-TEST_F(CallTest, ReportsACallbackThatThrowsAndGoesOn_D12) {
+// Contract: design D12.
+TEST_F(CallTest, ReportsACallbackThatThrowsAndGoesOn) {
   transport_->Reply({});
   connection().CallAsync(Get(), [](Result<ApiResponse>) { throw std::runtime_error("oops"); });
   executor_->Run();
   EXPECT_EQ(observer_->failures, std::vector<std::string>{"oops"});
 }
 
-TEST_F(CallTest, ClosesTheTransportWithTheLastHandleAndNotBeforeTheLastRequest_D16) {
+// Contract: design D16.
+TEST_F(CallTest, ClosesTheTransportWithTheLastHandleAndNotBeforeTheLastRequest) {
   transport_->Hold();
   {
     const Connection connection = this->connection();

@@ -40,7 +40,8 @@ class OpenTest : public ClientTest {
   rest::Config config_;
 };
 
-TEST_F(OpenTest, SharesAnEqualConfigWhileItIsAlive_D16) {
+// Contract: design D16.
+TEST_F(OpenTest, SharesAnEqualConfigWhileItIsAlive) {
   std::optional<Connection> first = Must(Connection::Open(config_));
   EXPECT_EQ(*first, Must(Connection::Open(config_)));
   rest::Config other = config_;
@@ -85,7 +86,8 @@ TEST_F(OpenTest, RefusesFilesThatCouldBeReadForEver) {
   EXPECT_THAT(loaded.error().ToString(), HasSubstr("kubeconfig " + fifo + ": is a FIFO"));
 }
 
-TEST_F(OpenTest, RefusesWhatCannotWork_TRN_7) {
+// Contract: client TRN-7.
+TEST_F(OpenTest, RefusesWhatCannotWork) {
   config_.host = "ftp://x";
   EXPECT_THAT(Fault(), HasSubstr("ftp://x"));
   config_.host = "https://x";
@@ -111,7 +113,8 @@ TEST_F(OpenTest, ShowsNoCredentialsThatStandInTheHost) {
   }
 }
 
-TEST_F(OpenTest, NeedsATokenFileThatIsTheOnlyCredential_TRN_5) {
+// Contract: client TRN-5.
+TEST_F(OpenTest, NeedsATokenFileThatIsTheOnlyCredential) {
   config_.bearer_token_file = folder_ + "/none";
   EXPECT_THAT(Fault(), HasSubstr(folder_ + "/none"));
   config_.bearer_token_file = Write("blank", " \n");
@@ -136,7 +139,8 @@ class TokenTest : public OpenTest {
   }
 };
 
-TEST_F(TokenTest, IsReadAgainBeforeAMinuteHasPassedAndNotOnPostedWork_TRN_4) {
+// Contract: client TRN-4.
+TEST_F(TokenTest, IsReadAgainBeforeAMinuteHasPassedAndNotOnPostedWork) {
   Write("token", " one\n");
   const Connection connection = WithFile();
   EXPECT_EQ(Authorization(connection), "Bearer one");
@@ -149,7 +153,8 @@ TEST_F(TokenTest, IsReadAgainBeforeAMinuteHasPassedAndNotOnPostedWork_TRN_4) {
   EXPECT_EQ(executor_->blocking(), 2u);
 }
 
-TEST_F(TokenTest, KeepsTheLastTokenWhileTheFileCannotBeRead_TRN_4) {
+// Contract: client TRN-4.
+TEST_F(TokenTest, KeepsTheLastTokenWhileTheFileCannotBeRead) {
   Write("token", "one");
   const Connection connection = WithFile();
   EXPECT_EQ(Authorization(connection), "Bearer one");
@@ -160,14 +165,16 @@ TEST_F(TokenTest, KeepsTheLastTokenWhileTheFileCannotBeRead_TRN_4) {
   EXPECT_EQ(Authorization(connection), "Bearer two") << "it tries again with the next request";
 }
 
-TEST_F(TokenTest, TheFileBeatsTheFixedToken_KCFG_10) {
+// Contract: client KCFG-10.
+TEST_F(TokenTest, TheFileBeatsTheFixedToken) {
   const Connection connection = WithFile("fixed");
   EXPECT_EQ(Authorization(connection), "Bearer fixed");
   Write("token", "file");
   EXPECT_EQ(Authorization(connection), "Bearer file");
 }
 
-TEST_F(TokenTest, IsReadAgainAfterA401ThatGoesToTheCaller_TRN_6) {
+// Contract: client TRN-6.
+TEST_F(TokenTest, IsReadAgainAfterA401ThatGoesToTheCaller) {
   Write("token", "one");
   const Connection connection = WithFile();
   EXPECT_EQ(Authorization(connection), "Bearer one");

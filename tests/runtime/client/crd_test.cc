@@ -133,7 +133,8 @@ TEST_F(InstallTest, RefusesManifestsThatAreNoCrdsBeforeAnythingIsSent) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(InstallTest, IsRefusedOnAThreadThatRunsPostedWork_D9) {
+// Contract: design D9.
+TEST_F(InstallTest, IsRefusedOnAThreadThatRunsPostedWork) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = Install().error().code(); });
   executor_->Run();

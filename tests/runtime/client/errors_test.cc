@@ -27,7 +27,8 @@ void PrintTo(const Row& row, std::ostream* os) { *os << row.reason << ' ' << row
 
 class CodeOfTest : public ::testing::TestWithParam<Row> {};
 
-TEST_P(CodeOfTest, FollowsTheReasonAndThenTheHttpCode_ERR_1_ERR_2) {
+// Contract: client ERR-1, ERR-2.
+TEST_P(CodeOfTest, FollowsTheReasonAndThenTheHttpCode) {
   EXPECT_EQ(CodeOf(GetParam().reason, GetParam().http), GetParam().code) << GetParam().reason << ' ' << GetParam().http;
 }
 
@@ -56,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Row{"Odd", 503, Code::kUnavailable}, Row{"Odd", 504, Code::kTimeout},
                       Row{"Odd", 500, Code::kServer}, Row{"Odd", 418, Code::kServer}, Row{"", 0, Code::kServer}));
 
-TEST(ErrorOf, KeepsTheServersStatusWithItsCauses_REST_28) {
+// Contract: client REST-28.
+TEST(ErrorOf, KeepsTheServersStatusWithItsCauses) {
   const std::string body =
       R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods \"web-0\" is invalid","reason":"Invalid",)"
       R"("details":{"name":"web-0","kind":"pods","causes":[{"reason":"FieldValueRequired","message":"wanted","field":"spec.x"}]},)"
@@ -69,7 +71,8 @@ TEST(ErrorOf, KeepsTheServersStatusWithItsCauses_REST_28) {
   EXPECT_THAT(error.ToString(), HasSubstr("spec.x"));
 }
 
-TEST(ErrorOf, LetsTheStatusWinOverTheHttpCode_REST_28) {
+// Contract: client REST-28.
+TEST(ErrorOf, LetsTheStatusWinOverTheHttpCode) {
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 500, .body = StatusJson("NotFound", 404)}).code(), Code::kNotFound);
 }
 
@@ -80,7 +83,8 @@ TEST(ErrorOf, TakesTheHttpCodeForAStatusWithoutOne) {
   EXPECT_EQ(*error.status()->code, 403);
 }
 
-TEST(ErrorOf, DefaultsTheApiVersionOfAStatusButNotItsKind_REST_28) {
+// Contract: client REST-28.
+TEST(ErrorOf, DefaultsTheApiVersionOfAStatusButNotItsKind) {
   const Error with =
       ErrorOf({.method = "GET", .status = 500, .body = R"({"kind":"Status","status":"Failure","reason":"Expired"})"});
   EXPECT_EQ(with.code(), Code::kExpired);
@@ -89,7 +93,8 @@ TEST(ErrorOf, DefaultsTheApiVersionOfAStatusButNotItsKind_REST_28) {
   EXPECT_EQ(without.code(), Code::kServer);
 }
 
-TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject_REST_28) {
+// Contract: client REST-28.
+TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject) {
   for (const std::string_view body :
        {R"({"kind":"Status","status":"Success"})", "{}", "", "[]", "\xff{", "{\"kind\":\"Status\""}) {
     EXPECT_EQ(ErrorOf({.method = "GET", .status = 404, .content_type = "application/json", .body = body}).code(),
@@ -98,7 +103,8 @@ TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject_REST_28) {
   }
 }
 
-TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt_REST_29) {
+// Contract: client REST-29.
+TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt) {
   const Error error = ErrorOf({.method = "GET",
                                .status = 503,
                                .content_type = "text/plain",
@@ -162,25 +168,29 @@ TEST(NotJson, LeavesToTheDecoderWhatMayBeJson) {
   EXPECT_FALSE(NotJson({.body = ""}).has_value());
 }
 
-TEST(ErrorOf, DoesNotQuoteWhatIsNoText_REST_29) {
+// Contract: client REST-29.
+TEST(ErrorOf, DoesNotQuoteWhatIsNoText) {
   const Error error =
       ErrorOf({.method = "GET", .status = 500, .content_type = "application/octet-stream", .body = "\x01secret"});
   EXPECT_THAT(error.ToString(), ::testing::Not(HasSubstr("secret")));
   EXPECT_EQ(error.status()->details->causes[0].message, "unknown");
 }
 
-TEST(ErrorOf, QuotesAtMost2048BytesAndNoHalfCodePoint_REST_29) {
+// Contract: client REST-29.
+TEST(ErrorOf, QuotesAtMost2048BytesAndNoHalfCodePoint) {
   const std::string body = std::string(2047, 'x') + "\u00e9" + std::string(100, 'y');
   const Error error = ErrorOf({.method = "GET", .status = 500, .body = body});
   EXPECT_EQ(error.status()->details->causes[0].message, std::string(2047, 'x'));
 }
 
-TEST(ErrorOf, TakesA409WithoutStatusForAlreadyExistsOnlyAfterAPost_ERR_4) {
+// Contract: client ERR-4.
+TEST(ErrorOf, TakesA409WithoutStatusForAlreadyExistsOnlyAfterAPost) {
   EXPECT_EQ(ErrorOf({.method = "POST", .status = 409}).code(), Code::kAlreadyExists);
   EXPECT_EQ(ErrorOf({.method = "PUT", .status = 409}).code(), Code::kConflict);
 }
 
-TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails_ERR_5) {
+// Contract: client ERR-5.
+TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails) {
   const std::string body =
       R"({"kind":"Status","status":"Failure","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})";
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 429, .body = body}).retry_after_seconds(), 3);
@@ -190,14 +200,16 @@ TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails_ERR_5) {
       9);
 }
 
-TEST(FailureIn, FindsAFailedStatusInABodyThatCameWithSuccess_REST_31) {
+// Contract: client REST-31.
+TEST(FailureIn, FindsAFailedStatusInABodyThatCameWithSuccess) {
   ASSERT_TRUE(FailureIn(StatusJson("Conflict", 409)).has_value());
   EXPECT_EQ(FailureIn(StatusJson("Conflict", 409))->code(), Code::kConflict);
   EXPECT_FALSE(FailureIn(R"({"kind":"Status","apiVersion":"v1","status":"Success"})").has_value());
   EXPECT_FALSE(FailureIn(R"({"kind":"Pod","metadata":{"name":"Status"},"x":"Status"})").has_value());
 }
 
-TEST(ParseRetryAfter, TakesWholeSecondsOnly_REST_19) {
+// Contract: client REST-19.
+TEST(ParseRetryAfter, TakesWholeSecondsOnly) {
   EXPECT_EQ(ParseRetryAfter("0"), 0);
   EXPECT_EQ(ParseRetryAfter(" 12 "), 12);
   for (const std::string_view text : {"", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT", "9999999999", "1s"}) {
@@ -205,7 +217,8 @@ TEST(ParseRetryAfter, TakesWholeSecondsOnly_REST_19) {
   }
 }
 
-TEST(WatchError, IsTheErrorOfTheStatusInAnErrorEvent_ERR_7) {
+// Contract: client ERR-7.
+TEST(WatchError, IsTheErrorOfTheStatusInAnErrorEvent) {
   const Error error = WatchError(StatusJson("Expired", 410));
   EXPECT_EQ(error.code(), Code::kExpired);
   EXPECT_EQ(error.status()->reason, "Expired");

@@ -22,7 +22,8 @@ class ExecutorLimit : public Http2Test {
   const std::string token_ = ::testing::TempDir() + "/kgen_executor_limit_token";
 };
 
-TEST_F(ExecutorLimit, CallsFromBodiesThatHoldEveryThreadAreAnswered_D9) {
+// Contract: design D9.
+TEST_F(ExecutorLimit, CallsFromBodiesThatHoldEveryThreadAreAnswered) {
   Serve();
   std::ofstream(token_) << "secret";
   const auto executor = MakeThreadPool({.threads = 2, .max_threads = 4});

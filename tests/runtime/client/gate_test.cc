@@ -114,6 +114,7 @@ TEST_F(GateTest, AsksLessOftenTheLongerTheOutageLastsWhateverTheNumberOfStreams)
   EXPECT_LT(late, 400);
 }
 
+// Contract: informer ER-10.
 TEST_F(GateTest, WaitsNoLongerThanTwoSecondsInTheFirstMinuteAndDoublesFromTwoHundredMilliseconds) {
   Entrant& entrant = Enter();
   for (const Nanos most : {200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms, 2000ms}) {

@@ -76,14 +76,16 @@ TEST_F(Http2Tls, TakesACommonNameForNoName) {
   EXPECT_THAT(error.message(), HasSubstr("not for localhost, it is for nobody (it has no names)"));
 }
 
-TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost_TRN_7) {
+// Contract: client TRN-7.
+TEST_F(Http2Tls, AsksForTheGivenServerNameInsteadOfTheHost) {
   ServeWith({.names = {"api.example.test"}});
   rest::Config config = Config();
   config.tls.server_name = "api.example.test";
   EXPECT_TRUE(Succeeds(config));
 }
 
-TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow_TRN_8) {
+// Contract: client TRN-8.
+TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
   ServeWith({});
   rest::Config config = Config();
   config.tls.ca_data = Must(CertificateAuthority::Make("another authority"))->certificate_pem();
@@ -134,7 +136,8 @@ TEST_F(Http2Tls, TrustsTheServersOwnCertificateWhenThatIsWhatWasGiven) {
   EXPECT_TRUE(context.has_value());
 }
 
-TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne_TRN_9) {
+// Contract: client TRN-9.
+TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(authority_->Issue({.common_name = "admin", .names = {}}));
   rest::Config config = Config();
@@ -237,14 +240,16 @@ TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
   EXPECT_TRUE(Succeeds(config));
 }
 
-TEST_F(Http2TlsFiles, DataWinsOverTheFile_CFG_10) {
+// Contract: client CFG-10.
+TEST_F(Http2TlsFiles, DataWinsOverTheFile) {
   Serve({.authority = authority_});
   rest::Config config = Config();
   config.tls.ca_file = "no such file";
   EXPECT_TRUE(Succeeds(config));
 }
 
-TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection_TRN_11) {
+// Contract: client TRN-11.
+TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection) {
   Serve({.authority = Must(CertificateAuthority::Make("the new authority"))});
   rest::Config config = Config();
   const std::string file = Write("ca.pem", authority_->certificate_pem());
@@ -256,7 +261,8 @@ TEST_F(Http2TlsFiles, ReadsReplacedFilesForTheNextConnection_TRN_11) {
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
 }
 
-TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen_TRN_10) {
+// Contract: client TRN-10.
+TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity old = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
   const rest::Config config = ConfigWith(old);
@@ -266,7 +272,8 @@ TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen_TRN_10) {
   EXPECT_TRUE(end.has_value()) << end.error();
 }
 
-TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection_TRN_10) {
+// Contract: client TRN-10.
+TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
   const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
@@ -292,7 +299,8 @@ TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection_TRN
   EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
 }
 
-TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection_TRN_10) {
+// Contract: client TRN-10.
+TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
   const Call watch = Get(*transport_, "/silent", /*long_lived=*/true);
@@ -306,7 +314,8 @@ TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection_TRN_10) {
   EXPECT_EQ(server_->connections(), 2u);
 }
 
-TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401_TRN_10) {
+// Contract: client TRN-10.
+TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = 1h, .file_check_on_401 = Nanos(0)});
   const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
@@ -320,7 +329,8 @@ TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401_TRN_10) {
   EXPECT_EQ(server_->connections(), 2u);
 }
 
-TEST_F(Http2TlsFiles, LooksAtTheFilesWhenAConnectionIsOpenedThoughTheExecutorIsBusy_D9) {
+// Contract: design D9.
+TEST_F(Http2TlsFiles, LooksAtTheFilesWhenAConnectionIsOpenedThoughTheExecutorIsBusy) {
   Serve({.authority = authority_, .client_certificate = true});
   const auto executor = MakeThreadPool({.threads = 1, .max_threads = 2});
   const auto gate = executor->MakeWaiter("the end of the test");
@@ -376,7 +386,8 @@ struct GoesLast {
   std::exit(kCall.sink->WaitHead() ? 9 : 10);
 }
 
-TEST(Http2TlsDeathTest, AConnectionInAStaticObjectMayOutliveOpenSsl_D11) {
+// Contract: design D11.
+TEST(Http2TlsDeathTest, AConnectionInAStaticObjectMayOutliveOpenSsl) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(ExitWithAConnectionInAStaticObject(), ::testing::ExitedWithCode(7), "");
 }

@@ -447,7 +447,8 @@ struct ConnectionObserver final : Observer {
   Signal signal;
 };
 
-TEST_F(Http2Transport, TellsTheObserverInOrderAndNotOnTheThreadOfTheConnection_D9) {
+// Contract: design D9.
+TEST_F(Http2Transport, TellsTheObserverInOrderAndNotOnTheThreadOfTheConnection) {
   Serve();
   const auto observer = MakeShared<ConnectionObserver>();
   transport_ = Must(MakeHttp2Transport(Config(), DefaultExecutor(), observer));
@@ -485,7 +486,8 @@ struct AskingSink final : ResponseSink {
   Signal signal;
 };
 
-TEST_F(Http2Transport, RefusesBlockingCallsOnTheThreadOfTheConnection_D9) {
+// Contract: design D9.
+TEST_F(Http2Transport, RefusesBlockingCallsOnTheThreadOfTheConnection) {
   Serve();
   Connect();
   const auto sink = MakeShared<AskingSink>();

@@ -80,7 +80,8 @@ class KubeconfigTest : public ::testing::Test {
   Surroundings around_;
 };
 
-TEST_F(KubeconfigTest, ReadsTheCurrentContext_KCFG_2) {
+// Contract: client KCFG-2.
+TEST_F(KubeconfigTest, ReadsTheCurrentContext) {
   const Result<rest::Config> config = Load(kGood);
   ASSERT_TRUE(config.has_value()) << config.error();
   EXPECT_EQ(config->host, "https://10.0.0.1:6443/prefix") << "query and fragment are dropped [KCFG-11]";
@@ -92,7 +93,8 @@ TEST_F(KubeconfigTest, ReadsTheCurrentContext_KCFG_2) {
   EXPECT_EQ(config->bearer_token, "");
 }
 
-TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed_KCFG_7) {
+// Contract: client KCFG-7.
+TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed) {
   const Result<rest::Config> config = Load(kGood, "robot");
   ASSERT_TRUE(config.has_value()) << config.error();
   EXPECT_EQ(config->bearer_token, "abc");
@@ -101,7 +103,8 @@ TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed_KCFG_7) {
   EXPECT_TRUE(Load(kGood, "nobody").has_value()) << "a context without a user is anonymous";
 }
 
-TEST_F(KubeconfigTest, DropsCredentialsForAServerWithoutTls_KCFG_9) {
+// Contract: client KCFG-9.
+TEST_F(KubeconfigTest, DropsCredentialsForAServerWithoutTls) {
   const Result<rest::Config> config = Load(kGood, "proxy");
   ASSERT_TRUE(config.has_value()) << config.error();
   EXPECT_EQ(config->host, "http://127.0.0.1:8001");
@@ -109,7 +112,8 @@ TEST_F(KubeconfigTest, DropsCredentialsForAServerWithoutTls_KCFG_9) {
   EXPECT_EQ(config->bearer_token_file, "");
 }
 
-TEST_F(KubeconfigTest, ReadsJsonToo_KCFG_1) {
+// Contract: client KCFG-1.
+TEST_F(KubeconfigTest, ReadsJsonToo) {
   const Result<rest::Config> config = Load(
       R"({"current-context":"a","clusters":[{"name":"c","cluster":{"server":"https://x","insecure-skip-tls-verify":true}}],)"
       R"("contexts":[{"name":"a","context":{"cluster":"c"}}]})");
@@ -117,7 +121,8 @@ TEST_F(KubeconfigTest, ReadsJsonToo_KCFG_1) {
   EXPECT_TRUE(config->tls.insecure_skip_verify);
 }
 
-TEST_F(KubeconfigTest, ResolvesFilesAgainstTheFolderOfTheirFile_KCFG_6) {
+// Contract: client KCFG-6.
+TEST_F(KubeconfigTest, ResolvesFilesAgainstTheFolderOfTheirFile) {
   const Result<rest::Config> config = Load(R"(
 current-context: a
 clusters: [{name: c, cluster: {server: "https://x", certificate-authority: pki/ca.crt}}]
@@ -130,7 +135,8 @@ contexts: [{name: a, context: {cluster: c, user: u}}]
   EXPECT_EQ(config->tls.key_file, folder_ + "/../k.key");
 }
 
-TEST_F(KubeconfigTest, TakesTheFirstFileThatNamesAnEntryWhole_KCFG_5) {
+// Contract: client KCFG-5.
+TEST_F(KubeconfigTest, TakesTheFirstFileThatNamesAnEntryWhole) {
   const std::string first = Write("first", R"(
 current-context: a
 clusters: [{name: c, cluster: {server: "https://first"}}]
@@ -149,7 +155,8 @@ users: [{name: u, user: {tokenFile: t}}]
   EXPECT_EQ(config->bearer_token_file, folder_ + "/sub/t");
 }
 
-TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome_KCFG_3) {
+// Contract: client KCFG-3.
+TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome) {
   const auto of = [](std::string_view host) {
     return "current-context: a\nclusters: [{name: c, cluster: {server: \"https://" + std::string(host) +
            "\"}}]\ncontexts: [{name: a, context: {cluster: c}}]\n";
@@ -162,7 +169,8 @@ TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome_KCFG_3) {
   EXPECT_EQ(LoadConfig({.kubeconfig = folder_ + "/none"}, around_).error().code(), Code::kConfig);
 }
 
-TEST_F(KubeconfigTest, SaysWhatItTriedWhenThereIsNothing_KCFG_4) {
+// Contract: client KCFG-4.
+TEST_F(KubeconfigTest, SaysWhatItTriedWhenThereIsNothing) {
   const Result<rest::Config> nothing = LoadConfig({}, around_);
   ASSERT_FALSE(nothing.has_value());
   EXPECT_EQ(nothing.error().code(), Code::kConfig);
@@ -181,7 +189,8 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheYaml) {
   EXPECT_THAT(Fault("kind: Config\n---\nkind: Config\n"), HasSubstr("/config:3:1: "));
 }
 
-TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape_KCFG_1) {
+// Contract: client KCFG-1.
+TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape) {
   EXPECT_THAT(Fault("clusters: {}\n"), HasSubstr("/config:1:11: clusters: expected a list"));
   EXPECT_THAT(Fault("users:\n- 7\n"), HasSubstr("/config:2:3: users: expected a map"));
   EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry without a name"));
@@ -190,7 +199,8 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape_KCFG_1) {
   EXPECT_THAT(Fault("users:\n- name: a\n  user: text\n"), HasSubstr("/config:3:9: user \"a\": expected a map"));
 }
 
-TEST_F(KubeconfigTest, SaysWhichNameIsNotThere_KCFG_7_KCFG_14) {
+// Contract: client KCFG-14, KCFG-7.
+TEST_F(KubeconfigTest, SaysWhichNameIsNotThere) {
   EXPECT_THAT(Fault("clusters: [{name: c, cluster: {server: x}}]\n"), HasSubstr("no current-context"));
   EXPECT_THAT(Fault("current-context: gone\ncontexts: [{name: a, context: {}}, {name: b, context: {}}]\n"),
               AllOf(HasSubstr("/config:1:18: there is no context \"gone\""), HasSubstr("\"a\", \"b\"")));
@@ -209,7 +219,8 @@ std::string Around(std::string_view cluster, std::string_view user) {
          std::string(cluster) + "}\nusers:\n- name: u\n  user: {" + std::string(user) + "}\n";
 }
 
-TEST_F(KubeconfigTest, RefusesClustersThatCannotWork_KCFG_14) {
+// Contract: client KCFG-14.
+TEST_F(KubeconfigTest, RefusesClustersThatCannotWork) {
   EXPECT_THAT(Fault(Around("", "")), HasSubstr("/config:5:12: cluster \"c\": \"server\" is missing"));
   EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority-data: '%%'", "")),
               HasSubstr("certificate-authority-data: not base64"));
@@ -227,7 +238,8 @@ TEST_F(KubeconfigTest, RefusesClustersThatCannotWork_KCFG_14) {
                     Not(HasSubstr("sEcReT"))));
 }
 
-TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe_KCFG_13) {
+// Contract: client KCFG-13.
+TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe) {
   const std::string cluster = "server: 'https://x'";
   EXPECT_THAT(Fault(Around(cluster, "exec: {command: aws}")),
               HasSubstr("/config:8:16: exec of user \"u\": \"apiVersion\" is missing"));
@@ -302,13 +314,15 @@ TEST_F(KubeconfigTest, DoesNotMindUsersThatTheContextDoesNotUse) {
                   .has_value());
 }
 
-TEST_F(KubeconfigTest, TakesAnEmptyFileForNothing_KCFG_1) {
+// Contract: client KCFG-1.
+TEST_F(KubeconfigTest, TakesAnEmptyFileForNothing) {
   EXPECT_THAT(Fault(""), HasSubstr("is empty"));
   around_.kubeconfig_variable = Write("empty", "# nothing\n");
   EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("empty files"));
 }
 
-TEST_F(KubeconfigTest, FindsItselfInAPod_CFG_7_KCFG_16) {
+// Contract: client CFG-7, KCFG-16.
+TEST_F(KubeconfigTest, FindsItselfInAPod) {
   EXPECT_THAT(InClusterConfig(around_).error().message(), HasSubstr("not in a cluster"));
   around_.service_host = "fd00::1";
   around_.service_port = "443";
@@ -329,7 +343,8 @@ TEST_F(KubeconfigTest, FindsItselfInAPod_CFG_7_KCFG_16) {
   EXPECT_EQ(config->namespace_, "mine") << "[KCFG-17]";
 }
 
-TEST(ConfigToString, ShowsEverythingButSecrets_CFG_8) {
+// Contract: client CFG-8.
+TEST(ConfigToString, ShowsEverythingButSecrets) {
   rest::Config config;
   config.host = "https://x";
   config.tls = {
@@ -345,7 +360,8 @@ TEST(ConfigToString, ShowsEverythingButSecrets_CFG_8) {
   EXPECT_THAT(rest::Config().ToString(), Not(HasSubstr("---"))) << "empty secrets print as empty";
 }
 
-TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults_CFG_1_CFG_2) {
+// Contract: client CFG-1, CFG-2.
+TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults) {
   const rest::TlsConfig plain;
   const rest::TlsConfig tls = {.insecure_skip_verify = true};
   EXPECT_EQ(ParseServerUrl("", plain)->origin, "http://localhost");

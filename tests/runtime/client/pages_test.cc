@@ -55,7 +55,8 @@ class PagesTest : public ClientTest {
   }
 };
 
-TEST_F(PagesTest, AsksForOnePageAfterTheOther_PAGE_1) {
+// Contract: client PAGE-1.
+TEST_F(PagesTest, AsksForOnePageAfterTheOther) {
   transport_->Reply(Page("t1", {"a", "b"}));
   transport_->Reply(Page("t2", {"c"}));
   transport_->Reply(Page("", {"d"}));
@@ -65,7 +66,8 @@ TEST_F(PagesTest, AsksForOnePageAfterTheOther_PAGE_1) {
   EXPECT_EQ(Query(2), "continue=t2&labelSelector=x&limit=500");
 }
 
-TEST_F(PagesTest, SendsNoVersionWithATokenAfterTheFirstPage_INF_LW_06) {
+// Contract: informer LW-06.
+TEST_F(PagesTest, SendsNoVersionWithATokenAfterTheFirstPage) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply(Page("", {"b"}));
   EXPECT_EQ(Walk({.limit = 1, .resource_version = "7", .resource_version_match = "NotOlderThan"}), "a | b | ");
@@ -73,7 +75,8 @@ TEST_F(PagesTest, SendsNoVersionWithATokenAfterTheFirstPage_INF_LW_06) {
   EXPECT_EQ(Query(1), "continue=t1&limit=1");
 }
 
-TEST_F(PagesTest, ListsInFullOnceWhenATokenHasExpired_INF_LW_08) {
+// Contract: informer LW-08.
+TEST_F(PagesTest, ListsInFullOnceWhenATokenHasExpired) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply(Refusal(410, "Expired"));
   transport_->Reply(Page("", {"a", "b", "c"}));
@@ -81,7 +84,8 @@ TEST_F(PagesTest, ListsInFullOnceWhenATokenHasExpired_INF_LW_08) {
   EXPECT_EQ(Query(2), "resourceVersion=7&resourceVersionMatch=NotOlderThan") << "the version of the first page is back";
 }
 
-TEST_F(PagesTest, FallsBackOnlyOnce_INF_LW_08) {
+// Contract: informer LW-08.
+TEST_F(PagesTest, FallsBackOnlyOnce) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply(Refusal(410, "Expired"));
   transport_->Reply(Refusal(410, "Expired"));
@@ -89,13 +93,15 @@ TEST_F(PagesTest, FallsBackOnlyOnce_INF_LW_08) {
   EXPECT_EQ(transport_->left(), 0u);
 }
 
-TEST_F(PagesTest, GivesAnExpiredFirstPageAsItIs_INF_LW_08) {
+// Contract: informer LW-08.
+TEST_F(PagesTest, GivesAnExpiredFirstPageAsItIs) {
   transport_->Reply(Refusal(410, "Expired"));
   EXPECT_EQ(Walk({.resource_version = "1"}), "error Expired");
   EXPECT_EQ(transport_->size(), 1u);
 }
 
-TEST_F(PagesTest, DoesNotTakeGoneForAnExpiredToken_INF_LW_08) {
+// Contract: informer LW-08.
+TEST_F(PagesTest, DoesNotTakeGoneForAnExpiredToken) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply(Refusal(410, "Gone"));
   EXPECT_EQ(Walk({}), "a | error Expired");
@@ -166,7 +172,8 @@ TEST_F(ResourceClientTest, TakesAListWithoutAVersionOrItems) {
   }
 }
 
-TEST_F(ResourceClientTest, GetsAnObject_TYP_1) {
+// Contract: client TYP-1.
+TEST_F(ResourceClientTest, GetsAnObject) {
   transport_->Reply({.body = WidgetJson("a", R"(,"resourceVersion":"3")")});
   const Result<Widget> widget = Widgets().Get("a");
   ASSERT_TRUE(widget.has_value()) << widget.error();
@@ -174,7 +181,8 @@ TEST_F(ResourceClientTest, GetsAnObject_TYP_1) {
   EXPECT_EQ(transport_->request(0).path, std::string(kRoot) + "/a");
 }
 
-TEST_F(ResourceClientTest, CreatesWithTypeAndGetsTheNameFromTheAnswer_GEN_CLI_08) {
+// Contract: generator CLI-08.
+TEST_F(ResourceClientTest, CreatesWithTypeAndGetsTheNameFromTheAnswer) {
   transport_->Reply({.status = 201, .body = WidgetJson("a-x7")});
   Widget widget;
   widget.metadata.generateName = "a-";
@@ -184,7 +192,8 @@ TEST_F(ResourceClientTest, CreatesWithTypeAndGetsTheNameFromTheAnswer_GEN_CLI_08
   EXPECT_EQ(transport_->request(0).path, kRoot);
 }
 
-TEST_F(ResourceClientTest, UpdatesSendBackWhatTheSchemaDoesNotKnow_D6) {
+// Contract: design D6.
+TEST_F(ResourceClientTest, UpdatesSendBackWhatTheSchemaDoesNotKnow) {
   transport_->Reply(
       {.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a"},"novel":{"x":[1.0]}})"});
   Widget widget = Must(Widgets().Get("a"));
@@ -197,7 +206,8 @@ TEST_F(ResourceClientTest, UpdatesSendBackWhatTheSchemaDoesNotKnow_D6) {
   EXPECT_EQ(transport_->request(2).path, std::string(kRoot) + "/a/status");
 }
 
-TEST_F(ResourceClientTest, RefusesAnUpdateWithoutNameLocally_GEN_CLI_04) {
+// Contract: generator CLI-04.
+TEST_F(ResourceClientTest, RefusesAnUpdateWithoutNameLocally) {
   EXPECT_EQ(Widgets().Update(Widget{}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(Widgets().Apply(Widget{}, {.field_manager = "me"}).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(transport_->size(), 0u);
@@ -212,14 +222,16 @@ TEST_F(ResourceClientTest, DeletesAndTakesWhateverTheServerAnswers) {
   EXPECT_EQ(Widgets().Delete("a").error().code(), Code::kNotFound);
 }
 
-TEST_F(ResourceClientTest, SaysWhatItReadWhenAnAnswerCannotBeDecoded_REST_31) {
+// Contract: client REST-31.
+TEST_F(ResourceClientTest, SaysWhatItReadWhenAnAnswerCannotBeDecoded) {
   transport_->Reply({.body = ""});
   const Result<Widget> widget = Widgets().Get("a");
   EXPECT_EQ(widget.error().code(), Code::kDecode);
   EXPECT_THAT(widget.error().ToString(), StartsWith("get widgets default/a: "));
 }
 
-TEST_F(ResourceClientTest, TellsARefusedAsynchronousCallByPostedWorkToo_D17) {
+// Contract: design D17.
+TEST_F(ResourceClientTest, TellsARefusedAsynchronousCallByPostedWorkToo) {
   std::optional<Code> code;
   Widgets().GetAsync("", {}, [&](Result<Widget> widget) { code = widget.error().code(); });
   EXPECT_FALSE(code.has_value());
@@ -227,7 +239,8 @@ TEST_F(ResourceClientTest, TellsARefusedAsynchronousCallByPostedWorkToo_D17) {
   EXPECT_EQ(code, Code::kInvalidArgument);
 }
 
-TEST_F(ResourceClientTest, AnswersAsynchronously_D17) {
+// Contract: design D17.
+TEST_F(ResourceClientTest, AnswersAsynchronously) {
   transport_->Reply({.body = WidgetJson("a")});
   transport_->Reply({});
   std::string name;

@@ -22,14 +22,16 @@ class RawResourceTest : public ClientTest {
   RawResource Pods() { return Of(kPods, "default"); }
 };
 
-TEST_F(RawResourceTest, RootsPathsInGroupAndVersion_CFG_3) {
+// Contract: client CFG-3.
+TEST_F(RawResourceTest, RootsPathsInGroupAndVersion) {
   EXPECT_EQ(Pods().List({})->path, "/api/v1/namespaces/default/pods");
   EXPECT_EQ(Of(kPods).List({})->path, "/api/v1/pods");
   EXPECT_EQ(Of(kNodes).Get("n1", "", {})->path, "/api/v1/nodes/n1");
   EXPECT_EQ(Of(kOrders, "a").Get("o", "", {})->path, "/apis/shop.example.com/v1beta1/namespaces/a/orders/o");
 }
 
-TEST_F(RawResourceTest, MapsVerbsToMethods_TYP_1) {
+// Contract: client TYP-1.
+TEST_F(RawResourceTest, MapsVerbsToMethods) {
   EXPECT_EQ(Pods().Create("", "{}", {})->method, "POST");
   EXPECT_EQ(Pods().Create("", "{}", {})->path, "/api/v1/namespaces/default/pods");
   EXPECT_EQ(Pods().Update("", "web-0", "", "{}", {})->method, "PUT");
@@ -52,12 +54,14 @@ TEST_F(RawResourceTest, SaysWhatItDoes) {
   EXPECT_EQ(Pods().Update("", "web-0", "status", "{}", {})->what, "update pods/status default/web-0");
 }
 
-TEST_F(RawResourceTest, EscapesSegmentsOnce_GEN_CLI_05) {
+// Contract: generator CLI-05.
+TEST_F(RawResourceTest, EscapesSegmentsOnce) {
   EXPECT_EQ(Of(kNodes).Get("system:node a", "", {})->path, "/api/v1/nodes/system:node%20a");
   EXPECT_EQ(Of(kNodes).Get("caf\u00e9?#", "", {})->path, "/api/v1/nodes/caf%C3%A9%3F%23");
 }
 
-TEST_F(RawResourceTest, RefusesAnEmptyNameWithoutSending_GEN_CLI_04_TYP_3) {
+// Contract: client TYP-3; generator CLI-04.
+TEST_F(RawResourceTest, RefusesAnEmptyNameWithoutSending) {
   for (const Result<ApiRequest>& request :
        {Pods().Get("", "", {}), Pods().Delete("", {}), Pods().Update("", "", "", "{}", {}),
         Pods().Patch("", "", MergePatch("{}"), {}), Of(kNodes).Delete("", {})}) {
@@ -66,7 +70,8 @@ TEST_F(RawResourceTest, RefusesAnEmptyNameWithoutSending_GEN_CLI_04_TYP_3) {
   }
 }
 
-TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded_GEN_CLI_03_REST_14) {
+// Contract: client REST-14; generator CLI-03.
+TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded) {
   for (const Result<ApiRequest>& request :
        {Of(kPods).Get("a", "", {}), Of(kPods).Delete("a", {}), Of(kPods).Update("", "a", "", "{}", {}),
         Of(kPods).Create("", "{}", {}), Of(kPods).Patch("a", "", MergePatch("{}"), {})}) {
@@ -78,7 +83,8 @@ TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded_GEN_CLI_03_REST_
   EXPECT_TRUE(Of(kPods).DeleteCollection({}, {}).has_value());
 }
 
-TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace_REST_4) {
+// Contract: client REST-4.
+TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace) {
   for (const std::string_view bad : {".", "..", "a/b", "50%", "/"}) {
     EXPECT_FALSE(Pods().Get(bad, "", {}).has_value()) << bad;
     EXPECT_FALSE(Of(kPods, bad).List({}).has_value()) << bad;
@@ -87,7 +93,8 @@ TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace_REST_4) {
   EXPECT_TRUE(Pods().Get("a..b", "", {}).has_value());
 }
 
-TEST_F(RawResourceTest, TakesTheNamespaceOfTheObjectForAClientOfAllNamespaces_GEN_CLI_03) {
+// Contract: generator CLI-03.
+TEST_F(RawResourceTest, TakesTheNamespaceOfTheObjectForAClientOfAllNamespaces) {
   EXPECT_EQ(Of(kPods).Create("shop", "{}", {})->path, "/api/v1/namespaces/shop/pods");
   EXPECT_EQ(Of(kPods).Update("shop", "a", "", "{}", {})->path, "/api/v1/namespaces/shop/pods/a");
   EXPECT_EQ(Pods().Create("default", "{}", {})->path, "/api/v1/namespaces/default/pods");
@@ -95,7 +102,8 @@ TEST_F(RawResourceTest, TakesTheNamespaceOfTheObjectForAClientOfAllNamespaces_GE
   EXPECT_EQ(Of(kNodes).Create("shop", "{}", {})->path, "/api/v1/nodes");
 }
 
-TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped_REST_7_GEN_CLI_07) {
+// Contract: client REST-7; generator CLI-07.
+TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped) {
   const ListOptions options = {.label_selector = "app=web,tier in (a,b)",
                                .field_selector = "spec.nodeName=n1",
                                .limit = 500,
@@ -118,7 +126,8 @@ TEST_F(RawResourceTest, SendsNoOptionThatIsNotSet) {
   EXPECT_EQ(Pods().Create("", "{}", {})->query, "");
 }
 
-TEST_F(RawResourceTest, SendsTimeoutSecondsInBothForms_TYP_2) {
+// Contract: client TYP-2.
+TEST_F(RawResourceTest, SendsTimeoutSecondsInBothForms) {
   EXPECT_EQ(ListOptions{.timeout_seconds = 5}.Query(), "timeout=5s&timeoutSeconds=5");
 }
 
@@ -129,7 +138,8 @@ TEST_F(RawResourceTest, SendsWriteOptions) {
   EXPECT_EQ(Pods().Create("", "{}", {})->content_type, "application/json");
 }
 
-TEST_F(RawResourceTest, SendsThePatchWithItsMediaType_REST_12_GEN_CLI_09) {
+// Contract: client REST-12; generator CLI-09.
+TEST_F(RawResourceTest, SendsThePatchWithItsMediaType) {
   EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {})->content_type, "application/merge-patch+json");
   EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->content_type, "application/json-patch+json");
   EXPECT_EQ(Pods().Patch("a", "", StrategicMergePatch("{}"), {})->content_type,
@@ -137,7 +147,8 @@ TEST_F(RawResourceTest, SendsThePatchWithItsMediaType_REST_12_GEN_CLI_09) {
   EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->body, "[]");
 }
 
-TEST_F(RawResourceTest, SaysWithEveryApplyWhetherItForces_TYP_4) {
+// Contract: client TYP-4.
+TEST_F(RawResourceTest, SaysWithEveryApplyWhetherItForces) {
   const Result<ApiRequest> apply = Pods().Patch("a", "", ApplyPatch("{}"), {.field_manager = "me"});
   EXPECT_EQ(apply->content_type, "application/apply-patch+yaml");
   EXPECT_EQ(apply->query, "fieldManager=me&force=false");
@@ -146,7 +157,8 @@ TEST_F(RawResourceTest, SaysWithEveryApplyWhetherItForces_TYP_4) {
   EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {.force = true})->query, "");
 }
 
-TEST_F(RawResourceTest, SendsDeleteOptionsAsBody_GEN_CLI_11) {
+// Contract: generator CLI-11.
+TEST_F(RawResourceTest, SendsDeleteOptionsAsBody) {
   EXPECT_EQ(Pods().Delete("a", {})->body, R"({"kind":"DeleteOptions","apiVersion":"v1"})");
   const DeleteOptions options = {.grace_period_seconds = 0,
                                  .propagation_policy = Propagation::kForeground,
@@ -159,13 +171,15 @@ TEST_F(RawResourceTest, SendsDeleteOptionsAsBody_GEN_CLI_11) {
       R"("preconditions":{"uid":"u\"1","resourceVersion":"8"},"propagationPolicy":"Foreground","dryRun":["All"]})");
 }
 
-TEST_F(RawResourceTest, SelectsWithTheQueryWhatDeleteCollectionDeletes_TYP_1) {
+// Contract: client TYP-1.
+TEST_F(RawResourceTest, SelectsWithTheQueryWhatDeleteCollectionDeletes) {
   const Result<ApiRequest> request = Pods().DeleteCollection({.dry_run = true}, {.label_selector = "a=b"});
   EXPECT_EQ(request->query, "labelSelector=a%3Db");
   EXPECT_EQ(request->body, R"({"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]})");
 }
 
-TEST(DurationText, IsGosForm_REST_8) {
+// Contract: client REST-8.
+TEST(DurationText, IsGosForm) {
   EXPECT_EQ(client::DurationText(0s), "0s");
   EXPECT_EQ(client::DurationText(32s), "32s");
   EXPECT_EQ(client::DurationText(90s), "1m30s");

@@ -15,7 +15,8 @@ class RetryOnConflictTest : public ClientTest {
   Backoff Fast() { return {.jitter = 0, .executor = executor_.get()}; }
 };
 
-TEST_F(RetryOnConflictTest, CallsAgainAfterAConflictUntilItWorks_RTY_2) {
+// Contract: client RTY-2.
+TEST_F(RetryOnConflictTest, CallsAgainAfterAConflictUntilItWorks) {
   int calls = 0;
   const Result<int> result = RetryOnConflict(
       [&]() -> Result<int> {
@@ -28,7 +29,8 @@ TEST_F(RetryOnConflictTest, CallsAgainAfterAConflictUntilItWorks_RTY_2) {
   EXPECT_EQ(Elapsed(), 20ms);
 }
 
-TEST_F(RetryOnConflictTest, GivesUpAfterItsStepsWithTheLastConflict_RTY_1) {
+// Contract: client RTY-1.
+TEST_F(RetryOnConflictTest, GivesUpAfterItsStepsWithTheLastConflict) {
   int calls = 0;
   const Result<void> result = RetryOnConflict(
       [&]() -> Result<void> { return Fail(Code::kConflict, "changed " + std::to_string(++calls)); }, Fast());
@@ -36,7 +38,8 @@ TEST_F(RetryOnConflictTest, GivesUpAfterItsStepsWithTheLastConflict_RTY_1) {
   EXPECT_EQ(Elapsed(), 40ms);
 }
 
-TEST_F(RetryOnConflictTest, ReturnsAnyOtherErrorAtOnce_RTY_2) {
+// Contract: client RTY-2.
+TEST_F(RetryOnConflictTest, ReturnsAnyOtherErrorAtOnce) {
   int calls = 0;
   const Result<void> result = RetryOnConflict(
       [&]() -> Result<void> {
@@ -48,7 +51,8 @@ TEST_F(RetryOnConflictTest, ReturnsAnyOtherErrorAtOnce_RTY_2) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance_RTY_4) {
+// Contract: client RTY-4.
+TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance) {
   Backoff backoff = {.base = 10ms, .factor = 5, .jitter = 0, .steps = 9, .cap = 200ms, .executor = executor_.get()};
   Nanos before{};
   for (const Nanos expected : {Nanos(10ms), Nanos(50ms), Nanos(200ms), Nanos(200ms)}) {
@@ -66,7 +70,8 @@ TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance_R
   }
 }
 
-TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedWork_D9) {
+// Contract: design D9.
+TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedWork) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = detail::WaitBackoff(Fast(), 1).error().code(); });
   executor_->Run();

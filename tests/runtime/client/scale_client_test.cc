@@ -32,7 +32,8 @@ class ScaleClientTest : public ClientTest {
   static Scale Three() { return {.spec = ScaleSpec{.replicas = 3}}; }
 };
 
-TEST_F(ScaleClientTest, ReadsTheScaleOfAnObject_OP_13) {
+// Contract: generator OP-13.
+TEST_F(ScaleClientTest, ReadsTheScaleOfAnObject) {
   transport_->Reply({.body = kScale});
   const Scale scale = Must(Widgets().GetScale("web", {.resource_version = "0"}));
   EXPECT_EQ(transport_->request(0).method, "GET");
@@ -44,7 +45,8 @@ TEST_F(ScaleClientTest, ReadsTheScaleOfAnObject_OP_13) {
   EXPECT_EQ(scale.status->selector, "app=web");
 }
 
-TEST_F(ScaleClientTest, PutsAScaleAndGivesTheServersAnswer_OP_13) {
+// Contract: generator OP-13.
+TEST_F(ScaleClientTest, PutsAScaleAndGivesTheServersAnswer) {
   transport_->Reply({.body = kScale});
   transport_->Reply({.body = kScale});
   Scale scale = Must(Widgets().GetScale("web"));
@@ -82,7 +84,8 @@ TEST_F(ScaleClientTest, GivesTheAsynchronousFormsTheSame) {
   EXPECT_EQ(transport_->request(1).method, "PUT");
 }
 
-TEST_F(ScaleClientTest, RefusesAnEmptyNameAndAForeignNamespaceWithoutSending_CLI_03_CLI_04) {
+// Contract: generator CLI-03, CLI-04.
+TEST_F(ScaleClientTest, RefusesAnEmptyNameAndAForeignNamespaceWithoutSending) {
   Scale foreign = Three();
   foreign.metadata.namespace_ = "other";
   EXPECT_EQ(Widgets().GetScale("").error().code(), Code::kInvalidArgument);

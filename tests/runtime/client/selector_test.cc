@@ -18,7 +18,8 @@ std::string Canonical(std::string_view text) {
 
 bool Matches(std::string_view text, const Map<String>& labels) { return Must(Selector::Parse(text)).Matches(labels); }
 
-TEST(Selector, PrintsTheCanonicalText_SEL_5) {
+// Contract: client SEL-5.
+TEST(Selector, PrintsTheCanonicalText) {
   EXPECT_EQ(Canonical(""), "");
   EXPECT_EQ(Canonical(" \t\r\n"), "");
   EXPECT_EQ(Canonical("x=a,y=b,z=c"), "x=a,y=b,z=c");
@@ -30,7 +31,8 @@ TEST(Selector, PrintsTheCanonicalText_SEL_5) {
   EXPECT_EQ(Canonical("! x"), "!x");
 }
 
-TEST(Selector, ReadsItsOwnTextAgain_SEL_5) {
+// Contract: client SEL-5.
+TEST(Selector, ReadsItsOwnTextAgain) {
   for (const std::string_view text : {"",           "a",        "!a",           "a=b",
                                       "a==b",       "a!=b",     "a=",           "a!=",
                                       "a in (b,c)", "a in ()",  "a in (,b)",    "a notin (b)",
@@ -43,7 +45,8 @@ TEST(Selector, ReadsItsOwnTextAgain_SEL_5) {
   }
 }
 
-TEST(Selector, AllowsEmptyValues_SEL_2) {
+// Contract: client SEL-2.
+TEST(Selector, AllowsEmptyValues) {
   EXPECT_TRUE(Matches("a=", {{"a", ""}}));
   EXPECT_FALSE(Matches("a=", {{"a", "b"}}));
   EXPECT_TRUE(Matches("a in ()", {{"a", ""}}));
@@ -51,13 +54,15 @@ TEST(Selector, AllowsEmptyValues_SEL_2) {
   EXPECT_TRUE(Matches("a=,b", {{"a", ""}, {"b", "x"}}));
 }
 
-TEST(Selector, TakesInAndNotinForKeysAndValuesByTheirPlace_SEL_2) {
+// Contract: client SEL-2.
+TEST(Selector, TakesInAndNotinForKeysAndValuesByTheirPlace) {
   EXPECT_TRUE(Matches("in in (in, notin)", {{"in", "notin"}}));
   EXPECT_TRUE(Matches("notin=in", {{"notin", "in"}}));
   EXPECT_TRUE(Matches("in,notin", {{"in", "1"}, {"notin", "2"}}));
 }
 
-TEST(Selector, RefusesWithThePlaceAndWhatItExpected_SEL_1) {
+// Contract: client SEL-1.
+TEST(Selector, RefusesWithThePlaceAndWhatItExpected) {
   for (const std::string_view bad :
        {"a,", ",a",  "a,,b",  "a=b=c", "a in",  "a in b", "a in (b", "a in (b c)", "a in b)", "!a=b", "!",
         "=a", "a b", "a ! b", "(a)",   "a=(b)", "a!b",    "a===b",   "a>",         "a>x",     "a<1.5"}) {
@@ -69,7 +74,8 @@ TEST(Selector, RefusesWithThePlaceAndWhatItExpected_SEL_1) {
   EXPECT_THAT(Selector::Parse("app=web,").error().message(), HasSubstr("character 9: expected another term"));
 }
 
-TEST(Selector, RefusesKeysAndValuesThatNoLabelHas_SEL_3) {
+// Contract: client SEL-3.
+TEST(Selector, RefusesKeysAndValuesThatNoLabelHas) {
   const std::string name63(63, 'a');
   EXPECT_TRUE(Selector::Parse(name63).has_value());
   EXPECT_FALSE(Selector::Parse(name63 + "a").has_value());
@@ -82,7 +88,8 @@ TEST(Selector, RefusesKeysAndValuesThatNoLabelHas_SEL_3) {
   }
 }
 
-TEST(Selector, MatchesAsServersDo_SEL_4) {
+// Contract: client SEL-4.
+TEST(Selector, MatchesAsServersDo) {
   const Map<String> labels = {{"app", "web"}, {"tier", "gold"}, {"n", "5"}};
   for (const std::string_view yes : {"", "app=web", "app==web", "app", "!none", "app!=db", "none!=x", "none notin (a)",
                                      "app in (db,web)", "app notin (db)", "n>4", "n<6", "app=web,tier=gold,n>4"}) {
@@ -94,7 +101,8 @@ TEST(Selector, MatchesAsServersDo_SEL_4) {
   }
 }
 
-TEST(Selector, EverythingAndNothingAreTwoThingsThatPrintAlike_SEL_8) {
+// Contract: client SEL-8.
+TEST(Selector, EverythingAndNothingAreTwoThingsThatPrintAlike) {
   EXPECT_TRUE(Selector::Everything().Matches({}));
   EXPECT_FALSE(Selector::Nothing().Matches({{"a", "b"}}));
   EXPECT_TRUE(Selector::Everything().is_everything());
@@ -104,7 +112,8 @@ TEST(Selector, EverythingAndNothingAreTwoThingsThatPrintAlike_SEL_8) {
   EXPECT_EQ(Selector::Nothing().str(), "");
 }
 
-TEST(Selector, SelectsNothingForAnAbsentLabelSelectorAndEverythingForAnEmptyOne_SEL_7) {
+// Contract: client SEL-7.
+TEST(Selector, SelectsNothingForAnAbsentLabelSelectorAndEverythingForAnEmptyOne) {
   struct Spec {
     Optional<meta::v1::LabelSelector> selector = kAbsent;
   } spec;
@@ -115,7 +124,8 @@ TEST(Selector, SelectsNothingForAnAbsentLabelSelectorAndEverythingForAnEmptyOne_
   EXPECT_TRUE(Must(Selector::From(spec.selector)).is_everything());
 }
 
-TEST(Selector, TakesMatchLabelsAndMatchExpressions_SEL_7) {
+// Contract: client SEL-7.
+TEST(Selector, TakesMatchLabelsAndMatchExpressions) {
   meta::v1::LabelSelector from;
   from.matchLabels = {{"app", "web"}};
   from.matchExpressions = {{.key = "tier", .operator_ = "In", .values = {"b", "a"}},
@@ -125,7 +135,8 @@ TEST(Selector, TakesMatchLabelsAndMatchExpressions_SEL_7) {
   EXPECT_EQ(Must(Selector::From(from)).str(), "app=web,has,!not,tier in (a,b),x notin (y)");
 }
 
-TEST(Selector, RefusesALabelSelectorThatMakesNoSense_SEL_6) {
+// Contract: client SEL-6.
+TEST(Selector, RefusesALabelSelectorThatMakesNoSense) {
   const auto from = [](meta::v1::LabelSelectorRequirement requirement) {
     meta::v1::LabelSelector selector;
     selector.matchExpressions = {std::move(requirement)};

@@ -59,7 +59,8 @@ TEST_F(StreamTest, HandsOnWhatComesInOrder) {
   EXPECT_EQ(sink_->log, "open a b end");
 }
 
-TEST_F(StreamTest, ReturnsCreditWhenTheSinkHasDealtWithTheBytes_D16) {
+// Contract: design D16.
+TEST_F(StreamTest, ReturnsCreditWhenTheSinkHasDealtWithTheBytes) {
   transport_->Hold();
   std::size_t inside = 99;
   sink_->on_bytes = [&] { inside = transport_->last().consumed(); };
@@ -85,7 +86,8 @@ TEST_F(StreamTest, CollectsARefusalAndTellsItAtTheEnd) {
   EXPECT_THAT(sink_->end->error().ToString(), HasSubstr("watch pods: too old"));
 }
 
-TEST_F(StreamTest, TakesOnly200ForAWatchAndAny2xxForTheRest_REST_27) {
+// Contract: client REST-27.
+TEST_F(StreamTest, TakesOnly200ForAWatchAndAny2xxForTheRest) {
   transport_->Reply({.status = 204});
   Start(Watch());
   executor_->Run();
@@ -111,7 +113,8 @@ TEST_F(StreamTest, RefusesAPageInsteadOfJsonWithItsFirstBytes) {
   EXPECT_TRUE(transport_->last().cancelled());
 }
 
-TEST_F(StreamTest, IsNotRetried_REST_20) {
+// Contract: client REST-20.
+TEST_F(StreamTest, IsNotRetried) {
   transport_->Reply(Busy(503, "1"));
   Start(List());
   executor_->Advance(100s);
@@ -171,7 +174,8 @@ TEST_F(StreamTest, CanBeCancelledBeforeItIsSent) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(StreamTest, AWatchHasNoTimeLimitAndPassesTheLimiter_REST_15) {
+// Contract: client REST-15.
+TEST_F(StreamTest, AWatchHasNoTimeLimitAndPassesTheLimiter) {
   Settings settings = Defaults();
   settings.timeout = 1s;
   settings.qps = 0.001;

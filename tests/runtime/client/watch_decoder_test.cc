@@ -33,7 +33,8 @@ const std::vector<std::pair<std::string, std::string>> kEvents = {
     {"BOOKMARK", "{}"},
 };
 
-TEST(WatchDecoder, FindsTheEventsOfAWholeStream_REST_33) {
+// Contract: client REST-33.
+TEST(WatchDecoder, FindsTheEventsOfAWholeStream) {
   Heard heard;
   WatchDecoder decoder(heard.Listener());
   ASSERT_TRUE(decoder.Feed(kStream).has_value());
@@ -41,7 +42,8 @@ TEST(WatchDecoder, FindsTheEventsOfAWholeStream_REST_33) {
   EXPECT_TRUE(decoder.at_boundary());
 }
 
-TEST(WatchDecoder, FindsTheSameEventsWhereverTheStreamIsCut_REST_33) {
+// Contract: client REST-33.
+TEST(WatchDecoder, FindsTheSameEventsWhereverTheStreamIsCut) {
   for (std::size_t cut = 0; cut <= kStream.size(); ++cut) {
     Heard heard;
     WatchDecoder decoder(heard.Listener());
@@ -92,7 +94,8 @@ TEST(WatchDecoder, HandsOnAnObjectThatIsNestedTooDeeplyForItsDecoder) {
   EXPECT_EQ(heard.events[0].second, deep);
 }
 
-TEST(WatchDecoder, RefusesWhatIsNoEventWithItsPlace_REST_34) {
+// Contract: client REST-34.
+TEST(WatchDecoder, RefusesWhatIsNoEventWithItsPlace) {
   const std::string good = R"({"type":"ADDED","object":{}})";
   for (const std::string_view bad :
        {"x", "[]", "null", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":1,"object":{}})",

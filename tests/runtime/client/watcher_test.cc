@@ -90,7 +90,8 @@ TEST_F(WatcherTest, TellsACutFromAnEnd) {
   EXPECT_EQ(watcher.Next().error().code(), Code::kUnavailable);
 }
 
-TEST_F(WatcherTest, GivesAnErrorEventAsAnError_REST_34) {
+// Contract: client REST-34.
+TEST_F(WatcherTest, GivesAnErrorEventAsAnError) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(
       R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","message":"old","code":410}})");
@@ -100,7 +101,8 @@ TEST_F(WatcherTest, GivesAnErrorEventAsAnError_REST_34) {
   EXPECT_THAT(event.error().ToString(), StartsWith("watch widgets in default: old"));
 }
 
-TEST_F(WatcherTest, GoesOnAfterAnEventThatCannotBeRead_D6) {
+// Contract: design D6.
+TEST_F(WatcherTest, GoesOnAfterAnEventThatCannotBeRead) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(R"({"type":"ADDED","object":{"kind":"Widget","metadata":{"name":7}}})");
   transport_->last().Bytes(R"({"type":"STRANGE","object":{}})");
@@ -121,7 +123,8 @@ TEST_F(WatcherTest, EndsWithTheFaultOfTheStreamAndCancelsIt) {
   EXPECT_EQ(watcher.Next().error().code(), Code::kUnavailable);
 }
 
-TEST_F(WatcherTest, HoldsBackTheServerUntilEventsAreTaken_D16) {
+// Contract: design D16.
+TEST_F(WatcherTest, HoldsBackTheServerUntilEventsAreTaken) {
   Watcher<Widget> watcher = Open();
   const std::string two = EventJson("ADDED", "a") + EventJson("ADDED", "b");
   transport_->last().Bytes(two);
@@ -185,7 +188,8 @@ TEST_F(WatcherTest, EndsTheWatchWithItself) {
   EXPECT_TRUE(transport_->closed()) << "nothing holds the connection any more";
 }
 
-TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedWork_D9) {
+// Contract: design D9.
+TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedWork) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = Widgets().Watch().error().code(); });
   executor_->Run();

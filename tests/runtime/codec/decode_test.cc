@@ -59,7 +59,8 @@ TEST_F(DecodeTest, ReadsAMemberOfEverySort) {
   EXPECT_TRUE(spec.unknown_fields.empty());
 }
 
-TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty_COD_02_COD_04) {
+// Contract: generator COD-02, COD-04.
+TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty) {
   const std::string spec =
       R"({"name":"","amount":"","enabled":false,"groups":{},"large":0,"optional":{},"parts":[],"ratio":0,"replicas":0})";
   EXPECT_EQ(Back(spec), spec);
@@ -72,9 +73,11 @@ TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty_COD_02_COD_04) {
   EXPECT_FALSE(widget.status.has_value());
 }
 
-TEST_F(DecodeTest, MissesNothingWhenRequiredMembersAreMissing_COD_05) { EXPECT_EQ(ErrorOf("{}"), ""); }
+// Contract: generator COD-05.
+TEST_F(DecodeTest, MissesNothingWhenRequiredMembersAreMissing) { EXPECT_EQ(ErrorOf("{}"), ""); }
 
-TEST_F(DecodeTest, TakesIntegersInAnySpelling_COD_09) {
+// Contract: generator COD-09.
+TEST_F(DecodeTest, TakesIntegersInAnySpelling) {
   const auto replicas = [](std::string_view number) {
     return (*Must(Decode<Widget>(WithSpec("{\"replicas\":" + std::string(number) + "}"))).spec).replicas;
   };
@@ -99,7 +102,8 @@ TEST_F(DecodeTest, TakesIntegersInAnySpelling_COD_09) {
   EXPECT_FALSE(large("-9223372036854775808.5").has_value());
 }
 
-TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers_COD_11) {
+// Contract: generator COD-11.
+TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers) {
   EXPECT_EQ(
       Back(
           R"({"name":"first, long enough for a block","replicas":1,"parts":[{}],"named":{"a":{}},"optional":{"name":"x"},
@@ -113,7 +117,8 @@ TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers_COD_11) {
   EXPECT_FALSE(widget.metadata.uid.has_value());
 }
 
-TEST_F(DecodeTest, ReadsNullAsAbsent_COD_14) {
+// Contract: generator COD-14.
+TEST_F(DecodeTest, ReadsNullAsAbsent) {
   const auto nulls = Must(Decode<Widget>(
       WithSpec(R"({"name":null,"enabled":null,"parts":null,"named":null,"replicas":null,"when":null,"port":null})")));
   EXPECT_FALSE(nulls.spec->name.has_value());
@@ -125,7 +130,8 @@ TEST_F(DecodeTest, ReadsNullAsAbsent_COD_14) {
   EXPECT_FALSE(widget.metadata.creationTimestamp.has_value());
 }
 
-TEST_F(DecodeTest, RefusesAnotherKindNamingBoth_COD_12) {
+// Contract: generator COD-12.
+TEST_F(DecodeTest, RefusesAnotherKindNamingBoth) {
   EXPECT_THAT(ErrorOf(R"({"kind":"Gadget"})"), HasSubstr(R"(expected kind "Widget", found string "Gadget")"));
   EXPECT_THAT(ErrorOf(R"({"apiVersion":"test.kgen.dev/v2"})"),
               HasSubstr(R"(expected apiVersion "test.kgen.dev/v1", found string "test.kgen.dev/v2")"));
@@ -135,7 +141,8 @@ TEST_F(DecodeTest, RefusesAnotherKindNamingBoth_COD_12) {
   EXPECT_EQ(ErrorOf(R"({"metadata":{"name":"x"},"kind":"Widget","apiVersion":"test.kgen.dev/v1"})"), "");
 }
 
-TEST_F(DecodeTest, LooksAtKeysByTheirUnescapedBytesAndTheirCase_COD_15) {
+// Contract: generator COD-15.
+TEST_F(DecodeTest, LooksAtKeysByTheirUnescapedBytesAndTheirCase) {
   EXPECT_EQ(Back(R"({"\u006eame":"x","\u0072eplicas":3})"), R"({"name":"x","replicas":3})");
   EXPECT_EQ(Back(R"({"Name":"x"})"), R"({"Name":"x"})");
   EXPECT_FALSE((*Must(Decode<Widget>(WithSpec(R"({"Name":"x"})"))).spec).name.has_value());
@@ -171,7 +178,8 @@ TEST_F(DecodeTest, DropsManagedFieldsWhenAsked) {
   EXPECT_FALSE(Must(Decode<Widget>(json, {.drop_managed_fields = true})).metadata.managedFields.has_value());
 }
 
-TEST_F(DecodeTest, StrictModeRefusesWhatLenientModeKeeps_COD_22) {
+// Contract: generator COD-22.
+TEST_F(DecodeTest, StrictModeRefusesWhatLenientModeKeeps) {
   EXPECT_THAT(ErrorOf(R"({"spec":{"replica":3}})", {.strict = true}), HasSubstr("spec.replica: unknown member"));
   EXPECT_THAT(ErrorOf(R"({"spec":{"replicas":"3"}})", {.strict = true}),
               HasSubstr("spec.replicas: expected an integer, found string \"3\", at byte 20"));

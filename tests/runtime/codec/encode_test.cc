@@ -17,7 +17,8 @@ using widgets::Part;
 using widgets::Widget;
 using EncodeTest = CodecTest;
 
-TEST_F(EncodeTest, WritesIdentityThenMembersInTableOrderThenUnknownOnes_COD_13) {
+// Contract: generator COD-13.
+TEST_F(EncodeTest, WritesIdentityThenMembersInTableOrderThenUnknownOnes) {
   EXPECT_EQ(Encode(Widget{}), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget"})");
   EXPECT_EQ(Encode(widgets::Claim{}), R"({"apiVersion":"v1","kind":"Claim"})");
   EXPECT_EQ(Encode(Part{.name = "a", .count = 0}), R"({"name":"a","count":0})");
@@ -26,7 +27,8 @@ TEST_F(EncodeTest, WritesIdentityThenMembersInTableOrderThenUnknownOnes_COD_13) 
   EXPECT_EQ(Encode(MakeRef(Part{.name = "r"}).any()), R"({"name":"r"})");
 }
 
-TEST_F(EncodeTest, EscapesWhatJsonRequiresAndNothingElse_COD_10) {
+// Contract: generator COD-10.
+TEST_F(EncodeTest, EscapesWhatJsonRequiresAndNothingElse) {
   std::string text;
   for (int c = 0; c < 0x80; ++c) text += static_cast<char>(c);
   text += "\u00e9\u2028<>&/";
@@ -39,7 +41,8 @@ TEST_F(EncodeTest, EscapesWhatJsonRequiresAndNothingElse_COD_10) {
   EXPECT_EQ(Must(Decode<Part>(json)).name, text);
 }
 
-TEST_F(EncodeTest, ReplacesBytesThatAreNoUtf8_COD_10) {
+// Contract: generator COD-10.
+TEST_F(EncodeTest, ReplacesBytesThatAreNoUtf8) {
   EXPECT_EQ(Encode(Part{.name = "a\xFFz\xC3"}), "{\"name\":\"a\uFFFDz\uFFFD\"}");
   EXPECT_EQ(Encode(Part{.name = std::string(20, 'x') + "\xE2\x82\""}),
             "{\"name\":\"" + std::string(20, 'x') + "\uFFFD\uFFFD\\\"\"}");

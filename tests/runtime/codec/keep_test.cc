@@ -22,7 +22,8 @@ std::vector<Misfit> MisfitsOf(std::string_view json) {
   return misfits;
 }
 
-TEST_F(KeepTest, UnknownMembersComeBackInOrderDuplicatesIncluded_COD_08) {
+// Contract: generator COD-08.
+TEST_F(KeepTest, UnknownMembersComeBackInOrderDuplicatesIncluded) {
   const std::string spec =
       R"({"name":"x","zeta":1,"alpha":{"b": [1.50, 12345678901234567890] },"zeta":2,"":3,"\"q":"\ud800"})";
   EXPECT_EQ(Back(spec),
@@ -87,7 +88,8 @@ TEST_F(KeepTest, EachSortOfMemberCanMisfitAndComesBack) {
   }
 }
 
-TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset_COD_06) {
+// Contract: generator COD-06.
+TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset) {
   const std::string json =
       R"({"metadata":{"name":"w"},"spec":{"parts":[{},{"count":"80"}],"named":{"k":{"env":{"a":1}}}}})";
   const auto misfits = MisfitsOf(json);
@@ -100,7 +102,8 @@ TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset_COD_06) {
   EXPECT_EQ(misfits[1].offset, json.find("1}}}"));
 }
 
-TEST_F(KeepTest, ALaterMemberOfTheSameNameDecides_COD_11) {
+// Contract: generator COD-11.
+TEST_F(KeepTest, ALaterMemberOfTheSameNameDecides) {
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":3})"), R"({"replicas":3})");
   EXPECT_EQ(Back(R"({"replicas":3,"replicas":"x"})"), R"({"replicas":"x"})");
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":"y"})"), R"({"replicas":"y"})");
@@ -172,7 +175,8 @@ TEST_F(KeepTest, ATextEntryThatWasResetIsNotWrittenAsTheNullOfItsNeighbour) {
   EXPECT_EQ(Encode(copy), Encode(widget));
 }
 
-TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned_D6) {
+// Contract: design D6.
+TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned) {
   const std::string json = R"({"parts":[{"limits":{"a":2,"b":1.50,"c":"2","d":-1e3}}]})";
   EXPECT_EQ(Back(json), json);
   Widget widget = Must(Decode<Widget>(WithSpec(json)));
@@ -361,7 +365,8 @@ TEST_F(KeepTest, AnElementThatIsNoStructGivesWayToWhateverIsSetInIt) {
   EXPECT_NE(kept, Must(Decode<Widget>(WithSpec(R"({"parts":["odd",{"":null}]})"))));
 }
 
-TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne_D6) {
+// Contract: design D6.
+TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne) {
   for (const char* spec : {R"({"ratio":9007199254740993})", R"({"ratio":-9223372036854775807})",
                            R"({"ratio":4611686018427388000})", R"({"factors":[1,9007199254740993]})"}) {
     EXPECT_EQ(Back(spec), spec);
@@ -375,7 +380,8 @@ TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne_D6) {
   }
 }
 
-TEST_F(KeepTest, TimesQuantitiesAndNumbersGoBackAsTheyCame_COD_01) {
+// Contract: generator COD-01.
+TEST_F(KeepTest, TimesQuantitiesAndNumbersGoBackAsTheyCame) {
   for (const char* spec : {
            R"({"when":"2026-11-21T08:33:00+01:00"})",
            R"({"when":"2026-11-21T08:33:00.5Z"})",

@@ -32,21 +32,24 @@ std::string Check(std::string_view json, std::size_t max_depth = 8) {
   return std::string(reader.error()) + " at " + std::to_string(reader.error_offset());
 }
 
-TEST(Reader, UnescapesEveryEscape_COD_10) {
+// Contract: generator COD-10.
+TEST(Reader, UnescapesEveryEscape) {
   EXPECT_EQ(TextOf(R"("a\"\\\/\b\f\n\r\tz")"), "a\"\\/\b\f\n\r\tz");
   EXPECT_EQ(TextOf(R"("\u0041\u00e9\u20AC")"), "A\u00e9\u20ac");
   EXPECT_EQ(TextOf(R"("\ud83d\ude00")"), "\U0001F600");
   EXPECT_EQ(TextOf(R"("a\u0000b")"), std::string("a\0b", 3));
 }
 
-TEST(Reader, TurnsALoneSurrogateIntoTheReplacementCharacter_COD_10) {
+// Contract: generator COD-10.
+TEST(Reader, TurnsALoneSurrogateIntoTheReplacementCharacter) {
   EXPECT_EQ(TextOf(R"("\ud800")"), "\uFFFD");
   EXPECT_EQ(TextOf(R"("\udc00x")"), "\uFFFDx");
   EXPECT_EQ(TextOf(R"("\ud800\u0041")"), "\uFFFDA");
   EXPECT_EQ(TextOf(R"("\ud800\ud83d\ude00")"), "\uFFFD\U0001F600");
 }
 
-TEST(Reader, RefusesAControlCharacterInsideAString_COD_10) {
+// Contract: generator COD-10.
+TEST(Reader, RefusesAControlCharacterInsideAString) {
   for (int c = 0; c < 0x20; ++c) {
     std::string text = "\"0123456789abcdef-";
     text += static_cast<char>(c);
@@ -56,7 +59,8 @@ TEST(Reader, RefusesAControlCharacterInsideAString_COD_10) {
   EXPECT_EQ(Check("\"\x7f\""), "");
 }
 
-TEST(Reader, RefusesInvalidUtf8WhereverItStands_COD_10) {
+// Contract: generator COD-10.
+TEST(Reader, RefusesInvalidUtf8WhereverItStands) {
   for (const char* bad : {"\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
                           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xE2\x82"}) {
     for (std::size_t before = 0; before < 40; ++before) {

@@ -40,7 +40,8 @@ std::string MarkOf(const Node* node) {
   return node == nullptr ? "none" : std::to_string(node->mark().line) + ":" + std::to_string(node->mark().column);
 }
 
-TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers_IN_10) {
+// Contract: generator IN-10.
+TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers) {
   for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
     EXPECT_EQ(Value(word), "true") << word;
   for (const char* word : {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
@@ -48,7 +49,8 @@ TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers_IN_10) {
   for (const char* word : {"yEs", "oN", "tRUE", "yess", "of"}) EXPECT_EQ(Value(word), "\"" + std::string(word) + "\"");
 }
 
-TEST(Yaml, TakesQuotedAndBlockScalarsForTextAlways_IN_10) {
+// Contract: generator IN-10.
+TEST(Yaml, TakesQuotedAndBlockScalarsForTextAlways) {
   EXPECT_EQ(Value("\"yes\""), "\"yes\"");
   EXPECT_EQ(Value("'0755'"), "\"0755\"");
   EXPECT_EQ(Value("|-\n  12"), "\"12\"");
@@ -61,7 +63,8 @@ TEST(Yaml, ReadsNullInItsFiveSpellings) {
   EXPECT_EQ(Value("nULL"), "\"nULL\"");
 }
 
-TEST(Yaml, ReadsNumbersAsTheCommandLineDoes_IN_14) {
+// Contract: generator IN-14.
+TEST(Yaml, ReadsNumbersAsTheCommandLineDoes) {
   const std::pair<const char*, const char*> cases[] = {{"12", "12"},
                                                        {"-7", "-7"},
                                                        {"+1", "1"},
@@ -92,12 +95,14 @@ TEST(Yaml, ReadsNumbersAsTheCommandLineDoes_IN_14) {
   for (const auto& [text, json] : cases) EXPECT_EQ(Value(text), json) << text;
 }
 
-TEST(Yaml, TakesDatesForText_IN_15) {
+// Contract: generator IN-15.
+TEST(Yaml, TakesDatesForText) {
   EXPECT_EQ(Value("2024-01-01"), "\"2024-01-01\"");
   EXPECT_EQ(Value("2024-01-01T10:00:00Z"), "\"2024-01-01T10:00:00Z\"");
 }
 
-TEST(Yaml, RefusesNumbersWithoutAJsonForm_IN_14) {
+// Contract: generator IN-14.
+TEST(Yaml, RefusesNumbersWithoutAJsonForm) {
   for (const char* word : {".inf", "-.Inf", "+.INF", ".nan", ".NaN"}) {
     EXPECT_EQ(Read(std::string("a: ") + word), "1:4 " + std::string(word) + " has no JSON form");
   }
@@ -112,12 +117,14 @@ TEST(Yaml, ChecksTheCoreTags) {
   EXPECT_THAT(Value("!!int five"), HasSubstr("does not fit its tag !!int"));
 }
 
-TEST(Yaml, KeepsTheSourceTextOfKeys_IN_11_IN_12) {
+// Contract: generator IN-11, IN-12.
+TEST(Yaml, KeepsTheSourceTextOfKeys) {
   EXPECT_EQ(Read("on: 1\nno: 2\n1.50: 3\nnull: 4\n0x10: 5\n2020-01-01: 6\n"),
             R"({"on":1,"no":2,"1.50":3,"null":4,"0x10":5,"2020-01-01":6})");
 }
 
-TEST(Yaml, MarksKeysThatOtherReadersTakeForSomethingElse_IN_11) {
+// Contract: generator IN-11.
+TEST(Yaml, MarksKeysThatOtherReadersTakeForSomethingElse) {
   const auto stream = Parse("on: 1\n'on ': 2\nname: 3\n\"y\": 4\n2020-01-01: 5\n7: 6\n");
   ASSERT_TRUE(stream.has_value());
   std::string ambiguous;
@@ -132,12 +139,14 @@ TEST(Yaml, RefusesKeysThatAreNoText) {
   EXPECT_EQ(Read("a:\n  ? {b: c}\n  : d\n"), "2:5 a key must be text, not a map");
 }
 
-TEST(Yaml, NamesBothPlacesOfADuplicateKey_IN_18) {
+// Contract: generator IN-18.
+TEST(Yaml, NamesBothPlacesOfADuplicateKey) {
   EXPECT_EQ(Read("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n"), "5:3 duplicate key \"c\", first at 3:3");
   EXPECT_EQ(Read(R"({"a": 1, "b": {"x": 1, "x": 2}})"), "1:24 duplicate key \"x\", first at 1:16");
 }
 
-TEST(Yaml, FindsDuplicatesAndKeysInLargeMaps_IN_18) {
+// Contract: generator IN-18.
+TEST(Yaml, FindsDuplicatesAndKeysInLargeMaps) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "key" + std::to_string(i) + ": " + std::to_string(i) + "\n";
   EXPECT_EQ(Read(text + "key500: 1\n"), "1001:1 duplicate key \"key500\", first at 501:1");
@@ -152,7 +161,8 @@ TEST(Yaml, FindsDuplicatesAndKeysInLargeMaps_IN_18) {
   EXPECT_EQ(map.Find("key1000"), nullptr);
 }
 
-TEST(Yaml, ExpandsAliasesAndMergeKeys_IN_16) {
+// Contract: generator IN-16.
+TEST(Yaml, ExpandsAliasesAndMergeKeys) {
   EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n"), R"({"a":[1,2],"b":[1,2]})");
   EXPECT_EQ(Read("a: &x {p: 1, q: 2}\nb: {<<: *x, q: 3}\n"), R"({"a":{"p":1,"q":2},"b":{"q":3,"p":1}})");
   EXPECT_EQ(Read("a: &x {p: 1}\nb: &y {p: 2, q: 2}\nc:\n  <<: [*x, *y]\n"),
@@ -161,7 +171,8 @@ TEST(Yaml, ExpandsAliasesAndMergeKeys_IN_16) {
   EXPECT_EQ(Read("'<<': 1\n"), R"({"<<":1})");
 }
 
-TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs_IN_16) {
+// Contract: generator IN-16.
+TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs) {
   const auto stream = Parse("a: &x\n  p: 1\nb: *x\n");
   ASSERT_TRUE(stream.has_value());
   const Node* b = stream->documents()[0].Find("b");
@@ -169,7 +180,8 @@ TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs_IN_16) {
   EXPECT_EQ(MarkOf(b->Find("p")), "2:6");
 }
 
-TEST(Yaml, RefusesWrongAliasesAndMergeKeys_IN_16) {
+// Contract: generator IN-16.
+TEST(Yaml, RefusesWrongAliasesAndMergeKeys) {
   EXPECT_EQ(Read("a: *x\n"), "1:4 alias *x has no anchor in this document");
   EXPECT_EQ(Read("a: &x\n  - *x\n"), "2:5 alias *x stands inside the value that it refers to");
   EXPECT_EQ(Read("a: &x 1\n---\nb: *x\n"), "3:4 alias *x has no anchor in this document");
@@ -177,7 +189,8 @@ TEST(Yaml, RefusesWrongAliasesAndMergeKeys_IN_16) {
   EXPECT_EQ(Read("<<: [{a: 1}, 5]\n"), "1:14 a merge key (<<) takes maps only");
 }
 
-TEST(Yaml, RefusesAnExpansionBomb_IN_16_SEC_07) {
+// Contract: generator IN-16, SEC-07.
+TEST(Yaml, RefusesAnExpansionBomb) {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
@@ -191,7 +204,8 @@ TEST(Yaml, RefusesAnExpansionBomb_IN_16_SEC_07) {
   EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 2}), "2:4 aliases stand for more than 2 values");
 }
 
-TEST(Yaml, KeepsItsLimits_SEC_07) {
+// Contract: generator SEC-07.
+TEST(Yaml, KeepsItsLimits) {
   EXPECT_EQ(Read("[1, 2, 3]", {.max_nodes = 3}), "1:1 more than 3 values, aliases expanded");
   EXPECT_EQ(Read("[1, 2]", {.max_nodes = 3}), "[1,2]");
   EXPECT_EQ(Read("[[[1]]]", {.max_depth = 2}), "1:3 nested deeper than 2 levels");
@@ -203,7 +217,8 @@ TEST(Yaml, KeepsItsLimits_SEC_07) {
   EXPECT_THAT(Read("- " + std::string(100000, '[')), HasSubstr("nested deeper than 512 levels"));
 }
 
-TEST(Yaml, CountsLinesAndColumnsInCodePoints_ERR_01) {
+// Contract: generator ERR-01.
+TEST(Yaml, CountsLinesAndColumnsInCodePoints) {
   const auto stream = Parse("größe: {\"日本\": 1}\nb:\n  - x\n  -   y\n");
   ASSERT_TRUE(stream.has_value());
   const Node& root = stream->documents()[0];
@@ -213,7 +228,8 @@ TEST(Yaml, CountsLinesAndColumnsInCodePoints_ERR_01) {
   EXPECT_EQ(MarkOf(&root.Find("b")->items()[1]), "4:7");
 }
 
-TEST(Yaml, CountsTheSameWayInJson_ERR_01) {
+// Contract: generator ERR-01.
+TEST(Yaml, CountsTheSameWayInJson) {
   const auto stream = Parse("{\n  \"größe\": {\"日本\": 1, \"x\": [true,\n null]}}");
   ASSERT_TRUE(stream.has_value());
   EXPECT_TRUE(stream->json());
@@ -224,7 +240,8 @@ TEST(Yaml, CountsTheSameWayInJson_ERR_01) {
   EXPECT_EQ(MarkOf(&map->Find("x")->items()[1]), "3:2");
 }
 
-TEST(Yaml, IgnoresAByteOrderMarkAndTakesEitherLineEnd_IN_08) {
+// Contract: generator IN-08.
+TEST(Yaml, IgnoresAByteOrderMarkAndTakesEitherLineEnd) {
   const auto stream = Parse(
       "\xEF\xBB\xBF"
       "a: 1\r\nb: |\r\n  x\r\n  y\r\nc: 3");
@@ -235,7 +252,8 @@ TEST(Yaml, IgnoresAByteOrderMarkAndTakesEitherLineEnd_IN_08) {
   EXPECT_EQ(Read("\xEF\xBB\xBF{\"a\": 1}"), R"({"a":1})");
 }
 
-TEST(Yaml, NamesTheByteOfInvalidUtf8_IN_09) {
+// Contract: generator IN-09.
+TEST(Yaml, NamesTheByteOfInvalidUtf8) {
   const SyntaxError error = Error("a: b\nc: \xFFx\n");
   EXPECT_EQ(error.message, "invalid UTF-8 at byte 8");
   EXPECT_EQ(error.byte_offset, 8u);
@@ -250,7 +268,8 @@ TEST(Yaml, NamesTheByteOfInvalidUtf8_IN_09) {
   EXPECT_THAT(Read(std::string("a\0:\0 \0", 6)), HasSubstr("UTF-16"));
 }
 
-TEST(Yaml, CountsDocumentsAsUsersDo_IN_02) {
+// Contract: generator IN-02.
+TEST(Yaml, CountsDocumentsAsUsersDo) {
   const auto stream = Parse("---\n# nothing\n---\na: 1\n...\n---\n---\nb: 2\n---\n");
   ASSERT_TRUE(stream.has_value());
   ASSERT_EQ(stream->documents().size(), 2u);
@@ -259,7 +278,8 @@ TEST(Yaml, CountsDocumentsAsUsersDo_IN_02) {
   for (const char* text : {"", "\n", "# only a comment\n", "---\n---\n", "   "}) EXPECT_EQ(Read(text), "") << text;
 }
 
-TEST(Yaml, ReadsTextAsYamlDefinesIt_IN_17) {
+// Contract: generator IN-17.
+TEST(Yaml, ReadsTextAsYamlDefinesIt) {
   EXPECT_EQ(Read("a: >-\n  one\n  two\n\n  three\n"), R"({"a":"one two\nthree"})");
   EXPECT_EQ(Read("a: |+\n  x\n\n"), R"({"a":"x\n\n"})");
   EXPECT_EQ(Read("a: |2\n    x\n"), R"({"a":"  x\n"})");
@@ -267,7 +287,8 @@ TEST(Yaml, ReadsTextAsYamlDefinesIt_IN_17) {
   EXPECT_EQ(Read("a: 'it''s'\n"), R"({"a":"it's"})");
 }
 
-TEST(Yaml, SaysWhatIsWrongWithIndentation_IN_19) {
+// Contract: generator IN-19.
+TEST(Yaml, SaysWhatIsWrongWithIndentation) {
   const SyntaxError tab = Error("a:\n\tb: 1\n");
   EXPECT_EQ(tab.mark, (Mark{2, 1}));
   EXPECT_THAT(tab.hint, HasSubstr("spaces"));
@@ -276,7 +297,8 @@ TEST(Yaml, SaysWhatIsWrongWithIndentation_IN_19) {
   EXPECT_THAT(quote.message, HasSubstr("begins at 2:4"));
 }
 
-TEST(Yaml, KnowsATemplateWhenItSeesOne_IN_19) {
+// Contract: generator IN-19.
+TEST(Yaml, KnowsATemplateWhenItSeesOne) {
   for (const char* text : {"{{- if .Values.crds }}\na: 1\n", "a: {{ .Values.x }}\n", "a:\n  - {{ .x }}\n",
                            "a:\n  {{- include \"x\" . }}\n"}) {
     EXPECT_THAT(Error(text).hint, HasSubstr("template")) << text;
@@ -298,7 +320,8 @@ TEST(Yaml, ReadsJsonStrictly) {
   EXPECT_EQ(Read("{\"a\""), "1:5 expected ':', found the end of the text");
 }
 
-TEST(Yaml, KeepsJsonNumbersAsTheyAre_IN_22) {
+// Contract: generator IN-22.
+TEST(Yaml, KeepsJsonNumbersAsTheyAre) {
   const auto stream = Parse(R"([9007199254740993, 1.0, 1e2, -0, 123456789012345678901234567890])");
   ASSERT_TRUE(stream.has_value());
   EXPECT_EQ(ToJson(stream->documents()[0]), "[9007199254740993,1.0,1e2,-0,123456789012345678901234567890]");
@@ -331,7 +354,8 @@ TEST(Yaml, KeepsNodesValidWhenTheStreamMoves) {
   EXPECT_EQ(moved.documents().size(), 1u);
 }
 
-TEST(Yaml, SurvivesACutAtEveryByte_ERR_13) {
+// Contract: generator ERR-13.
+TEST(Yaml, SurvivesACutAtEveryByte) {
   const std::string yaml = "a: &x [1, {b: \"c\\u0041\"}]\nd: |\n  text\ne: *x\n---\nf: 'g'\n";
   const std::string json = R"({"a": [1, -2.5e+3, "b\u00e9", {"c": null, "d": [true, false]}]})";
   for (const std::string& text : {yaml, json}) {

@@ -27,14 +27,16 @@ static_assert(!std::constructible_from<List<std::int32_t>, std::vector<double>>)
 static_assert(!std::constructible_from<List<bool>, std::vector<const char*>>);
 static_assert(std::constructible_from<List<String>, std::vector<std::string_view>>);
 
-TEST_F(ListTest, IsAbsentWhenMadeAndIteratesAsEmpty_D5) {
+// Contract: design D5.
+TEST_F(ListTest, IsAbsentWhenMadeAndIteratesAsEmpty) {
   const List<Port> list;
   EXPECT_FALSE(list.has_value());
   EXPECT_TRUE(list.empty());
   for (const Port& port : list) FAIL() << port.name;
 }
 
-TEST_F(ListTest, KeepsAbsentAndEmptyApart_D5) {
+// Contract: design D5.
+TEST_F(ListTest, KeepsAbsentAndEmptyApart) {
   List<String> list;
   list.emplace();
   EXPECT_TRUE(list.has_value());
@@ -52,7 +54,8 @@ TEST_F(ListTest, KeepsAbsentAndEmptyApart_D5) {
   EXPECT_TRUE(List<String>(copy).has_value()) << "an empty list is copied as an empty list";
 }
 
-TEST_F(ListTest, ReadsTheEmptyElementPastTheEndOfAConstList_D5) {
+// Contract: design D5.
+TEST_F(ListTest, ReadsTheEmptyElementPastTheEndOfAConstList) {
   const List<Port> list{{.name = "a"}};
   EXPECT_EQ(list[0].name, "a");
   EXPECT_EQ(list[1].name, "");
@@ -73,7 +76,8 @@ TEST_F(ListTest, ThrowsOnNonConstAccessPastTheEnd) {
   EXPECT_FALSE(list.has_value()) << "looking never changes the wire";
 }
 
-TEST_F(ListTest, PushesBackAnElementOfItself_D5) {
+// Contract: design D5.
+TEST_F(ListTest, PushesBackAnElementOfItself) {
   List<String> list{kLong};
   for (int i = 0; i < 100; ++i) list.push_back(list[0]);
   EXPECT_EQ(list.size(), 101u);
@@ -84,7 +88,8 @@ TEST_F(ListTest, PushesBackAnElementOfItself_D5) {
   EXPECT_EQ(list.front(), kLong);
 }
 
-TEST_F(ListTest, CopiesDeeply_D5) {
+// Contract: design D5.
+TEST_F(ListTest, CopiesDeeply) {
   List<Node> a;
   a.push_back({.name = kLong});
   a[0].child->name = kLong;

@@ -40,7 +40,8 @@ Map<String> Packed(std::initializer_list<std::pair<std::string, std::string>> it
   return map;
 }
 
-TEST_F(MapTest, IsAbsentWhenMadeAndReadsAsEmpty_D5) {
+// Contract: design D5.
+TEST_F(MapTest, IsAbsentWhenMadeAndReadsAsEmpty) {
   const Map<String> map;
   EXPECT_FALSE(map.has_value());
   EXPECT_EQ(map["a"], "");
@@ -50,7 +51,8 @@ TEST_F(MapTest, IsAbsentWhenMadeAndReadsAsEmpty_D5) {
   for (const auto& [key, value] : map) FAIL() << key << value;
 }
 
-TEST_F(MapTest, KeepsAbsentAndEmptyApart_D5) {
+// Contract: design D5.
+TEST_F(MapTest, KeepsAbsentAndEmptyApart) {
   Map<String> map;
   map.emplace();
   EXPECT_TRUE(map.has_value());
@@ -75,7 +77,8 @@ TEST_F(MapTest, TakesTheLastOfTwoItemsWithOneKey) {
   EXPECT_EQ(map["a"], "2");
 }
 
-TEST_F(MapTest, AssignsOneEntryToAnotherInOneStatement_D5) {
+// Contract: design D5.
+TEST_F(MapTest, AssignsOneEntryToAnotherInOneStatement) {
   Map<String> labels{{"a", kLong}};
   labels["c"] = labels["a"];
   EXPECT_EQ(labels["c"], kLong);
@@ -86,7 +89,8 @@ TEST_F(MapTest, AssignsOneEntryToAnotherInOneStatement_D5) {
   EXPECT_FALSE(labels["new"].has_value());
 }
 
-TEST_F(MapTest, KeepsReferencesValidWhileOthersComeAndGo_D5) {
+// Contract: design D5.
+TEST_F(MapTest, KeepsReferencesValidWhileOthersComeAndGo) {
   Map<String> labels = Packed({{"a", kLong}, {"m", "middle"}, {"z", "last"}});
   String& a = labels["a"];
   String& m = labels["m"];
@@ -100,7 +104,8 @@ TEST_F(MapTest, KeepsReferencesValidWhileOthersComeAndGo_D5) {
   EXPECT_EQ(std::as_const(labels)["a"], "changed");
 }
 
-TEST_F(MapTest, CountsATextEntryThatNobodyAssignedAsAbsent_D5) {
+// Contract: design D5.
+TEST_F(MapTest, CountsATextEntryThatNobodyAssignedAsAbsent) {
   Sample s;
   EXPECT_EQ(s.metadata.labels["app"], "");
   EXPECT_EQ(s.metadata.labels.size(), 1u) << "size() and iteration show it";
@@ -112,7 +117,8 @@ TEST_F(MapTest, CountsATextEntryThatNobodyAssignedAsAbsent_D5) {
   EXPECT_NE(s, Sample());
 }
 
-TEST_F(MapTest, SkipsALookedAtEntryAmongOthersInComparisons_D5) {
+// Contract: design D5.
+TEST_F(MapTest, SkipsALookedAtEntryAmongOthersInComparisons) {
   Map<String> a{{"b", "2"}};
   const Map<String> b = a;
   EXPECT_EQ(a["a"], "");
@@ -121,7 +127,8 @@ TEST_F(MapTest, SkipsALookedAtEntryAmongOthersInComparisons_D5) {
   EXPECT_EQ(Map<String>(a).size(), 1u) << "copies leave out what does not count";
 }
 
-TEST_F(MapTest, CountsALookedAtStructEntryOnlyOnceSomethingIsSet_D5) {
+// Contract: design D5.
+TEST_F(MapTest, CountsALookedAtStructEntryOnlyOnceSomethingIsSet) {
   Spec spec;
   EXPECT_EQ(spec.nodes["a"].child->name, "");
   EXPECT_EQ(spec, Spec());
@@ -133,7 +140,8 @@ TEST_F(MapTest, CountsALookedAtStructEntryOnlyOnceSomethingIsSet_D5) {
   EXPECT_TRUE(spec.nodes.has_value()) << "an empty struct that was put there is there";
 }
 
-TEST_F(MapTest, CountsALookedAtListEntryOnlyOnceItIsThere_D5) {
+// Contract: design D5.
+TEST_F(MapTest, CountsALookedAtListEntryOnlyOnceItIsThere) {
   Spec spec;
   EXPECT_TRUE(spec.lists["a"].empty());
   EXPECT_EQ(spec, Spec());
@@ -245,7 +253,8 @@ TEST_F(MapTest, HasRandomAccessIterators) {
   EXPECT_EQ(map["a"], "changed");
 }
 
-TEST_F(MapTest, CopiesDeeply_D5) {
+// Contract: design D5.
+TEST_F(MapTest, CopiesDeeply) {
   Map<Node> a;
   a["x"].child->name = kLong;
   Map<Node> b = a;

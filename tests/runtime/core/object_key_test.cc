@@ -11,7 +11,8 @@ namespace {
 
 using ObjectKeyTest = sample::CoreTest;
 
-TEST_F(ObjectKeyTest, WritesNamespaceAndNameOrTheNameAlone_KT_01) {
+// Contract: informer KT-01.
+TEST_F(ObjectKeyTest, WritesNamespaceAndNameOrTheNameAlone) {
   EXPECT_EQ((ObjectKey{"default", "web-0"}).str(), "default/web-0");
   EXPECT_EQ((ObjectKey{.name = "node-1"}).str(), "node-1");
   std::ostringstream out;
@@ -19,7 +20,8 @@ TEST_F(ObjectKeyTest, WritesNamespaceAndNameOrTheNameAlone_KT_01) {
   EXPECT_EQ(out.str(), "default/web-0 node-1");
 }
 
-TEST_F(ObjectKeyTest, SplitsOneAndTwoPartsAndRefusesMore_KT_02) {
+// Contract: informer KT-02.
+TEST_F(ObjectKeyTest, SplitsOneAndTwoPartsAndRefusesMore) {
   EXPECT_EQ(Must(ObjectKey::Parse("default/web-0")), (ObjectKey{"default", "web-0"}));
   EXPECT_EQ(Must(ObjectKey::Parse("node-1")), (ObjectKey{"", "node-1"}));
   for (const char* text : {"a/b/c", "a//b", "//"}) {

@@ -51,7 +51,8 @@ TEST_F(OptionalTest, ComparesAScalarWithAValueOnlyWhenPresent) {
 
 // ---- Structs. ----
 
-TEST_F(OptionalTest, ReadsTheEmptyStructThroughAnAbsentOne_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, ReadsTheEmptyStructThroughAnAbsentOne) {
   const Sample s;
   EXPECT_EQ(s.spec->nodeName, "");
   EXPECT_EQ(s.spec->tree->child->child->name, "");
@@ -63,14 +64,16 @@ TEST_F(OptionalTest, ReadsTheEmptyStructThroughAnAbsentOne_D5) {
   EXPECT_EQ(&*s.spec, &*other.spec) << "there is one empty instance";
 }
 
-TEST_F(OptionalTest, CreatesOnWritingThrough_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, CreatesOnWritingThrough) {
   Sample s;
   s.spec->replicas = 3;
   EXPECT_TRUE(s.spec.has_value());
   EXPECT_EQ(std::as_const(s).spec->replicas, 3);
 }
 
-TEST_F(OptionalTest, CountsAStructThatWasOnlyLookedAtAsAbsent_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, CountsAStructThatWasOnlyLookedAtAsAbsent) {
   Sample s;
   EXPECT_FALSE(s.spec->suspend.has_value());
   EXPECT_FALSE(s.spec.has_value());
@@ -80,7 +83,8 @@ TEST_F(OptionalTest, CountsAStructThatWasOnlyLookedAtAsAbsent_D5) {
   EXPECT_TRUE(s.spec == kAbsent);
 }
 
-TEST_F(OptionalTest, CountsLookedAtStructsAsAbsentAtAnyDepth_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, CountsLookedAtStructsAsAbsentAtAnyDepth) {
   Sample s;
   EXPECT_EQ(s.spec->tree->child->child->child->name, "");
   EXPECT_FALSE(s.spec.has_value());
@@ -92,7 +96,8 @@ TEST_F(OptionalTest, CountsLookedAtStructsAsAbsentAtAnyDepth_D5) {
   EXPECT_FALSE(s.spec.has_value());
 }
 
-TEST_F(OptionalTest, KeepsALookedAtMapInsideFromMakingItsStructPresent_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, KeepsALookedAtMapInsideFromMakingItsStructPresent) {
   Sample s;
   EXPECT_EQ(s.spec->selector["app"], "");
   EXPECT_EQ(s.spec->nodes["a"].child->name, "");
@@ -103,7 +108,8 @@ TEST_F(OptionalTest, KeepsALookedAtMapInsideFromMakingItsStructPresent_D5) {
   EXPECT_EQ(Sample(s), Sample());
 }
 
-TEST_F(OptionalTest, TakesEmplaceAndBracesAndADecodedStructAsPresent_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, TakesEmplaceAndBracesAndADecodedStructAsPresent) {
   Sample s;
   s.status.emplace();
   EXPECT_TRUE(s.status.has_value());
@@ -121,7 +127,8 @@ TEST_F(OptionalTest, TakesEmplaceAndBracesAndADecodedStructAsPresent_D5) {
   EXPECT_NE(Node{.child = {}}, Node{});
 }
 
-TEST_F(OptionalTest, StaysPresentWhenLookedAtAfterEmplace_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, StaysPresentWhenLookedAtAfterEmplace) {
   Sample s;
   s.status.emplace();
   EXPECT_EQ(s.status->name, "");
@@ -129,7 +136,8 @@ TEST_F(OptionalTest, StaysPresentWhenLookedAtAfterEmplace_D5) {
   EXPECT_NE(s, Sample());
 }
 
-TEST_F(OptionalTest, CopiesDeeplyAndSharesNothingThatChanges_D5) {
+// Contract: design D5.
+TEST_F(OptionalTest, CopiesDeeplyAndSharesNothingThatChanges) {
   Sample a;
   a.spec->tree->name = kLong;
   Sample b = a;

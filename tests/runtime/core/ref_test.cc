@@ -43,7 +43,8 @@ TEST_F(RefTest, IsEightBytesAndNullWhenMade) {
   EXPECT_FALSE(AnyRef().As<Sample>());
 }
 
-TEST_F(RefTest, SharesOneObjectUntilTheLastReferenceGoes_D7) {
+// Contract: design D7.
+TEST_F(RefTest, SharesOneObjectUntilTheLastReferenceGoes) {
   Ref<const Sample> a = MakeRef(Full());
   const Ref<const Sample> b = a;
   EXPECT_EQ(a.get(), b.get());
@@ -52,7 +53,8 @@ TEST_F(RefTest, SharesOneObjectUntilTheLastReferenceGoes_D7) {
   EXPECT_EQ(*b, Full());
 }
 
-TEST_F(RefTest, GivesTheTypeBackOnlyToItsOwnType_D8) {
+// Contract: design D8.
+TEST_F(RefTest, GivesTheTypeBackOnlyToItsOwnType) {
   const AnyRef any = MakeRef(Full());
   EXPECT_EQ(&any.table(), &Sample::kTable);
   EXPECT_TRUE(any.As<Sample>());
@@ -77,7 +79,8 @@ TEST_F(RefTest, GivesTheMetadataOfObjectsAndNoneOfLists) {
   EXPECT_EQ(MakeRef(Node()).any().metadata(), nullptr);
 }
 
-TEST_F(RefTest, CopiesDeeplyWhatIsBelowIt_D5) {
+// Contract: design D5.
+TEST_F(RefTest, CopiesDeeplyWhatIsBelowIt) {
   const Ref<const Sample> cached = MakeRef(Full());
   Sample mine = *cached;
   EXPECT_EQ(mine, *cached);
@@ -87,7 +90,8 @@ TEST_F(RefTest, CopiesDeeplyWhatIsBelowIt_D5) {
   EXPECT_EQ(*cached, Full());
 }
 
-TEST_F(RefTest, CopiesASharedSubtreeApart_D5) {
+// Contract: design D5.
+TEST_F(RefTest, CopiesASharedSubtreeApart) {
   // As the decoder of a cache makes them: two objects with one block.
   Sample a;
   a.spec->tree->name = kLong;
@@ -165,7 +169,8 @@ TEST_F(SharedTest, DestroysTheObjectWithTheLastHandle) {
 
 // ---- Unstructured. ----
 
-TEST_F(UnstructuredTest, GivesTheWholeObjectAsJson_D7) {
+// Contract: design D7.
+TEST_F(UnstructuredTest, GivesTheWholeObjectAsJson) {
   Unstructured object{.metadata = {.name = "web",
                                    .creationTimestamp = Time::Parse("2026-11-21T08:33:00Z").value(),
                                    .finalizers = {"a", "b"},

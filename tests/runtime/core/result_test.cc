@@ -39,7 +39,8 @@ TEST_F(ResultTest, CarriesACodeAndAMessage) {
   EXPECT_EQ(sizeof(Error), 8u);
 }
 
-TEST_F(ResultTest, SaysWhatWasBeingDoneOutermostFirst_D12) {
+// Contract: design D12.
+TEST_F(ResultTest, SaysWhatWasBeingDoneOutermostFirst) {
   const Error inner(Code::kUnavailable, "connection refused");
   const Error outer = inner.With("list pods").With("sync informer pods");
   EXPECT_EQ(outer.ToString(), "sync informer pods: list pods: connection refused (Unavailable)");
@@ -54,7 +55,8 @@ TEST_F(ResultTest, SaysWhatWasBeingDoneOnce) {
   EXPECT_EQ(error.With("get pods").ToString(), "get pods: get pods default/p: a stop was requested (Cancelled)");
 }
 
-TEST_F(ResultTest, KeepsTheStatusOfTheServer_D12) {
+// Contract: design D12.
+TEST_F(ResultTest, KeepsTheStatusOfTheServer) {
   const Error error = Error::FromStatus(Refusal(), Code::kInvalid).With("update deployments default/web");
   ASSERT_NE(error.status(), nullptr);
   EXPECT_EQ(*error.status(), Refusal());
@@ -112,7 +114,8 @@ TEST_F(ResultTest, NamesEveryCodeOnce) {
   EXPECT_EQ(ToString(Code::kNotFound), "NotFound");
 }
 
-TEST_F(ResultTest, ThrowsTheWholeMessageFromMust_D12) {
+// Contract: design D12.
+TEST_F(ResultTest, ThrowsTheWholeMessageFromMust) {
   const Result<int> good = 3;
   EXPECT_EQ(Must(good), 3);
   Result<int> bad = Fail(Error(Code::kNotFound, "pods \"web-0\" not found").With("get pods default/web-0"));

@@ -126,7 +126,8 @@ TEST_F(TimeTest, LeavesTheValueAloneWhenTextDoesNotParse) {
   EXPECT_EQ(word.Text(detail::TimePrecision::kSeconds), "2026-11-21T08:33:00Z");
 }
 
-TEST_F(TimeTest, KeepsTheTextTheServerWroteUntilAssigned_D6) {
+// Contract: design D6.
+TEST_F(TimeTest, KeepsTheTextTheServerWroteUntilAssigned) {
   for (const char* text : {"2026-11-21T08:33:00Z", "2026-11-21T08:33:00.5Z", "2026-11-21T08:33:00.123456Z",
                            "2026-11-21T08:33:00.000000Z", "2026-11-21T08:33:00+00:00", "2026-11-21t08:33:00z",
                            "2016-12-31T23:59:60Z", "0000-01-01T00:00:00Z", "2026-11-21T08:33:00.123456789+05:30"}) {

@@ -36,7 +36,8 @@ UnknownFields Some() {
   return fields;
 }
 
-TEST_F(UnknownFieldsTest, KeepsOrderAndDuplicates_D6) {
+// Contract: design D6.
+TEST_F(UnknownFieldsTest, KeepsOrderAndDuplicates) {
   EXPECT_EQ(Listed(Some()), "b=1;a=" + kLong + ";b=2;c=null;");
   const UnknownFields copy = Some();
   EXPECT_EQ(copy, Some());
@@ -125,7 +126,8 @@ TEST_F(UnknownFieldsTest, ComparesManyFieldsInReverseOrderQuickly) {
   EXPECT_EQ(Hash(Port{.unknown_fields = a}), Hash(Port{.unknown_fields = b}));
 }
 
-TEST_F(UnknownFieldsTest, TravelsWithItsListElementThroughCopyMoveEraseAndSort_D6) {
+// Contract: design D6.
+TEST_F(UnknownFieldsTest, TravelsWithItsListElementThroughCopyMoveEraseAndSort) {
   List<Port> ports;
   for (const char* name : {"d", "a", "c", "b"}) {
     ports.push_back({.name = name});
@@ -156,7 +158,8 @@ TEST_F(UnknownFieldsTest, MakesAStructPresent) {
   EXPECT_FALSE(s.spec.has_value());
 }
 
-TEST_F(UnknownFieldsTest, DoesNotCountAMisfitOnceTheUserAssignedTheFieldOfThatName_D6) {
+// Contract: design D6.
+TEST_F(UnknownFieldsTest, DoesNotCountAMisfitOnceTheUserAssignedTheFieldOfThatName) {
   Spec misfit;
   misfit.unknown_fields.Append("replicas", Json("\"three\""));
   misfit.unknown_fields.Append("other", Json("1"));

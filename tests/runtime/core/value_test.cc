@@ -31,7 +31,8 @@ void ExpectEmptyIsZeros() {
   made->~T();
 }
 
-TEST_F(ValueTest, WhatAnAbsentValueReadsAsIsAnEmptyOne_D5) {
+// Contract: design D5.
+TEST_F(ValueTest, WhatAnAbsentValueReadsAsIsAnEmptyOne) {
   ExpectEmptyIsZeros<Optional<bool>>();
   ExpectEmptyIsZeros<Optional<double>>();
   ExpectEmptyIsZeros<String>();
@@ -52,7 +53,8 @@ TEST_F(ValueTest, WhatAnAbsentValueReadsAsIsAnEmptyOne_D5) {
   ExpectEmptyIsZeros<Unstructured>();
 }
 
-TEST_F(ValueTest, CopiesEveryKindOfField_D5) {
+// Contract: design D5.
+TEST_F(ValueTest, CopiesEveryKindOfField) {
   const Sample a = Full();
   const Sample b = a;
   EXPECT_EQ(a, b);
@@ -65,7 +67,8 @@ TEST_F(ValueTest, CopiesEveryKindOfField_D5) {
 }
 
 // One change each, at every kind of place.
-TEST_F(ValueTest, TellsApartValuesThatDifferInAnyOneField_D5) {
+// Contract: design D5.
+TEST_F(ValueTest, TellsApartValuesThatDifferInAnyOneField) {
   using Change = void (*)(Sample&);
   const Change changes[] = {
       [](Sample& s) { s.metadata.name = "x"; },
@@ -131,7 +134,8 @@ TEST_F(ValueTest, KeepsTheNumberAndTheTextOfAnIntOrStringApart) {
   EXPECT_NE(number, text);
 }
 
-TEST_F(ValueTest, TakesAbsentAndEmptyForTheSameInSemanticEqualityOnly_COD_20) {
+// Contract: generator COD-20.
+TEST_F(ValueTest, TakesAbsentAndEmptyForTheSameInSemanticEqualityOnly) {
   Spec absent;
   Spec empty;
   empty.args.emplace();
@@ -143,7 +147,8 @@ TEST_F(ValueTest, TakesAbsentAndEmptyForTheSameInSemanticEqualityOnly_COD_20) {
   EXPECT_TRUE(SemanticEqual(empty, absent));
 }
 
-TEST_F(ValueTest, ComparesAmountsAndInstantsInSemanticEqualityOnly_COD_20) {
+// Contract: generator COD-20.
+TEST_F(ValueTest, ComparesAmountsAndInstantsInSemanticEqualityOnly) {
   Spec a{.amount = "1",
          .timeout = Duration::Parse("90m").value(),
          .when = Time::Parse("2026-01-01T01:00:00+01:00").value()};
@@ -159,7 +164,8 @@ TEST_F(ValueTest, ComparesAmountsAndInstantsInSemanticEqualityOnly_COD_20) {
   EXPECT_TRUE(SemanticEqual(limits_a, limits_b));
 }
 
-TEST_F(ValueTest, StillTellsContentApartInSemanticEquality_COD_20) {
+// Contract: generator COD-20.
+TEST_F(ValueTest, StillTellsContentApartInSemanticEquality) {
   EXPECT_FALSE(SemanticEqual(Spec{.args = {"a"}}, Spec{}));
   EXPECT_FALSE(SemanticEqual(Spec{.replicas = 0}, Spec{}));
   EXPECT_FALSE(SemanticEqual(Spec{.args = {"a", "b"}}, Spec{.args = {"b", "a"}}));

@@ -72,7 +72,8 @@ TEST_F(ProcessDeathTest, TheSecondSignalExitsWith128PlusItsNumberEvenFromInsideA
   EXPECT_EXIT(GetASecondSignalInsideAStopCallback(), ExitedWithCode(128 + SIGINT), "");
 }
 
-TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillUnderWay_D11) {
+// Contract: design D11.
+TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillUnderWay) {
   EXPECT_EXIT(ExitWhileWorkIsUnderWay(), ExitedWithCode(3), "");
 }
 

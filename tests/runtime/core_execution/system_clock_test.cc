@@ -108,7 +108,8 @@ TEST_F(SystemClockTest, DoesNotFireACancelledTimerAndLetsGoOfWhatItHeld) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-TEST_F(SystemClockTest, DropsItsTimersWhenItGoes_D11) {
+// Contract: design D11.
+TEST_F(SystemClockTest, DropsItsTimersWhenItGoes) {
   const auto held = std::make_shared<int>();
   Timer timer = clock_->After(1h, TimerKind::kProgress, [held] { ADD_FAILURE(); });
   clock_ = {};
@@ -116,7 +117,8 @@ TEST_F(SystemClockTest, DropsItsTimersWhenItGoes_D11) {
   timer.Cancel();  // harmless afterwards
 }
 
-TEST_F(SystemClockTest, MayGoInATaskOfItsOwn_D11) {
+// Contract: design D11.
+TEST_F(SystemClockTest, MayGoInATaskOfItsOwn) {
   auto clock = detail::MakeSystemClock();
   ASSERT_TRUE(clock);
   auto go = detail::MakeSleeper();

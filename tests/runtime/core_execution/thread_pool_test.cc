@@ -158,7 +158,8 @@ TEST_F(ThreadPoolTest, SaysOnceThatTheLimitOfThreadsIsReachedAndRunsTheRestLater
   EXPECT_EQ(observer->reports, 1);
 }
 
-TEST_F(ThreadPoolTest, RunsTheLibrarysShortWorkWhileBodiesHoldEveryThreadAndTakesItsThreadsBack_D9) {
+// Contract: design D9.
+TEST_F(ThreadPoolTest, RunsTheLibrarysShortWorkWhileBodiesHoldEveryThreadAndTakesItsThreadsBack) {
   const auto full = pool_->MakeWaiter("every thread is taken");
   std::vector<Shared<Waiter>> gates;
   std::atomic<int> inside = 0, ended = 0;
@@ -204,7 +205,8 @@ TEST_F(ThreadPoolTest, RefusesToBlockInAPostedTask) {
   EXPECT_EQ(result.error().code(), Code::kInvalidArgument);
 }
 
-TEST_F(ThreadPoolTest, RefusesToBlockOnTheClocksThread_D9) {
+// Contract: design D9.
+TEST_F(ThreadPoolTest, RefusesToBlockOnTheClocksThread) {
   const auto waiter = pool_->MakeWaiter("a wait in the wrong place");
   const auto done = pool_->MakeWaiter("done");
   Result<void> result;
@@ -249,7 +251,8 @@ TEST_F(ThreadPoolTest, TellsEveryObserverThatHasNotBeenTakenBack) {
   EXPECT_EQ(gone->failed, "");
 }
 
-TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand_D11) {
+// Contract: design D11.
+TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand) {
   const auto alive = std::make_shared<int>();
   const auto started = pool_->MakeWaiter("started");
   const auto blocked = pool_->MakeWaiter("for ever");
@@ -268,7 +271,8 @@ TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand
   EXPECT_EQ(result.error().code(), Code::kCancelled);
 }
 
-TEST_F(ThreadPoolTest, MayGoOnOneOfItsOwnThreads_D11) {
+// Contract: design D11.
+TEST_F(ThreadPoolTest, MayGoOnOneOfItsOwnThreads) {
   const auto other = MakeThreadPool();
   for (const bool blocking : {true, false}) {
     auto pool = MakeThreadPool({.threads = 2});

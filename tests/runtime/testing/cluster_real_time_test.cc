@@ -59,7 +59,8 @@ TEST(ClusterInRealTime, ServesManyThreadsAtOnce) {
   call->Cancel();
 }
 
-TEST(ClusterInRealTime, MayGoWhileAWatchIsOpen_D11) {
+// Contract: design D11.
+TEST(ClusterInRealTime, MayGoWhileAWatchIsOpen) {
   Shared<CountingSink> sink;
   Shared<StreamCall> call;
   {

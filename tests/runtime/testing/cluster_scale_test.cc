@@ -45,7 +45,8 @@ class ScaleTest : public ClusterTest {
   }
 };
 
-TEST_F(ScaleTest, OfAWorkloadReadsAndWritesItsReplicas_OP_13) {
+// Contract: generator OP-13.
+TEST_F(ScaleTest, OfAWorkloadReadsAndWritesItsReplicas) {
   const json before = PostDeployment();
   json scale = Get(std::string(kDeployments) + "/web/scale");
   json expected = Wish("web", 1);
@@ -65,7 +66,8 @@ TEST_F(ScaleTest, OfAWorkloadReadsAndWritesItsReplicas_OP_13) {
               HasActions({"create deployments default/web", "update deployments/scale default/web"}));
 }
 
-TEST_F(ScaleTest, IsThereForTheFourWorkloadsThatCanBeScaled_OP_13) {
+// Contract: generator OP-13.
+TEST_F(ScaleTest, IsThereForTheFourWorkloadsThatCanBeScaled) {
   for (const auto& [api_version, kind, path] :
        {std::tuple("v1", "ReplicationController", "/api/v1/namespaces/default/replicationcontrollers"),
         std::tuple("apps/v1", "Deployment", kDeployments),
@@ -172,7 +174,8 @@ TEST_F(ScaleTest, GivesSelectorsAsText) {
             "app=web,b=c");
 }
 
-TEST_F(ScaleTest, OfACustomResourceGoesByThePathsOfItsVersion_CRD_20) {
+// Contract: generator CRD-20.
+TEST_F(ScaleTest, OfACustomResourceGoesByThePathsOfItsVersion) {
   PostRing({{"shards", 2}, {"labels", "app=ring"}}, {{"sizes", {{"now", 1}}}});
   json scale = Get(std::string(kRings) + "/a/scale");
   EXPECT_EQ(scale["spec"]["replicas"], 2);

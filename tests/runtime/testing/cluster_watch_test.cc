@@ -378,7 +378,8 @@ TEST_P(CutsTest, DeliverTheSameBytesWhereverTheyAreCut) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, CutsTest, ::testing::Range<std::uint64_t>(0, 100));
 
-TEST(Cluster, MayGoBeforeItsClients_D11) {
+// Contract: design D11.
+TEST(Cluster, MayGoBeforeItsClients) {
   std::optional<Cluster> cluster(ClusterOptions{.seed = 3});
   const auto connection = cluster->Connection();
   auto log = MakeShared<WatchLog>();

@@ -55,7 +55,8 @@ std::vector<std::string> RunProgram(Simulation& simulation) {
   return log;
 }
 
-TEST_P(SimulationTest, RunsOneThingAtATime_S1) {
+// Contract: invariant S1.
+TEST_P(SimulationTest, RunsOneThingAtATime) {
   std::atomic<int> running = 0;
   int done =
       0;  // no lock and no atomic: only the order of the baton keeps this right, which the thread sanitizer checks
@@ -80,7 +81,8 @@ TEST_P(SimulationTest, RunsOneThingAtATime_S1) {
   EXPECT_EQ(done, 30);
 }
 
-TEST_P(SimulationTest, KeepsTheOrderOfEachStrandAcrossPostedAndBlockingTasks_S2) {
+// Contract: invariant S2.
+TEST_P(SimulationTest, KeepsTheOrderOfEachStrandAcrossPostedAndBlockingTasks) {
   std::vector<std::vector<int>> orders(3);
   for (auto& order : orders) {
     const auto strand = executor_->MakeStrand("s");
@@ -99,7 +101,8 @@ TEST_P(SimulationTest, KeepsTheOrderOfEachStrandAcrossPostedAndBlockingTasks_S2)
   for (const auto& order : orders) EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST_P(SimulationTest, MovesTimeOnlyWhenNothingCanRunAndThenToTheEarliestTimer_S3) {
+// Contract: invariant S3.
+TEST_P(SimulationTest, MovesTimeOnlyWhenNothingCanRunAndThenToTheEarliestTimer) {
   std::vector<Nanos> fired;
   std::vector<Timer> timers;
   const auto strand = executor_->MakeStrand("s");
@@ -117,7 +120,8 @@ TEST_P(SimulationTest, MovesTimeOnlyWhenNothingCanRunAndThenToTheEarliestTimer_S
   EXPECT_THAT(fired, ElementsAre(1ms, 1ms, 2ms, 3ms));
 }
 
-TEST_P(SimulationTest, IsIdleWhenOnlyHousekeepingIsLeft_S4) {
+// Contract: invariant S4.
+TEST_P(SimulationTest, IsIdleWhenOnlyHousekeepingIsLeft) {
   int pings = 0, retries = 0;
   Timer retry = clock_->After(5s, TimerKind::kProgress, [&] { ++retries; });
   Timer ping;
@@ -134,7 +138,8 @@ TEST_P(SimulationTest, IsIdleWhenOnlyHousekeepingIsLeft_S4) {
   EXPECT_EQ(pings, 2);
 }
 
-TEST_P(SimulationTest, LeavesABlockedBodyAloneEvenIfItHasADeadline_S4) {
+// Contract: invariant S4.
+TEST_P(SimulationTest, LeavesABlockedBodyAloneEvenIfItHasADeadline) {
   const auto waiter = executor_->MakeWaiter("an answer");
   auto wait = simulation_.Spawn([&] { return waiter->Wait({}, clock_->Now() + 5s); });
   EXPECT_TRUE(simulation_.RunUntilIdle());
@@ -145,7 +150,8 @@ TEST_P(SimulationTest, LeavesABlockedBodyAloneEvenIfItHasADeadline_S4) {
   EXPECT_EQ(CodeOf(wait.result()), Code::kTimeout);
 }
 
-TEST_P(SimulationTest, GivesTheSameTraceForTheSameSeedAndTheSameRunForTheSameTrace_S5) {
+// Contract: invariant S5.
+TEST_P(SimulationTest, GivesTheSameTraceForTheSameSeedAndTheSameRunForTheSameTrace) {
   const auto log = RunProgram(simulation_);
   EXPECT_EQ(log.size(), 24u);
   Simulation same(GetParam());
@@ -157,7 +163,8 @@ TEST_P(SimulationTest, GivesTheSameTraceForTheSameSeedAndTheSameRunForTheSameTra
   EXPECT_EQ(replay.trace(), simulation_.trace());
 }
 
-TEST_P(SimulationTest, TakesTheFirstChoiceBeyondTheEndOfATrace_S5) {
+// Contract: invariant S5.
+TEST_P(SimulationTest, TakesTheFirstChoiceBeyondTheEndOfATrace) {
   Simulation shortened{Trace{2, 1}};
   EXPECT_EQ(shortened.Choose(3), 2u);
   EXPECT_EQ(shortened.Choose(3), 1u);
@@ -165,7 +172,8 @@ TEST_P(SimulationTest, TakesTheFirstChoiceBeyondTheEndOfATrace_S5) {
   EXPECT_EQ(RunProgram(shortened).size(), 24u);
 }
 
-TEST_P(SimulationTest, StepsWhenTheTestsOwnThreadWaits_S6) {
+// Contract: invariant S6.
+TEST_P(SimulationTest, StepsWhenTheTestsOwnThreadWaits) {
   const auto waiter = executor_->MakeWaiter("an answer");
   bool asked = false;
   executor_->Blocking("body", [&] { asked = true; });
@@ -175,7 +183,8 @@ TEST_P(SimulationTest, StepsWhenTheTestsOwnThreadWaits_S6) {
   EXPECT_EQ(clock_->Now().time_since_epoch(), 3s);
 }
 
-TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline_S6) {
+// Contract: invariant S6.
+TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline) {
   const auto waiter = executor_->MakeWaiter("an answer");
   EXPECT_EQ(CodeOf(waiter->Wait({}, clock_->Now() + 9h)), Code::kTimeout);
   EXPECT_EQ(clock_->Now().time_since_epoch(), 9h);
@@ -183,7 +192,8 @@ TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline_S6) {
   EXPECT_TRUE(waiter->Wait());  // and is not confused afterwards
 }
 
-TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun_S6) {
+// Contract: invariant S6.
+TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun) {
   const auto mine = executor_->MakeWaiter("the sync");
   const auto theirs = executor_->MakeWaiter("a lock");
   auto body = simulation_.Spawn([theirs] { return theirs->Wait(); });
@@ -193,7 +203,8 @@ TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun_S6) {
               HasSubstr("the test's own thread waits for the sync; spawned waits for a lock"));
 }
 
-TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver_S6) {
+// Contract: invariant S6.
+TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver) {
   const auto freed = executor_->MakeWaiter("what the watch deadline brings");
   Timer deadline = clock_->After(10min, TimerKind::kHousekeeping, [&] { freed->Notify(); });
   EXPECT_TRUE(freed->Wait());
@@ -204,7 +215,8 @@ TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver_S6) {
   EXPECT_EQ(CodeOf(executor_->MakeWaiter("nothing")->Wait()), Code::kDeadlock);
 }
 
-TEST_P(SimulationTest, WaitsForProgressHoweverFarItIs_S6) {
+// Contract: invariant S6.
+TEST_P(SimulationTest, WaitsForProgressHoweverFarItIs) {
   const auto waiter = executor_->MakeWaiter("a retry after two hours");
   const Timer timer = clock_->After(2h, TimerKind::kProgress, [&] { waiter->Notify(); });
   EXPECT_TRUE(waiter->Wait());
@@ -292,7 +304,8 @@ TEST_P(SimulationTest, ThrowsAnExceptionOfABodyOnTheTestsOwnThread) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulationTest, ::testing::Range<std::uint64_t>(0, 200));
 
-TEST(SimulationEnd, ReleasesBlockedBodiesAndDropsTheRest_D11) {
+// Contract: design D11.
+TEST(SimulationEnd, ReleasesBlockedBodiesAndDropsTheRest) {
   const auto held = std::make_shared<int>();
   Result<void> first, second;
   Shared<Executor> executor;
@@ -331,7 +344,8 @@ TEST(SimulationSeeds, ExploreManyOrders) {
   EXPECT_GT(logs.size(), 190u);
 }
 
-TEST(SimulationSeeds, AreTheSameOnEveryMachine_S5) {
+// Contract: invariant S5.
+TEST(SimulationSeeds, AreTheSameOnEveryMachine) {
   Simulation simulation(42);
   std::vector<std::uint32_t> choices;
   for (int i = 0; i < 8; ++i) choices.push_back(simulation.Choose(100));

@@ -36,7 +36,8 @@ nlohmann::json Meaning(const std::string& json) {
   return value;
 }
 
-TEST_F(ReferenceTest, APodComesBackAsItWas_COD_01) {
+// Contract: generator COD-01.
+TEST_F(ReferenceTest, APodComesBackAsItWas) {
   ObjectDecoder decoder(Pod::kTable);
   for (const std::string& json : bench::ReferencePods(100)) {
     std::vector<Misfit> misfits;

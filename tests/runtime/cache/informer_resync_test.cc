@@ -1,0 +1,90 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Periodic resyncs of an informer's handlers.
+#include <algorithm>
+
+#include "tests/runtime/cache/informer_fixture.h"
+
+namespace kgen::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kgen::testing;
+using ::testing::ElementsAre;
+using Heard = std::vector<std::string>;
+
+class InformerResyncTest : public InformerFixture {};
+
+// Contract: informer CT-10, RS-01, RS-04, RS-06, RS-07, RS-08.
+TEST_P(InformerResyncTest, TellsResyncsOnlyToThoseWhoAreDue) {
+  options_.resync = 12h;
+  Heard every60, every5, never;
+  const Registration a = Listen(every60, {.resync = 60s});
+  const Registration b = Listen(every5, {.resync = 5s});
+  const Registration c = Listen(never, {.resync = 0s});
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(61s);
+  EXPECT_EQ(std::count(every5.begin(), every5.end(), "updated a@1>1 resync"), 12);
+  EXPECT_EQ(std::count(every60.begin(), every60.end(), "updated a@1>1 resync"), 1);
+  EXPECT_EQ(std::count(never.begin(), never.end(), "updated a@1>1 resync"), 0);
+  EXPECT_EQ(source_->size(), 2u);  // without a request
+}
+
+// Contract: informer RS-01.
+TEST_P(InformerResyncTest, NeverResyncsWhenNobodyAsksForIt) {
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(100s);
+  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+}
+
+// Contract: informer RS-03, RS-05.
+TEST_P(InformerResyncTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod) {
+  options_.resync = 10s;
+  Heard early, late;
+  const Registration a = Listen(early, {.resync = 1ms});
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(3s);
+  EXPECT_EQ(early.size(), 1u + 3u);
+  core_ = {};
+  Run();
+
+  core_ = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
+  Sync("5", {ObjectJson("a", "1")});
+  const Registration b = Listen(late, {.resync = 2s});
+  Run();
+  Advance(20s);
+  EXPECT_LE(late.size(), 1u + 2u);
+  EXPECT_GE(late.size(), 1u + 1u);
+}
+
+// Contract: informer RS-10, TR-03.
+TEST_P(InformerResyncTest, TransformsNeitherResyncsNorWhatARelistFoundMissing) {
+  options_.resync = 10s;
+  int calls = 0;
+  ASSERT_TRUE(Informer().SetTransform([&](Sample&) { ++calls; }));
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(31s);
+  EXPECT_EQ(heard.size(), 1u + 3u);
+  EXPECT_EQ(calls, 1);
+  Relist("9", {});
+  EXPECT_THAT(heard.back(), "deleted a@1 relist unknown");
+  EXPECT_EQ(calls, 1);
+}
+
+// Contract: informer RS-02.
+TEST_P(InformerResyncTest, UsesItsOwnPeriodForHandlersThatNameNone) {
+  options_.resync = 10s;
+  Heard heard;
+  const Registration registration = Listen(heard);
+  Sync("5", {ObjectJson("a", "1")});
+  Advance(31s);
+  EXPECT_EQ(heard.size(), 1u + 3u);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, InformerResyncTest, ::testing::Range<std::uint64_t>(0, 16));
+
+}  // namespace
+}  // namespace kgen::cache
