@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the generator has to say about its input. Every stage reports here and goes on, so that one run shows all
-// faults:
+// Errors, warnings and notes about the generator's input. Every stage reports here and goes on, so that one run shows
+// all faults:
 //
 //   parse/*, model/*, emit/* --Error()/Warning()/Note()--> Diagnostics --Render()--> standard error
 //
@@ -9,8 +9,9 @@
 //       at spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.quantity.enum[2]
 //       hint: write the number without quotes, or make the field a string
 //
-// Text taken from input must pass through Quote() or Visible() before it becomes part of a message. Not thread safe:
-// one run, one thread. [GEN ERR-01..ERR-07, ERR-14, ERR-15]
+// Text taken from input must pass through Quote() or Visible() before it becomes part of a message.
+//
+// Thread safety: none; one run uses one thread.
 #ifndef KGEN_GENERATOR_DIAGNOSTIC_H_
 #define KGEN_GENERATOR_DIAGNOSTIC_H_
 
@@ -59,7 +60,7 @@ class Diagnostics {
   void Info(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
   void Note(std::string_view id, Origin origin, std::string message, std::string path = {}, std::string hint = {});
 
-  // Warnings with this id are dropped, or count as errors [GEN ERR-07]. To be called before the run.
+  // Drops warnings with this id, or turns them into errors. Call before the run.
   void Disable(std::string id) { disabled_.insert(std::move(id)); }
   void Promote(std::string id) { promoted_.insert(std::move(id)); }
 
@@ -67,7 +68,7 @@ class Diagnostics {
   std::size_t warning_count() const { return warning_count_; }
   bool has_errors() const { return error_count_ != 0; }
 
-  // All of them by file (in order of AddFile), line, column; equal ones once [GEN ERR-04].
+  // All diagnostics, ordered by file (in the order of AddFile), line and column, without duplicates.
   std::vector<Diagnostic> Sorted() const;
 
   // "orders.yaml:31:19" with the parts that are known, and the document's number when there is one:
@@ -93,8 +94,8 @@ class Diagnostics {
 // The ids of all warnings there are, in byte order.
 std::span<const std::string_view> WarningIds();
 
-// `text` in double quotes, fit for a terminal: control characters, bidirectional marks and broken UTF-8 made visible
-// as \xNN or \u{N}, quotes and backslashes escaped, cut to `limit` code points with "..." [GEN ERR-14].
+// `text` in double quotes, safe for a terminal: control characters, bidirectional marks and invalid UTF-8 appear as
+// \xNN or \u{N}, quotes and backslashes are escaped, and text beyond `limit` code points is cut with "...".
 std::string Quote(std::string_view text, std::size_t limit = 60);
 
 // The same without the quotes around it.

@@ -13,8 +13,8 @@ namespace kgen::generator {
 // The bytes of the file, or why they cannot be read ("Is a directory").
 std::expected<std::string, std::string> ReadFile(const std::string& path);
 
-// Writes a file that was not there before, and does not follow a link; what an earlier run left under the name goes.
-// False, with the reason in `error`, if that is not possible; a part of the file may be there then. [GEN SEC-03]
+// Creates a file without following links; removes what an earlier run left under that name. Returns false, with the
+// reason in `error`, on failure; part of the file may exist then.
 bool WriteNewFile(const std::string& path, std::string_view text, std::string& error);
 
 }  // namespace kgen::generator

@@ -5,7 +5,7 @@
 //   main.cc -> RunKgen() -> Command::run -> parse, model, emit
 //
 // To add a command: a file commands/<name>.cc with a function `const Command& <Name>Command()`, and its line in
-// kgen.cc. Everything a command says goes to `err`, what it makes to `out` or to files [GEN CFG-08].
+// kgen.cc. A command writes its messages to `err` and its results to `out` or to files.
 #ifndef KGEN_GENERATOR_COMMANDS_COMMAND_H_
 #define KGEN_GENERATOR_COMMANDS_COMMAND_H_
 
@@ -19,7 +19,7 @@
 
 namespace kgen::generator::commands {
 
-// [GEN ERR-06]
+// Warnings do not change the exit code.
 enum ExitCode : int { kFine = 0, kBadInput = 1, kBadUsage = 2, kCannotWrite = 3, kInternalError = 4 };
 
 struct Streams {
@@ -37,15 +37,15 @@ struct Command {
 const Command& FactsCommand();
 const Command& GenerateCommand();
 
-// The whole program. Never throws: what escapes a command ends as kInternalError with a message that says what was in
-// work [GEN ERR-08].
+// The whole program. Never throws: an exception that escapes a command becomes kInternalError, with a message that
+// names the step that was running.
 int RunKgen(const std::vector<std::string>& arguments, const Streams& streams);
 
 // Shows the diagnostics of a run; kBadInput if there were errors, else kFine.
 int Report(const Diagnostics& diagnostics, const Streams& streams, bool verbose);
 
-// Writes `text` to `path` through a temporary file beside it, unless the file already holds just that. False, with the
-// reason in `error`, if that is not possible. Missing parent folders are made. [GEN OUT-03, OUT-04, OUT-19]
+// Writes `text` to `path` through a temporary file beside it, unless the file already holds exactly that text. Creates
+// missing parent folders. Returns false, with the reason in `error`, on failure.
 bool WriteWhenChanged(const std::string& path, std::string_view text, std::string& error);
 
 }  // namespace kgen::generator::commands

@@ -67,7 +67,7 @@ std::string OutputName(const std::string& input) {
   return name;
 }
 
-// Everything is reduced before anything is written [GEN OUT-04].
+// All documents are reduced before the first file is written, so a failed run changes nothing.
 int WriteAll(const std::map<std::string, std::string>& results, const std::string& folder, const Streams& streams) {
   for (const auto& [name, text] : results) {
     std::string error;

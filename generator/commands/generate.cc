@@ -22,13 +22,13 @@ namespace {
 
 OptionSet Options() {
   OptionSet options("kgen generate", "--out DIR [--namespace NS] FILE...",
-                    "Makes C++ types, clients, listers and informers from CRDs and OpenAPI v3 documents.");
-  options.Value("out", 'o', "DIR", "folder for the results; what is included as \"NS/...\" lies below it");
+                    "Generates C++ types, clients, listers and informers from CRDs and OpenAPI v3 documents.");
+  options.Value("out", 'o', "DIR", "output folder; include paths such as \"NS/...\" are relative to it");
   options.Value("namespace", 'n', "NS",
-                "C++ namespace of all that is made, in lower case: acme, acme::shop; default: api");
+                "C++ namespace of the generated code, in lower case: acme, acme::shop; default: api");
   options.Value("shards", '\0', "N", "source files to spread the tables over: NS.cc, NS_1.cc, ...; default: 1");
   options.Flag("split-by-group", '\0', "one source file per group version instead, beside its headers");
-  options.Value("header", '\0', "FILE", "text for the top of each file, a licence for instance");
+  options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
   options.Flag("check", '\0', "writes nothing; exit code 1, and a list, if a run would change something");
@@ -40,7 +40,7 @@ OptionSet Options() {
   options.Note(
       "Nothing is written if an input has an error. Files that did not change keep their time stamp; files of the "
       "last\n"
-      "run of the same namespace that are no longer made are removed; other files are never touched.");
+      "run of the same namespace that are no longer generated are removed; other files are never touched.");
   options.Example("kgen generate --out generated --namespace acme crds/orders.yaml");
   options.Example("kgen generate --out generated --namespace acme::shop --shards 4 crds/");
   options.Example("kubectl get crd orders.shop.example.com -o yaml | kgen generate --out generated --namespace acme -");
@@ -117,7 +117,7 @@ int ReportOutput(const emit::OutputResult& result, const ParsedOptions& parsed, 
   return parsed.Has("check") && changes ? kBadInput : kFine;
 }
 
-// Says what is wrong with the id of a warning; nothing when there is one of that name. [GEN ERR-07, ERR-10]
+// The error message for an unknown warning id; empty when a warning has that id.
 std::string UnknownWarning(std::string_view id) {
   const std::vector<std::string_view> known(WarningIds().begin(), WarningIds().end());
   if (std::find(known.begin(), known.end(), id) != known.end()) return {};
@@ -136,12 +136,12 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   options.name_space = parsed.Value("namespace", "api");
   if (!emit::IsNamespace(options.name_space)) {
     return std::unexpected(
-        "--namespace wants lower-case identifiers such as acme or acme::shop, no keyword and not kgen, main or std, "
+        "--namespace needs lower-case identifiers such as acme or acme::shop, no keyword and not kgen, main or std, "
         "got " +
         Quote(options.name_space));
   }
   const auto shards = ParseShards(parsed.Value("shards", "1"));
-  if (!shards) return std::unexpected("--shards wants a number from 1 to 256, got " + Quote(parsed.Value("shards")));
+  if (!shards) return std::unexpected("--shards needs a number from 1 to 256, got " + Quote(parsed.Value("shards")));
   options.shards = *shards;
   options.split_by_group = parsed.Has("split-by-group");
   if (options.split_by_group && parsed.Has("shards"))

@@ -14,7 +14,7 @@
 
 namespace kgen::generator::commands {
 
-// Files, folders and "-" to a resolved Api. Nobody may emit from it when diagnostics.has_errors() [GEN ERR-05].
+// Reads files, folders and "-" into a resolved Api. Do not emit from it when diagnostics.has_errors().
 model::Api LoadApi(const std::vector<std::string>& inputs, Diagnostics& diagnostics,
                    const parse::SourceOptions& source_options = {}, const model::ResolveOptions& resolve_options = {});
 

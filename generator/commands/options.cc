@@ -89,7 +89,7 @@ std::expected<ParsedOptions, std::string> OptionSet::Parse(const std::vector<std
       if (option->value_name.empty()) {
         parsed.flags_.insert(pair.key());
       } else if (pair.value().empty()) {
-        return std::unexpected("--" + pair.key() + " wants a value, " + option->value_name + ", and got an empty one");
+        return std::unexpected("--" + pair.key() + " needs a value, " + option->value_name + ", but got an empty one");
       } else {
         parsed.values_[pair.key()].push_back(pair.value());
       }

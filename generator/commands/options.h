@@ -6,7 +6,7 @@
 //   options.Value("out", 'o', "DIR", "folder for the results");
 //   options.Example("kgen facts api__v1.json.gz > api__v1.json");
 //   auto parsed = options.Parse(arguments);
-//   if (!parsed) -> parsed.error() is a message for the user: unknown option "--uot", did you mean --out? [GEN ERR-10]
+//   if (!parsed) -> parsed.error() is a message for the user: unknown option "--uot", did you mean --out?
 #ifndef KGEN_GENERATOR_COMMANDS_OPTIONS_H_
 #define KGEN_GENERATOR_COMMANDS_OPTIONS_H_
 

@@ -92,7 +92,7 @@ bool NamesItsValues(const std::vector<std::string>& lines) {
                      [](const std::string& line) { return line.find("Possible enum values:") != std::string::npos; });
 }
 
-// What the declaration does not say. [GEN DOC-13]
+// What the C++ declaration does not show: required, default, limits.
 std::string Facts(const model::Field& field, bool from_document, const std::vector<std::string>& lines) {
   const model::Schema& schema = *field.schema;
   std::string out;

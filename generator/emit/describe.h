@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The comments of generated declarations: the document's own words, and the facts that the C++ type does not show.
-// [GEN DOC-08, DOC-10, DOC-13]
+// The comments of generated declarations: the document's description, and the facts that the C++ type does not show.
 #ifndef KGEN_GENERATOR_EMIT_DESCRIBE_H_
 #define KGEN_GENERATOR_EMIT_DESCRIBE_H_
 
@@ -13,15 +12,15 @@
 
 namespace kgen::generator::emit {
 
-// The comments of a member: its description, and behind it what the declaration does not show: required, known values,
-// default, limits. Where there is neither, none in code from a CRD [GEN DOC-08]; in code from an API document, whose
-// prose is left out where it is built in, every name has a comment, so what is not required is called optional.
+// The comment of a member: its description, followed by what the declaration does not show: required, known values,
+// default, limits. Code from a CRD has no comment where there is neither. In code from an API document every name has
+// one (the built-in API comes without descriptions), so an optional member says "Optional.".
 std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
 
 // A struct. `fallback` is what is said when nobody described it; empty: nothing.
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback);
 
-// How deprecated versions are told in every comment about them. [GEN MV-03]
+// The sentence about deprecation in the comments of a deprecated version.
 std::string DescribeDeprecation(const model::ApiKind& kind);
 
 }  // namespace kgen::generator::emit

@@ -23,7 +23,7 @@ struct EmitOptions {
   std::vector<std::string> header;  // lines of a file header, not yet comments; may be empty
 };
 
-// By path relative to the output folder, with '/'. Depends on content and options only. [GEN OUT-01, OUT-02, OUT-21]
+// By path relative to the output folder, with '/'. A function of the input's content and the options only.
 using Files = std::map<std::string, std::string>;
 
 // Empty if something could not be emitted; `diagnostics` says what.

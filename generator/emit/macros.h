@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Names that the headers of the C and C++ library define as macros: a member or a type that is called so would not
-// compile. CRDs are full of environment variables and error codes. [GEN NAM-07]
+// Names that the headers of the C and C++ libraries define as macros: a member or type of such a name would not
+// compile. CRDs use many of them, as environment variables and error codes.
 #ifndef KGEN_GENERATOR_EMIT_MACROS_H_
 #define KGEN_GENERATOR_EMIT_MACROS_H_
 

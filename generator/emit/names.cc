@@ -21,7 +21,7 @@ bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
 char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Keywords and alternative tokens up to C++26. [GEN NAM-06]
+// Keywords and alternative tokens up to C++26.
 constexpr std::string_view kKeywords[] = {"alignas",
                                           "alignof",
                                           "and",
@@ -117,14 +117,14 @@ constexpr std::string_view kKeywords[] = {"alignas",
                                           "xor",
                                           "xor_eq"};
 
-// Macros of other platforms and of frameworks. [GEN NAM-07]
+// Macros of other platforms and of frameworks.
 constexpr std::string_view kMacros[] = {
     "BUFSIZ",  "DELETE",  "DIFFERENCE", "DOMAIN", "EOF",    "ERROR",   "FALSE",  "I",      "IN",    "INFINITY",
     "NAN",     "NULL",    "OPTIONAL",   "OUT",    "STRICT", "TRUE",    "asm",    "assert", "check", "emit",
     "errno",   "far",     "interface",  "linux",  "major",  "makedev", "max",    "min",    "minor", "near",
     "require", "signals", "slots",      "small",  "stderr", "stdin",   "stdout", "unix",   "verify"};
 
-// Words that bite at the start of a line, and names that are no file names everywhere. [GEN NAM-22, OUT-08]
+// Words with a special meaning at the start of a line, and names that some systems do not accept as file names.
 constexpr std::string_view kBadNamespaces[] = {"aux", "con",      "final", "import", "module",
                                                "nul", "override", "prn",   "std",    "posix"};
 
@@ -162,8 +162,8 @@ std::string_view SymbolWord(char c) {
   return "control";
 }
 
-// The next character of `text` as a word of its own when it is not ASCII: its code point, "u00e9"; bytes that are no
-// UTF-8 one by one. [GEN NAM-24]
+// The next non-ASCII character of `text` as a word of its own: its code point, "u00e9"; bytes of invalid UTF-8 one by
+// one.
 std::string ForeignWord(std::string_view& text) {
   const CodePoint c = DecodeUtf8(text);
   text.remove_prefix(c.size);
@@ -254,7 +254,7 @@ std::string SpelledConstant(std::string_view value) {
   return ConstantIdentifier(value) + "_" + spelling;
 }
 
-// Groups of Kubernetes whose first label stays theirs, in a run without them too. [GEN GRP-02]
+// Groups of Kubernetes that own their first label, even in a run that does not include them.
 constexpr std::string_view kBuiltInGroups[] = {"",
                                                "admissionregistration.k8s.io",
                                                "apiextensions.k8s.io",

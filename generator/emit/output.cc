@@ -149,7 +149,7 @@ class Output {
     std::error_code code;
     const fs::file_status status = fs::symlink_status(full, code);
     if (fs::exists(status)) {
-      if (!fs::is_regular_file(status)) return Error(full.native() + " is in the way: it is no file");
+      if (!fs::is_regular_file(status)) return Error(full.native() + " exists and is not a regular file");
       const std::expected<std::string, std::string> there = ReadFile(full.native());
       if (!there) return Error("cannot read " + full.native() + ": " + there.error());
       if (*there == text) return;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From texts to disk: what did not change keeps its time stamp, what an earlier run made and this one does not goes,
-// what is not ours stays. [GEN OUT-03..OUT-08, OUT-17..OUT-19, SEC-03]
+// Writes generated files to disk. Unchanged files keep their time stamp, files that only an earlier run generated are
+// deleted, and files that the generator did not write are left alone.
 //
 // Each set (a namespace) has a manifest beside its files, `.kgen-manifest-acme`: the path and the hash of every file of
 // its last run. A file that no longer has the hash was edited by hand and is not overwritten without `force`; a file
@@ -24,7 +24,7 @@ namespace kgen::generator::emit {
 struct OutputOptions {
   std::string folder;
   std::string set;       // names the manifest: "acme"
-  std::string settings;  // recorded in the manifest: the options that change the output [GEN CFG-09]
+  std::string settings;  // recorded in the manifest: the options that change the output
   bool force = false;    // overwrite what was edited by hand
   bool write = true;     // false: only find out what would be done
   std::function<void(const std::string& path)> before_change = {};  // for tests, which end a run there

@@ -100,7 +100,7 @@ class Planner {
           if (kind.resource && !kind.has_object_meta) {
             diagnostics_.Warning(
                 "no-object-meta", kind.origin,
-                Quote(kind.gvk.kind) + " is served, but has no metadata as objects have; nothing is made of it",
+                Quote(kind.gvk.kind) + " is served but has no object metadata; no code is generated for it",
                 DocumentPath().Key("components").Key("schemas").Key(api_.types[kind.type].definition).Text(),
                 "an object has a property `metadata` that refers to meta/v1 ObjectMeta");
           }
@@ -160,7 +160,7 @@ class Planner {
       out.version = source.version->name;
       out.group_space = group.name_space;
       out.space = DistinctIdentifiers(all, NamespaceIdentifier, {})[at];
-      // Names of SharedInformerFactory's own [GEN GRP-06].
+      // Members of SharedInformerFactory.
       static constexpr std::array<std::string_view, 4> kTaken = {"SharedInformerFactory", "Shutdown", "Start",
                                                                  "WaitForCacheSync"};
       const bool taken = std::find(kTaken.begin(), kTaken.end(), group.accessor) != kTaken.end();
@@ -383,7 +383,7 @@ class Planner {
     };
     const model::Subresource* status = resource.Find("status");
     const model::Subresource* scale = resource.Find("scale");
-    // Old and aggregated APIs may have a scale of their own, which is not the runtime's. [GEN OP-02]
+    // Old and aggregated APIs may have a scale of their own type, which the runtime's client cannot use.
     const bool scalable = scale != nullptr && scale->body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"};
     for (const VerbMethods& verb : kVerbMethods) {
       if (resource.verbs.Has(verb.verb)) add(verb.methods);
@@ -407,7 +407,7 @@ class Planner {
       served.push_back(kind);
       accessors.push_back(ResourceAccessor(kind->resource->plural, kind->gvk.kind));
     }
-    // Names of the classes that the accessors stand in [GEN GRP-07].
+    // An accessor may not have the name of the class that declares it.
     const std::vector<std::string> distinct = DistinctIdentifiers(
         accessors, TypeIdentifier, {"Client", "Client_", "Informers", "Informers_", "List", "Get", "In", "GetByName"});
     version.client_class = unique("Client");

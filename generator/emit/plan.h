@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What will be emitted, with every C++ spelling decided: structs in the order of their definition, members in D19's
-// order, accessors, includes. No text of the input is left in it that is not an identifier, a literal or a comment.
+// What will be emitted, with every C++ spelling decided: structs in the order of their definition, members in their
+// fixed order (plan_types.h), accessors, includes. All text from the input is an identifier, a literal or a comment.
 //
 //   model::Api --MakePlan()--> Plan --view--> templates
 #ifndef KGEN_GENERATOR_EMIT_PLAN_H_
@@ -32,8 +32,7 @@ struct PlannedField {
   Comment comment;
 };
 
-// A nested struct of constants: the known values of an open enum, or what a CRD says of a kind. [GEN ENUM-01, CRD-20,
-// CRD-23]
+// A nested struct of constants: the known values of an open enum, or what a CRD says of a kind.
 struct PlannedEnum {
   struct Constant {
     std::string identifier;
@@ -85,9 +84,9 @@ struct PlannedResource {
   std::string accessor_type;  // `type`, qualified where the accessor would hide it
   bool namespaced = false;
   bool has_informer = false;
-  bool scalable = false;             // stands on ScalableResourceClient [GEN OP-13]
-  std::vector<std::string> methods;  // in a fixed order [GEN CLI-06]
-  Comment deprecation;               // empty: not deprecated [GEN MV-03]
+  bool scalable = false;             // derives from ScalableResourceClient
+  std::vector<std::string> methods;  // in a fixed order
+  Comment deprecation;               // empty: not deprecated
 };
 
 struct PlannedAlias {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One part of plan.h: what a CRD says of a kind beside its schema, as static members of its struct. Private to
-// generator/emit. [GEN CRD-20, CRD-21, CRD-23]
+// One part of plan.h: what a CRD declares about a kind besides its schema, as static members of its struct. Private to
+// generator/emit.
 #ifndef KGEN_GENERATOR_EMIT_PLAN_METADATA_H_
 #define KGEN_GENERATOR_EMIT_PLAN_METADATA_H_
 

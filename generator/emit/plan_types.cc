@@ -26,7 +26,7 @@ constexpr std::size_t kLongestName = 32767;
 constexpr std::string_view kObjectMeta = "::kgen::meta::v1::ObjectMeta";
 constexpr std::string_view kListMeta = "::kgen::meta::v1::ListMeta";
 
-// D19: what users meet first stands first, everything else in byte order.
+// The fixed order of members: those that users need first come first, all others follow in byte order.
 int Rank(std::string_view wire_name, Role role) {
   if (role != Role::kPlain) {
     if (wire_name == "metadata") return 0;
@@ -38,8 +38,8 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
-// Tables hold names that stand in JSON as they are: an encoder writes them without looking. Others, and empty and
-// endless ones, are nothing that a controller wants as a member; UnknownFields keeps and escapes them. [GEN SEC-01]
+// Can a field table hold this name? The encoder writes names of a table without escaping them, so only names that need
+// no escape qualify. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes them.
 bool IsTableName(std::string_view wire_name) {
   const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
   return !wire_name.empty() && wire_name.size() <= kLongestName &&
@@ -332,7 +332,7 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   WarnOfSpelledConstants(field, values, identifiers, scope);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::string literal = text ? StringViewLiteral(values[i]) : values[i];
-    if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // no literal of its own [GEN VAL-06]
+    if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // C++ has no literal for it
     out.constants.push_back({identifiers[i], std::move(literal)});
   }
   return out;
@@ -349,10 +349,11 @@ void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std:
     list += (list.empty() ? "" : ", ") + Quote(values[i]) + " is " + identifiers[i];
   }
   if (list.empty()) return;
-  diagnostics_.Warning(
-      "enum-clash", field.origin,
-      "values of " + Quote(field.name) + " want the same constant, so each is called by its spelling: " + list,
-      scope.title + "." + Visible(field.name), "take out what is a slip; the constants get other names then");
+  diagnostics_.Warning("enum-clash", field.origin,
+                       "values of " + Quote(field.name) +
+                           " map to the same constant, so each constant ends in its value's spelling: " + list,
+                       scope.title + "." + Visible(field.name),
+                       "remove values that are mistakes; the constants change their names then");
 }
 
 Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const {
@@ -360,10 +361,10 @@ Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema&
   if (!type.emitted) {
     diagnostics_.Warning(
         "no-struct", field.origin,
-        "no C++ type is made for " + Quote(api_.types[schema.ref].definition, 200) + "; the member is any JSON",
+        "no C++ type is generated for " + Quote(api_.types[schema.ref].definition, 200) + "; the member is any JSON",
         scope.title + "." + Visible(field.name),
-        "types are made of definitions whose names have a package with a version, as "
-        "com.example.shop.v1.Order has; of meta/v1 only of those that every object uses");
+        "types are generated for definitions whose names contain a package and a version, as in "
+        "com.example.shop.v1.Order; of meta/v1 only for those that every object uses");
     return {"::kgen::Json", "::kgen::Json"};
   }
   if (type.runtime || type.scope != scope_) return {type.qualified, type.qualified};

@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One part of plan.h: structs. Private to generator/emit. [D4, D5, D19; GEN TY, ENUM, NAM-08, NAM-14..NAM-17]
+// One part of plan.h: structs. Private to generator/emit.
+//
+// Members have a fixed order that no document can change: metadata, spec and status first for kinds, name and namespace
+// first where a struct has them, then byte order of the wire name.
 #ifndef KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 #define KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 
@@ -41,7 +44,7 @@ class StructPlanner {
   PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title,
                      const std::string& about, const std::string& deprecation) const;
 
-  // The list of a kind, as all lists are. [GEN WK-17]
+  // The list type of a kind: apiVersion, kind, metadata, items.
   PlannedStruct PlanList(const std::string& name, const std::string& item) const;
 
  private:

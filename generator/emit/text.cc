@@ -42,7 +42,7 @@ bool IsInvisible(std::uint32_t c) {
          (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-// What other programs look for in comments, and how it is disarmed. [GEN DOC-09]
+// Markers that other programs look for in comments, and spellings that they ignore.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMarkers = {
     {{"NOLINT", "NO LINT"},
      {"LCOV_EXCL", "LCOV EXCL"},

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Input reaches C++ source as a literal, a comment, or an identifier from names.h; never otherwise.
-// [GEN SEC-01, SEC-02, DOC-01..DOC-09]
+// Text from the input reaches C++ source only as a literal, a comment, or an identifier from names.h.
 //
 //   emit/plan --text of the input--> StringLiteral() / CommentLines() --> view --> templates, which paste it as it is
 #ifndef KGEN_GENERATOR_EMIT_TEXT_H_

@@ -94,8 +94,8 @@ ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
   return lines;
 }
 
-// A table is a static member, so what initializes it is looked up inside the struct and all around it first: names of
-// the namespace that mean something else there are spelled in full. [GEN NAM-16]
+// A table is a static member, so names in its initializer are looked up in the struct and its enclosing scopes first:
+// names of the namespace that mean something else there are fully qualified.
 class TableScope {
  public:
   explicit TableScope(std::string name_space) : name_space_(std::move(name_space)) {}
@@ -248,8 +248,8 @@ bool HasInformers(const PlannedVersion& version) {
   return false;
 }
 
-// The initializers of string_views that make up `json`, each of fewer bytes than a compiler has to take, and with its
-// length: they also refuse to count that many in a constant expression. [GEN OUT-12]
+// The initializers of the string_views that make up `json`. Each is shorter than the longest literal that compilers
+// must accept, and carries its length: compilers also limit how far a constant expression may count.
 ViewList ManifestLines(std::string_view json) {
   constexpr std::size_t kMost = 60'000;
   ViewList lines;

@@ -18,12 +18,11 @@
 //     }
 //
 // Order everywhere: groups by byte order of the full name, versions newest first by Kubernetes rules (v1 before
-// v1beta1), kinds and types by name. It depends on the content only, never on the order of files [GEN OUT-02, GRP-13].
+// v1beta1), kinds and types by name. It depends on the content only, never on the order of files.
 //
 // Validated: group, version, kind, list kind, plural, singular, short names, categories, subresource names and type
 // names match the patterns of names.h; they can be part of file names and identifiers as they are (C++ keywords and
-// clashes are the emitter's). Field names, enum values, descriptions, defaults and patterns are arbitrary text [GEN
-// SEC-01, SEC-05].
+// clashes are the emitter's). Field names, enum values, descriptions, defaults and patterns are arbitrary text.
 #ifndef KGEN_GENERATOR_MODEL_API_H_
 #define KGEN_GENERATOR_MODEL_API_H_
 
@@ -48,9 +47,8 @@ struct GroupVersionKind {
 // What a NamedType is for.
 enum class Role : std::uint8_t {
   kPlain,  // PodSpec
-  kKind,   // Pod: `fields` has apiVersion, kind (kString) and metadata (kRef), whatever a CRD says [GEN CRD-06]
-  kList,   // PodList: apiVersion, kind, metadata (ListMeta), items; `item` is Pod. An instance of one template [GEN
-           // WK-17]
+  kKind,   // Pod: `fields` has apiVersion, kind (kString) and metadata (kRef), whatever a CRD says
+  kList,   // PodList: apiVersion, kind, metadata (ListMeta), items; `item` is Pod. Every kind has the same template
 };
 
 // A type with a name of its own: a definition of an API document, or a version of a custom resource's kind.
@@ -66,10 +64,10 @@ struct NamedType {
   Schema schema;  // kObject for kinds; for a definition that only names a value (an alias) any other kind
 
   // The runtime declares this type itself (kgen::meta::v1 ObjectMeta, ListMeta, Status, LabelSelector, ...; names.h,
-  // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it [GEN WK-01].
+  // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it.
   bool runtime = false;
 
-  // Some kind of the input, or one of its subresources, needs this type [GEN OA-24]. Others may be left out.
+  // Some kind of the input, or one of its subresources, needs this type. Others may be left out.
   bool reachable = false;
 
   std::optional<GroupVersionKind> gvk;  // kKind, kList
@@ -120,15 +118,14 @@ struct Subresource {
   std::string name;  // "status"; "proxy"
   Verbs verbs;
   SubresourceBody body_kind = SubresourceBody::kParent;
-  GroupVersionKind
-      body_gvk;           // of the body, as the document names it; may name a kind that no document defines [GEN OP-09]
-  TypeId body = kNoType;  // kOther: the type, if some document of the run defines it; autoscaling/v1 Scale is the
-                          // runtime's when none does
-  bool takes_path = false;  // something follows it: proxy/{path}
+  GroupVersionKind body_gvk;  // of the body, as the document names it; may name a kind that no document defines
+  TypeId body = kNoType;      // kOther: the type, if some document of the run defines it; autoscaling/v1 Scale is the
+                              // runtime's when none does
+  bool takes_path = false;    // something follows it: proxy/{path}
   Origin origin;
 };
 
-// The three paths of a custom resource's scale subresource [GEN CRD-20].
+// The three paths of a custom resource's scale subresource.
 struct ScalePaths {
   std::string spec_replicas, status_replicas, label_selector;
 };
@@ -154,7 +151,7 @@ struct Resource {
   Origin origin;
 
   const Subresource* Find(std::string_view subresource) const;
-  bool HasInformer() const { return verbs.Has(Verb::kList) && verbs.Has(Verb::kWatch); }  // [GEN OP-11]
+  bool HasInformer() const { return verbs.Has(Verb::kList) && verbs.Has(Verb::kWatch); }
   bool HasLister() const { return HasInformer() && verbs.Has(Verb::kGet); }
 };
 
@@ -165,14 +162,13 @@ struct ApiKind {
   TypeId type = kNoType;  // always a type with role kKind
   TypeId list_type =
       kNoType;  // only when a document defines it; CRDs have none, their list is the template over `type`
-  std::optional<Resource> resource;  // absent: a type only (Eviction, DeleteOptions) [GEN OP-22]
+  std::optional<Resource> resource;  // absent: a type only (Eviction, DeleteOptions)
 
-  // `metadata` is ObjectMeta; false for the few kinds that have
-  // none (DeleteOptions, WatchEvent) [GEN OP-24].
+  // `metadata` is ObjectMeta; false for the few kinds without one (DeleteOptions, WatchEvent).
   bool has_object_meta = true;
 
   bool custom = false;  // from a CRD
-  bool served = true;   // false: a type, no client [GEN MV-02]
+  bool served = true;   // false: a type, no client
   bool storage = false;
   bool deprecated = false;
   std::string deprecation_warning;  // arbitrary text; may be empty although deprecated

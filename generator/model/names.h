@@ -2,7 +2,7 @@
 //
 // Which names of the input may travel on. The same patterns as the API server's, so that what passes can be installed,
 // and what passes can be part of file names and C++ identifiers: no separators, quotes, control characters or dots in a
-// row. [GEN SEC-01, SEC-03, SEC-05]
+// row.
 #ifndef KGEN_GENERATOR_MODEL_NAMES_H_
 #define KGEN_GENERATOR_MODEL_NAMES_H_
 
@@ -29,7 +29,7 @@ bool IsKind(std::string_view text);
 // The name of a definition's type: letters, digits and '_', starting with a letter, at most 200 characters.
 bool IsTypeName(std::string_view text);
 
-// Where a definition's name puts its type. [GEN NAM-12, NAM-13]
+// The group, version and name of a type, as the name of its definition gives them.
 struct DefinitionName {
   std::string group;    // "apps", "", "rbac.authorization.k8s.io", "meta.k8s.io"
   std::string version;  // "" when the name has none
@@ -40,8 +40,8 @@ struct DefinitionName {
 // "Order"}. Nothing when a part is no legal name.
 std::optional<DefinitionName> ParseDefinitionName(std::string_view definition);
 
-// Kubernetes' order of versions: stable before beta before alpha, then by number, newest first; others last, by bytes
-// [GEN MV-04]. True when `a` stands before `b`.
+// Kubernetes' order of versions: stable before beta before alpha, then by number, newest first; others last, by bytes.
+// True when `a` stands before `b`.
 bool VersionBefore(std::string_view a, std::string_view b);
 
 // Types of meta/v1 that the runtime declares (kgen::meta::v1).

@@ -60,7 +60,7 @@ struct RawSchema {
   std::vector<RawProperty> properties;  // in order of the input
   std::vector<RawRequired> required;
   RawSchemaPtr items;
-  bool items_is_list = false;              // `items: [..]` [GEN TY-17]
+  bool items_is_list = false;              // `items: [..]`
   RawSchemaPtr additional_properties;      // `additionalProperties: {...}`
   std::optional<bool> additional_allowed;  // `additionalProperties: true|false`
   std::vector<RawSchemaPtr> all_of, any_of, one_of;
@@ -79,8 +79,8 @@ struct RawSchema {
   std::vector<GroupVersionKind> gvks;  // x-kubernetes-group-version-kind of a definition
 };
 
-// Equal in everything but descriptions, places and lists of kinds [GEN OA-03]. When not equal, `where` (if not null)
-// gets the path of the first difference.
+// Equal except for descriptions, positions and lists of kinds. When not equal, `where` (if not null) receives the path
+// of the first difference.
 bool SameShape(const RawSchema& a, const RawSchema& b, std::string* where = nullptr);
 
 // A schema of an API document, under its long name.
@@ -106,7 +106,7 @@ struct RawCustomVersion {
   std::string name;
   bool served = true, storage = false, deprecated = false;
   std::string deprecation_warning;
-  RawSchemaPtr schema;  // null when the CRD has none [GEN CRD-13]
+  RawSchemaPtr schema;  // null when the CRD has none
   bool has_status = false;
   std::optional<ScalePaths> scale;
   std::vector<PrinterColumn> printer_columns;
@@ -121,7 +121,7 @@ struct RawCustomResource {
   std::string group, kind, list_kind, plural, singular;
   Scope scope = Scope::kNamespaced;
   std::vector<std::string> short_names, categories;
-  bool preserve_unknown = false;  // spec.preserveUnknownFields [GEN CRD-14]
+  bool preserve_unknown = false;  // spec.preserveUnknownFields
   std::vector<RawCustomVersion> versions;
   std::string manifest_json;
   bool installable = true;  // false for v1beta1

@@ -74,7 +74,7 @@ class Resolver {
         continue;
       }
       const bool superseded = custom.contains({place->group, place->version, place->name});
-      if (superseded) superseded_.emplace(name, *place);  // the CRD is the better source [GEN OA-10]
+      if (superseded) superseded_.emplace(name, *place);  // the CRD is the better source
       if (superseded || (place->group == kMetaGroup && place->version == "v1" && place->name == "ObjectMeta")) {
         if (!superseded) object_meta_definition_ = &definition;
         continue;
@@ -85,8 +85,8 @@ class Resolver {
     candidates_[0].definition = object_meta_definition_;
   }
 
-  // By the list of kinds if it names exactly one, else by the definition's name; apimachinery's own types always by
-  // name [GEN NAM-13].
+  // By the list of kinds if it has exactly one entry, else by the definition's name; types of apimachinery always by
+  // name.
   std::optional<DefinitionName> PlaceOf(const RawDefinition& definition) const {
     std::optional<DefinitionName> place = ParseDefinitionName(definition.name);
     if (!place || definition.name.starts_with(kMetaPackage) || definition.schema->gvks.size() != 1) return place;
@@ -106,7 +106,7 @@ class Resolver {
                            "the type " + Quote(candidates_[i].name) +
                                " of this group version has a second definition, first at " +
                                diagnostics_.Describe(candidates_[i - 1].origin),
-                           PathOf(candidates_[i]), "give one of the two");
+                           PathOf(candidates_[i]), "keep only one of the two");
       }
       const auto id = static_cast<TypeId>(i);
       if (candidates_[i].definition != nullptr) named_.emplace(candidates_[i].definition->name, id);
@@ -164,7 +164,7 @@ class Resolver {
     }
     const bool free_form = has_gvk && raw.properties.empty() && raw.ref.empty() && raw.all_of.empty();
     type.schema = free_form ? schemas.ResolveKind(nullptr, {}, path) : schemas.Resolve(raw, {}, path);
-    // A definition that is an object without properties keeps presence only [GEN REF-13].
+    // Of an object definition without properties only the presence is kept.
     if (!has_gvk && type.schema.kind == Kind::kJson) type.schema.kind = Kind::kObject;
     type.schema.description = raw.description;
   }
@@ -196,7 +196,7 @@ class Resolver {
     return found == draft_.definitions.end() ? std::string() : found->second.schema->path;
   }
 
-  // <Kind>List with ListMeta and items [GEN WK-16, WK-17].
+  // <Kind>List with ListMeta and items.
   void FindLists() {
     for (NamedType& type : api_.types) {
       if (type.role != Role::kKind || type.definition.empty() || type.schema.kind != Kind::kObject) continue;
@@ -239,7 +239,7 @@ class Resolver {
     }
   }
 
-  // A kind that has the name of another's list: both would be the same thing on the wire [GEN NAM-18].
+  // Reports kinds that have the name of another kind's list: on the wire the two cannot be told apart.
   void CheckListKinds() {
     for (const auto& [gvk, kind] : kinds_) {
       const auto clash = kinds_.find({gvk.group, gvk.version, kind.list_kind});
@@ -299,7 +299,7 @@ class Resolver {
                            "the operations of " + Quote(served.resource.plural) + " are about " + Describe(served.gvk) +
                                ", which no document defines",
                            PathOf(served.resource),
-                           "give the document of that group version too, whole: a definition names its kind by "
+                           "also pass the complete document of that group version: a definition names its kind by "
                            "x-kubernetes-group-version-kind");
         continue;
       }
@@ -346,7 +346,7 @@ class Resolver {
     diagnostics_.Info("no-kind", Origin{},
                       "no kind is served by the input (" + std::to_string(draft_.definitions.size()) + " schemas, " +
                           std::to_string(paths.size()) + " paths), so the clientset is empty",
-                      {}, "give whole API documents, as a server has them below /openapi/v3, or CRDs");
+                      {}, "pass complete API documents, as a server publishes them below /openapi/v3, or CRDs");
   }
 
   // ---- closure and order

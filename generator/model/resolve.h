@@ -1,16 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From what the documents say to what it means: references followed, each schema decided into one Kind, operations
-// gathered into resources, types placed into groups and versions, everything sorted.
+// Turns what the documents say into what it means: follows references, decides each schema into one Kind, gathers
+// operations into resources, places types into groups and versions, and sorts everything.
 //
 //   Draft --Resolve()--> Api
 //
-// Rules, with the items of the generator contract: references and single-member allOf (REF-01..REF-06, REF-12, REF-13),
-// well-known definitions (WK-02..WK-18), types (TY-01..TY-30), enums (ENUM-06..ENUM-10), structural oddities of CRDs
-// (CRD-06..CRD-16, CRD-25, CRD-26), paths and verbs (OP-01..OP-24), order (GRP-13, MV-04).
+// resolve_schema.h decides references, well-known definitions, types, enums and the structural oddities of CRDs;
+// resolve_operations.h decides paths, verbs, scope and subresources.
 //
-// Reports faults to `diagnostics` and goes on with the nearest meaning (usually any JSON), so the Api is complete in
-// form even then; nobody may emit from it when diagnostics.has_errors().
+// Reports faults to `diagnostics` and goes on with the nearest meaning (usually any JSON), so the Api is well-formed
+// even then. Do not emit from it when diagnostics.has_errors().
 #ifndef KGEN_GENERATOR_MODEL_RESOLVE_H_
 #define KGEN_GENERATOR_MODEL_RESOLVE_H_
 
@@ -21,8 +20,7 @@
 namespace kgen::generator::model {
 
 struct ResolveOptions {
-  bool quantity_by_pattern =
-      true;  // int-or-string with the quantity pattern of controller-gen is a Quantity [GEN TY-08]
+  bool quantity_by_pattern = true;  // int-or-string with the quantity pattern of controller-gen is a Quantity
 };
 
 Api Resolve(Draft draft, Diagnostics& diagnostics, const ResolveOptions& options = {});

@@ -19,7 +19,7 @@ namespace {
 struct ResourcePath {
   std::string group, version, plural, subresource;
   bool namespaced = false;  // goes through a namespace
-  bool watch = false;       // one of the deprecated /watch/ paths [GEN OP-07]
+  bool watch = false;       // one of the deprecated /watch/ paths
   bool takes_path = false;  // ends in {path}
 };
 
@@ -54,7 +54,7 @@ std::optional<ResourcePath> ParsePath(std::string_view path) {
     out.watch = true;
     ++at;
   }
-  // namespaces/{namespace}/pods, but not namespaces/{name}/status [GEN OP-05].
+  // namespaces/{namespace}/pods, but not namespaces/{name}/status.
   if (at + 2 < segments.size() && segments[at] == "namespaces" && segments[at + 1] == "{namespace}") {
     out.namespaced = true;
     at += 2;
@@ -115,8 +115,8 @@ class Gatherer {
       return;
     }
     resource.verbs.Add(*verb);
-    // Full documents list `watch` with every list, also of what cannot be watched (componentstatuses), and tell by the
-    // deprecated /watch/ paths; facts and documents of CRDs have no such paths [GEN OP-07, OP-10].
+    // Full documents declare the `watch` parameter for every list, even of resources that cannot be watched
+    // (componentstatuses); there the deprecated /watch/ paths decide. Facts and documents of CRDs have no such paths.
     const bool told_by_paths = watch_paths_.contains({path->group, path->version});
     if (operation.watchable && *verb == Verb::kList && !told_by_paths) resource.verbs.Add(Verb::kWatch);
     AddKind(operation, gathered);

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // One part of resolve.h: from operations on paths to resources with verbs, scope and subresources. Private to
-// generator/model. [GEN OP-01..OP-23]
+// generator/model.
 #ifndef KGEN_GENERATOR_MODEL_RESOLVE_OPERATIONS_H_
 #define KGEN_GENERATOR_MODEL_RESOLVE_OPERATIONS_H_
 

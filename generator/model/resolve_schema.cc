@@ -28,7 +28,7 @@ Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
 
 std::unique_ptr<Schema> Box(Schema schema) { return std::make_unique<Schema>(std::move(schema)); }
 
-// The patterns that stand for a quantity: controller-gen's, and the one of older documents [GEN TY-08].
+// The patterns that mean a quantity: controller-gen's, and that of older documents.
 constexpr std::array<std::string_view, 2> kQuantityPatterns = {
     R"re(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)re",
     R"re(^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$)re"};
@@ -239,7 +239,7 @@ Schema SchemaResolver::Decide(const RawSchema& raw, const Rules& rules, const Do
   return DecideUntyped(raw, rules, path);
 }
 
-// A reference, alone or wrapped into an allOf with one member [GEN REF-01..REF-04].
+// A reference, alone or wrapped into an allOf with one member.
 std::optional<Schema> SchemaResolver::DecideReference(const RawSchema& raw, const Rules& rules,
                                                       const DocumentPath& path) {
   const RawSchema* holder = &raw;
@@ -251,7 +251,7 @@ std::optional<Schema> SchemaResolver::DecideReference(const RawSchema& raw, cons
   }
   if (rules.custom) {
     diagnostics_.Error("crd-structural", raw.origin, "a CRD's schema must not use $ref", path.Key("$ref").Text(),
-                       "put the schema that " + Quote(raw.ref) + " stands for in its place");
+                       "replace the reference with the schema of " + Quote(raw.ref));
     return Make(Kind::kJson);
   }
   return FollowReference(holder->ref, holder->origin, path);
@@ -296,16 +296,15 @@ bool SchemaResolver::MayFollow(std::string_view name, Origin origin, const Docum
   if (!told_of_size_) {
     diagnostics_.Error(
         "reference-size", origin,
-        "the definitions that are lists, maps and plain values stand for more than " + std::to_string(kMaxFollowed) +
-            " values where they are referred to",
+        "the definitions that are lists, maps and plain values expand to more than " + std::to_string(kMaxFollowed) +
+            " values where they are referenced",
         path.Text(), "give the objects inside of them, such as in " + Quote(name, 200) + ", definitions of their own");
   }
   told_of_size_ = true;
   return false;
 }
 
-// TY-07, CRD-10: the extension, the format, or anyOf/oneOf of integer and string, which may stand inside the first
-// allOf.
+// The extension, the format, or anyOf/oneOf of integer and string, which may be inside the first allOf.
 bool SchemaResolver::IsIntOrString(const RawSchema& raw) const {
   if (raw.int_or_string || raw.format == "int-or-string") return true;
   if (!raw.type.empty()) return false;
@@ -372,8 +371,7 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
     AddStandardFields(schema);
     return schema;
   }
-  // A server prunes what an empty object of a CRD holds, so only its presence counts; elsewhere it is free-form
-  // [GEN TY-11, TY-20, TY-23].
+  // A server prunes the content of an empty object of a CRD, so only its presence matters; elsewhere it is free-form.
   if (rules.custom && !preserve && !raw.additional_allowed.value_or(false)) return Make(Kind::kObject);
   Schema schema = Make(Kind::kJson, JsonShape::kObject);
   schema.embedded_resource = raw.embedded_resource;
@@ -403,8 +401,8 @@ void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const D
   std::sort(schema.fields.begin(), schema.fields.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
 }
 
-// Members of allOf, and of object alternatives, in an API document [GEN REF-06, TY-31]. In CRDs branches never add any
-// (CRD-09). `merged` holds the definitions that are in already, so that a composition of compositions ends.
+// Adds the members of allOf, and of object alternatives, in an API document. In a CRD branches never add members.
+// `merged` holds the definitions that are already in, so that nested compositions terminate.
 void SchemaResolver::AddBranchFields(const RawSchema& raw, const DocumentPath& path, std::set<std::string_view>& merged,
                                      Schema& schema) {
   for (const auto* branches : {&raw.all_of, &raw.any_of, &raw.one_of}) {
@@ -449,7 +447,7 @@ void SchemaResolver::AddStandardFields(Schema& schema) {
                          [](const Field& field, std::string_view wanted) { return field.name < wanted; });
     value.origin = schema.origin;
     if (place != schema.fields.end() && place->name == name) {
-      place->schema = Box(std::move(value));  // what the schema says of it is ignored [GEN CRD-06]
+      place->schema = Box(std::move(value));  // whatever the schema says about it
       return;
     }
     Field field;
@@ -505,7 +503,7 @@ Schema SchemaResolver::ResolveKind(const RawSchema* raw, const Rules& rules, con
   return schema;
 }
 
-// Known values, where the kind can have some [GEN ENUM-06..ENUM-10, IN-10].
+// Adds the known values to a schema whose kind can have an enum.
 void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Schema& schema) {
   const bool text = schema.kind == Kind::kString;
   const bool integer = schema.kind == Kind::kInt32 || schema.kind == Kind::kInt64;
@@ -551,7 +549,7 @@ void SchemaResolver::WarnOfNoType(const RawSchema& raw, const Schema& schema, co
                                   : "add `type`");
 }
 
-// What the server refuses in a CRD but is clear enough to go on with [GEN CRD-08].
+// Warns about a CRD that a server would reject although its meaning is clear.
 void SchemaResolver::CheckStructure(const RawSchema& raw, const DocumentPath& path) {
   const auto warn = [&](std::string message, std::string hint = {}) {
     Warn("crd-structural", raw.origin, std::move(message), path, std::move(hint));

@@ -18,19 +18,19 @@
 
 namespace kgen::generator::model {
 
-// Definitions that are values of a kind of their own wherever they are referred to [GEN WK-02..WK-14].
+// Definitions that become a value of their own Kind (a time, a quantity) wherever they are referenced.
 std::optional<Schema> WellKnownValue(std::string_view definition);
 
 using Definitions = std::map<std::string, RawDefinition, std::less<>>;
 
-// Does a definition become a NamedType? Others are put in place of each reference to them [GEN REF-12, REF-13].
+// Does a definition become a NamedType? Others are copied in place of each reference to them.
 bool IsNamedDefinition(const RawDefinition& definition, const Definitions& definitions);
 
 class SchemaResolver {
  public:
   struct Rules {
     bool custom = false;            // a CRD's schema: structural rules hold, an object keeps only what it names
-    bool preserve_unknown = false;  // spec.preserveUnknownFields [GEN CRD-14]
+    bool preserve_unknown = false;  // spec.preserveUnknownFields
   };
 
   SchemaResolver(const Draft& draft, const std::map<std::string, TypeId, std::less<>>& named, TypeId object_meta,
@@ -40,8 +40,8 @@ class SchemaResolver {
   // Any schema.
   Schema Resolve(const RawSchema& raw, const Rules& rules, const DocumentPath& path);
 
-  // The root of a kind: an object with apiVersion, kind and metadata, whatever `raw` says; null for "no schema"
-  // [GEN CRD-06, CRD-13, OA-11].
+  // The root of a kind: an object with apiVersion, kind and metadata, whatever `raw` says. `raw` is null for a version
+  // without a schema.
   Schema ResolveKind(const RawSchema* raw, const Rules& rules, const DocumentPath& path);
 
  private:

@@ -7,8 +7,8 @@
 //
 //   parse/* -> Draft (raw_schema.h) -> fixups -> resolve -> Api (api.h), made of the Schemas here -> emit/*
 //
-// Names in here are wire names, with whatever bytes the input had: they must pass the emitter's naming before they
-// become identifiers, and its quoting before they become literals [GEN SEC-01].
+// Names are wire names, with whatever bytes the input had. They become identifiers only through emit/names.h and
+// literals only through emit/text.h.
 #ifndef KGEN_GENERATOR_MODEL_SCHEMA_H_
 #define KGEN_GENERATOR_MODEL_SCHEMA_H_
 
@@ -24,8 +24,7 @@ namespace kgen::generator::model {
 
 // The closed set of value kinds. A switch over it has no default.
 enum class Kind : std::uint8_t {
-  kObject,  // `fields`; an anonymous struct, or the body of a NamedType. May have no field: it keeps presence [GEN
-            // TY-23]
+  kObject,  // `fields`; an anonymous struct, or the body of a NamedType. May have no field: it keeps presence
   kList,    // of `element`
   kMap,     // text to `element`
   kString,  // `enum_values` may list the known values (open: others are legal), `format` says more
@@ -59,8 +58,8 @@ struct EnumValue {
   Origin origin;
 };
 
-// Limits that a server checks. JSON spellings, empty when not given. Data for validation and comments, never for
-// types [GEN VAL-01].
+// Limits that a server checks, in their JSON spelling, empty when not given. They are data for validation and comments
+// and never change a type.
 struct Facets {
   std::string minimum, maximum, multiple_of;
   bool exclusive_minimum = false, exclusive_maximum = false;
@@ -71,7 +70,7 @@ struct Facets {
   friend bool operator==(const Facets&, const Facets&) = default;
 };
 
-// One CEL rule; carried, never evaluated [GEN CRD-18].
+// One CEL rule; carried, never evaluated.
 struct ValidationRule {
   std::string rule, message, message_expression, reason, field_path;
   bool optional_old_self = false;
@@ -79,7 +78,7 @@ struct ValidationRule {
   friend bool operator==(const ValidationRule&, const ValidationRule&) = default;
 };
 
-// How server-side apply and strategic merge see a list or map [GEN TY-34, CRD-17].
+// How server-side apply and strategic merge see a list or map.
 struct MergeInfo {
   std::string list_type;                   // "", "atomic", "set", "map"
   std::vector<std::string> list_map_keys;  // wire names, in order of the input
@@ -95,7 +94,7 @@ struct Schema;
 // A property of an object.
 struct Field {
   std::string name;                      // wire name, any bytes but invalid UTF-8; may be empty text
-  bool required = false;                 // as the document says; changes no type (D4)
+  bool required = false;                 // as the document says; does not change the type
   std::vector<std::string> description;  // of this use, in lines; empty when the document has none
   std::unique_ptr<Schema> schema;        // never null
   Origin origin;                         // of the key
@@ -106,18 +105,17 @@ struct Schema {
   Kind kind = Kind::kJson;
   JsonShape json_shape = JsonShape::kAny;
 
-  // null is a legal value of its own, not just another spelling of "absent" [GEN TY-24].
+  // null is a value of its own, not another spelling of "absent".
   bool nullable = false;
 
-  bool deprecated = false;  // said in comments only [GEN DOC-12]
+  bool deprecated = false;  // appears in comments only
 
-  // kObject: members that the schema does not name are legal and must survive on the server's side too
-  // (x-kubernetes-preserve-unknown-fields, or properties beside additionalProperties). Unknown members are always
-  // kept by the runtime (D6); this says that they are meant. [GEN TY-14, TY-21]
+  // kObject: the server keeps members that the schema does not name (x-kubernetes-preserve-unknown-fields, or
+  // properties beside additionalProperties). The runtime keeps unknown members in any case.
   bool preserve_unknown = false;
 
   // An embedded Kubernetes object (x-kubernetes-embedded-resource): kObject with apiVersion, kind and metadata among
-  // its fields, or kJson of shape kObject when the schema names no field [GEN CRD-11, CRD-12].
+  // its fields, or kJson of shape kObject when the schema names no field.
   bool embedded_resource = false;
 
   TypeId ref = kNoType;             // kRef

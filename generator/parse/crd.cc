@@ -15,7 +15,7 @@ namespace {
 using model::RawCustomResource;
 using model::RawCustomVersion;
 
-// What a server adds to metadata; no part of the manifest [GEN IN-21].
+// Members that a server adds to metadata; they are not part of the manifest.
 constexpr std::array<std::string_view, 6> kServerMetadata = {"managedFields",     "resourceVersion", "uid",
                                                              "creationTimestamp", "generation",      "selfLink"};
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -87,7 +87,7 @@ class CrdParser {
     const MapReader spec(context_, *spec_node, spec_path);
     if (!spec.Has("group") && !spec.Has("names") && !spec.Has("versions") && !spec.Has("version")) {
       Error("crd-patch", map_.origin(), "this CustomResourceDefinition has no group, no names and no versions",
-            spec_path, "it looks like a patch; give the CRD that it is applied to");
+            spec_path, "it looks like a patch; pass the CRD that it is applied to");
       return;
     }
     crd_.origin = map_.origin();
@@ -248,10 +248,10 @@ class CrdParser {
     version.deprecation_warning = map.StringOr("deprecationWarning");
     for (const RawCustomVersion& other : crd_.versions) {
       if (other.name == version.name && !version.name.empty()) {
-        Error(
-            "crd-versions", ValueOrigin(map, "name"),
-            "version " + Quote(version.name) + " stands twice, first at " + context_.diagnostics.Describe(other.origin),
-            map.path().Key("name"));
+        Error("crd-versions", ValueOrigin(map, "name"),
+              "version " + Quote(version.name) + " appears twice, first at " +
+                  context_.diagnostics.Describe(other.origin),
+              map.path().Key("name"));
       }
     }
     ReadShape(spec, map, version);
@@ -270,8 +270,8 @@ class CrdParser {
     }
   }
 
-  // Schema, subresources, columns and selectable fields: of the version; in v1beta1 also of the spec, for all versions
-  // [GEN V1B-02, MV-08].
+  // Schema, subresources, columns and selectable fields. They belong to the version; v1beta1 also has them in the spec,
+  // for all versions.
   void ReadShape(const MapReader& spec, const MapReader& map, RawCustomVersion& version) {
     ReadSchemaOf(spec, map, version);
     const auto source = [&](std::string_view key) -> const MapReader& { return beta_ && !map.Has(key) ? spec : map; };
@@ -388,7 +388,7 @@ class CrdParser {
               map_.path(), "a kind has one CRD; rename the kind in one of them, or leave one out");
       } else {
         Error("crd-twice", crd_.origin, Quote(crd_.name) + " is here again with other content, first at " + first,
-              map_.path(), "give one of the two");
+              map_.path(), "keep only one of the two");
       }
       return;
     }

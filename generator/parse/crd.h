@@ -1,10 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions, apiextensions.k8s.io/v1 and v1beta1. [GEN CRD-01..CRD-27, V1B-01..V1B-06, MV-03, MV-08,
-// IN-20, IN-21, IN-26, SEC-05]
+// CustomResourceDefinitions, apiextensions.k8s.io/v1 and v1beta1.
 //
-// Whatever of a CRD becomes part of a path, a file name or an identifier is checked here against the patterns of
-// model/names.h; a name that fails is an error at its value, and the CRD is left out.
+// Every name of a CRD that becomes part of a path, a file name or an identifier is checked here against the patterns of
+// model/names.h. A name that fails is an error at its value, and the CRD is left out.
 #ifndef KGEN_GENERATOR_PARSE_CRD_H_
 #define KGEN_GENERATOR_PARSE_CRD_H_
 

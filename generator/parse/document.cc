@@ -38,9 +38,9 @@ class DocumentParser {
     ReportSkipped();
     if (draft_.documents == 0 && !diagnostics_.has_errors()) {
       diagnostics_.Error("no-input", Origin{},
-                         "the input holds no CustomResourceDefinition and no API document" +
+                         "the input contains neither a CustomResourceDefinition nor an API document" +
                              (skipped_.empty() ? std::string() : "; skipped " + Skipped()),
-                         {}, "give CRDs, or the API documents that a server has below /openapi/v3");
+                         {}, "pass CRDs, or the API documents that a server publishes below /openapi/v3");
     }
     return std::move(draft_);
   }
@@ -59,7 +59,7 @@ class DocumentParser {
       ++draft_.documents;
       diagnostics_.Error("openapi-v2", map.KeyOrigin("swagger"), "OpenAPI v2 documents are not read",
                          path.Key("swagger").Text(),
-                         "give the OpenAPI v3 documents of the same server: one per group version, below /openapi/v3");
+                         "pass the OpenAPI v3 documents of the same server: one per group version, below /openapi/v3");
     } else if (!map.Has("apiVersion") && !map.Has("kind")) {
       ReportUnknown(map);
     } else {
@@ -75,7 +75,7 @@ class DocumentParser {
     if (schema) {
       diagnostics_.Error("json-schema", map.origin(),
                          "this is a JSON schema, not a CRD: group, names and versions are missing", map.path().Text(),
-                         "give the CustomResourceDefinition that the schema was taken from");
+                         "pass the CustomResourceDefinition that the schema was taken from");
     } else {
       diagnostics_.Error(
           "unknown-document", map.origin(),
@@ -84,7 +84,7 @@ class DocumentParser {
     }
   }
 
-  // The answer of /openapi/v3 itself: paths with the addresses of the real documents [GEN OA-20].
+  // The response of /openapi/v3 itself: it only lists the URLs of the real documents.
   bool IsRootDocument(const MapReader& map) {
     const yaml::Node* paths = map.node().Find("paths");
     if (paths == nullptr || !paths->is_map() || paths->entries().empty()) return false;
@@ -96,7 +96,7 @@ class DocumentParser {
     }
     if (count > 5) list += " and " + std::to_string(count - 5) + " more";
     diagnostics_.Error("openapi-root", map.origin(), "this is the list of API documents, not one of them",
-                       map.path().Text(), "fetch what it names and give that: " + list);
+                       map.path().Text(), "download the documents that it lists and pass those: " + list);
     return true;
   }
 
@@ -119,7 +119,7 @@ class DocumentParser {
     }
   }
 
-  // Items of a typed list may leave out apiVersion and kind [GEN IN-04].
+  // Items of a typed list may leave out apiVersion and kind.
   void ParseList(const MapReader& map, const std::string& item_version, int depth) {
     const yaml::Node* items = map.List("items");
     if (items == nullptr) return;

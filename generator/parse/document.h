@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From texts to the Draft: each document of each source is taken for what its content says it is, never for what its
-// file is called. [GEN IN-01..IN-04, IN-20, IN-26, IN-27, OA-20]
+// Reads the sources into the Draft. The content of a document decides what it is, never the name of its file.
 //
 //   Source --ParseSources()--> Draft        (crd.h and openapi_v3.h do the reading)
 #ifndef KGEN_GENERATOR_PARSE_DOCUMENT_H_

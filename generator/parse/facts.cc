@@ -33,7 +33,7 @@ JsonValue ReduceSchemas(const yaml::Node& value) {
   return map;
 }
 
-// Keywords are known by position: a property that is called "description" stays [GEN IN-23].
+// Keywords are recognized by their position: a property called "description" stays.
 JsonValue ReduceSchema(const yaml::Node& schema) {
   static constexpr std::array<std::string_view, 5> kMaps = {"properties", "patternProperties", "allOf", "anyOf",
                                                             "oneOf"};
@@ -92,7 +92,7 @@ class Reducer {
     JsonValue out = JsonValue::Map();
     const yaml::Node* paths = document_.Find("paths");
     if (paths == nullptr) return out;
-    // What can be watched is told by these paths; where there are none, by the parameter of lists [GEN OP-07].
+    // These paths say what can be watched; in a document without them the parameter of the list does.
     std::set<std::string> watched;
     for (const yaml::Entry& entry : paths->entries()) {
       if (const std::size_t at = entry.key.find("/watch/"); at != std::string_view::npos) {
@@ -115,7 +115,7 @@ class Reducer {
       const yaml::Node* operation = item.Find(method);
       if (operation == nullptr) continue;
       const std::string_view action = Text(operation->Find("x-kubernetes-action"));
-      if (action.empty() || operation->Find("x-kubernetes-group-version-kind") == nullptr) continue;  // [GEN OP-08]
+      if (action.empty() || operation->Find("x-kubernetes-group-version-kind") == nullptr) continue;
       lists = lists || (watched && action == "list");
       connects = connects || action == "connect";
       out.Set(method, ReduceOperation(*operation, action, watched));
@@ -157,7 +157,7 @@ class Reducer {
     return out;
   }
 
-  // One media type: JSON before "any" before the first [GEN OA-15, OA-18].
+  // Keeps one media type: JSON, else "any", else the first.
   static JsonValue ReduceContent(const yaml::Node* content) {
     JsonValue out = JsonValue::Map();
     if (content == nullptr || content->entries().empty()) return out;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// API documents reduced to facts: what the generator needs of an OpenAPI v3 document and nothing that is prose.
+// API documents reduced to facts: what the generator needs from an OpenAPI v3 document, without prose.
 //
 //   api__v1.json.gz --ReduceToFacts()--> api__v1.json, still an OpenAPI v3 document, which the generator reads as any
 //   other
@@ -11,8 +11,8 @@
 // (every resource has the same), responses but the first good one, security, lists of more than one kind at one
 // definition.
 //
-// Keys are sorted and the layout is a function of the content, so the same server gives the same bytes and a new
-// version gives a readable difference. [GEN OA-03, OUT-01, OP-02..OP-09]
+// Keys are sorted and the layout is a function of the content, so the same server always gives the same bytes, and the
+// difference between two versions is readable.
 #ifndef KGEN_GENERATOR_PARSE_FACTS_H_
 #define KGEN_GENERATOR_PARSE_FACTS_H_
 

@@ -64,7 +64,7 @@ class OpenApiParser {
                                  "this definition differs from the one at " +
                                      context_.diagnostics.Describe(found->second.origin) +
                                      (where.empty() ? std::string() : ", in " + where),
-                                 definition.schema->path, "give documents of one server version");
+                                 definition.schema->path, "pass documents of one server version");
       return;
     }
     // A document without prose may have come first.
@@ -95,7 +95,7 @@ class OpenApiParser {
   void ParseOperation(const MapReader& operation, std::string_view path, bool path_has_watch) {
     const std::optional<std::string> action = operation.String("x-kubernetes-action");
     const yaml::Node* gvk = operation.Map("x-kubernetes-group-version-kind");
-    if (!action || gvk == nullptr) return;  // discovery, logs, version [GEN OP-08]
+    if (!action || gvk == nullptr) return;  // discovery, logs, version
     RawOperation out;
     out.origin = operation.origin();
     out.path = path;
@@ -139,8 +139,8 @@ class OpenApiParser {
     });
   }
 
-  // The definition that a body refers to: JSON before "any encoding" before whatever is there [GEN OA-15]. `text` is
-  // set when there is nothing but text/plain [GEN OP-15].
+  // The definition that a body refers to: that of JSON, else of "any encoding", else of the first media type. `text` is
+  // set when the only media type is text/plain.
   static std::string BodyReference(const yaml::Node* content, bool& text) {
     if (content == nullptr || content->entries().empty()) return {};
     const yaml::Node* media = content->Find("application/json");

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// OpenAPI v3 documents as API servers publish them, one per group version; facts are the same format. [GEN
-// OA-01..OA-19, OP-01..OP-09, IN-23]
+// OpenAPI v3 documents as API servers publish them, one per group version; facts are the same format.
 //
 // Reads definitions and operations as they stand; what they mean together is decided by model/resolve.
 #ifndef KGEN_GENERATOR_PARSE_OPENAPI_V3_H_
@@ -12,7 +11,7 @@
 
 namespace kgen::generator::parse {
 
-// Adds a document to `draft`. A definition that another document has too must have the same shape there [GEN OA-03].
+// Adds a document to `draft`. A definition that several documents contain must have the same shape in all of them.
 void ParseOpenApiV3(const MapReader& document, model::Draft& draft);
 
 }  // namespace kgen::generator::parse

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Typed access to the maps of a document: a key that is absent (or null) reads as nothing, a key of another kind is
-// reported at its value, with what was expected and what was found, and reads as nothing. [GEN IN-24, ERR-12, ERR-15]
+// Typed access to the maps of a document. A key that is absent or null reads as nothing. So does a value of the wrong
+// type, which is also reported at its position, with the expected and the actual type.
 #ifndef KGEN_GENERATOR_PARSE_READER_H_
 #define KGEN_GENERATOR_PARSE_READER_H_
 
@@ -64,8 +64,8 @@ class MapReader {
 // Reports that `node` should have been `expected` ("a list").
 void ReportKind(const Context& context, const yaml::Node& node, std::string_view expected, const DocumentPath& path);
 
-// A description in lines: CR dropped, white space at line ends and empty lines at both ends cut. Text of another kind
-// than a string is taken as it stands [GEN IN-08, DOC-08, DOC-14].
+// A description in lines, without CR, without white space at line ends and without empty lines at either end. A scalar
+// that is not a string counts as its source text.
 std::vector<std::string> DescriptionLines(const yaml::Node* node);
 
 }  // namespace kgen::generator::parse

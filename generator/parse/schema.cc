@@ -91,7 +91,7 @@ class SchemaReader {
     }
   }
 
-  // OpenAPI 3.1: [string, "null"] [GEN OA-21].
+  // OpenAPI 3.1 has lists of types: [string, "null"].
   void ReadTypeList(const yaml::Node& types) {
     for (const yaml::Node& type : types.items()) {
       if (type.is_null() || (type.is_string() && type.text() == "null")) {
@@ -106,7 +106,7 @@ class SchemaReader {
   }
 
   void SetType(const yaml::Node& type) {
-    if (type.text().empty()) return;  // written by old generators for "any" [GEN V1B-05]
+    if (type.text().empty()) return;  // old generators wrote this for "any"
     if (std::find(kTypes.begin(), kTypes.end(), type.text()) == kTypes.end()) {
       const std::string_view nearest = Nearest(type.text(), {kTypes.begin(), kTypes.end()});
       Error("schema-type", type, "unknown type " + Quote(type.text()), "type",
@@ -155,7 +155,7 @@ class SchemaReader {
     const DocumentPath path = path_.Key("required");
     std::size_t index = 0;
     for (const yaml::Node& item : required->items()) {
-      // `required: [on]`: the property's name is source text, so this is too [GEN IN-12].
+      // `required: [on]`: the name of the property is its source text, so this is too.
       if (item.is_string() || (item.is_scalar() && item.plain())) {
         schema_->required.push_back({std::string(item.text()), context_.At(item.mark())});
       } else {
@@ -207,7 +207,7 @@ class SchemaReader {
 
   void AddEnumValue(const yaml::Node& value) {
     const JsonKind kind = KindOf(value);
-    // A boolean keeps its source text, for the warning about unquoted `on` [GEN IN-10].
+    // A boolean keeps its source text, for the warning about unquoted `on`.
     const bool text = kind == JsonKind::kString || kind == JsonKind::kBool;
     schema_->enum_values.push_back(
         {kind, text ? std::string(value.text()) : SortedJson(value), context_.At(value.mark())});
@@ -221,7 +221,7 @@ class SchemaReader {
     return {};
   }
 
-  // A boolean beside the limit (OpenAPI 3.0), or the limit itself (JSON schema) [GEN VAL-02].
+  // A boolean beside the limit (OpenAPI 3.0), or the limit itself (JSON schema).
   bool Exclusive(std::string_view key, std::string& limit) {
     const yaml::Node* value = map_.Any(key);
     if (value == nullptr || !value->is_number()) return map_.BoolOr(key, false);

@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A schema object of a CRD or an OpenAPI document, read keyword by keyword into a RawSchema. Keywords are known by
-// their position only, so properties that are called "items" or "$ref" are properties [GEN IN-23]. Unknown keywords are
-// ignored [GEN IN-25].
+// Reads a schema object of a CRD or an OpenAPI document keyword by keyword into a RawSchema. Only its position makes a
+// key a keyword, so properties called "items" or "$ref" are properties. Unknown keywords are ignored.
 #ifndef KGEN_GENERATOR_PARSE_SCHEMA_H_
 #define KGEN_GENERATOR_PARSE_SCHEMA_H_
 
@@ -15,8 +14,8 @@ namespace kgen::generator::parse {
 // the result's own path.
 model::RawSchemaPtr ReadSchema(const Context& context, const yaml::Node& node, const DocumentPath& path);
 
-// The definition's name in "#/components/schemas/NAME" or "#/definitions/NAME", with pointer escapes decoded
-// [GEN REF-05]; nothing for any other reference.
+// The definition's name in "#/components/schemas/NAME" or "#/definitions/NAME", with pointer escapes decoded; nothing
+// for any other reference.
 std::optional<std::string> DefinitionOfReference(std::string_view reference);
 
 // Reads {group, version, kind}.

@@ -71,7 +71,7 @@ class Loader {
       return;
     }
     if (files.empty()) {
-      Fail(folder, "input-empty", "the folder holds no file with a known ending",
+      Fail(folder, "input-empty", "the folder contains no file with a known extension",
            "known endings: .yaml .yml .json, each also with .gz");
       return;
     }

@@ -4,7 +4,7 @@
 //
 //   command line --LoadSources()--> Source{name, text} --ParseSources()--> Draft
 //
-// Reads the named files and nothing else: no network, no links out of a folder. [GEN IN-05..IN-07, ERR-09, SEC-06]
+// Reads nothing but the named files: does not use the network, and follows no links out of a folder.
 #ifndef KGEN_GENERATOR_PARSE_SOURCE_H_
 #define KGEN_GENERATOR_PARSE_SOURCE_H_
 
@@ -26,7 +26,7 @@ struct Source {
 };
 
 struct SourceOptions {
-  std::size_t max_bytes = 256u << 20;      // per file, uncompressed [GEN SEC-07]
+  std::size_t max_bytes = 256u << 20;      // per file, uncompressed
   std::istream* standard_input = nullptr;  // what "-" reads; null: std::cin
 };
 

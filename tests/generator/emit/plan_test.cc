@@ -284,7 +284,7 @@ TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {
   ASSERT_EQ(loaded.Said(), "");
   (void)MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
   EXPECT_THAT(loaded.Said(),
-              ::testing::HasSubstr("warning no-struct: no C++ type is made for \"Loose\"; the member is any "
+              ::testing::HasSubstr("warning no-struct: no C++ type is generated for \"Loose\"; the member is any "
                                    "JSON | acme.x.v1.A.b\n"));
   EXPECT_THAT(loaded.diagnostics.Render(),
               ::testing::HasSubstr("hint: types are made of definitions whose names have a"));

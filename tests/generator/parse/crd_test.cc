@@ -150,7 +150,7 @@ TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd) {
   EXPECT_NE(Order(mixed), nullptr);
   const Loaded none = Load({"apiVersion: v1\nkind: Namespace\n"});
   EXPECT_EQ(none.Said(),
-            "kgen error no-input: the input holds no CustomResourceDefinition and no API document; skipped 1 "
+            "kgen error no-input: the input contains neither a CustomResourceDefinition nor an API document; skipped 1 "
             "Namespace\n");
   EXPECT_THAT(mixed.diagnostics.Render(), HasSubstr("info: skipped 1 Namespace: not a CustomResourceDefinition"));
 }
@@ -241,7 +241,7 @@ TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice) {
   EXPECT_EQ(Load({none}).Said(), "input.yaml:8:3 error crd-versions: the CRD has no versions | spec.versions\n");
   const std::string twice = kCrd + "  - {name: v1, served: true, storage: false}\n";
   EXPECT_EQ(Load({twice}).Said(),
-            "input.yaml:17:12 error crd-versions: version \"v1\" stands twice, first at input.yaml:9:5 | "
+            "input.yaml:17:12 error crd-versions: version \"v1\" appears twice, first at input.yaml:9:5 | "
             "spec.versions[1].name\n");
 }
 

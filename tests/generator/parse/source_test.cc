@@ -129,7 +129,7 @@ TEST_F(Sources, TellsTheFaultsOfInputsApart) {
   EXPECT_EQ(Load(paths), "");
   const std::string said = diagnostics_.Render();
   EXPECT_THAT(said, HasSubstr("no.yaml: error: no such file or folder [input-missing]"));
-  EXPECT_THAT(said, HasSubstr("empty: error: the folder holds no file with a known ending [input-empty]"));
+  EXPECT_THAT(said, HasSubstr("empty: error: the folder contains no file with a known extension [input-empty]"));
   EXPECT_THAT(said, HasSubstr("void.yaml: error: the file is empty [input-empty]"));
   EXPECT_THAT(said, HasSubstr("binary: error: this is a binary file, neither YAML nor JSON [input-binary]"));
 }

@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The committed headers of the built-in API in one translation unit, through Clang: they parse without a warning, every
-// declared name is documented, no macro is defined but include guards, and only allowed headers are included. [D21; GEN
-// OUT-10]
+// declared name is documented, no macro is defined but include guards, and only allowed headers are included.
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
