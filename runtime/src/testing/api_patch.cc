@@ -142,7 +142,8 @@ ApiResult<json> ApiServer::PatchValue(const ApiCall& call, const json& before) c
         "the body of the request was in an unknown format - accepted media types include: " + std::string(kJsonPatch) +
         ", " + kMerge + ", " + kApply));
   }
-  if (!next.is_object() || !next["metadata"].is_object()) return Refuse(BadRequest("the patched object is no object"));
+  if (!next.is_object() || !next["metadata"].is_object())
+    return Refuse(BadRequest("the patched object is not a JSON object"));
   return next;
 }
 
@@ -151,7 +152,7 @@ ApiResult<Reply> ApiServer::Patch(const ApiCall& call) {
   if (call.content_type == kApply) return Apply(call, before);
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
   json start = ToVersion(before, *call.resource, call.version);
-  if (!start.is_object()) return Refuse(BadRequest("the stored object is no JSON object"));
+  if (!start.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
   auto next = PatchValue(call, start);
   if (!next) return Refuse(next.error());
   if (TextAt(*next, "metadata.name") != call.name) return Refuse(BadRequest("a patch cannot change the name"));

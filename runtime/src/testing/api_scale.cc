@@ -70,7 +70,7 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
   if (!replicas) return Refuse(replicas.error());
   json next = before->value;
   json* place = next.is_object() ? MakePath(next, call.resource->scales.at(call.version).replicas) : nullptr;
-  if (place == nullptr) return Refuse(BadRequest("the stored object has no place for the number of replicas"));
+  if (place == nullptr) return Refuse(BadRequest("the stored object has no field for the number of replicas"));
   *place = *replicas;
   for (const char* key : {"resourceVersion", "uid"}) {
     const std::string condition = TextAt(scale->at("metadata"), key);
@@ -89,7 +89,7 @@ ApiResult<std::int64_t> ApiServer::WishedReplicas(const ApiCall& call, const jso
   if (value == nullptr || value->is_null()) return 0;
   const bool fits = value->is_number_integer() && *value <= std::numeric_limits<std::int32_t>::max() &&
                     *value >= std::numeric_limits<std::int32_t>::min();
-  if (!fits) return Refuse(BadRequest("Scale cannot be handled as a Scale: spec.replicas is no int32"));
+  if (!fits) return Refuse(BadRequest("Scale cannot be handled as a Scale: spec.replicas is not an int32"));
   const auto replicas = value->get<std::int64_t>();
   if (replicas >= 0) return replicas;
   const std::string text = "Invalid value: " + std::to_string(replicas);

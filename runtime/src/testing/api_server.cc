@@ -327,7 +327,7 @@ std::string ApiServer::Now() {
 
 // The call that a client would make for this object.
 ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
-  if (!object.is_object()) return Refuse(BadRequest("the object is no JSON object"));
+  if (!object.is_object()) return Refuse(BadRequest("the object is not a JSON object"));
   const std::string api_version = TextAt(object, "apiVersion"), kind = TextAt(object, "kind");
   const auto slash = api_version.find('/');
   ApiCall call;

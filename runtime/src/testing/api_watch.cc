@@ -30,8 +30,9 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   if (!version) return Refuse(version.error());
   const std::string_view match = call.Query("resourceVersionMatch");
   if (call.query.contains("sendInitialEvents") && !options_.streaming_lists) {
-    return Refuse(Invalid({.group = "meta.k8s.io", .version = "v1", .kind = "ListOptions"}, "",
-                          {{"FieldValueForbidden", "sendInitialEvents", "Forbidden: this server streams no lists"}}));
+    return Refuse(Invalid(
+        {.group = "meta.k8s.io", .version = "v1", .kind = "ListOptions"}, "",
+        {{"FieldValueForbidden", "sendInitialEvents", "Forbidden: this server does not support streaming lists"}}));
   }
   if (streaming && match != "NotOlderThan") {
     return Refuse(

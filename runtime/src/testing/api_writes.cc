@@ -105,9 +105,10 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) const {
   } else {
     return Refuse(UnsupportedMediaType("the body of the request was in an unknown format: " + call.content_type));
   }
-  if (!object.is_object()) return Refuse(BadRequest("the object provided is unrecognized: the body is no JSON object"));
+  if (!object.is_object())
+    return Refuse(BadRequest("the object provided is unrecognized: the body is not a JSON object"));
   const json& metadata = object["metadata"];
-  if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is no JSON object"));
+  if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
   const bool scale = call.subresource == "scale";
   for (const auto& [key, expected] :
@@ -244,7 +245,7 @@ ApiResult<void> ApiServer::CheckPreconditions(const ApiCall& call, const ObjectR
 ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& before, json next) {
   if (auto allowed = CheckPreconditions(call, before, next); !allowed) return Refuse(allowed.error());
   Resource& resource = *call.resource;
-  if (!before->value.is_object()) return Refuse(BadRequest("the stored object is no JSON object"));
+  if (!before->value.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
   const std::string stored_version = TextAt(before->value, "apiVersion");
   if (call.subresource == "status") {
     json whole = before->value;
@@ -305,7 +306,7 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
 ApiResult<json> ApiServer::ParseDeleteOptions(const ApiCall& call) {
   if (call.body.empty()) return json::object();
   json options = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
-  if (!options.is_object()) return Refuse(BadRequest("the body is no DeleteOptions"));
+  if (!options.is_object()) return Refuse(BadRequest("the body is not a DeleteOptions"));
   return options;
 }
 

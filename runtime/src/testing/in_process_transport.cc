@@ -45,7 +45,7 @@ class InProcessExchange final : public Exchange {
     }
     Poke();
   }
-  void Abandon() { End(Fail(Code::kCancelled, "the server has gone")); }
+  void Abandon() { End(Fail(Code::kCancelled, "the server was shut down")); }
 
   const void* transport() const noexcept { return transport_; }
 

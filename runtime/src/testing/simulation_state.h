@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a simulation and everything that it gives out share. The scheduler runs on the test's own thread; posted tasks
-// and timers run there too, and each Blocking body has a thread that runs only between Resume() and the next Yield():
-// that is the baton. So nothing here is guarded by a lock: the handing over of the baton orders all access. [D10]
+// The state that a simulation shares with its executor, clock and handles. The scheduler runs on the test's own thread,
+// and so do posted tasks and timers. Each piece of Blocking work has a thread that runs only between Resume() and the
+// next Yield(), so only one thread runs at any time. No lock is needed: each handover orders all memory accesses.
 #ifndef KGEN_SRC_TESTING_SIMULATION_STATE_H_
 #define KGEN_SRC_TESTING_SIMULATION_STATE_H_
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Cluster: an API server in memory, for tests, demos and the simulator. [D18]
+// Cluster: an API server in memory, for tests, demos and the simulator.
 //
 //   kgen::testing::Cluster cluster({.seed = 1});
 //   cluster.Add(kgen::testing::MinimalPod("default", "old"));
@@ -11,14 +11,15 @@
 //
 // It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
 // and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, selectable
-// fields, pruning, defaults and checks of types, required members and enumerations. Two doors: Connection() is an
-// in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in real time, good
-// enough for kubectl.
+// fields, pruning, defaults and checks of types, required members and enumerations. There are two endpoints:
+// Connection() is an in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in
+// real time, for processes such as kubectl.
 //
-// It is not a Kubernetes, and the judge is a real kube-apiserver. There is no admission, no garbage collector, no
-// controller and no conversion; built-in kinds are neither checked nor defaulted; of schemas, bounds, patterns, formats
-// and rules are not checked, and fieldValidation is ignored. Apply merges what is applied and notes the manager, but
-// nobody owns fields: it never conflicts, and never removes what a manager no longer applies.
+// It is not a full API server: the integration tests run against a real kube-apiserver. It has no admission, no garbage
+// collector, no controllers and no conversion. Built-in kinds are neither checked nor defaulted; bounds, patterns,
+// formats and rules of schemas are not checked, and fieldValidation is ignored. Apply merges the applied members and
+// records the manager but tracks no field ownership: it never conflicts, and never removes what a manager no longer
+// applies.
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
 
@@ -42,17 +43,17 @@ struct ClusterOptions {
   std::uint64_t seed = 1;
   bool simulated =
       true;  // false: real time on the process' executor, for Serve() and demos; RunUntilIdle() then does nothing
-  bool streaming_lists = true;  // send initial events and the end marker when asked [CLI FAKE-14 overruled: D18]
+  bool streaming_lists = true;  // answer watches with sendInitialEvents; false: refuse them
   bool bookmarks = true;
   std::size_t history = 100'000;  // events kept for watches; older ones give 410
-  Nanos latency{};                // of each answer, in virtual time
-  std::uint64_t behind = 0;       // lists that may come from the watch cache show so old a state: see Fault::behind
-  Trace replay{};                 // instead of the seed, if not empty
-  Shared<Observer> observer{};    // of the connections of Connection(); null: warnings go to standard error
+  Nanos latency{};                // of each response, in virtual time
+  std::uint64_t behind = 0;     // lists that may come from the watch cache are so many versions old; see Fault::behind
+  Trace replay{};               // instead of the seed, if not empty
+  Shared<Observer> observer{};  // of the connections of Connection(); null: warnings go to standard error
 };
 
-// A resource that the server knows. Built-in ones of the core, apps, coordination and apiextensions groups are there
-// from the start; a CRD that is created adds its own.
+// A resource that the server serves. Built-in ones of the core, apps, coordination and apiextensions groups exist from
+// the start; creating a CRD adds its resource.
 struct ResourceInfo {
   std::string group{}, version{}, plural{}, singular{}, kind{}, list_kind{};
   bool namespaced = true;
@@ -60,7 +61,7 @@ struct ResourceInfo {
   std::vector<std::string> short_names{};
 };
 
-// One write as a test wants to see it: "create pods default/new", "update orders/status default/first". [CLI FAKE]
+// One write in short form, for tests: "create pods default/new", "update orders/status default/first".
 struct Action {
   std::string verb{}, resource{}, subresource{}, namespace_{}, name{};
   std::string str() const;
@@ -71,21 +72,21 @@ struct Fault {
   std::string verb{};      // "list", "watch", "get", "create", ...; "" any
   std::string resource{};  // plural; "" any
   int times = 1;           // 0 or less: until ClearFaults()
-  int skip = 0;            // so many matching requests go through first
-  int status = 0;          // answered with this HTTP status and a Status body: 410, 429, 500, 503
+  int skip = 0;            // so many matching requests succeed first
+  int status = 0;          // respond with this HTTP status and a Status body: 410, 429, 500, 503
   std::string reason{};    // of that Status
-  std::string message{};   // of that Status; "": one of our own
+  std::string message{};   // of that Status; "": a default message
   int retry_after_seconds = 0;
   bool refuse = false;         // connection refused
-  bool stall = false;          // answers nothing, ever
+  bool stall = false;          // never respond
   int cut_after_bytes = -1;    // the connection breaks after so many bytes of the body
-  bool ends_well = false;      // it does not break there, the body ends as if that were all of it
+  bool ends_well = false;      // with cut_after_bytes: the body ends there as if complete, and the connection stays
   bool no_end_marker = false;  // a streaming list without the bookmark that ends the initial events
-  Nanos late_marker{};         // or that bookmark so much later: what happens meanwhile comes before it
+  Nanos late_marker{};         // or that bookmark so much later: events until then come before it
   bool drop_bookmarks = false;
-  // Answered from a cache that is so many resource versions behind, as far as the request allows it: a list or
-  // streaming list at "0", or not older than a version. A streaming list without a version begins with the old state
-  // too, and comes up to the newest before its marker.
+  // The response comes from a cache that is so many resource versions behind, if the request allows it: a list or
+  // streaming list at "0", or not older than a version. A streaming list without a version also begins with the old
+  // state, and catches up with the newest before its marker.
   std::uint64_t behind = 0;
   Nanos delay{};
 };
@@ -94,25 +95,26 @@ struct Fault {
 class Cluster {
  public:
   explicit Cluster(ClusterOptions options = {});
-  ~Cluster();  // closes connections and doors
+  ~Cluster();  // closes connections and endpoints
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // A connection through the first door. Each call gives a new one over the same server.
+  // A connection in virtual time. Each call returns a new connection to the same server.
   kgen::Connection Connection();
-  // The second door: binds 127.0.0.1:port (0: any) and gives a kubeconfig, as text. Errors: kUnavailable. Needs
-  // simulated = false.
+  // Serves on 127.0.0.1:port (0: any free port) in real time, and returns a kubeconfig as text. Needs simulated =
+  // false. Errors: kUnavailable.
   Result<std::string> Serve(std::uint16_t port = 0);
 
-  // Puts an object there as a client would with create, past faults and latency; unlike a client it may bring a status.
+  // Creates an object as a client would, but without faults and latency, and with its status.
   // Errors: as the server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
   Result<void> Add(const T& object) {
     return Add(std::string_view(Encode(object)));
   }
-  // Replaces an object as a client would with update, status included, past faults and latency. With a resourceVersion
-  // in it the update is conditional. Errors: as the server's.
+  // Updates an object as a client would, but without faults and latency, and with its status. If the object has a
+  // resourceVersion, the update is conditional.
+  // Errors: as the server's.
   Result<void> Update(std::string_view json);
   template <detail::HasTable T>
   Result<void> Update(const T& object) {
@@ -122,29 +124,28 @@ class Cluster {
   Result<std::string> Get(std::string_view resource, std::string_view namespace_, std::string_view name) const;
   std::vector<std::string> List(std::string_view resource) const;  // all namespaces, by key
   Result<void> Delete(std::string_view resource, std::string_view namespace_, std::string_view name);
-  // Replaces the stored bytes without any check: how an object that fits no schema gets there. A MODIFIED event tells
-  // of it.
+  // Replaces the stored bytes without any check, to store an object that fits no schema. Watches get a MODIFIED event.
   Result<void> Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name,
                        std::string_view json);
   void AddResource(ResourceInfo resource);
   std::uint64_t resource_version() const noexcept;  // of the last write
 
   // Faults.
-  void CutWatches();                                      // every open watch breaks off in the middle
+  void CutWatches();                                      // every open watch ends with a broken connection
   void EndWatches();                                      // every open watch ends cleanly, as by its server timeout
   void FailWatches(int status, std::string_view reason);  // every open watch ends with an ERROR event
   void Compact();  // forgets the history: resuming a watch from before now gives 410
-  void Restart();  // connections break, history is gone, objects stay
-  // As when etcd is restored from an older copy: SaveCopy() remembers the objects and the resource version of this
-  // moment (before the first call: no objects), RestoreCopy() goes back to them and restarts. What was written in
-  // between is lost, and its versions are given out again. Kinds that were installed meanwhile stay, without objects.
+  void Restart();  // connections break, the history is lost, objects stay
+  // As when etcd is restored from a backup: SaveCopy() saves the current objects and resource version (before the first
+  // call: no objects), RestoreCopy() returns to them and restarts. Writes in between are lost, and their versions are
+  // used again. Kinds that were installed in between stay, without objects.
   void SaveCopy();
   void RestoreCopy();
   void Inject(Fault fault);
   void ClearFaults();
 
-  // Every write of a client that reached the server, in order, refused and dry ones too (Add and Delete above are not
-  // among them, nor what an injected fault answered).
+  // Every write of a client that reached the server, in order, including refused ones and dry runs, but without the
+  // calls of Add, Update and Delete above and requests that an injected fault answered.
   std::vector<Action> Writes() const;
   void ClearWrites();
   struct Census {
@@ -154,8 +155,7 @@ class Cluster {
 
   // Only with simulated = true; throws kgen::Exception otherwise.
   Simulation& simulation();
-  // Runs until nothing but housekeeping is left. Throws kgen::Exception when the simulation says that it never ends:
-  // for tests.
+  // Runs until only housekeeping is left. Throws kgen::Exception when the simulation does not end.
   void RunUntilIdle();
   void Advance(Nanos duration);
 
@@ -164,8 +164,7 @@ class Cluster {
   Impl* impl_;
 };
 
-// The least of an object that a server takes, as JSON that turns into any generated type: no generated code is needed
-// here.
+// The smallest objects that a server accepts, as JSON that converts to any generated type. They need no generated code.
 class Minimal {
  public:
   explicit Minimal(std::string json) : json_(std::move(json)) {}
