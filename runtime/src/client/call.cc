@@ -38,7 +38,7 @@ void AnswerOperation<T>::OnBytes(std::string bytes) {
   bytes_ += bytes.size();
   if (bytes_ > request().max_answer_bytes) {
     return Finish(Fail(
-        Describe(Error(Code::kDecode, "the answer is larger than the " + std::to_string(request().max_answer_bytes) +
+        Describe(Error(Code::kDecode, "the response is larger than the " + std::to_string(request().max_answer_bytes) +
                                           " bytes of max_answer_bytes; list in pages, or raise the bound"))));
   }
   if (auto added = Add(std::move(bytes)); !added) Finish(Fail(Describe(added.error())));
@@ -52,7 +52,7 @@ void AnswerOperation<T>::OnEnd(HttpEnd end) {
     return Finish(std::move(answer));
   }
   if (end.result && head_.status != 0) return Refused();
-  const Error error = end.result ? Error(Code::kUnavailable, "the answer has no head") : end.result.error();
+  const Error error = end.result ? Error(Code::kUnavailable, "the response has no headers") : end.result.error();
   // Anything but a GET may have been carried out by the server before the connection went.
   if (request().method == "GET" && end.connection_lost && MayRetry()) {
     ++retries_;

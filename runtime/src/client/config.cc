@@ -33,7 +33,6 @@ std::string Number(double value) {
 
 }  // namespace
 
-// [CLI CFG-8]
 std::string rest::Config::ToString() const {
   const auto hide = [](const std::string& secret, std::string_view mark) {
     return secret.empty() ? std::string_view() : mark;
@@ -78,7 +77,7 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-// The paths of $KUBECONFIG, each once, in order. [CLI KCFG-3]
+// The paths of $KUBECONFIG, each once, in order.
 std::vector<std::string> SplitPaths(std::string_view list) {
   std::vector<std::string> paths;
   while (!list.empty()) {
@@ -129,10 +128,10 @@ Result<rest::Config> InClusterConfig(const Surroundings& around) {
   if (!token) return failed(token.error().message());
   config.bearer_token = Trim(*token);
   if (config.bearer_token.empty()) return failed("token file " + config.bearer_token_file + " is empty");
-  // Without a CA of its own the cluster may still be known to the system's roots. [CLI CFG-7]
+  // Without a CA file the system's roots may still verify the cluster.
   const std::string ca = around.service_account + "/ca.crt";
   if (Result<std::string> text = ReadFile("CA file", ca); text && !text->empty()) config.tls.ca_file = ca;
-  config.namespace_ = around.pod_namespace;  // [CLI KCFG-17]
+  config.namespace_ = around.pod_namespace;
   if (config.namespace_.empty()) {
     if (Result<std::string> text = ReadFile("namespace", around.service_account + "/namespace", 4096))
       config.namespace_ = Trim(*text);

@@ -40,7 +40,7 @@ class ConnectionCore : public SharedObject {
   static Shared<ConnectionCore> Of(const Connection& connection);
   static Connection Handle(Connection::Parts parts, Settings settings);
   static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
-  // Opens, or finds the connection of an equal config. [D16]
+  // Opens a connection, or finds the one of an equal config.
   static Result<Connection> Open(const rest::Config& config);
 
   const Shared<Transport> transport;

@@ -68,7 +68,7 @@ Registry& Connections() {
 
 Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
   const bool bad = std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (bad) return Fail(Code::kConfig, std::string(what) + " holds control characters");
+  if (bad) return Fail(Code::kConfig, std::string(what) + " contains control characters");
   return {};
 }
 
@@ -111,7 +111,7 @@ Result<Connection> OpenNew(rest::Config config) {
   if (!transport) return Fail(transport.error());
   parts.transport = *std::move(transport);
   Connection connection = ConnectionCore::Handle(std::move(parts), std::move(observer), std::move(settings));
-  // A token that only a file gives has to be there from the start. [CLI TRN-5, KCFG-10]
+  // If a file is the only source of the token, it must be readable from the start.
   const Shared<ConnectionCore> core = ConnectionCore::Of(connection);
   if (!config.bearer_token_file.empty()) {
     if (Result<std::string> token = core->token.Read(core->clock->Now()); !token) return Fail(token.error());

@@ -110,7 +110,7 @@ class Installation {
     if (!answer) return Fail(answer.error());
     json object = json::parse(answer->body, nullptr, false);
     if (!object.is_object())
-      return Fail(Code::kDecode, "customresourcedefinition " + name_ + ": the answer is no JSON object");
+      return Fail(Code::kDecode, "customresourcedefinition " + name_ + ": the response is not a JSON object");
     return object;
   }
 
@@ -154,7 +154,7 @@ class Installation {
 
 Result<json> ParseManifest(std::string_view text) {
   json manifest = json::parse(text, nullptr, false);
-  if (!manifest.is_object()) return Fail(Code::kInvalidArgument, "a manifest that is no JSON object");
+  if (!manifest.is_object()) return Fail(Code::kInvalidArgument, "the manifest is not a JSON object");
   const std::string kind = TextAt(manifest, {"kind"});
   const std::string version = TextAt(manifest, {"apiVersion"});
   if (kind != "CustomResourceDefinition" || version != "apiextensions.k8s.io/v1") {
@@ -162,7 +162,7 @@ Result<json> ParseManifest(std::string_view text) {
                                             "; expected apiextensions.k8s.io/v1 CustomResourceDefinition");
   }
   if (TextAt(manifest, {"metadata", "name"}).empty() || !At(manifest, {"spec"}).is_object()) {
-    return Fail(Code::kInvalidArgument, "a CustomResourceDefinition without metadata.name or spec");
+    return Fail(Code::kInvalidArgument, "the CustomResourceDefinition has no metadata.name or no spec");
   }
   return manifest;
 }

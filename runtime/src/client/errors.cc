@@ -48,7 +48,7 @@ struct Synthetic {
   std::string_view message;
 };
 
-// What an answer without a Status amounts to. [CLI ERR-4]
+// The reason and message for a response without a Status.
 Synthetic SyntheticOf(int http_status, std::string_view method) noexcept {
   switch (http_status) {
     case 400:
@@ -60,22 +60,22 @@ Synthetic SyntheticOf(int http_status, std::string_view method) noexcept {
     case 404:
       return {"NotFound", "the server has no such resource"};
     case 405:
-      return {"MethodNotAllowed", "the server does not allow this verb here"};
+      return {"MethodNotAllowed", "the server does not support this verb for the resource"};
     case 406:
-      return {"NotAcceptable", "the server cannot answer in JSON"};
+      return {"NotAcceptable", "the server cannot respond in JSON"};
     case 409:
-      if (method == "POST") return {"AlreadyExists", "the object is there already"};
-      return {"Conflict", "the object has changed meanwhile"};
+      if (method == "POST") return {"AlreadyExists", "the object already exists"};
+      return {"Conflict", "the object has been changed since it was read"};
     case 410:
-      return {"Gone", "the server has this no more"};
+      return {"Gone", "no longer exists on the server"};
     case 413:
-      return {"RequestEntityTooLarge", "the request is larger than the server takes"};
+      return {"RequestEntityTooLarge", "the request is larger than the server accepts"};
     case 415:
-      return {"UnsupportedMediaType", "the server does not read this media type"};
+      return {"UnsupportedMediaType", "the server does not support this media type"};
     case 422:
-      return {"Invalid", "the server takes the object for invalid"};
+      return {"Invalid", "the server rejected the object as invalid"};
     case 429:
-      return {"TooManyRequests", "the server has too many requests"};
+      return {"TooManyRequests", "the server has received too many requests"};
     case 503:
       return {"ServiceUnavailable", "the server is not available"};
     case 504:
@@ -83,8 +83,8 @@ Synthetic SyntheticOf(int http_status, std::string_view method) noexcept {
     default:
       break;
   }
-  if (http_status >= 500) return {"InternalError", "the server has failed"};
-  return {"", "the server gave an unexpected answer"};
+  if (http_status >= 500) return {"InternalError", "the server reported an internal error"};
+  return {"", "the server sent an unexpected response"};
 }
 
 std::optional<meta::v1::Status> ParseStatus(std::string_view body) {
@@ -113,7 +113,7 @@ std::string MediaType(std::string_view content_type) {
   return type;
 }
 
-// The text of an answer that is no Status, if it is text. [CLI REST-29]
+// The text of a response that is not a Status, if it is text.
 std::string Quote(const Answer& answer) {
   constexpr std::size_t kQuoted = 2048;
   const std::string type = MediaType(answer.content_type);
@@ -267,7 +267,7 @@ namespace kgen {
 Error WatchError(std::string_view status) {
   std::optional<meta::v1::Status> parsed = client::ParseStatus(status);
   if (parsed) return client::FromStatus(*std::move(parsed), 0);
-  return {Code::kDecode, "an ERROR event whose object is no Status"};
+  return {Code::kDecode, "an ERROR event whose object is not a Status"};
 }
 
 }  // namespace kgen

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a server says when it refuses, as an Error. The only place where reasons and HTTP codes become a Code. [CLI ERR]
+// Turns the error responses of a server into Errors. The only place where reasons and HTTP codes become a Code.
 #ifndef KGEN_SRC_CLIENT_ERRORS_H_
 #define KGEN_SRC_CLIENT_ERRORS_H_
 
@@ -22,15 +22,13 @@ struct Answer {
   std::string_view body{};
 };
 
-// The reason decides; the HTTP code where the reason is empty or not known, and for 413 and 429 always. [CLI ERR-1,
-// ERR-2]
+// The reason decides. The HTTP code decides if the reason is empty or unknown, and always for 413 and 429.
 Code CodeOf(std::string_view reason, int http_status) noexcept;
 
-// Of an answer outside 2xx: the body's Status, or one made from the HTTP code and the text. [CLI REST-28, REST-29,
-// ERR-4]
+// The Error of a response other than 2xx: from the Status in its body, or from the HTTP code and the text.
 Error ErrorOf(const Answer& answer);
 
-// The failure that a body with a 2xx code holds nevertheless. [CLI REST-31]
+// The failure in the body of a 2xx response: a Status that is not Success.
 std::optional<Error> FailureIn(std::string_view body);
 
 // What a call ends with when an allocation fails. Each connection asks for it when it is made, so that it needs no
@@ -43,7 +41,7 @@ Error OutOfMemory(std::string_view what);
 // those.
 std::optional<Error> NotJson(const Answer& answer);
 
-// Whole seconds; nothing for a date or no header. [CLI REST-19]
+// Whole seconds; nothing for a date or no header.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;
 
 }  // namespace kgen::client

@@ -4,7 +4,7 @@
 //
 //   Pool, Session --> Wire (TLS) --> TcpStream --> EventLoop's thread
 //
-// Everything that is called back runs on the loop's thread, and nothing there may block. [D9]
+// All callbacks run on the loop's thread and must not block.
 #ifndef KGEN_SRC_CLIENT_EVENT_LOOP_H_
 #define KGEN_SRC_CLIENT_EVENT_LOOP_H_
 

@@ -148,7 +148,7 @@ Result<bool> IsInteractive(const rest::ExecConfig& exec) {
   if (terminal && !exec.stdin_unavailable) return true;
   if (exec.interactive_mode == Mode::kIfAvailable) return false;
   return Wrong(terminal ? "it needs a terminal, and standard input is reserved (stdin_unavailable)"
-                        : "it needs a terminal (interactiveMode is Always), and standard input is none");
+                        : "it needs a terminal (interactiveMode is Always), and standard input is not one");
 }
 
 }  // namespace
@@ -185,40 +185,39 @@ Result<Shared<const Credential>> ParseExecCredential(std::string text, std::stri
   if (Trim(text).empty()) return Wrong("it printed nothing to standard output");
   const auto parsed = yaml::Parse(std::move(text));
   if (!parsed || parsed->documents().size() != 1 || !parsed->documents()[0].is_map()) {
-    return Wrong("what it printed to standard output is no JSON object");
+    return Wrong("its standard output is not a JSON object");
   }
   const yaml::Node& answer = parsed->documents()[0];
-  if (TextMember(answer, "kind") != "ExecCredential") return Wrong("its answer is not of kind ExecCredential");
+  if (TextMember(answer, "kind") != "ExecCredential") return Wrong("its output is not of kind ExecCredential");
   if (TextMember(answer, "apiVersion") != api_version) {
-    return Wrong("its answer has another apiVersion than the \"" + std::string(api_version) +
-                 "\" that it was asked for");
+    return Wrong("its output has another apiVersion than the \"" + std::string(api_version) + "\" that was requested");
   }
   const yaml::Node* status = answer.Find("status");
-  if (status == nullptr || !status->is_map()) return Wrong("its answer has no status");
+  if (status == nullptr || !status->is_map()) return Wrong("its output has no status");
   const auto token = TextMember(*status, "token");
   const auto certificate = TextMember(*status, "clientCertificateData"), key = TextMember(*status, "clientKeyData");
   const auto expires = TextMember(*status, "expirationTimestamp");
-  if (!token || !certificate || !key || !expires) return Wrong("a member of its answer's status is not text");
+  if (!token || !certificate || !key || !expires) return Wrong("a member of its output's status is not a string");
   if (certificate->empty() != key->empty()) {
-    return Wrong(key->empty() ? "its answer has clientCertificateData without clientKeyData"
-                              : "its answer has clientKeyData without clientCertificateData");
+    return Wrong(key->empty() ? "its output has clientCertificateData without clientKeyData"
+                              : "its output has clientKeyData without clientCertificateData");
   }
-  if (token->empty() && key->empty()) return Wrong("its answer has neither a token nor a client certificate");
-  if (HasControls(*token)) return Wrong("its token holds control characters");
+  if (token->empty() && key->empty()) return Wrong("its output has neither a token nor a client certificate");
+  if (HasControls(*token)) return Wrong("its token contains control characters");
   auto credential = MakeShared<Credential>();
   credential->token = *token;
   credential->certificate_pem = *certificate;
   credential->key_pem = *key;
   if (!expires->empty()) {
     const Result<MicroTime> time = MicroTime::Parse(*expires);
-    if (!time) return Wrong("its expirationTimestamp is no RFC 3339 time");
+    if (!time) return Wrong("its expirationTimestamp is not an RFC 3339 time");
     credential->expires = time->value();
   }
   if (!certificate->empty()) {
     rest::TlsConfig tls;
     tls.certificate_data = *certificate;
     tls.key_data = *key;
-    if (auto usable = net::TlsContext::ForClient(tls); !usable) return Wrong("its answer: " + usable.error().message());
+    if (auto usable = net::TlsContext::ForClient(tls); !usable) return Wrong("its output: " + usable.error().message());
   }
   return Shared<const Credential>(std::move(credential));
 }
@@ -363,7 +362,8 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
   if (!outcome) {
     const Error& error = outcome.error();
     if (run.too_long) return Fail(Failure("had not ended after " + DurationText(kLongestRun) + ", and was killed", ""));
-    if (error.code() == Code::kCancelled) return Fail(Failure("was killed, because nobody waited for it", ""));
+    if (error.code() == Code::kCancelled)
+      return Fail(Failure("was killed because no request waited for it any more", ""));
     if (error.code() == Code::kDecode) return Fail(Failure("was killed: " + error.message(), ""));
     std::string what = "cannot be started: " + error.message();
     if (!exec.command.contains('/')) what += " (it is looked for in PATH)";

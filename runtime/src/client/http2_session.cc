@@ -52,7 +52,7 @@ std::string BrokenRule(std::uint32_t http2_error, std::string_view words) {
         words = "a header block that cannot be decoded";
         break;
       case NGHTTP2_FRAME_SIZE_ERROR:
-        words = "a frame of a wrong size";
+        words = "a frame of the wrong size";
         break;
       default:
         break;
@@ -234,7 +234,7 @@ void Session::Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls) {
 void Session::OnWireOpen() {
   if (wire_->alpn() != "h2") {
     const Error error = Broken(
-        "the server speaks no HTTP/2 (it did not choose h2 in the TLS handshake); does a proxy in between speak "
+        "the server does not speak HTTP/2 (it did not choose h2 in the TLS handshake); does a proxy in between speak "
         "HTTP/1 only?",
         Code::kTls);
     return End(&error);
@@ -343,7 +343,7 @@ void Session::Finish(HttpExchange& exchange, HttpEnd end) { Detach(exchange)->Fi
 void Session::Cancel(HttpExchange& exchange) {
   nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, exchange.stream, NGHTTP2_CANCEL);
   HttpEnd end = Fail(Code::kCancelled, "the request was cancelled");
-  end.progress = name_ + (exchange.head_given ? " had not sent all of its answer" : " had not answered yet");
+  end.progress = name_ + (exchange.head_given ? " had not sent its whole response" : " had not answered yet");
   Finish(exchange, std::move(end));
   Flush();
   TellRoom();
@@ -414,7 +414,7 @@ void Session::OnWireBytes(std::string_view plain) {
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
     const Error error =
-        Broken("the server speaks no HTTP/2, it answered in HTTP/1; is it an API server, or a proxy in between?",
+        Broken("the server does not speak HTTP/2, it responded in HTTP/1; is it an API server, or a proxy in between?",
                tls_ ? Code::kTls : Code::kUnavailable);
     return End(&error);
   }
@@ -494,7 +494,7 @@ void Session::OnTick() {
   if (ping_open_) {
     if (now - ping_sent_ < options_.ping_timeout) return Arm(options_.ping_timeout - (now - ping_sent_));
     const Error error =
-        Broken("the server is silent, no answer to a PING within " + client::DurationText(options_.ping_timeout));
+        Broken("the server did not answer a PING within " + client::DurationText(options_.ping_timeout));
     return End(&error);
   }
   if (!streams_.empty()) {

@@ -95,11 +95,11 @@ class Session final : public SharedObject, private Wire::User {
   void Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority);
   void Cancel(HttpExchange& exchange);
   void Credit(HttpExchange& exchange);
-  // For a connection that was made with certificates of yesterday: nothing new starts on it, what is under way runs to
-  // its end. Watches have none, so they end as if the server had ended them, and whoever wants one opens it again; one
-  // that is not yet answered starts elsewhere. [CLI TRN-10]
+  // For a connection that was opened with certificates that have since been replaced: starts no new requests, and lets
+  // running ones finish. A watch would never finish, so it ends as if the server had ended it, and its reader opens it
+  // again; a watch without a response yet moves to another connection.
   void Retire();
-  // How far an opening session has come, as part of a message.
+  // How far the opening of the session has come, as part of a message.
   std::string_view Progress() const;
   // Ends every exchange with `why`, and the connection. The owner is not told.
   void Close(const Error& why);

@@ -208,8 +208,8 @@ void Pool::CheckFilesAfter(Nanos interval) {
   if (has_files_ && (!files_checked_ || clock_->Now() - *files_checked_ >= interval)) CheckFiles();
 }
 
-// Certificates in files are replaced while connections live, and servers look at them with every request. What cannot
-// be read leaves the old ones. [CLI TRN-10, TRN-11]
+// Certificate files are replaced while connections live, and servers check the certificate with every request. Files
+// that cannot be read leave the old certificates in use.
 void Pool::CheckFiles() {
   if (closed_ || std::exchange(checking_, true)) return;
   const Shared<Pool> self(this);
@@ -340,7 +340,7 @@ void Pool::FailWaiting(const Error& error) {
   for (const auto& exchange : failed) exchange->Finish(Fail(error));
 }
 
-// The observer is code of the user, which does not belong on this thread; on one strand, events keep their order. [D9]
+// The observer is user code, which must not run on this thread. A strand keeps its events in order.
 void Pool::Observe(bool up, const Error* error) {
   if (!parts_.observer) return;
   std::optional<Error> why;

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The real transport: HTTP/2 over TLS (https://) or over TCP with prior knowledge (http://). [D16]
+// The real transport: HTTP/2 over TLS (https://) or over TCP with prior knowledge (http://).
 //
 //   Http2Transport --Post--> Pool (queues, connections) --> Session (one connection) --> Wire (TLS) --> TcpStream
 //
-// All of it runs on the I/O thread of the process, which the first request starts and which is joined at exit. Names
-// are resolved and certificate files compared through Executor::BlockingShort; the observer is told on a strand. [D9]
+// All of it runs on the I/O thread of the process, which the first request starts and which is joined at exit.
+// Resolving names and reading certificate files run in Executor::BlockingShort; the observer is called on a strand.
 #ifndef KGEN_SRC_CLIENT_HTTP2_TRANSPORT_H_
 #define KGEN_SRC_CLIENT_HTTP2_TRANSPORT_H_
 
@@ -33,8 +33,8 @@ struct Http2Options {
   Nanos ping_interval = std::chrono::seconds(5);         // of silence while requests are under way
   Nanos ping_timeout = std::chrono::seconds(5);          // until a connection without an answer is given up
   Nanos idle_timeout = std::chrono::minutes(5);          // without a request, until a connection is closed
-  Nanos file_check = std::chrono::minutes(1);            // between looks at certificate files, when requests come
-  Nanos file_check_on_401 = std::chrono::seconds(1);     // and when the server no longer knows us [CLI TRN-10]
+  Nanos file_check = std::chrono::minutes(1);            // between reads of certificate files, while there are requests
+  Nanos file_check_on_401 = std::chrono::seconds(1);     // and after a 401, when the certificate may be outdated
   std::uint32_t stream_window = 256 * 1024;              // what a reader that stands still holds back
   std::uint32_t connection_window = 16 * 1024 * 1024;    // for all streams; returned at once
   std::size_t max_head_bytes = 256 * 1024;               // of a response

@@ -58,7 +58,7 @@ class Members {
     Fault(*Find(key), std::string(key) + ": not base64");
     return {};
   }
-  // Relative to the folder of the file that the entry stands in. [CLI KCFG-6]
+  // Relative to the folder of the file that contains the entry.
   std::string Path(std::string_view key) {
     std::string path = Text(key);
     const std::size_t slash = entry_.file->path.rfind('/');
@@ -237,7 +237,7 @@ Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   return ApplyExec(*exec, config.exec);
 }
 
-// Nothing secret goes over a connection that everybody can read. [CLI KCFG-9]
+// Secrets are not sent over a connection without TLS.
 void DropCredentials(rest::Config& config) {
   config.bearer_token.clear();
   config.bearer_token_file.clear();
@@ -322,9 +322,9 @@ Result<void> Kubeconfig::AddList(const KubeconfigFile& file, const yaml::Node& d
       return Wrong(file, name != nullptr ? name->mark() : item.mark(), std::string(list) + ": an entry without a name");
     }
     const auto before = std::ranges::find(seen, name->text(), &std::pair<std::string_view, yaml::Mark>::first);
-    if (before != seen.end()) {  // [CLI KCFG-1]
+    if (before != seen.end()) {
       return Wrong(file, name->mark(),
-                   std::string(list) + ": " + Quoted(name->text()) + " stands twice, first at " +
+                   std::string(list) + ": " + Quoted(name->text()) + " appears twice, first at " +
                        std::to_string(before->second.line) + ':' + std::to_string(before->second.column));
     }
     seen.emplace_back(name->text(), name->mark());
@@ -364,7 +364,7 @@ Result<rest::Config> Kubeconfig::Resolve(std::string_view name) const {
   rest::Config config;
   config.namespace_ = members.Text("namespace");
   if (!config.namespace_.empty() && !IsDnsLabel(config.namespace_)) {
-    members.FaultAtKey("namespace", Quoted(config.namespace_) + " is no name of a namespace");
+    members.FaultAtKey("namespace", Quoted(config.namespace_) + " is not a valid namespace");
   }
   if (cluster_name.empty()) members.FaultHere("\"cluster\" is missing");
   const KubeconfigEntry* cluster = FindEntry(clusters_, cluster_name);

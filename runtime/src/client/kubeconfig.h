@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Kubeconfig files: read, merged, and one context of them as a rest::Config. [CLI KCFG]
+// Reads and merges kubeconfig files, and turns one context into a rest::Config.
 #ifndef KGEN_SRC_CLIENT_KUBECONFIG_H_
 #define KGEN_SRC_CLIENT_KUBECONFIG_H_
 
@@ -27,7 +27,7 @@ struct KubeconfigEntry {
   const KubeconfigFile* file = nullptr;
 };
 
-// The files of a list, merged: the first that names an entry gives the whole of it. [CLI KCFG-5]
+// The merged files of a list: the first file that names an entry supplies the whole entry.
 // Ownership: owns the files; entries point into them. Move-only.
 class Kubeconfig {
  public:

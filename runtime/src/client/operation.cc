@@ -14,7 +14,7 @@ namespace kgen::client {
 namespace {
 
 constexpr std::size_t kLargestRefusal = 1u << 20;
-constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // a limiter's wait [CLI REST-17]
+constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // shorter waits for the limiter are not reported
 
 }  // namespace
 

@@ -17,7 +17,7 @@ PageCursor::PageCursor(RawResource resource, ListOptions options)
 Result<void> TokenCycle::Follow(std::string_view token) {
   if (steps_ > 0 && token == remembered_) {
     return Fail(Code::kDecode,
-                "the server sends a continue token for the second time, so its list would never end; the token is \"" +
+                "the server sent the same continue token twice, so its list would never end; the token is \"" +
                     std::string(token.substr(0, 80)) + "\"");
   }
   if (++steps_ < limit_) return {};

@@ -13,8 +13,8 @@
 
 namespace kgen::client {
 
-// Blocks. The end is a progress timer, not the deadline of a Waiter: a simulation that runs until it is idle has to go
-// on. [D10] Errors: kCancelled  `stop` was requested
+// Blocks for `delay`. Uses a progress timer and not the deadline of a Waiter, so that a simulation that runs until it
+// is idle does not end here. Errors: kCancelled  `stop` was requested
 inline Result<void> Pause(Executor& executor, std::string_view what, Nanos delay, std::stop_token stop = {}) {
   const Shared<Waiter> waiter = executor.MakeWaiter(what);
   const Timer timer = executor.clock()->After(delay, TimerKind::kProgress, [waiter] { waiter->Notify(); });

@@ -213,7 +213,7 @@ void ProxyTunnel::OnTcpRead(std::string_view bytes) {
     return OnHead(std::string_view(answer).substr(0, end), std::string_view(answer).substr(end + 4));
   }
   if (answer_.size() > kLargestHead || !std::string_view("HTTP/1.").starts_with(answer_.substr(0, 7))) {
-    Finish(Fail(Code::kUnavailable, "what the proxy answered is not HTTP/1.1"));
+    Finish(Fail(Code::kUnavailable, "the proxy's response is not HTTP/1.1"));
   }
 }
 
@@ -227,7 +227,7 @@ void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
   const std::string_view line = head.substr(0, head.find("\r\n"));
   const std::string_view status = line.substr(std::min<std::size_t>(line.find(' '), line.size() - 1) + 1);
   if (!line.starts_with("HTTP/1.") || status.size() < 3) {
-    return Finish(Fail(Code::kUnavailable, "what the proxy answered is not HTTP/1.1"));
+    return Finish(Fail(Code::kUnavailable, "the proxy's response is not HTTP/1.1"));
   }
   if (status.starts_with('2')) {
     stream_->Unread(std::string(rest));

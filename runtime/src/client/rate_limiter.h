@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The token bucket behind Config::qps and burst. [CLI CFG-5, RTY-6]
+// The token bucket behind Config::qps and burst.
 #ifndef KGEN_SRC_CLIENT_RATE_LIMITER_H_
 #define KGEN_SRC_CLIENT_RATE_LIMITER_H_
 

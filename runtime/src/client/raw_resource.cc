@@ -11,8 +11,8 @@ namespace {
 Result<void> CheckSegment(std::string_view what, std::string_view text) {
   if (text.empty()) return Fail(Code::kInvalidArgument, std::string(what) + " is empty");
   if (text == "." || text == ".." || text.find_first_of("/%") != std::string_view::npos) {
-    return Fail(Code::kInvalidArgument,
-                std::string(what) + " \"" + std::string(text) + "\" may not be \".\" or \"..\" nor hold '/' or '%'");
+    return Fail(Code::kInvalidArgument, std::string(what) + " \"" + std::string(text) +
+                                            "\" must not be \".\" or \"..\" and must not contain '/' or '%'");
   }
   return {};
 }
@@ -77,7 +77,7 @@ Result<ApiRequest> OfObject(std::string_view method, std::string_view verb, cons
   return request;
 }
 
-// The namespace that a body goes to: the client's, or the object's for a client of all namespaces. [GEN CLI-03]
+// The namespace of a write: the client's, or the object's for a client of all namespaces.
 Result<std::string_view> Target(const KindInfo& kind, std::string_view client, std::string_view object) {
   if (kind.scope == Scope::kCluster || object.empty() || object == client) return client;
   if (client.empty()) return object;
@@ -174,7 +174,7 @@ Result<ApiRequest> RawResource::Patch(std::string_view name, std::string_view su
                                       const PatchOptions& options) const {
   Result<ApiRequest> request = OfObject("PATCH", "patch", *kind_, namespace_, name, subresource);
   if (!request) return request;
-  // Apply always says whether it forces; the other kinds of patch may not. [CLI TYP-4]
+  // Apply always sends `force`; the other kinds of patch must not.
   const bool apply = patch.content_type.starts_with("application/apply-patch");
   const std::string_view force = !apply ? "" : options.force ? "true" : "false";
   request->query = WriteQuery(options.dry_run, options.field_manager, options.field_validation, force);

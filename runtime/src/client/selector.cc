@@ -13,7 +13,7 @@ namespace {
 
 bool IsAlnum(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// What a label's value, and the name in its key, may look like. [CLI SEL-3]
+// Is this a valid label value, or the name part of a label key?
 bool IsLabelName(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 && IsAlnum(text.front()) && IsAlnum(text.back()) &&
          std::ranges::all_of(text, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
@@ -52,7 +52,7 @@ std::string Join(const std::vector<std::string>& values) {
 
 }  // namespace
 
-// Reads the text form, token by token. The first fault is kept, with its place. [CLI SEL-1, SEL-2]
+// Parses the text form, token by token. Keeps the first fault, with its position.
 class Selector::Parser {
  public:
   explicit Parser(std::string_view text) noexcept : text_(text) {}
@@ -174,7 +174,6 @@ Selector Selector::Nothing() {
 
 Result<Selector> Selector::Parse(std::string_view text) { return Parser(text).Parse(); }
 
-// [CLI SEL-7]
 Result<Selector> Selector::From(const Optional<meta::v1::LabelSelector>& selector) {
   if (!selector.has_value()) return Nothing();
   Selector made;
@@ -192,8 +191,9 @@ Result<Selector> Selector::From(const Optional<meta::v1::LabelSelector>& selecto
     if (expression.operator_ == "Exists") op = Operator::kExists;
     if (expression.operator_ == "DoesNotExist") op = Operator::kDoesNotExist;
     if (!op) {
-      return Fail(Code::kInvalidArgument, "matchExpressions: \"" + expression.operator_.str() +
-                                              "\" is no operator; In, NotIn, Exists and DoesNotExist are");
+      return Fail(Code::kInvalidArgument,
+                  "matchExpressions: \"" + expression.operator_.str() +
+                      "\" is not an operator; the operators are In, NotIn, Exists and DoesNotExist");
     }
     Result<Requirement> requirement = Make(expression.key, *op, std::move(values));
     if (!requirement) return Fail(requirement.error().With("matchExpressions"));
@@ -203,11 +203,10 @@ Result<Selector> Selector::From(const Optional<meta::v1::LabelSelector>& selecto
   return made;
 }
 
-// [CLI SEL-3, SEL-6]
 Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, std::vector<std::string> values) {
   const auto failed = [](const std::string& message) { return Fail(Code::kInvalidArgument, message); };
   const std::string name = '"' + std::string(key) + '"';
-  if (!IsLabelKey(key)) return failed(name + " is no key of a label");
+  if (!IsLabelKey(key)) return failed(name + " is not a valid label key");
   Requirement made{.key = std::string(key), .op = op, .values = std::move(values)};
   switch (op) {
     case Operator::kExists:
@@ -216,12 +215,12 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
       return made;
     case Operator::kIn:
     case Operator::kNotIn:
-      if (made.values.empty()) return failed(name + ": In and NotIn want at least one value");
+      if (made.values.empty()) return failed(name + ": In and NotIn need at least one value");
       break;
     case Operator::kGreaterThan:
     case Operator::kLessThan: {
       const std::optional<std::int64_t> number = ParseInt(made.values[0]);
-      if (!number) return failed(name + ": \"" + made.values[0] + "\" is no integer");
+      if (!number) return failed(name + ": \"" + made.values[0] + "\" is not an integer");
       made.number = *number;
       return made;
     }
@@ -229,21 +228,20 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
       break;
   }
   for (const std::string& value : made.values) {
-    if (!value.empty() && !IsLabelName(value)) return failed(name + ": \"" + value + "\" is no value of a label");
+    if (!value.empty() && !IsLabelName(value)) return failed(name + ": \"" + value + "\" is not a valid label value");
   }
   std::ranges::sort(made.values);
   made.values.erase(std::ranges::unique(made.values).begin(), made.values.end());
   return made;
 }
 
-// By key, and by text for terms of one key, so that equal selectors print alike. [CLI SEL-5]
+// By key, and by text for terms of the same key, so that equal selectors have the same text.
 void Selector::Sort() {
   std::ranges::sort(requirements_, [](const Requirement& a, const Requirement& b) {
     return a.key != b.key ? a.key < b.key : a.str() < b.str();
   });
 }
 
-// [CLI SEL-4]
 bool Selector::Requirement::Matches(const Map<String>& labels) const noexcept {
   const auto found = labels.find(key);
   const bool has = found != labels.end();

@@ -41,7 +41,7 @@ void StreamOperation::Refused() {
 
 void StreamOperation::OnEnd(HttpEnd end) {
   if (!end.result) return Finish(Fail(Describe(end.result.error())));
-  if (head_.status == 0) return Finish(Fail(Describe(Error(Code::kUnavailable, "the answer has no head"))));
+  if (head_.status == 0) return Finish(Fail(Describe(Error(Code::kUnavailable, "the response has no headers"))));
   if (!Succeeded()) return Refused();
   Finish({});
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A request whose answer is handed on as it comes. [CLI REST-27, REST-36]
+// A request whose response is passed on as it arrives.
 #ifndef KGEN_SRC_CLIENT_STREAM_H_
 #define KGEN_SRC_CLIENT_STREAM_H_
 

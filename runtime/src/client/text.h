@@ -12,10 +12,10 @@
 
 namespace kgen::client {
 
-// Percent-encodes what may not stand in one segment of a path, once. [GEN CLI-05]
+// Percent-encodes, once, every character that is not allowed in a path segment.
 std::string EscapeSegment(std::string_view text);
 
-// Collects "key=value" pairs; Add() in byte order of the keys gives a sorted query. [CLI REST-7]
+// Collects "key=value" pairs. Call Add() in byte order of the keys to get a sorted query.
 class QueryBuilder {
  public:
   void Add(std::string_view key, std::string_view value);

@@ -75,7 +75,7 @@ Result<std::size_t> AddTrust(X509_STORE* store, const Pem& pem) {
     ++count;
   }
   ERR_clear_error();
-  if (count == 0) return Fail(Code::kConfig, pem.origin + ": holds no certificate in PEM form");
+  if (count == 0) return Fail(Code::kConfig, pem.origin + ": contains no certificate in PEM form");
   return count;
 }
 
@@ -84,7 +84,7 @@ Result<void> UseIdentity(SSL_CTX* context, const Pem& chain, const Pem& key) {
   const Certificate leaf{PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)};
   if (!leaf) {
     ERR_clear_error();
-    return Fail(Code::kConfig, chain.origin + ": holds no certificate in PEM form");
+    return Fail(Code::kConfig, chain.origin + ": contains no certificate in PEM form");
   }
   if (SSL_CTX_use_certificate(context, leaf.get()) != 1) return Fail(Code::kConfig, chain.origin + ": " + LastError());
   while (const Certificate next{PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)}) {
@@ -97,7 +97,7 @@ Result<void> UseIdentity(SSL_CTX* context, const Pem& chain, const Pem& key) {
     const bool locked = key.text.find("ENCRYPTED") != std::string::npos;
     ERR_clear_error();
     return Fail(Code::kConfig, key.origin + (locked ? ": is encrypted; keys with a passphrase are not supported"
-                                                    : ": holds no private key in PEM form"));
+                                                    : ": contains no private key in PEM form"));
   }
   if (SSL_CTX_use_PrivateKey(context, pkey.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
     ERR_clear_error();
@@ -137,7 +137,7 @@ std::string SubjectsOf(X509* certificate) {
     }
     text += (text.empty() ? "" : ", ") + one;
   }
-  return text.empty() ? "nobody (it has no names)" : text;
+  return text.empty() ? "no name at all" : text;
 }
 
 std::string Problem(int error, X509* certificate, const std::string& name) {
@@ -162,7 +162,7 @@ std::string Problem(int error, X509* certificate, const std::string& name) {
              "; if it is the right one, the config's certificate-authority lacks it";
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       return "the signature of the certificate of " + subject +
-             " is not by the trusted authority of that name: an authority that was made anew?";
+             " was not made by the trusted authority of that name; was the authority recreated?";
     default:
       return "the certificate of " + subject + " was refused: " + X509_verify_cert_error_string(error);
   }
@@ -355,7 +355,7 @@ Result<TlsEngine> TlsEngine::Client(const Shared<TlsContext>& context, const std
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     const int set =
         ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) : SSL_set1_host(ssl, name.c_str());
-    if (set != 1) return Fail(Code::kConfig, "'" + name + "' is no name that a certificate can be for");
+    if (set != 1) return Fail(Code::kConfig, "'" + name + "' is not a name that a certificate can have");
     SSL_set_verify(ssl, SSL_VERIFY_PEER, &TlsEngine::OnVerify);
   } else {
     SSL_set_verify(ssl, SSL_VERIFY_NONE, nullptr);
@@ -395,7 +395,7 @@ Error TlsEngine::Failure(int result, std::string_view doing) {
              reason == SSL_R_PACKET_LENGTH_TOO_LONG) {
     words = "the server does not speak TLS; is the port right, or does its address begin with http://?";
   } else if (reason == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) {
-    words = "the server speaks no HTTP/2; does a proxy in between speak HTTP/1 only?";
+    words = "the server does not speak HTTP/2; does a proxy in between speak HTTP/1 only?";
   } else if (reason > SSL_AD_REASON_OFFSET) {
     const int alert = reason - SSL_AD_REASON_OFFSET;
     // "tlsv13 alert certificate required"; OpenSSL's list of alerts by number is not complete.
@@ -405,7 +405,7 @@ Error TlsEngine::Failure(int result, std::string_view doing) {
     words = "the server refused: " + std::string(text.substr(name == std::string_view::npos ? 0 : name + 6));
     if (alert == SSL_AD_CERTIFICATE_REQUIRED || alert == SSL_AD_BAD_CERTIFICATE || alert == SSL_AD_UNKNOWN_CA ||
         alert == SSL_AD_CERTIFICATE_UNKNOWN || alert == SSL_AD_CERTIFICATE_EXPIRED) {
-      words += " (it wants another client certificate than the config's, if that has one)";
+      words += " (it requires another client certificate than the config's, if that has one)";
     }
   } else {
     const char* text = ERR_reason_error_string(error);

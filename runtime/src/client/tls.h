@@ -27,12 +27,12 @@ namespace kgen::net {
 // Certificates, key and trust, read and checked. Immutable; any thread.
 class TlsContext : public SharedObject {
  public:
-  // Reads the files that `config` names, so it may block. Data wins over files. [CLI CFG-10, TRN-7, TRN-8, TRN-9]
+  // Reads the files that `config` names, so it may block. Data wins over files.
   // Errors: kConfig  a file cannot be read, PEM is malformed, the key is not the certificate's, CA together with
   // insecure
   static Result<Shared<TlsContext>> ForClient(const rest::TlsConfig& config);
-  // One of the files as they are now, if they have changed since this one was made by ForClient(config). Null if they
-  // have not, and if they cannot be used: then this one stays. May block. [CLI TRN-10, TRN-11]
+  // A context from the current files, if they have changed since ForClient(config) made this one. Null if they have not
+  // changed or cannot be used: then this one stays in use. May block.
   Shared<TlsContext> Renewed(const rest::TlsConfig& config) const;
 
   struct Server {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The bearer token: fixed, or from a file that is rotated under our feet. [CLI TRN-4..TRN-6]
+// The bearer token: fixed, or from a file that may be replaced at any time.
 #ifndef KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 #define KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 

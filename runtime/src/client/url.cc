@@ -42,13 +42,13 @@ std::string_view CheckAuthority(std::string_view authority) {
     const std::string_view rest = authority.substr(close + 1);
     if (rest.empty()) return "";
     if (rest[0] != ':') return "only a port may follow ']'";
-    return IsPort(rest.substr(1)) ? "" : "the port is no number from 1 to 65535";
+    return IsPort(rest.substr(1)) ? "" : "the port is not a number from 1 to 65535";
   }
   const std::size_t colon = authority.find(':');
   if (!IsHostName(authority.substr(0, colon))) return "no host name";
   if (colon == std::string_view::npos) return "";
-  if (authority.find(':', colon + 1) != std::string_view::npos) return "an IPv6 address wants brackets";
-  return IsPort(authority.substr(colon + 1)) ? "" : "the port is no number from 1 to 65535";
+  if (authority.find(':', colon + 1) != std::string_view::npos) return "an IPv6 address needs brackets";
+  return IsPort(authority.substr(colon + 1)) ? "" : "the port is not a number from 1 to 65535";
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& t
   const std::string_view authority = rest.substr(0, slash);
   std::string_view path = rest.substr(slash);
   while (path.ends_with('/')) path.remove_suffix(1);
-  if (!has_scheme && !path.empty()) return failed("with a path it wants a scheme, as in https://host/path");
+  if (!has_scheme && !path.empty()) return failed("with a path it needs a scheme, as in https://host/path");
   if (const std::string_view wrong = CheckAuthority(authority); !wrong.empty()) return failed(wrong);
   if (path.find_first_of(" \t\r\n") != std::string_view::npos) return failed("blanks in the path");
   url.origin = (url.tls ? "https://" : "http://") + std::string(authority);

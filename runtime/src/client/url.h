@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Config::host, taken apart. [CLI CFG-1, CFG-2]
+// Parses Config::host.
 #ifndef KGEN_SRC_CLIENT_URL_H_
 #define KGEN_SRC_CLIENT_URL_H_
 

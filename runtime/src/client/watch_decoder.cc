@@ -86,8 +86,9 @@ class Frame {
   }
 
   std::optional<Fault> MissingMember(std::string_view type, std::string_view object) const {
-    if (!type.starts_with('"')) return Fault{type.empty() ? "an event without a type" : "the type is no text", begin_};
-    if (!object.starts_with('{')) return Fault{"an event without an object", begin_};
+    if (!type.starts_with('"'))
+      return Fault{type.empty() ? "the event has no type" : "the type is not a string", begin_};
+    if (!object.starts_with('{')) return Fault{"the event has no object", begin_};
     return std::nullopt;
   }
 

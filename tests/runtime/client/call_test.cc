@@ -108,7 +108,7 @@ TEST_F(CallTest, RetriesEveryVerbAfter429And5xxWithRetryAfter) {
     const TimePoint before = executor_->manual_clock()->Now();
     EXPECT_TRUE(connection().Call(Post()).has_value()) << status;
     EXPECT_EQ(executor_->manual_clock()->Now() - before, 2s);
-    EXPECT_EQ(transport_->last().request().body, "{}") << "the body is sent again from its start [REST-22]";
+    EXPECT_EQ(transport_->last().request().body, "{}") << "the body is sent again from its start";
   }
 }
 

@@ -120,10 +120,10 @@ TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt) {
 TEST(ErrorOf, NamesTheMediaTypeAndSaysTheTextOnce) {
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 502, .content_type = "Text/HTML; charset=utf-8", .body = "<h1>no</h1>"})
                 .ToString(),
-            "the server has failed (HTTP 502, text/html): <h1>no</h1> (ServerError, 502)");
-  EXPECT_EQ(
-      ErrorOf({.method = "GET", .status = 502, .content_type = "application/grpc", .body = "\1"}).ToString(),
-      "the server has failed (HTTP 502, application/grpc) (ServerError, 502): UnexpectedServerResponse - unknown");
+            "the server reported an internal error (HTTP 502, text/html): <h1>no</h1> (ServerError, 502)");
+  EXPECT_EQ(ErrorOf({.method = "GET", .status = 502, .content_type = "application/grpc", .body = "\1"}).ToString(),
+            "the server reported an internal error (HTTP 502, application/grpc) (ServerError, 502): "
+            "UnexpectedServerResponse - unknown");
 }
 
 TEST(ErrorOf, SaysWhereARedirectLeadsWithoutWhatMayBeSecret) {
@@ -142,7 +142,7 @@ TEST(ErrorOf, SaysWhereARedirectLeadsWithoutWhatMayBeSecret) {
   for (const auto& [location, shown] : cases) {
     EXPECT_EQ(text(location), "the server redirects to " + std::string(shown) + std::string(kRest));
   }
-  EXPECT_EQ(text(""), "the server gave an unexpected answer (HTTP 302)");
+  EXPECT_EQ(text(""), "the server sent an unexpected response (HTTP 302)");
 }
 
 TEST(NotJson, NamesTheMediaTypeOfAPageThatCameWithSuccess) {

@@ -289,23 +289,24 @@ TEST(ExecCredentialText, IsReadAndCheckedWithoutQuotingIt) {
   };
   EXPECT_EQ(parse(R"({"token":"abc"})"), "abc");
   EXPECT_EQ(parse(R"({"token":"abc","expirationTimestamp":null,"novel":1})"), "abc");
-  EXPECT_EQ(parse("null"), "its answer has no status");
-  EXPECT_EQ(parse("{}"), "its answer has neither a token nor a client certificate");
-  EXPECT_EQ(parse(R"({"token":7})"), "a member of its answer's status is not text");
-  EXPECT_EQ(parse(R"({"token":"a\nb"})"), "its token holds control characters");
-  EXPECT_EQ(parse(R"({"token":"abc","expirationTimestamp":"soon"})"), "its expirationTimestamp is no RFC 3339 time");
-  EXPECT_EQ(parse(R"({"clientCertificateData":"x"})"), "its answer has clientCertificateData without clientKeyData");
+  EXPECT_EQ(parse("null"), "its output has no status");
+  EXPECT_EQ(parse("{}"), "its output has neither a token nor a client certificate");
+  EXPECT_EQ(parse(R"({"token":7})"), "a member of its output's status is not a string");
+  EXPECT_EQ(parse(R"({"token":"a\nb"})"), "its token contains control characters");
+  EXPECT_EQ(parse(R"({"token":"abc","expirationTimestamp":"soon"})"),
+            "its expirationTimestamp is not an RFC 3339 time");
+  EXPECT_EQ(parse(R"({"clientCertificateData":"x"})"), "its output has clientCertificateData without clientKeyData");
   EXPECT_EQ(parse(R"({"token":"abc","clientKeyData":"x"})"),
-            "its answer has clientKeyData without clientCertificateData");
+            "its output has clientKeyData without clientCertificateData");
   EXPECT_THAT(parse(R"({"clientCertificateData":"x","clientKeyData":"y"})"), HasSubstr("holds no certificate"));
   EXPECT_EQ(parse(R"({"token":"abc"})", R"("kind":"Secret","apiVersion":"v1")"),
-            "its answer is not of kind ExecCredential");
+            "its output is not of kind ExecCredential");
   EXPECT_THAT(
       parse(R"({"token":"abc"})", R"("kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1")"),
       StartsWith("its answer has another apiVersion"));
   EXPECT_EQ(client::ParseExecCredential(" \n", kV1).error().message(), "it printed nothing to standard output");
   EXPECT_EQ(client::ParseExecCredential("secret: [", kV1).error().message(),
-            "what it printed to standard output is no JSON object");
+            "its standard output is not a JSON object");
 }
 
 // --- Processes, in real time.

@@ -118,7 +118,7 @@ const Verdict kVerdicts[] = {
     {"FrameTooLarge", Head(1) + Data(1, std::string(16385, 'x')),
      Text(kClosed, "FRAME_SIZE_ERROR: too large frame size")},
     {"FrameOfAWrongSize", Bytes({.type = NGHTTP2_PING, .payload = "seven.."}),
-     Text(kClosed, "FRAME_SIZE_ERROR: a frame of a wrong size")},
+     Text(kClosed, "FRAME_SIZE_ERROR: a frame of the wrong size")},
     {"DataForNoStream", Data(0, "x"), Text(kClosed, "PROTOCOL_ERROR: DATA: stream_id == 0")},
     {"DataForAStreamThatIsNotOpen", Data(7, "x"), Text(kClosed, "PROTOCOL_ERROR: DATA: stream in idle")},
     {"AnotherFrameInsideAHead", Bytes({.type = NGHTTP2_HEADERS, .stream = 1, .payload = "\x88"}) + Data(1, "x"),
@@ -237,10 +237,10 @@ TEST_F(Http2Peer, TellsThatTheServerSpeaksTlsOrHttp1) {
   sink = Get();
   peer().Accept();
   Say("HTTP/1.1 400 Bad Request\r\n\r\n");
-  EXPECT_EQ(
-      sink->Failure(),
-      "cannot connect to 10.0.0.1:80: the server speaks no HTTP/2, it answered in HTTP/1; is it an API server, or a "
-      "proxy in between? (Unavailable)");
+  EXPECT_EQ(sink->Failure(),
+            "cannot connect to 10.0.0.1:80: the server does not speak HTTP/2, it responded in HTTP/1; is it an API "
+            "server, or a "
+            "proxy in between? (Unavailable)");
 }
 
 TEST_F(Http2Peer, TellsThatTheServerHungUpBeforeItsSettings) {
@@ -260,8 +260,7 @@ TEST_F(Http2Peer, AsksASilentServerAfterFiveSecondsAndGivesItFiveMore) {
   executor_->Advance(4999ms);
   EXPECT_EQ(watch->Failure(), "not ended");
   executor_->Advance(1ms);
-  EXPECT_EQ(watch->Failure(),
-            "10.0.0.1:80: connection lost: the server is silent, no answer to a PING within 5s (Unavailable)");
+  EXPECT_EQ(watch->Failure(), "10.0.0.1:80: connection lost: the server did not answer a PING within 5s (Unavailable)");
   EXPECT_TRUE(watch->end->connection_lost);
   EXPECT_TRUE(peer().closed());
 }

@@ -73,7 +73,7 @@ TEST_F(Http2Tls, TakesACommonNameForNoName) {
   config.tls.server_name = "localhost";
   const Error error = Failure(config);
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), HasSubstr("not for localhost, it is for nobody (it has no names)"));
+  EXPECT_THAT(error.message(), HasSubstr("not for localhost, it is for no name at all"));
 }
 
 // Contract: client TRN-7.
@@ -169,13 +169,13 @@ TEST_F(Http2Tls, TellsThatTheServerSpeaksNoHttp2) {
   Serve({.authority = authority_, .alpn = "http/1.1"});
   Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), HasSubstr("the server speaks no HTTP/2"));
+  EXPECT_THAT(error.message(), HasSubstr("the server does not speak HTTP/2"));
   TearDown();
 
   Serve({.authority = authority_, .alpn = ""});  // answers no ALPN at all
   error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
-  EXPECT_THAT(error.message(), HasSubstr("the server speaks no HTTP/2"));
+  EXPECT_THAT(error.message(), HasSubstr("the server does not speak HTTP/2"));
 }
 
 TEST_F(Http2Tls, TellsThatTheServerSpeaksNoTls) {
@@ -354,12 +354,12 @@ TEST_F(Http2TlsFiles, RefusesWhatCannotBeUsedBeforeAnythingIsSent) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr("missing.pem"), HasSubstr("No such file")));
   error = Refused({.ca_data = "rubbish"});
   EXPECT_EQ(error.code(), Code::kConfig);
-  EXPECT_THAT(error.message(), HasSubstr("certificate authority: holds no certificate in PEM form"));
+  EXPECT_THAT(error.message(), HasSubstr("certificate authority: contains no certificate in PEM form"));
   error = Refused({.certificate_data = one.certificate_pem, .key_data = other.key_pem});
   EXPECT_EQ(error.code(), Code::kConfig);
   EXPECT_THAT(error.message(), HasSubstr("client key: is not the key of client certificate"));
   error = Refused({.certificate_data = one.certificate_pem, .key_data = "rubbish"});
-  EXPECT_THAT(error.message(), HasSubstr("client key: holds no private key in PEM form"));
+  EXPECT_THAT(error.message(), HasSubstr("client key: contains no private key in PEM form"));
   EXPECT_EQ(Refused({.certificate_data = one.certificate_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.key_data = one.key_pem}).code(), Code::kConfig);
   EXPECT_EQ(Refused({.ca_data = authority_->certificate_pem(), .insecure_skip_verify = true}).code(), Code::kConfig);

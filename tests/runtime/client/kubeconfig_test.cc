@@ -84,7 +84,7 @@ class KubeconfigTest : public ::testing::Test {
 TEST_F(KubeconfigTest, ReadsTheCurrentContext) {
   const Result<rest::Config> config = Load(kGood);
   ASSERT_TRUE(config.has_value()) << config.error();
-  EXPECT_EQ(config->host, "https://10.0.0.1:6443/prefix") << "query and fragment are dropped [KCFG-11]";
+  EXPECT_EQ(config->host, "https://10.0.0.1:6443/prefix") << "query and fragment are dropped";
   EXPECT_EQ(config->tls.ca_data, "CA");
   EXPECT_EQ(config->tls.certificate_data, "CERT");
   EXPECT_EQ(config->tls.key_data, "KEY");
@@ -98,7 +98,7 @@ TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed) {
   const Result<rest::Config> config = Load(kGood, "robot");
   ASSERT_TRUE(config.has_value()) << config.error();
   EXPECT_EQ(config->bearer_token, "abc");
-  EXPECT_EQ(config->bearer_token_file, folder_ + "/token.txt") << "relative to the file [KCFG-6]";
+  EXPECT_EQ(config->bearer_token_file, folder_ + "/token.txt") << "relative to the file";
   EXPECT_EQ(config->namespace_, "");
   EXPECT_TRUE(Load(kGood, "nobody").has_value()) << "a context without a user is anonymous";
 }
@@ -195,7 +195,7 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape) {
   EXPECT_THAT(Fault("users:\n- 7\n"), HasSubstr("/config:2:3: users: expected a map"));
   EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry without a name"));
   EXPECT_THAT(Fault("users:\n- name: a\n- name: b\n- name: a\n"),
-              HasSubstr("/config:4:9: users: \"a\" stands twice, first at 2:9"));
+              HasSubstr("/config:4:9: users: \"a\" appears twice, first at 2:9"));
   EXPECT_THAT(Fault("users:\n- name: a\n  user: text\n"), HasSubstr("/config:3:9: user \"a\": expected a map"));
 }
 
@@ -340,7 +340,7 @@ TEST_F(KubeconfigTest, FindsItselfInAPod) {
   around_.pod_namespace = "mine";
   config = InClusterConfig(around_);
   EXPECT_EQ(config->tls.ca_file, around_.service_account + "/ca.crt");
-  EXPECT_EQ(config->namespace_, "mine") << "[KCFG-17]";
+  EXPECT_EQ(config->namespace_, "mine") << "POD_NAMESPACE wins over the file";
 }
 
 // Contract: client CFG-8.

@@ -89,7 +89,7 @@ TEST_F(ListTest, IsBoundedByAnOption) {
   const std::string body = Body({Item("a")});
   EXPECT_EQ(Fault({.body = body}, {.max_answer_bytes = body.size()}), "no fault");
   EXPECT_THAT(Fault({.body = body, .piece = 10}, {.max_answer_bytes = body.size() - 1}),
-              HasSubstr("the answer is larger than the " + std::to_string(body.size() - 1) +
+              HasSubstr("the response is larger than the " + std::to_string(body.size() - 1) +
                         " bytes of max_answer_bytes; list in pages, or raise the bound"));
   EXPECT_GE(ListOptions().max_answer_bytes, std::uint64_t{2} << 30);
 }

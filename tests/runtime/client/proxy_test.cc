@@ -230,7 +230,7 @@ TEST_F(ProxyTest, SaysWhatTheProxyRefusedAndWhatToDo) {
   SmallProxy bad("HTTP/1.1 502 Bad \x1b[31mGateway\r\n\r\n");
   EXPECT_THAT(Fault(bad), HasSubstr("the proxy refused: 502 Bad ?[31mGateway"));
   SmallProxy other("SSH-2.0-OpenSSH_9.2\r\n");
-  EXPECT_THAT(Fault(other), HasSubstr("what the proxy answered is not HTTP/1.1"));
+  EXPECT_THAT(Fault(other), HasSubstr("the proxy's response is not HTTP/1.1"));
 }
 
 TEST_F(ProxyTest, SaysThatTheProxyItselfCannotBeReached) {

@@ -19,10 +19,10 @@
 
 namespace kgen::rest {
 
-// Data wins over the file of the same name. PEM. Files may be replaced while a connection lives: they are read by
-// Connection::Open(), before every TCP connection, with a request when the last look was a minute ago, and after a 401.
-// Once their content has changed, new requests go over a new TCP connection, requests under way end on the old one, and
-// watches end as if the server had ended them. What cannot be read or used is passed over. [CLI CFG-10, TRN-10, TRN-11]
+// All PEM. Data wins over the file of the same name. Files may be replaced while a connection lives: they are read by
+// Connection::Open(), before every TCP connection, with a request when the last read was a minute ago, and after a 401.
+// Once their content has changed, new requests use a new TCP connection, running requests end on the old one, and
+// watches end as if the server had ended them. A file that cannot be read or used leaves the previous content in use.
 struct TlsConfig {
   std::string ca_data{};
   std::string ca_file{};  // neither: the system's roots
@@ -34,14 +34,14 @@ struct TlsConfig {
   bool insecure_skip_verify = false;
 };
 
-// A program that hands out credentials, as `exec` of a kubeconfig's user names one: the credential plugins of cloud
-// providers and of kubelogin. It runs when a request needs a credential, once for all requests that wait, and again
-// when the credential has expired or a server answered 401; such a request is then sent a second time. It is killed
-// when nobody waits for it any more, and after five minutes unless it uses the terminal. A client certificate that it
-// hands out is used by the connections that are opened from then on, as with replaced certificate files.
+// A credential plugin, such as those of cloud providers and kubelogin: the program in `exec` of a kubeconfig's user. It
+// runs when a request needs a credential, once for all waiting requests, and again when the credential has expired or a
+// server responded with 401; such a request is then sent a second time. It is killed when no request waits for it any
+// more, and after five minutes unless it uses the terminal. Connections opened after it returned a client certificate
+// use that certificate, as with replaced certificate files.
 //
-// It inherits the environment and the working directory. What it writes to standard error is part of the error when it
-// fails, except for the values of `env` and of arguments whose names speak of secrets.
+// It inherits the environment and the working directory. Its standard error becomes part of the error when it fails,
+// except for the values of `env` and of arguments whose names suggest a secret.
 struct ExecConfig {
   enum class InteractiveMode : std::uint8_t { kNever, kIfAvailable, kAlways };
   struct Variable {
@@ -55,7 +55,7 @@ struct ExecConfig {
   std::vector<std::string> args{};
   std::vector<Variable> env{};
   std::string install_hint{};         // shown when the command cannot be started
-  bool provide_cluster_info = false;  // the plugin is told of the server and its CA
+  bool provide_cluster_info = false;  // passes the server and its CA to the plugin
   std::string cluster_config{};       // a JSON value for the plugin, with provide_cluster_info
   // Whether it reads standard input. With kIfAvailable it does if that is a terminal.
   InteractiveMode interactive_mode = InteractiveMode::kIfAvailable;
@@ -66,15 +66,17 @@ struct ExecConfig {
 
 // All that a Connection is made from. A plain value; equal configs share one connection.
 struct Config {
-  std::string host{};  // "https://10.0.0.1:6443" or with a path prefix; without a scheme as in [CLI CFG-1]
+  // "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme it is https if a CA, a client certificate
+  // or `insecure` is set, else http.
+  std::string host{};
   TlsConfig tls{};
   std::string bearer_token{};
   std::string bearer_token_file{};  // read again when it may have changed (every minute), for rotated tokens
   ExecConfig exec{};                // not used if there is a token, a token file or a client certificate
-  // "http://user:password@proxy:3128": the proxy through which every connection goes, by CONNECT. User and password are
-  // percent-encoded, and appear in no message. "": what the environment says when the connection is opened: HTTPS_PROXY
-  // for https:// hosts and HTTP_PROXY for http:// ones, but not for localhost, loopback addresses and what NO_PROXY
-  // names; lower case works too. https:// and SOCKS proxies are refused with kConfig.
+  // "http://user:password@proxy:3128": the proxy for every connection, by CONNECT. User and password are
+  // percent-encoded and appear in no message. "": the environment decides when the connection is opened: HTTPS_PROXY
+  // for https:// hosts and HTTP_PROXY for http:// ones, but not for localhost, loopback addresses and the names in
+  // NO_PROXY; lower-case names work too. https:// and SOCKS proxies are refused with kConfig.
   std::string proxy_url{};
   std::string user_agent{};  // "": "<program>/kgen"
   std::string namespace_{};  // of the context; "" means "default"
@@ -85,7 +87,7 @@ struct Config {
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()
 
-  // Everything but secrets, in one line. [CLI CFG-8]
+  // Everything but secrets, in one line.
   std::string ToString() const;
 };
 
@@ -100,7 +102,7 @@ struct LoadOptions {
 //                  nothing found at all (the message lists what was tried, where, and why it failed)
 Result<Config> LoadConfig(const LoadOptions& options = {});
 
-// From the service account of the pod. [CLI CFG-7]
+// From the service account of the pod.
 // Errors: kConfig  not in a cluster, or the token cannot be read
 Result<Config> InClusterConfig();
 

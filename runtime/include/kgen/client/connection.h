@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One connection to one API server, shared by every client and informer made from it. [D16]
+// One connection to one API server, shared by every client and informer made from it.
 //
 //   auto connection = kgen::Must(kgen::Connection::Open(kgen::Must(kgen::rest::LoadConfig())));
 //   k8s::Clientset kubernetes(connection);
 //   acme::Clientset shop(connection);            // the same TLS connection
 //
-// Below it stands the Transport (bytes); above it ResourceClient (verbs) and the reflector (streams).
+// Below it is the Transport (bytes); above it are ResourceClient (verbs) and the reflector (streams).
 #ifndef KGEN_CLIENT_CONNECTION_H_
 #define KGEN_CLIENT_CONNECTION_H_
 
@@ -42,12 +42,12 @@ struct ApiRequest {
   std::string what{};  // "get pods default/web-0": put before every error
   bool watch = false;  // long-lived: no request timeout
   // A deadline for the whole call: waiting for the limiter, for credentials and for a connection, every attempt and the
-  // pauses between them. The call then fails with kTimeout. 0: none but Config::timeout; a negative one has passed
-  // already. It replaces Config::timeout. Of a watch it bounds the opening, up to the head of the server's answer.
+  // pauses between them. After it the call fails with kTimeout. It replaces Config::timeout; 0 means Config::timeout,
+  // and a negative one has passed already. For a watch it bounds the opening, until the response headers arrive.
   Nanos timeout{};
-  // How much of an answer Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
+  // The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
-  bool json = false;  // the answer is JSON: what is something else fails with kDecode and its media type
+  bool json = false;  // the response must be JSON; another media type fails with kDecode
 };
 
 struct ApiResponse {
@@ -56,8 +56,8 @@ struct ApiResponse {
   std::string content_type{};
 };
 
-// Receives a streamed response on a strand: every call is a task of it, in order. Non-2xx answers never reach OnBytes:
-// they are collected and come as the error of OnEnd, with the server's Status.
+// Receives a streamed response on a strand: every call is a task of it, in order. A response other than 2xx never
+// reaches OnBytes: it becomes the error of OnEnd, with the server's Status.
 class StreamSink : public SharedObject {
  public:
   virtual void OnOpen() = 0;                         // 200 received
@@ -71,13 +71,13 @@ class StreamCall : public SharedObject {
   virtual void Cancel() noexcept = 0;  // any thread, idempotent; no OnBytes starts after OnEnd
 };
 
-// A handle; copies are the same connection. Outlives nothing by itself: clients, informers and requests keep it alive,
-// and the last one to go closes it.
+// A handle; copies are the same connection. Clients, informers and requests keep the connection alive; it closes with
+// the last of them.
 //
 // Thread safety: all members from any thread.
 class Connection {
  public:
-  // No network I/O: the first request connects. Equal configs give the same connection, while one is alive.
+  // No network I/O: the first request connects. Equal configs share one connection while it is alive.
   // Errors: kConfig  host or certificates malformed, files unreadable
   static Result<Connection> Open(const rest::Config& config);
 
@@ -96,17 +96,19 @@ class Connection {
   //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
   Connection With(std::stop_token stop) const;
 
-  // Sends and collects the whole answer. `done` runs as posted work of the executor, exactly once, and must not block;
-  // an executor that is shut down destroys it unrun, as it does all work. What it throws goes to the observer. Errors:
-  // the server's Status as by [CLI ERR], kUnavailable, kTls, kTimeout, kCancelled; each beginning with request.what
-  // Retries: a 429 or 5xx with Retry-After (waiting five minutes at most), and for GET a lost connection, up to ten
-  // times [CLI REST-18..23]
+  // Sends the request and collects the whole response. `done` runs exactly once, as posted work of the executor, and
+  // must not block; an executor that shuts down destroys it without running it, like all its work. Its exceptions go to
+  // the observer.
+  // Errors: the server's Status (see Code), kUnavailable, kTls, kTimeout, kCancelled; each message begins with
+  // request.what.
+  // Retries: up to ten times, a 429 or 5xx with Retry-After (waiting five minutes at most), and a lost connection for
+  // GET.
   void CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const;
-  // Blocks until answered, or until `stop` (absent: that of With()) is requested. Refused with kInvalidArgument on a
-  // thread that runs posted work.
+  // Blocks until the response has arrived, or until `stop` (absent: that of With()) is requested. Fails with
+  // kInvalidArgument on a thread that runs posted work.
   Result<ApiResponse> Call(ApiRequest request, std::stop_token stop = {}) const;
-  // Streams the answer to `sink` on `strand`. Not retried, except that a 401 to a credential of a plugin is answered
-  // with a new one.
+  // Streams the response to `sink` on `strand`. Not retried, except once with a new credential when the server rejects
+  // that of a plugin with 401.
   Shared<StreamCall> Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const;
 
   Executor& executor() const noexcept;

@@ -4,9 +4,9 @@
 //
 // `timeout` is a deadline for the whole call, counted from its beginning: waiting for the limiter, for credentials and
 // for a connection, every attempt and the pauses between them. When it passes, the call fails with kTimeout, and the
-// message holds the failure of the last attempt, if there was one; a retry that could only begin after the deadline is
-// not waited for. A write that has timed out may still take effect. 0: no deadline but Config::timeout, which it
-// replaces; a negative one has passed already, so nothing is sent.
+// message contains the failure of the last attempt, if there was one. The call does not wait for a retry that could
+// only begin after the deadline. A write that timed out may still take effect. It replaces Config::timeout; 0 means
+// Config::timeout, and a negative one has passed already, so nothing is sent.
 #ifndef KGEN_CLIENT_OPTIONS_H_
 #define KGEN_CLIENT_OPTIONS_H_
 
@@ -36,11 +36,11 @@ struct ListOptions {
   bool allow_watch_bookmarks = false;
   bool send_initial_events = false;
   Nanos timeout{};  // of Pages: for each page; of a watch: for its opening
-  // How large an answer may be, in bytes; of Pages: each page. A larger one fails with kDecode. For clients; informers
-  // bound each object only.
+  // The largest response, in bytes; for Pages, the largest page. A larger one fails with kDecode. For clients only:
+  // informers bound each object instead.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
 
-  // The query string without '?', keys sorted; `watch` adds watch=true. [CLI REST-7]
+  // The query string without '?', keys sorted; `watch` adds watch=true.
   std::string Query(bool watch = false) const;
 };
 

@@ -21,11 +21,11 @@ namespace kgen {
 
 namespace detail {
 
-// Finds out that the continue tokens of a list repeat, so that following them would never end. Remembers one token
-// (Brent's algorithm): the same token twice in a row is found at once, a cycle of n tokens after at most 3 n pages.
+// Detects that the continue tokens of a list repeat, so that following them would never end. Remembers one token
+// (Brent's algorithm): finds the same token twice in a row at once, and a cycle of n tokens after at most 3 n pages.
 class TokenCycle {
  public:
-  // Errors: kDecode  the list goes round in a circle
+  // Errors: kDecode  the tokens repeat
   Result<void> Follow(std::string_view token);
 
  private:
@@ -55,11 +55,11 @@ class PageCursor {
   std::string original_version_;
   std::string original_match_;
   bool first_ = true;
-  bool full_ = false;  // the one full list after an expired token has been asked for
+  bool full_ = false;  // the one full list after an expired token was requested
   bool done_ = false;
 };
 
-// The value of a list that nobody else has a reference to.
+// The value of a list to which there is no other reference.
 template <typename L>
 Result<L> TakeList(Result<AnyRef> list) {
   if (!list) return Fail(std::move(list).error());
@@ -70,7 +70,7 @@ Result<L> TakeList(Result<AnyRef> list) {
 
 // A single-pass input range of Result<L>. An error is the last element. Blocks in begin() and ++.
 //
-// Note for a full list after an expired token (LW-08): items of pages already seen come again.
+// When a continue token expires, a full list follows, which contains the items of earlier pages again.
 // Thread safety: one thread.
 template <typename L>
 class Pages {

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource, without types: builds requests, checks arguments, hands back JSON. ResourceClient<T> puts
-// types on it.
+// The verbs of one resource, without types: checks arguments and builds requests. ResourceClient<T> adds the types.
 #ifndef KGEN_CLIENT_RAW_RESOURCE_H_
 #define KGEN_CLIENT_RAW_RESOURCE_H_
 
@@ -17,9 +16,9 @@ namespace kgen {
 
 // One resource in one namespace (or in all, or cluster-scoped). A plain value.
 //
-// Thread safety: const members from any thread. No function here does I/O; each gives a request or an error.
+// Thread safety: const members from any thread. No function here does I/O; each returns a request or an error.
 // Errors of all: kInvalidArgument for an empty name, an empty namespace where one is needed, and path segments that are
-// ".", ".." or hold '/' or '%'. Nothing is sent then. [GEN CLI-03, CLI-04; CLI REST-4, REST-14]
+// ".", ".." or contain '/' or '%'. Nothing is sent then.
 class RawResource {
  public:
   RawResource(Connection connection, const KindInfo& kind, std::string_view in_namespace)

@@ -6,7 +6,7 @@
 //   pods.GetAsync("web-0", {}, [](kgen::Result<Pod> pod) { ... });       // posted work: must not block
 //   for (const auto& page : pods.Pages({.limit = 500})) ...              // a Result<PodList> per page
 //
-// Generated clients expose the verbs that the resource has. Each blocking form waits for the asynchronous one. [D17]
+// Generated clients expose the verbs that the resource has. Each blocking form waits for the asynchronous one.
 #ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
 #define KGEN_CLIENT_RESOURCE_CLIENT_H_
 
@@ -43,8 +43,8 @@ void CallForListAsync(const Connection& connection, Result<ApiRequest> request, 
 
 std::string WhatOf(const Result<ApiRequest>& request);  // "get pods default/web-0", before every error
 
-// The body of an answer into `object`, a default struct of that table. Errors: those of `body`; kDecode; kInternal
-// where no memory was left, so that it may stand in a callback whose caller waits for the answer.
+// Decodes the body of a response into `object`, a default struct of that table. Errors: those of `body`; kDecode;
+// kInternal when out of memory, so that a callback whose caller waits for the response can use it.
 Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table);
 
 template <typename T>
@@ -56,12 +56,12 @@ Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
 
 }  // namespace detail
 
-// T is a kind, L its list type. A value: holds the connection. [GEN CLI-06; CLI TYP-1]
+// T is a kind, L its list type. A value: holds the connection.
 //
 // Thread safety: const members from any thread.
-// Blocking: the forms without Async block until answered, or until the stop of Connection::With() is requested; there
-// is no other limit than Config::timeout. They are refused with kInvalidArgument on a thread that runs posted work; in
-// a handler or a reconcile function they are welcome.
+// Blocking: the forms without Async block until the response has arrived, or until the stop of Connection::With() is
+// requested; the only other limit is Config::timeout. On a thread that runs posted work they fail with
+// kInvalidArgument; handlers and reconcile functions may call them.
 // Errors: kInvalidArgument (nothing sent), the server's (see Code), kUnavailable, kTls, kTimeout, kCancelled, kDecode.
 template <typename T, typename L>
 class ResourceClient {
@@ -101,12 +101,12 @@ class ResourceClient {
     BodyAsync<T>(raw().Get(name, "", options), std::move(done));
   }
 
-  // One page, or everything if options.limit is absent. An answer that is not the list that was asked for is an error
-  // (kDecode), never an empty list; one without a resourceVersion is accepted, as some servers have none to send.
+  // One page, or everything if options.limit is absent. A response that is not the requested list is an error
+  // (kDecode), never an empty list. A list without a resourceVersion is accepted, as some servers have none to send.
   //
-  // Items are decoded as they arrive, so that beside the list itself at most one of them is in memory as text. Each is
-  // bounded by the limits of DecodeOptions, and the answer by options.max_answer_bytes. An item that is refused fails
-  // the call, with its place and name in the message.
+  // Items are decoded as they arrive, so besides the list itself at most one of them is in memory as text. Each item is
+  // bounded by the limits of DecodeOptions, and the response by options.max_answer_bytes. An item that cannot be
+  // decoded fails the call, with its position and name in the message.
   [[nodiscard]] Result<L> List(const ListOptions& options = {}) const {
     return detail::TakeList<L>(detail::CallForList(connection_, raw().List(options), L::kTable, *T::kTable.kind));
   }
@@ -116,11 +116,12 @@ class ResourceClient {
         [done = std::move(done)](Result<AnyRef> list) mutable { done(detail::TakeList<L>(std::move(list))); });
   }
 
-  // Every page, one after the other as the loop asks for it. Owns all that it needs, so it may be used in a range-for
+  // All pages, each requested when the loop reaches it. The range owns all that it needs, so a range-for may use it
   // directly.
   kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw(), std::move(options)); }
 
-  // A raw watch from options.resource_version on: no cache, no re-connection. Informers are usually what one wants.
+  // A raw watch from options.resource_version on, without cache or reconnection. Most programs want an informer
+  // instead.
   [[nodiscard]] Result<Watcher<T>> Watch(const ListOptions& options = {}) const {
     return Watcher<T>::Open(raw(), options);
   }

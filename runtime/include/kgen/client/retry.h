@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// RetryOnConflict: read, change, write, and again if somebody else was faster.
+// RetryOnConflict: read, change, write, and repeat if the object was changed in between.
 #ifndef KGEN_CLIENT_RETRY_H_
 #define KGEN_CLIENT_RETRY_H_
 
@@ -10,16 +10,15 @@
 
 namespace kgen {
 
-// Delay after attempt n (from 1): base * factor^(n-1), times a random part in [1, 1 + jitter), at most cap. [CLI RTY-1,
-// RTY-4]
+// Delay after attempt n (from 1): base * factor^(n-1), times a random part in [1, 1 + jitter), at most cap.
 struct Backoff {
   Nanos base = std::chrono::milliseconds(10);
   double factor = 1.0;
   double jitter = 0.1;
   int steps = 5;  // attempts in all
   Nanos cap = std::chrono::minutes(5);
-  // Whose clock and waiter; null: DefaultExecutor(), that is real time. A test on virtual time gives its Cluster's. Not
-  // owned.
+  // The executor whose clock measures the delays; null: DefaultExecutor(), in real time. A test in virtual time passes
+  // that of its Cluster. Not owned.
   Executor* executor = nullptr;
 };
 
@@ -28,8 +27,8 @@ namespace detail {
 Result<void> WaitBackoff(const Backoff& backoff, int attempt);
 }  // namespace detail
 
-// Calls `body` until it returns something else than kConflict, at most backoff.steps times; the result of the last
-// call. `body` returns Result<T>. Blocks between attempts. [CLI RTY]
+// Calls `body`, which returns a Result<T>, until its result is not kConflict, at most backoff.steps times. Returns the
+// result of the last call. Blocks between attempts.
 template <typename F>
 auto RetryOnConflict(F&& body, const Backoff& backoff = {}) -> decltype(body()) {
   for (int attempt = 1;; ++attempt) {

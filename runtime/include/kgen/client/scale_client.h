@@ -4,10 +4,10 @@
 //
 //   auto scale = deployments.GetScale("web");               // Result<kgen::autoscaling::v1::Scale>
 //   scale->spec->replicas = 3;
-//   auto scaled = deployments.UpdateScale("web", *scale);   // kConflict if somebody has written it since
+//   auto scaled = deployments.UpdateScale("web", *scale);   // kConflict if it was changed since GetScale()
 //
-// Generated clients stand on it where the API document has a path `/scale`, or the CRD declares `subresources.scale`; a
-// client of any other resource has no such call. [GEN OP-13, CRD-20]
+// Generated clients derive from it where the API document has a path `/scale`, or the CRD declares
+// `subresources.scale`; clients of other resources have no such verbs.
 #ifndef KGEN_CLIENT_SCALE_CLIENT_H_
 #define KGEN_CLIENT_SCALE_CLIENT_H_
 
@@ -39,7 +39,7 @@ class ScalableResourceClient : public ResourceClient<T, L> {
  public:
   using ResourceClient<T, L>::ResourceClient;
 
-  // How many replicas of `name` are wished, and how many there are. An absent spec->replicas is 0.
+  // The desired and the observed number of replicas of `name`. An absent spec->replicas is 0.
   [[nodiscard]] Result<autoscaling::v1::Scale> GetScale(std::string_view name, const GetOptions& options = {}) const {
     return detail::GetScale(this->raw(), name, options);
   }
@@ -47,9 +47,9 @@ class ScalableResourceClient : public ResourceClient<T, L> {
     detail::GetScaleAsync(this->raw(), name, options, std::move(done));
   }
 
-  // Sets how many replicas are wished, to 0 if spec->replicas is absent; the rest of `scale` is not written. With a
-  // metadata.resourceVersion, kConflict if the object has changed since; without one the write wins. metadata.name may
-  // be left out. The answer is the scale afterwards.
+  // Sets the desired number of replicas, 0 if spec->replicas is absent, and writes nothing else of `scale`. With a
+  // metadata.resourceVersion it fails with kConflict if the object has changed since; without one the last write wins.
+  // metadata.name may be empty. Returns the scale after the write.
   [[nodiscard]] Result<autoscaling::v1::Scale> UpdateScale(std::string_view name, const autoscaling::v1::Scale& scale,
                                                            const UpdateOptions& options = {}) const {
     return detail::UpdateScale(this->raw(), name, scale, options);

@@ -20,7 +20,7 @@ namespace meta::v1 {
 struct LabelSelector;
 }
 
-// Thread safety: immutable. [CLI SEL]
+// Thread safety: immutable.
 class Selector {
  public:
   Selector() = default;  // selects everything

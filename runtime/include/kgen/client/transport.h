@@ -5,8 +5,8 @@
 //
 //   Connection --Start(request, sink)--> Transport --I/O thread--> sink.OnHead, OnBytes..., OnEnd
 //
-// A transport knows nothing of Kubernetes. It never decodes, never runs user code and never blocks; a slow reader holds
-// back its own stream and nothing else, because credit returns only by Exchange::Consumed(). [D16]
+// A transport knows nothing about Kubernetes. It never decodes, never runs user code and never blocks. A slow reader
+// holds back its own stream and nothing else, because only Exchange::Consumed() returns flow-control credit.
 #ifndef KGEN_CLIENT_TRANSPORT_H_
 #define KGEN_CLIENT_TRANSPORT_H_
 
@@ -49,11 +49,11 @@ struct HttpEnd {
   HttpEnd(std::unexpected<Error> how, bool lost = false) : HttpEnd(Result<void>(std::move(how)), lost) {}
   // NOLINTEND(google-explicit-constructor)
   Result<void> result;
-  // The connection broke while this was under way: a GET is worth another attempt. Not where there was no connection at
-  // all, and not where this exchange alone was reset. [CLI REST-20]
+  // The connection broke during this exchange, so a GET is worth another attempt. False if there was no connection at
+  // all, or if only this exchange was reset.
   bool connection_lost;
-  // Of an exchange that was cancelled: how far it had come, for the message of whoever ran out of patience: "still
-  // connecting to 10.0.0.1:6443: no answer yet". May be empty.
+  // Of a cancelled exchange: how far it had come, for the message of a timeout: "still connecting to 10.0.0.1:6443: no
+  // answer yet". May be empty.
   std::string progress{};
 };
 
@@ -74,7 +74,7 @@ class ResponseSink : public SharedObject {
 // One request under way. Any thread; never blocks. Dropping the handle does not cancel.
 class Exchange : public SharedObject {
  public:
-  // So many bytes of the body have been dealt with: the peer may send as many more.
+  // The reader has processed so many bytes of the body: the peer may send as many more.
   virtual void Consumed(std::size_t bytes) noexcept = 0;
   // OnEnd(kCancelled) follows, unless the end came first. Idempotent.
   virtual void Cancel() noexcept = 0;
@@ -83,8 +83,8 @@ class Exchange : public SharedObject {
 // Thread safety: all members from any thread; none blocks.
 class Transport : public SharedObject {
  public:
-  // Never fails by itself: what goes wrong comes through the sink. Requests beyond the server's stream limit wait their
-  // turn; short ones never behind watches.
+  // Never fails by itself: errors arrive at the sink. Requests beyond the server's stream limit wait their turn; short
+  // ones never wait behind watches.
   virtual Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) = 0;
   // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
   virtual void Close() noexcept = 0;

@@ -1,12 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Cuts a watch response, as it arrives, into events. For the reflector and AnyWatcher.
+// Splits a watch response into events as it arrives. For the reflector and AnyWatcher.
 //
 //   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
 //
-// Frames are JSON objects {"type":T,"object":O}, in a row or on lines; the two members may come in either order. The
-// object is handed on as raw text: the reader of events decides what it decodes to, and finds out whether it is JSON.
-// [CLI REST-33]
+// Frames are JSON objects {"type":T,"object":O}, with or without line ends between them, and with the two members in
+// either order. The object is passed on as raw text: the receiver decodes it, and finds out whether it is valid JSON.
 #ifndef KGEN_CLIENT_WATCH_DECODER_H_
 #define KGEN_CLIENT_WATCH_DECODER_H_
 

@@ -34,7 +34,7 @@ class AnyWatcher {
  public:
   struct Event {
     WatchType type;
-    AnyRef object;  // of a bookmark only metadata.resourceVersion means something
+    AnyRef object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
   static Result<AnyWatcher> Open(const RawResource& resource, const ListOptions& options, const TypeTable& table);
   AnyWatcher(AnyWatcher&&) noexcept = default;
@@ -48,8 +48,7 @@ class AnyWatcher {
   Shared<State> state_;
 };
 
-// Thread safety: one thread at a time. Back-pressure: what Next() has not taken is not read from the server beyond one
-// window.
+// Thread safety: one thread at a time. Back-pressure: at most one flow-control window is read ahead of Next().
 template <typename T>
 class Watcher {
  public:
@@ -66,15 +65,14 @@ class Watcher {
   }
 
   // Blocks until the next event.
-  // Errors: kDecode       an event that cannot be read; call again. Where it was the stream itself (no JSON, an event
-  // over
-  //                       17 MiB) the watch is over, and the next call says kUnavailable
+  // Errors: kDecode       an event that cannot be read; call again. If the stream itself cannot be read (not JSON, an
+  //                       event over 17 MiB) the watch is over, and the next call returns kUnavailable
   //         kExpired ...  an ERROR event, with its Status; call again
   //         kCancelled    `stop`; call again
-  //         kStopped      the end: the server ended the stream, as it does every few minutes: watch again from the last
+  //         kStopped      the end: the server ended the stream, as it does every few minutes; watch again from the last
   //                       version
-  //         kUnavailable  the end: the connection was lost, or the stream was cut inside an event or not readable
-  // An end is told by every later call as well.
+  //         kUnavailable  the end: the connection was lost, or the stream ended inside an event or could not be read
+  // Once the watch has ended, every later call returns the same result.
   Result<Event> Next(std::stop_token stop = {}) {
     Result<AnyWatcher::Event> event = any_.Next(std::move(stop));
     if (!event) return Fail(std::move(event).error());
