@@ -282,7 +282,7 @@ Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind) {
     fits = found.kind == kind->list_kind && found.api_version == api_version;
   }
   if (fits) return {};
-  std::string text = "the answer is not the list that was asked for: expected " + expected + ", found ";
+  std::string text = "the response is not the requested list: expected " + expected + ", found ";
   if (found.kind.empty() && found.api_version.empty()) {
     text += "neither kind nor apiVersion; is there a proxy or a login page in front of the server?";
   } else {

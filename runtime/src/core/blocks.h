@@ -16,7 +16,7 @@
 //   box    block = NewBox(table, false), and decode into block->object()
 // At any point Release{List,Map,Box} gives back everything that was appended, so an error path is one call.
 //
-// Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>. [D5, D7]
+// Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>.
 #ifndef KGEN_SRC_CORE_BLOCKS_H_
 #define KGEN_SRC_CORE_BLOCKS_H_
 

@@ -110,7 +110,7 @@ Result<Duration> Duration::Parse(std::string_view text) {
   if (!ParseNanos(text)) {
     return Fail(Code::kInvalidArgument,
                 "\"" + std::string(text.substr(0, 64)) +
-                    "\" is not a duration, such as \"300ms\" or \"1h30m\", of at most 292 years");
+                    "\" is not a duration such as \"300ms\" or \"1h30m\", of at most 292 years");
   }
   Duration duration;
   duration.text_ = text;

@@ -64,7 +64,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 std::string NoSuchField(std::string_view name, const TypeTable& table) {
-  std::string message = Quoted(name) + " is no field of " + table.name;
+  std::string message = Quoted(name) + " is not a field of " + table.name;
   const Field* nearest = std::min_element(table.begin(), table.end(), [&](const Field& a, const Field& b) {
     return EditDistance(name, a.wire_name()) < EditDistance(name, b.wire_name());
   });
@@ -183,12 +183,12 @@ Result<ResolvedPath> ResolvedPath::Resolve(const FieldPath& path, const TypeTabl
     if (token.is_key) {
       while (kind == ValueKind::kList) enter(nullptr);
       if (kind != ValueKind::kMap)
-        return Bad(path.text(), "['" + token.text + "'] stands behind something that is no map");
+        return Bad(path.text(), "['" + token.text + "'] follows something that is not a map");
       enter(&token);
       continue;
     }
     while (IsContainer(kind)) enter(nullptr);
-    if (in == nullptr) return Bad(path.text(), Quoted(token.text) + " stands behind something that has no fields");
+    if (in == nullptr) return Bad(path.text(), Quoted(token.text) + " follows something that has no fields");
     const Field* field = in->Find(token.text);
     if (field == nullptr) return Bad(path.text(), NoSuchField(token.text, *in));
     resolved.steps_.push_back({.field = field});

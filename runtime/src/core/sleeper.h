@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sleeper: one thread sleeps, any thread wakes it. What every wait of the real executor, clock and simulation is made
-// of, so that the condition variable stands in one file (waiter.cc). [D9]
+// Sleeper: one thread sleeps, any thread wakes it. Every wait of the real executor, the clock and the simulation uses
+// it, so that only one file (waiter.cc) contains a condition variable.
 #ifndef KGEN_SRC_CORE_SLEEPER_H_
 #define KGEN_SRC_CORE_SLEEPER_H_
 

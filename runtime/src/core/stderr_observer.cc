@@ -48,7 +48,7 @@ class Stderr final : public Observer {
     line.append(event.watch ? ": watch failed" : ": list failed").append(WhyOf(event.informer, event.error));
     line += event.retry_in > Nanos::zero() ? "; next attempt in " + Seconds(event.retry_in) : "; next attempt at once";
     if (event.attempt > 1) line += " after " + std::to_string(event.attempt) + " failures in a row";
-    if (event.gave_up) line += "; whoever waits for the cache to sync gets this error";
+    if (event.gave_up) line += "; waiting for the cache to sync fails with this error";
     Write(line + Others(event.count));
   }
   void OnObjectRefused(const ObjectRefused& event) override {

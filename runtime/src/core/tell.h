@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the Observer, whose exceptions nobody is to notice. [D12]
+// Calls of the Observer, whose exceptions are ignored.
 #ifndef KGEN_RUNTIME_CORE_TELL_H_
 #define KGEN_RUNTIME_CORE_TELL_H_
 

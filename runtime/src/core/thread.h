@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The threads of executor, clock and signals: always joined, never by themselves, and never in the way of the process'
-// exit. [D11]
+// The threads of executor, clock and signals. They are always joined, never by themselves, and never delay the exit of
+// the process.
 #ifndef KGEN_SRC_CORE_THREAD_H_
 #define KGEN_SRC_CORE_THREAD_H_
 

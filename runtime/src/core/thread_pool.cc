@@ -6,8 +6,8 @@
 // thread. A strand is a queue that stands in at most one of the first two lanes at a time, by the kind of its next
 // task.
 //
-// The handle (ThreadPool) and the threads share PoolState, so that the last reference may go on any thread, one of the
-// pool's own included: then its threads are released instead of joined (core/thread.h). [D9, D11]
+// The handle (ThreadPool) and the threads share PoolState, so that the last reference may be dropped on any thread,
+// even one of the pool: then its threads are released instead of joined (core/thread.h).
 #include "core/thread_pool.h"
 
 #include <algorithm>
@@ -299,7 +299,7 @@ void PoolState::RunTask(Task& task, std::string_view name) noexcept {
   } catch (const std::exception& error) {
     report(error.what());
   } catch (...) {
-    report("an exception that is no std::exception");
+    report("an exception that is not a std::exception");
   }
   task = nullptr;
 }

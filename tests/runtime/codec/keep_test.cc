@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// D6: nothing is lost, and one bad field stops nobody.
+// Nothing is lost, and one malformed field does not fail the whole object.
 #include <string>
 #include <vector>
 

@@ -183,7 +183,7 @@ TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs) {
 // Contract: generator IN-16.
 TEST(Yaml, RefusesWrongAliasesAndMergeKeys) {
   EXPECT_EQ(Read("a: *x\n"), "1:4 alias *x has no anchor in this document");
-  EXPECT_EQ(Read("a: &x\n  - *x\n"), "2:5 alias *x stands inside the value that it refers to");
+  EXPECT_EQ(Read("a: &x\n  - *x\n"), "2:5 alias *x refers to a value that contains it");
   EXPECT_EQ(Read("a: &x 1\n---\nb: *x\n"), "3:4 alias *x has no anchor in this document");
   EXPECT_EQ(Read("<<: 5\n"), "1:5 a merge key (<<) takes a map or a list of maps");
   EXPECT_EQ(Read("<<: [{a: 1}, 5]\n"), "1:14 a merge key (<<) takes maps only");
@@ -198,10 +198,10 @@ TEST(Yaml, RefusesAnExpansionBomb) {
     for (int k = 0; k < 10; ++k) text += (k == 0 ? "" : ", ") + before;
     text += "]\n";
   }
-  EXPECT_THAT(Read(text), HasSubstr("5:45 aliases stand for more than 100000 values"));
+  EXPECT_THAT(Read(text), HasSubstr("5:45 aliases expand to more than 100000 values"));
   EXPECT_THAT(Read(text, {.max_aliased = 1'000'000'000}), HasSubstr("more than 8000000 values, aliases expanded"));
   EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 3}), R"({"a":[1,2],"b":[1,2]})");
-  EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 2}), "2:4 aliases stand for more than 2 values");
+  EXPECT_EQ(Read("a: &x [1, 2]\nb: *x\n", {.max_aliased = 2}), "2:4 aliases expand to more than 2 values");
 }
 
 // Contract: generator SEC-07.

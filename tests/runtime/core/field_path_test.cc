@@ -101,7 +101,7 @@ TEST_F(FieldPathTest, GivesNothingForALookedAtEntry) {
 
 TEST_F(FieldPathTest, NamesTheStepAndTheNearestField) {
   const std::string message = Refusal("spec.nodeNam");
-  EXPECT_NE(message.find("\"nodeNam\" is no field of test.Spec"), std::string::npos) << message;
+  EXPECT_NE(message.find("\"nodeNam\" is not a field of test.Spec"), std::string::npos) << message;
   EXPECT_NE(message.find("\"nodeName\""), std::string::npos) << message;
   EXPECT_NE(Refusal("spec.prots.name").find("\"ports\""), std::string::npos);
 }

@@ -26,7 +26,7 @@ using UnstructuredTest = sample::CoreTest;
 using MemoryTest = sample::CoreTest;
 using SharedTest = sample::CoreTest;
 
-// `for (auto& c : lister.Get("a")->spec->containers)` would dangle with older compilers. [D21]
+// `for (auto& c : lister.Get("a")->spec->containers)` would dangle with older compilers.
 template <typename T>
 concept HasArrowOnTemporaries = requires(T value) { static_cast<T&&>(value).operator->(); };
 static_assert(HasArrowOnTemporaries<Ref<const Sample>> == detail::kArrowOnTemporaries);

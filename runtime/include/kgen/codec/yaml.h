@@ -15,15 +15,14 @@
 //     if (kind != nullptr && kind->is_string()) Use(kind->text());
 //   }
 //
-// Plain scalars mean what the Kubernetes command line takes them for: YAML 1.1 booleans (yes, no, on, off, y, n in
-// three cases), 0755 is octal, dates are text, 1:30 is text. Quoted text is always text. Keys are never converted:
-// `on:` is the key "on". Text that begins like JSON is read by a strict JSON reader first, which is several times
-// faster.
+// Plain scalars mean what they mean to the Kubernetes command line: YAML 1.1 booleans (yes, no, on, off, y, n in three
+// cases), 0755 is octal, dates are text, 1:30 is text. Quoted text is always text. Keys are never converted: `on:` is
+// the key "on". Text that begins like JSON is read by a strict JSON reader first, which is several times faster.
 //
-// Refused, with position: duplicate keys, keys that are no scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
-// `.inf` and `.nan` (no JSON form), and whatever passes a limit of Options. Merge keys (`<<`) and aliases are expanded.
+// Refused, with position: duplicate keys, keys that are not scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
+// `.inf` and `.nan` (no JSON form), and anything beyond a limit of Options. Merge keys (`<<`) and aliases are expanded.
 //
-// Errors are values; nothing here throws for bad input, prints or blocks. [GEN IN-02, IN-08..IN-18, IN-22, SEC-07]
+// Errors are values; nothing here throws for bad input, prints or blocks.
 #ifndef KGEN_CODEC_YAML_H_
 #define KGEN_CODEC_YAML_H_
 
@@ -115,13 +114,12 @@ class Node {
   };
 };
 
-// One key of a map with its value. A property stands where its key stands [GEN ERR-15].
+// One key of a map with its value. The position of a property is that of its key.
 struct Entry {
-  std::string_view key;  // source text of the key, escapes resolved
-  Mark mark;             // of the key
-  bool plain = false;    // the key was written without quotes
-  bool ambiguous =
-      false;  // plain, and other readers take it for something else than text: `on`, `1`, `null`, a date [GEN IN-11]
+  std::string_view key;    // source text of the key, escapes resolved
+  Mark mark;               // of the key
+  bool plain = false;      // the key was written without quotes
+  bool ambiguous = false;  // plain, and not a string to other readers: `on`, `1`, `null`, a date
   Node value;
 };
 
@@ -152,7 +150,7 @@ class Stream {
   // Documents that hold something, in order: empty and comment-only ones are left out.
   std::span<const Node> documents() const noexcept;
 
-  // Number of the document in the text, from 1 and counting empty ones, as users count `---` [GEN ERR-01].
+  // Number of the document in the text, from 1 and counting empty ones, as users count `---`.
   std::uint32_t number(std::size_t document) const noexcept;
 
   bool json() const noexcept;  // read by the JSON reader

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Time as the library sees it: a clock that tells it and fires timers. Real in production, virtual in simulation. [D9,
-// D10]
+// The library's source of time: a clock that returns the time and fires timers. Real in production, virtual in
+// simulation.
 #ifndef KGEN_CORE_CLOCK_H_
 #define KGEN_CORE_CLOCK_H_
 
@@ -22,11 +22,11 @@ using Nanos = std::chrono::nanoseconds;
 // Which timers a simulation runs before it calls the system idle.
 enum class TimerKind : bool {
   kProgress,      // back-off, retry, rate limit, request timeout: something is under way
-  kHousekeeping,  // PING, watch deadline, resync: for ever repeated
+  kHousekeeping,  // PING, watch deadline, resync: repeated without end
 };
 
-// Holds a timer. Destroying or cancelling it means: the task does not start any more (it may be running on another
-// thread at that moment; tasks only post, so that is harmless). Movable; one thread at a time.
+// Owns a timer. Once it is destroyed or cancelled, the task does not start any more. (The task may be running on
+// another thread at that moment, which is harmless because tasks only post.) Movable; one thread at a time.
 class Timer {
  public:
   class State : public SharedObject {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where work runs. Two kinds of it: Post, short and never blocking; Blocking, everything else. [D9]
+// Where work runs. There are two kinds of work: Post is for short tasks that never block, Blocking for everything else.
 //
 //   | runs                                                        | where                               | may block |
 //   | split, decode, transform, queue, index functions, apply     | the informer's strand               | no        |
@@ -21,8 +21,8 @@ namespace kgen {
 
 class Observer;
 
-// A queue of tasks that run one after the other, in the order of posting, on whichever thread of the pool is free. What
-// one task wrote the next one sees. Costs no thread while it is idle.
+// A queue of tasks that run one after the other, in the order of posting, on any free thread of the pool. Each task
+// sees the memory writes of the ones before it. An idle strand occupies no thread.
 class Strand : public SharedObject {
  public:
   virtual std::string_view name() const noexcept = 0;  // for traces: "informer pods"
@@ -30,15 +30,15 @@ class Strand : public SharedObject {
 
 struct ExecutorOptions {
   int threads = 0;  // for posted work; 0: the number of cores, at least 2
-  // Posted and blocking together; reaching it is reported once to the observer (OnLimiterWaited). Up to two more, of
-  // the library's own, come on top: see BlockingShort.
+  // For posted and blocking work together; reaching the limit is reported once to the observer (OnLimiterWaited). The
+  // library may use up to two threads more for itself: see BlockingShort.
   int max_threads = 512;
-  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work that found none for so long ends
+  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after so long without any
 };
 
 // Thread safety: all members from any thread; none blocks.
-// Lifetime: tasks that were posted run, or are destroyed unrun when the last reference to the executor goes. Its own
-// threads are joined by the runtime, never by one of themselves.
+// Lifetime: a posted task runs, or is destroyed without running when the last reference to the executor is dropped. The
+// runtime joins the executor's threads; they never join themselves.
 class Executor : public SharedObject {
  public:
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
@@ -47,25 +47,26 @@ class Executor : public SharedObject {
   virtual void Blocking(std::string name, Task body) = 0;
   // Blocking work in the strand's order: nothing else of that strand runs until `body` has returned.
   virtual void BlockingOn(const Shared<Strand>& strand, Task body) = 0;
-  // For the library itself, not for user code: a file to read, a name to resolve. Calls made in bodies of Blocking wait
-  // for these, so they must not wait behind such bodies, however many there are. An executor that wraps another one
-  // passes them on; one without a limit of threads has no reason to tell the two apart.
+  // For the library itself, not for user code: reading a file, resolving a name. Calls made by Blocking work wait for
+  // these, so they must not queue behind Blocking work, however much of it there is. An executor that wraps another one
+  // forwards them; one without a limit of threads may treat both alike.
   virtual void BlockingShort(std::string name, Task body) { Blocking(std::move(name), std::move(body)); }
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
   // True on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's I/O: a
-  // blocking call there is a fault, and is refused with kInvalidArgument instead of stopping the pipeline.
+  // blocking call there is a bug, and fails with kInvalidArgument instead of stopping the pipeline.
   virtual bool InPostedTask() const noexcept = 0;
-  // Who is told of the executor's own troubles: threads at their limit, a task that threw. Every connection enters its
-  // observer and takes it back at its end. One that was entered twice is told twice.
+  // Adds or removes an observer of the executor itself: the limit of threads was reached, a task threw. Every
+  // connection adds its observer, and removes it when it closes. An observer that was added twice gets each event
+  // twice.
   virtual void ReportTo(Shared<Observer> /*observer*/) {}  // NOLINT(performance-unnecessary-value-param): it is kept
   virtual void StopReportingTo(const Observer& /*observer*/) noexcept {}
 };
 
 // A pool of threads over the machine's clock.
 Shared<Executor> MakeThreadPool(ExecutorOptions options = {});
-// The pool that connections use unless their config names another one. Made at the first use, lives to the end of the
-// process.
+// The pool that connections use unless their config names another one. Created at the first use; lives until the
+// process ends.
 Shared<Executor> DefaultExecutor();
 
 }  // namespace kgen

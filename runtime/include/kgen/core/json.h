@@ -3,9 +3,9 @@
 // Json: any JSON value, kept as its text.
 //
 // The type of fields without a schema (preserve-unknown-fields, RawExtension, FieldsV1, `x-kubernetes-...: any`), and
-// what unknown fields are made of. The text is kept as it came: big integers and number spelling survive. Parsing
-// happens on demand, with nlohmann_json; include <nlohmann/json.hpp> where you look inside. (This header does not:
-// everything includes it, and even the forward declarations there cost more than all of the vocabulary here.)
+// of unknown fields. The text is kept as received: big integers and number spelling survive. Parsing happens on demand,
+// with nlohmann_json; include <nlohmann/json.hpp> where you parse. (This header does not: everything includes it, and
+// even the forward declarations there cost more compile time than all value types of kgen.)
 //
 //   auto body = order.spec->extra.Parse<nlohmann::json>();      a discarded value if unset or not JSON
 //   order.spec->extra = kgen::Json::From(body);
@@ -23,8 +23,8 @@ namespace kgen {
 class Json {
  public:
   constexpr Json() noexcept = default;  // unset
-  // Takes the text as it is, without a check; the encoder writes it as it is. For text that may be bad use codec's
-  // ParseJson(). The unset state is not the JSON value null: Json("null") is present.
+  // Stores the text unchecked, and the encoder writes it unchanged. Use codec's ParseJson() for text that may be
+  // invalid. The unset state is not the JSON value null: Json("null") is present.
   template <detail::TextLike S>
   explicit Json(const S& text) : text_(text) {}
   explicit Json(String text) noexcept : text_(static_cast<String&&>(text)) {}

@@ -3,10 +3,10 @@
 // The heap blocks behind String, Optional, List, Map, UnknownFields and Ref, and how many there are.
 //
 // Every byte that a kgen value owns on the heap comes from Allocate(): from one heap for the whole process with free
-// lists by size, never from a thread's own. So memory that one thread frees is what the next thread gets, and a cache
-// under updates does not grow; and a test can ask at any moment how many blocks are alive: a decode that fails must
-// leave exactly as many as it found. With AddressSanitizer or ThreadSanitizer every block comes from malloc, so that
-// they see each one's life.
+// lists by size, never from a heap per thread. So one thread reuses the memory that another one freed, and a cache
+// under updates does not grow. A test can ask at any moment how many blocks are alive: a decode that fails must leave
+// exactly as many as there were before. Under AddressSanitizer and ThreadSanitizer every block comes from malloc, so
+// that they track each one.
 #ifndef KGEN_CORE_MEMORY_H_
 #define KGEN_CORE_MEMORY_H_
 
@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What comes back points into the object it was called on: Clang warns where that is a temporary whose end is near.
+// The result points into the object on which the function was called: Clang warns if that is a temporary.
 #if defined(__clang__)
 #define KGEN_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
@@ -27,7 +27,7 @@ namespace kgen {
 // thread creates or destroys kgen values meanwhile.
 std::int64_t LiveBlocks() noexcept;
 
-// What the heap of blocks holds, in bytes where nothing else is said.
+// The state of the heap, in bytes unless noted otherwise.
 struct HeapUse {
   std::int64_t blocks = 0;       // alive: LiveBlocks()
   std::int64_t bytes = 0;        // of these blocks, each rounded up to its size class
@@ -50,16 +50,16 @@ inline constexpr bool kArrowOnTemporaries = false;
 // Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread, and any other
 // thread may free it. Memory that is free goes back to the system in spans of 64 KiB, at most one in each Free().
 void* Allocate(std::size_t bytes);
-void Free(void* block) noexcept;  // null: nothing happens
+void Free(void* block) noexcept;  // null is allowed
 
-// Base class of what lives as long as cached objects do, and belongs on their heap: nodes of a store, tables.
+// Base class of objects that live as long as cached ones, and belong on the same heap: nodes of a store, tables.
 struct OnHeap {
   static void* operator new(std::size_t bytes) { return Allocate(bytes); }
   static void operator delete(void* block) noexcept { Free(block); }
 };
 
 // The start of every shareable block. A block that can be written has exactly one owner; a block with several owners
-// lies below a Ref<const T> (or is immutable text), so nobody can see it change. [D5]
+// lies below a Ref<const T> (or is immutable text), so nobody can see it change.
 struct BlockHeader {
   std::atomic<std::uint32_t> refs;
   std::uint32_t word;  // length, size or flags: what each kind of block makes of it

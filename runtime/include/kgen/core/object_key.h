@@ -21,9 +21,9 @@ struct ObjectKey {
   String namespace_{};
   String name{};
 
-  // "namespace/name", or "name". [INF KT-01]
+  // "namespace/name", or "name".
   std::string str() const;
-  // kInvalidArgument for more than one '/'. [INF KT-02]
+  // kInvalidArgument for more than one '/'.
   static Result<ObjectKey> Parse(std::string_view text);
 
   friend bool operator==(const ObjectKey&, const ObjectKey&) = default;

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen::meta::v1: the types of meta/v1 that the runtime itself works with. k8s::meta::v1 is an alias of them. [D19]
+// kgen::meta::v1: the types of meta/v1 that the runtime itself works with. k8s::meta::v1 is an alias of them.
 //
-// Every kind holds an ObjectMeta in place, every list a ListMeta; Status is what a server answers when it refuses.
+// Every kind contains an ObjectMeta, every list a ListMeta; a server responds with a Status when it refuses a request.
 #ifndef KGEN_CORE_OBJECT_META_H_
 #define KGEN_CORE_OBJECT_META_H_
 
@@ -20,7 +20,7 @@
 
 namespace kgen::meta::v1 {
 
-// An object that this one belongs to; when it goes, this one is garbage.
+// An object that owns this one; when it is deleted, this one is garbage.
 struct OwnerReference {
   String name{};
   String apiVersion{};
@@ -78,7 +78,7 @@ struct ObjectMeta {
   }
 };
 
-// What a list says of itself: the version it is of, and where the next page starts.
+// The metadata of a list: its resourceVersion, and the token of its next page.
 struct ListMeta {
   String continue_{};
   Optional<std::int64_t> remainingItemCount{};
@@ -157,7 +157,7 @@ struct StatusDetails {
   }
 };
 
-// The answer to a call that returns no object: every error, and deletions.
+// The response to a call that returns no object: every error, and deletions.
 struct Status {
   ListMeta metadata{};
   String status{};  // Success, Failure

@@ -1,23 +1,23 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Observer: hears what goes on inside a Connection and everything made from it.
+// Observer: receives events about a Connection and everything made from it.
 //
 //   config.observer = kgen::NullObserver();     // silence
 //   config.observer = kgen::StderrObserver();   // everything, not only warnings
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw, a connection that could not be had. That is one line per second and cause,
-// with the number of events that it stands for; informers that fail for want of a connection share one cause.
+// that was refused, a handler that threw, a connection that could not be opened. It writes at most one line per second
+// and cause, with the number of events that the line summarizes. Informers without a connection share one cause.
 //
-// Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread
-// where it happened or on one of the executor, must not block, and may be called from several threads at once. What one
-// throws is swallowed.
+// Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
+// the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
+// ignored.
 //
-// Refusals may come in floods, when every object of a large list is refused. Of each informer an observer hears of at
-// most one refused object and one refused field a second: the first at once, then each second one of those that came
-// since. `count` says how many events a call stands for, this one included; the counts add up to the number of
-// refusals.
+// Refusals can be many at once, when every object of a large list is refused. For each informer an observer gets at
+// most one refused object and one refused field a second: the first at once, then one per second for those that
+// followed. `count` is the number of events that a call summarizes, including its own; the counts add up to the number
+// of refusals.
 #ifndef KGEN_CORE_OBSERVER_H_
 #define KGEN_CORE_OBSERVER_H_
 
@@ -101,7 +101,7 @@ class Observer : public SharedObject {
   virtual void OnLimiterWaited(const LimiterWaited&) {}
 };
 
-// Hears everything and does nothing.
+// Ignores every event.
 Shared<Observer> NullObserver();
 
 // Writes one line to standard error for each call. Any thread; lines are not mixed.

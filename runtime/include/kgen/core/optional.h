@@ -9,8 +9,8 @@
 //   volume.emptyDir = {};                     a present, empty struct; so is Volume{.emptyDir = {}}
 //   volume.emptyDir = kgen::kAbsent;          absent
 //
-// A struct that a non-const access created, and in which nothing was ever set, counts as absent: for has_value(), on
-// the wire and in comparisons. emplace(), `= {}` and a decoded `{}` are present. [D5]
+// A struct that only a non-const access created, and in which nothing was ever set, counts as absent: for has_value(),
+// on the wire and in comparisons. emplace(), `= {}` and a decoded `{}` make it present.
 //
 // Thread safety: as a standard container, and note that non-const access is a write: `if (pod.spec->nodeName == "a")`
 // on a non-const Pod may create the spec. Objects from a cache are const.
@@ -41,7 +41,7 @@ class Optional;
 
 namespace detail {
 
-// A struct in a block of its own. The header's word is 1 while the box only exists because somebody looked.
+// A struct in a block of its own. The header's word is 1 while the box exists only because of a non-const access.
 struct BoxBlock : BlockHeader {
   void* object() noexcept { return this + 1; }
   const void* object() const noexcept { return this + 1; }
@@ -52,7 +52,7 @@ BoxBlock* NewBox(const TypeTable& table, bool looked_at);        // default-cons
 BoxBlock* CopyBox(const BoxBlock* box, const TypeTable& table);  // deep; null gives null
 void ReleaseBox(BoxBlock* box, const TypeTable& table) noexcept;
 bool EqualBox(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept;
-bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept;  // false for null, and for looked at and empty
+bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept;  // false for null, or empty and only accessed
 
 // Only names the element type of an initializer list that can never have elements.
 class Nothing {
@@ -71,7 +71,7 @@ class Optional<T> {
   constexpr Optional() noexcept = default;
   constexpr Optional(Absent) noexcept {}                               // NOLINT(google-explicit-constructor)
   constexpr Optional(T value) noexcept : value_(value), has_(true) {}  // NOLINT(google-explicit-constructor)
-  // A pointer is no bool, and a fraction no integer: neither converts in silence.
+  // Pointers do not convert to bool, nor fractions to integers.
   template <typename U>
     requires(std::is_pointer_v<U> || (std::is_floating_point_v<U> && !std::is_floating_point_v<T>))
   Optional(U) = delete;
@@ -79,7 +79,8 @@ class Optional<T> {
   constexpr bool has_value() const noexcept { return has_; }
   constexpr void reset() noexcept { *this = Optional(); }
   constexpr T value_or(T fallback) const noexcept { return has_ ? value_ : fallback; }
-  // The value; zero when absent. Read-only also on a non-const object, so that looking never creates; assign to write.
+  // The value; zero when absent. Read-only even on a non-const object, so that reading never creates a value; assign to
+  // write.
   constexpr T operator*() const noexcept { return value_; }
 
   // Presence, for numbers. Not for bool, where it would be mistaken for the value.
@@ -146,7 +147,7 @@ class Optional<T> {
   bool has_value() const noexcept { return detail::BoxHasValue(block_, T::kTable); }
   explicit operator bool() const noexcept { return has_value(); }
   void reset() noexcept { Optional moved(std::move(*this)); }
-  // Makes it present and empty, whatever it was.
+  // Makes it present and empty, discarding any earlier value.
   T& emplace() {
     *this = Optional(T());
     return Object();

@@ -4,7 +4,7 @@
 //
 //   for (const kgen::PrinterColumn& column : Order::kPrinterColumns) ...
 //
-// Types of versions that declare none have no such member. Data only: nothing here evaluates a path. [GEN CRD-21]
+// Types of versions that declare none have no such member. Data only: nothing here evaluates a path.
 #ifndef KGEN_CORE_PRINTER_COLUMN_H_
 #define KGEN_CORE_PRINTER_COLUMN_H_
 

@@ -2,7 +2,7 @@
 //
 // Quantity, IntOrString and Bytes: scalar types of the Kubernetes API that are more than text. 16 bytes each.
 //
-// All keep the text that the server wrote until they are assigned (D6).
+// All keep the text that the server wrote until they are assigned.
 #ifndef KGEN_CORE_QUANTITY_H_
 #define KGEN_CORE_QUANTITY_H_
 
@@ -22,8 +22,8 @@ namespace kgen {
 //   container.resources->limits["cpu"] = "500m";
 //   if (node_cpu < wanted) ...                      by amount: "1" == "1000m"
 //
-// Assigned text is taken as it is, valid or not: the server is the judge. Of an invalid or unset quantity the value is
-// 0 and valid() is false.
+// Assigned text is stored unchecked: the server decides whether it is valid. An invalid or unset quantity has the value
+// 0, and valid() is false.
 class Quantity {
  public:
   constexpr Quantity() noexcept = default;
@@ -40,8 +40,8 @@ class Quantity {
   std::int64_t Value() const noexcept;
   std::int64_t MilliValue() const noexcept;
   double AsDouble() const noexcept;        // the nearest one
-  std::string_view text() const noexcept;  // as it came; "" when unset
-  // It came as a JSON number (`cpu: 2`, as custom resources may store it), and goes back as one.
+  std::string_view text() const noexcept;  // as received; "" when unset
+  // It was read from a JSON number (`cpu: 2`, as custom resources may store it), and is written as one.
   bool is_number() const noexcept;
 
   // By amount. In <=> invalid and unset ones count as zero. == also asks for equal presence, and compares invalid ones

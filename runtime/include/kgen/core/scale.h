@@ -3,7 +3,7 @@
 // kgen::autoscaling::v1::Scale: what the scale subresource of a workload, or of a custom resource, reads and writes.
 //
 // It belongs to the runtime because a custom resource can be scaled without any generated code of the built-in API. The
-// verbs are GetScale and UpdateScale of the clients (kgen/client/scale_client.h). [GEN OP-02, OP-13, CRD-20]
+// verbs are GetScale and UpdateScale of the clients (kgen/client/scale_client.h).
 #ifndef KGEN_CORE_SCALE_H_
 #define KGEN_CORE_SCALE_H_
 
@@ -17,9 +17,9 @@
 
 namespace kgen::autoscaling::v1 {
 
-// What is wished.
+// The desired number of replicas.
 struct ScaleSpec {
-  Optional<std::int32_t> replicas{};  // servers leave a 0 out
+  Optional<std::int32_t> replicas{};  // servers omit a 0
   UnknownFields unknown_fields{};
 
   static const TypeTable kTable;
@@ -28,7 +28,7 @@ struct ScaleSpec {
   }
 };
 
-// What there is.
+// The observed number of replicas.
 struct ScaleStatus {
   Optional<std::int32_t> replicas{};
   String selector{};  // of the labels of the replicas, as text: "app=web,tier in (a,b)"

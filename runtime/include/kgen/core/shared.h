@@ -2,7 +2,7 @@
 //
 // Shared<T>: the intrusive reference behind every handle of the public surface.
 //
-// A std::shared_ptr would do the same at twice the size and with <memory> in every user's translation unit (D21).
+// A std::shared_ptr would be twice the size and bring <memory> into every user's translation unit.
 #ifndef KGEN_CORE_SHARED_H_
 #define KGEN_CORE_SHARED_H_
 
@@ -14,7 +14,7 @@
 
 namespace kgen {
 
-// Base of everything that handles share. Destroyed by whoever drops the last reference, on that thread.
+// Base class of the objects that handles share. Destroyed on the thread that drops the last reference.
 class SharedObject {
  public:
   SharedObject() noexcept = default;
@@ -46,8 +46,8 @@ class Shared {
     std::swap(base_, other.base_);
     return *this;
   }
-  // For registries of plain pointers, from which an object takes itself in its destructor under the registry's lock: a
-  // new reference, or null if the last one is gone and the destructor waits for that lock.
+  // For registries of plain pointers whose objects remove themselves in their destructor, under the registry's lock: a
+  // new reference, or null if the last one was dropped and the destructor waits for that lock.
   static Shared TryAdd(T* object) noexcept {
     std::uint32_t refs = object->Base::refs_.load(std::memory_order_relaxed);
     while (refs != 0 && !object->Base::refs_.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire)) {
@@ -60,8 +60,8 @@ class Shared {
     if (base_ != nullptr && base_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete base_;
   }
 
-  // Gives this reference up unless it is the last one. Returns false if it is: then nobody else can reach the object
-  // any more, and it may be taken apart.
+  // Drops this reference unless it is the last one. Returns false if it is the last one: no other thread can reach the
+  // object any more, and the caller may take it apart.
   bool ReleaseUnlessLast() noexcept {
     std::uint32_t refs = base_->refs_.load(std::memory_order_acquire);
     while (refs > 1) {

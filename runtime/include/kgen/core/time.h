@@ -3,7 +3,7 @@
 // Time, MicroTime and Duration: the time types of the Kubernetes API, 8, 8 and 16 bytes.
 //
 // They keep the text that the server wrote until a value is assigned, so a time with a zone, a fraction or another
-// precision goes back unchanged (D6). Assigned values are written as Go does: Time in whole seconds
+// precision is written back unchanged. Assigned values are written as Go does: Time in whole seconds
 // ("2026-11-21T08:33:00Z"), MicroTime with six digits, Duration as "1h2m3.5s".
 //
 //   if (now - pod.metadata.creationTimestamp.value() > 5min) ...
@@ -47,7 +47,7 @@ class TimeWord {
   bool has_value() const noexcept { return word_ != 0; }
   void reset() noexcept { *this = TimeWord(); }
 
-  // False, and unchanged, if the text is no RFC 3339 time or out of range.
+  // Returns false, and changes nothing, if the text is not an RFC 3339 time or is out of range.
   bool Parse(std::string_view text, TimePrecision canonical);
   void Assign(std::int64_t micros, TimePrecision canonical) noexcept;  // rounded down, clamped to the range
   std::int64_t micros() const noexcept;

@@ -3,13 +3,13 @@
 // Field tables: what the runtime knows about a generated struct.
 //
 // A generated type is a plain aggregate plus one TypeTable. One interpreter walks tables to construct, copy, destroy,
-// compare, hash, decode and encode (kgen/core/value.h, kgen/codec/), so generated code is data. [D2]
+// compare, hash, decode and encode (kgen/core/value.h, kgen/codec/), so generated code is data.
 //
 //   generated .cc:  constinit const kgen::TypeTable Order::kTable = {...};      read-only, no start-up code
 //   runtime:        for (const Field& f : table.fields()) ... base + f.offset ...
 //
-// Users meet tables only as `T::kTable`; the layout below is a contract between generator and runtime, versioned by
-// kTableVersion: generated headers hold a static_assert on it, and registration checks TypeTable::version again.
+// Users see tables only as `T::kTable`. The layout below is a contract between generator and runtime, versioned by
+// kTableVersion: generated headers contain a static_assert on it.
 #ifndef KGEN_CORE_TYPE_TABLE_H_
 #define KGEN_CORE_TYPE_TABLE_H_
 
@@ -24,10 +24,10 @@
 
 namespace kgen {
 
-// Raised with every change of the structs below or of the meaning of their members.
+// Incremented with every change to the structs below or to the meaning of their members.
 inline constexpr std::uint32_t kTableVersion = 1;
 
-// How a value stands in memory. The first group stands in fields as Optional<scalar> and in lists and maps bare.
+// How a value is stored. Values of the first group are Optional<scalar> in fields, and plain in lists and maps.
 enum class ValueKind : std::uint8_t {
   kBool,    // bool
   kInt32,   // std::int32_t
@@ -60,7 +60,7 @@ struct ValueType {
 };
 
 enum FieldFlags : std::uint8_t {
-  kRequired = 1,        // documentation only: presence rules are the same for all fields [D4]
+  kRequired = 1,        // documentation only: presence rules are the same for all fields
   kNullable = 2,        // `null` is a value of the schema: kept among the unknown fields, where users see it
   kUnique = 4,          // differs in every object (uid, resourceVersion): neither interned nor memoised
   kNoMemo = 8,          // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
@@ -100,7 +100,7 @@ struct KindInfo {
   const TypeTable* list;  // the table of the list type, or null
 };
 
-// The table of one struct. Fields stand in the order of encoding: D19's member order.
+// The table of one struct. Fields are in the order of encoding, which is the fixed order of the struct's members.
 //
 // Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32,
 // where first8 and last8 are the first and last min(size, 8) bytes as a little-endian integer; slot = h >> (32 -
@@ -136,7 +136,7 @@ struct TypeTable {
 
 namespace detail {
 
-// The look-up in two steps, for those who search a seed: the part of the hash that depends on the name alone, and the
+// The lookup in two steps, for the search for a seed: the part of the hash that depends on the name alone, and the
 // slot.
 constexpr std::uint64_t NameKey(std::string_view name) noexcept {
   std::uint64_t first = 0;
@@ -175,10 +175,10 @@ void RelocateMany(void* to, void* from, std::size_t count) noexcept {
   }
 }
 
-// What an absent T reads as: zeros, in read-only memory, there before the first static object and after the last. Every
-// type of the vocabulary, and so every struct of them, is empty when all its bytes are zero. Not a constructed T: a
-// variable with a destructor would cost each program code at its start, and each translation unit the instantiation of
-// the constructors of all that it mentions. Types of about the same size share theirs.
+// What an absent T reads as: zeros in read-only memory, which exist before the first static object and after the last.
+// Every value type of kgen, and so every struct of them, is empty when all its bytes are zero. This is no constructed
+// T: a variable with a destructor would add start-up code to each program, and each translation unit would instantiate
+// the constructors of every type that it mentions. Types of similar size share one.
 template <std::size_t bytes>
 alignas(16) constinit inline const unsigned char kZerosOf[bytes] = {};
 template <typename T>

@@ -2,7 +2,7 @@
 //
 // Objects of any kind, without generated code: Unstructured and PartialObjectMetadata.
 //
-// Both are ordinary types with tables, so the dynamic and the metadata-only informer are the typed one. [D7]
+// Both are ordinary types with tables, like generated ones.
 #ifndef KGEN_CORE_UNSTRUCTURED_H_
 #define KGEN_CORE_UNSTRUCTURED_H_
 
@@ -12,14 +12,14 @@
 
 namespace kgen {
 
-// apiVersion, kind and metadata typed; everything else stands in `unknown_fields`, in order.
+// apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order.
 struct Unstructured {
   meta::v1::ObjectMeta metadata{};
   String apiVersion{};
   String kind{};
   UnknownFields unknown_fields{};
 
-  // The whole object as a JSON value, made anew at each call.
+  // The whole object as a JSON value, built by each call.
   nlohmann::json json() const;
 
   static const TypeTable kTable;

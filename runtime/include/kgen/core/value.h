@@ -32,7 +32,7 @@ namespace detail {
 void CopyStruct(void* to, const void* from, const TypeTable& table);
 void DestroyStruct(void* object, const TypeTable& table) noexcept;
 bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
-// True if the struct would encode as `{}`: what decides whether a looked-at struct is there.
+// True if the struct would encode as `{}`. A struct that only a non-const access created is present unless this holds.
 bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept;
 
 // Values of any kind, by their type.

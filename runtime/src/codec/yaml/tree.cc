@@ -235,7 +235,7 @@ bool TreeBuilder::Alias(std::string_view name, Mark mark) {
   }
   const Anchored& anchored = found->second;
   if (anchored.open) {
-    return Fail(mark, "alias *" + std::string(name.substr(0, 60)) + " stands inside the value that it refers to");
+    return Fail(mark, "alias *" + std::string(name.substr(0, 60)) + " refers to a value that contains it");
   }
   if (WantsKey()) {
     if (!anchored.node.is_scalar())
@@ -244,7 +244,7 @@ bool TreeBuilder::Alias(std::string_view name, Mark mark) {
   }
   aliased_count_ += anchored.nodes;
   if (aliased_count_ > options_.max_aliased) {
-    return Fail(mark, "aliases stand for more than " + std::to_string(options_.max_aliased) + " values");
+    return Fail(mark, "aliases expand to more than " + std::to_string(options_.max_aliased) + " values");
   }
   Node node = anchored.node;
   node.mark_ = mark;
