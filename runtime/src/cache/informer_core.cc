@@ -115,7 +115,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   const auto listener =
       MakeShared<Listener>(std::move(handler), std::move(options), name_, executor_, observer_, started_);
   if (stopping_.load()) {
-    listener->Reject();  // [INF SI-12]
+    listener->Reject();
     return listener;
   }
   std::vector<Shared<Listener>> gone;  // destroyed outside of the lock
@@ -128,8 +128,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
     });
     listeners_.push_back(listener);
   }
-  // The strand is where changes are applied, so no change can come between the replay and the registration. [I2; INF
-  // SI-13]
+  // Changes are applied on the strand, so none can come between the replay and the registration.
   const PendingListener pending{listener, executor_->clock()->Now()};
   executor_->Post(strand_, [self = Shared<Impl>(this), pending] { self->AddOnStrand(pending); });
   return listener;
@@ -138,7 +137,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
 Result<void> InformerCore::Impl::SetTransform(Transform transform) {
   const std::lock_guard lock(mutex_);
   if (started_->set.load())
-    return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started: it is too late for a transform");
+    return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started; set the transform before Start()");
   transform_ = std::move(transform);
   return {};
 }
@@ -172,7 +171,7 @@ Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions op
 
 Result<void> InformerCore::AddIndex(std::string_view name, IndexFunction function) {
   if (impl_->IsStopped())
-    return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");  // [INF SI-18]
+    return Fail(Code::kStopped, "index \"" + std::string(name) + "\": the informer has been stopped");
   return impl_->store()->AddIndex(name, std::move(function));
 }
 

@@ -103,7 +103,7 @@ class InformerCore::Impl final : public SharedObject {
   StrandTimer drain_timer_;
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
-  Nanos check_period_{};  // of resyncs [INF RS-04, RS-05]
+  Nanos check_period_{};  // of resyncs; handlers added after the start do not shorten it
   Garbage garbage_;
   struct PendingJob {
     std::unique_ptr<Job> job;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanos kShortestResync = 1s;  // [INF RS-03]
+constexpr Nanos kShortestResync = 1s;
 
 std::string_view Words(ReflectorStatus::State state) {
   switch (state) {
@@ -74,8 +74,8 @@ void InformerCore::Impl::StartOnStrand() {
   reflector_->Start();
 }
 
-// Reflector and loop first, then the listeners, so that nothing is handed to one that was torn down; stopped is what
-// Join() waits for, so it comes when no call can start any more. [INF SI-02, CT-03]
+// Stops reflector and loop first, then the listeners, so that nothing is delivered to a stopped listener. Join() waits
+// for `stopped`, so that is set when no call can start any more.
 void InformerCore::Impl::StopOnStrand() {
   if (IsStopped()) return;
   const Shared<Impl> started = relay_->Take();  // a reference that the relay held
@@ -114,14 +114,14 @@ void InformerCore::Impl::AddRunning(const PendingListener& pending) {
   if (jobs_.size() == 1) Work();
 }
 
-// [INF RS-02, RS-03]
+// The handler's own period, or the informer's default; a positive one is at least a second.
 Nanos InformerCore::Impl::RequestedResync(const Listener& listener) const {
   const Nanos asked = listener.options().resync;
   const Nanos period = asked < Nanos(0) ? options_.resync : asked;
   return period > Nanos(0) ? std::max(period, kShortestResync) : Nanos(0);
 }
 
-// [INF RS-01, RS-05, RS-06]
+// Resyncs cannot be more frequent than the checks.
 Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
   if (requested == Nanos(0)) return Nanos(0);
   return std::max(requested, check_period_);

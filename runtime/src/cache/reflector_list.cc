@@ -83,7 +83,7 @@ Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Listing& state, Result<vo
     return Fail(std::move(fits).error());
   // Without a version there is nothing that a watch could go on from.
   if (state.list.version.empty() && meta->resourceVersion.empty()) {
-    return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so that it cannot be watched");
+    return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so it cannot be watched");
   }
   if (meta->continue_.empty()) return meta;
   if (Result<void> followed = state.list.tokens.Follow(meta->continue_); !followed) {

@@ -92,7 +92,7 @@ void Reflector::Impl::OnStreamingDeadline(Streaming& state) {
   if (Now() < due) return ArmDeadline(due - Now(), TimerKind::kProgress);
   FallBack(Error(
       Code::kTimeout,
-      "streaming list " + name_ + " without a marker of the end of the initial events for " +
+      "streaming list " + name_ + " without the bookmark that ends the initial events for " +
           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(Now() - snapshot.started).count()) + " s"));
 }
 

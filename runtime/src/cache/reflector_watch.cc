@@ -148,7 +148,7 @@ Result<void> Reflector::Impl::OnBookmark(std::string_view object) {
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     if (meta.annotations[kEndMarker] != "true") return {};
     if (meta.resourceVersion.empty()) {
-      return Fail(Code::kDecode, "the marker of the end of the initial events has no resourceVersion");
+      return Fail(Code::kDecode, "the bookmark that ends the initial events has no resourceVersion");
     }
     std::string& provisional = streaming->snapshot.provisional;
     if (!Injected(Bug::kVersionBeforeEndMarker) || provisional.empty()) provisional = meta.resourceVersion;

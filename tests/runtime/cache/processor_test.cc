@@ -420,8 +420,8 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue) {
   processor.Add(Listen([&](const AnyEvent& e) { often.push_back(e.key.name.str()); }), 10s, simulation_.clock()->Now());
   processor.Add(Listen([&](const AnyEvent& e) { never.push_back(e.key.name.str()); }), 0s, simulation_.clock()->Now());
 
-  processor.Distribute(
-      Events(Update("early", "1", "1", Reason::kResync)));  // before the first check everybody is told [RS-09]
+  // Before the first check every listener gets unchanged objects.
+  processor.Distribute(Events(Update("early", "1", "1", Reason::kResync)));
   EXPECT_FALSE(processor.ShouldResync(simulation_.clock()->Now() + 9s));
   processor.Distribute(Events(Update("not-due", "1", "1", Reason::kResync)));
   processor.Distribute(Events(Update("changed", "1", "2")));

@@ -54,7 +54,7 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   ReflectorTest() { options_.streaming_list = false; }
   ~ReflectorTest() override {
     OnStrand([&] { reflector_ = nullptr; });
-    EXPECT_EQ(source_->open(), 0u) << "a stream that nobody reads [RF-05]";
+    EXPECT_EQ(source_->open(), 0u) << "a stream that nobody reads";
     EXPECT_EQ(simulation_.census().timers, 0u);
   }
 

@@ -38,7 +38,7 @@ TEST_P(ReflectorStreamTest, PublishesAStreamedSnapshotOnlyAtItsMarker) {
   Send(BookmarkJson("14", "true") + ModifiedJson("b", "15"));
   EXPECT_THAT(Queue(), ElementsAre("replaced a@10 b@9 at 14", "updated b@15"));
   EXPECT_EQ(Version(), "15");
-  EXPECT_EQ(source_->size(), 1u);  // the same stream goes on [RW-12]
+  EXPECT_EQ(source_->size(), 1u);  // the same stream goes on
   EXPECT_TRUE(Last().open());
   EXPECT_THAT(seen_->relisted, ElementsAre("streamed 2 at 14"));
 }

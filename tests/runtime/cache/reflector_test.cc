@@ -82,16 +82,16 @@ TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion) {
   ListAndOpenWatch();
   EndWatch(Fail(StatusError(Code::kServer, 500, "InternalError")));  // before anything came
   WaitOut();
-  EXPECT_EQ(Last().options.resource_version, "5");  // [RL-02]
-  EXPECT_FALSE(Last().options.limit.has_value());   // lets the server answer from its cache [RL-06]
+  EXPECT_EQ(Last().options.resource_version, "5");
+  EXPECT_FALSE(Last().options.limit.has_value());  // lets the server answer from its cache
   Refuse(ExpiredError());
   EXPECT_FALSE(Last().watch);
   EXPECT_EQ(Last().options.resource_version, "");
-  EXPECT_FALSE(Last().options.limit.has_value());  // the page size of the first attempt [RL-08]
+  EXPECT_FALSE(Last().options.limit.has_value());  // the page size of the first attempt
   Refuse(ExpiredError());                          // only once in a round
   EXPECT_THAT(told_, ElementsAre(HasSubstr("failed to list samples")));
   WaitOut();
-  EXPECT_EQ(Last().options.resource_version, "");  // still unusable [RL-03, RL-05]
+  EXPECT_EQ(Last().options.resource_version, "");  // still unusable
   Answer(ListBody("9", {}));
   EXPECT_EQ(Version(), "9");
 }

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// DeltaFifo: every change that the reflector saw, in order, until the controller loop applies it. [D13]
+// DeltaFifo: every change that the reflector received, in order, until the controller loop applies it.
 //
 //   reflector --Add, Update, Delete, Replace, Resync, Bookmark--> DeltaFifo --Drain--> controller loop
 //
-// One queue with one meaning: all deltas in order of arrival, and those of one object chained, so that a reader gets
-// the complete list per object and the right order over all objects.
+// The queue keeps all deltas in order of arrival and chains those of one object, so that a reader gets the complete
+// list of each object and the right order over all objects.
 //
 // Thread safety: none; reflector and controller loop of an informer run on one strand. Never blocks.
 //
@@ -13,13 +13,13 @@
 //   Q1  Drained elements come in the order in which they were put in, over all objects.
 //   Q2  Every delta put in comes out, except a deletion whose object's newest queued delta already is one; its version
 //       stays, as a bookmark.
-//   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one. [INF Q-20]
+//   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one.
 //   Q4  Replace and Sync are elements of their own; a chain never reaches across one.
 //   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), but takes at least one; a Replace or a Sync is
 //       always the last that it takes, as the controller loop applies it in steps of its own.
 //   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with
 //       no Replace yet, an object's delta first makes the initial population empty (a Bookmark or Sync does not).
-//       Never false again. [INF]
+//       Never false again.
 //   Q7  Storage of drained elements is released at once.
 #ifndef KGEN_CACHE_DELTA_FIFO_H_
 #define KGEN_CACHE_DELTA_FIFO_H_
@@ -41,10 +41,10 @@ enum class DeltaType : std::uint8_t {
   kAdded,
   kUpdated,
   kDeleted,   // the object is its final state
-  kRefused,   // a state that could not be decoded: the key, if it could be read, and its version only [D6]
-  kReplaced,  // the complete list; what was deleted is worked out against the store when it is applied [INF Q-09]
-  kSync,      // tell everybody who asked for a resync [INF Q-10]
-  kBookmark,  // the version alone [INF BM-04]
+  kRefused,   // a state that could not be decoded: the key, if it could be read, and its version only
+  kReplaced,  // the complete list; applying it determines what was deleted by comparing it with the store
+  kSync,      // send a resync to the handlers that requested one
+  kBookmark,  // the version alone
 };
 
 struct Delta {
@@ -53,9 +53,10 @@ struct Delta {
   AnyRef object{};        // kAdded, kUpdated, kDeleted
   std::string version{};  // of the event, as the server wrote it
   ListedObjects list{};   // kReplaced
-  // kReplaced: an object without a readable name is missing, so that nothing counts as deleted. [D6]
+  // kReplaced: an object whose name could not be read is missing from the list, so nothing counts as deleted.
   bool incomplete = false;
-  // kReplaced: of another history than what is in the store, so that equal versions do not mean equal objects.
+  // kReplaced: the server's history was replaced since the store was filled, so equal versions do not imply equal
+  // objects.
   bool other_history = false;
 };
 
@@ -68,7 +69,7 @@ class DeltaFifo {
 
   void Add(ObjectKey key, AnyRef object, std::string version);
   void Update(ObjectKey key, AnyRef object, std::string version);
-  // Queued whether or not anybody knows the object. [INF Q-08]
+  // Queued even if the object is unknown.
   void Delete(ObjectKey key, AnyRef object, std::string version);
   void Refuse(ObjectKey key, std::string version);
   void Replace(ListedObjects list, std::string version, bool incomplete = false, bool other_history = false);
@@ -77,7 +78,7 @@ class DeltaFifo {
 
   // Takes elements from the front.
   std::vector<Delta> Drain(std::size_t max_deltas);
-  // The caller has applied what Drain() has given so far and handed out its notifications.
+  // The caller has applied everything that Drain() has returned and distributed its events.
   void Applied();
 
   // The queued deltas of one object since the last Replace or Sync, oldest first.
@@ -85,7 +86,7 @@ class DeltaFifo {
 
   bool empty() const noexcept { return queue_.empty(); }
   std::size_t size() const noexcept { return queue_.size(); }
-  // What is drained next still belongs to the initial state. [INF Q-06]
+  // The next drained delta still belongs to the initial state.
   bool in_initial_population() const noexcept { return !initial_done_; }
   bool initial_population_done() const noexcept { return initial_done_; }
 

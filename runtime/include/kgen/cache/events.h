@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What handlers are told: Added, Updated, Deleted. [D15]
+// The events that handlers receive: Added, Updated, Deleted.
 //
 // Events are aggregates that may grow; name what you use. The objects are the cached ones: immutable, shared, kept
 // alive by the Ref.
@@ -22,10 +22,10 @@ namespace kgen {
 
 // Why a handler is called.
 enum class Reason : std::uint8_t {
-  kInitial,  // part of the first snapshot, or replayed to a handler that came later
-  kWatch,    // the server said so just now
-  kRelist,   // found by comparing a fresh list with the cache: steps in between may have been missed
-  kResync,   // nothing changed: the handler asked to be told again from time to time, or a list found it as it was
+  kInitial,  // part of the first list, or replayed to a handler that was added later
+  kWatch,    // an event of the watch
+  kRelist,   // found by comparing a new list with the cache: changes in between may have been missed
+  kResync,   // nothing changed: the handler's resync period has passed, or a list found the object unchanged
 };
 std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync"
 template <typename Traits>
@@ -41,7 +41,7 @@ struct Added {
   String version{};  // of the store, when this was applied; the store may be newer by now, never older
 };
 
-// Both objects always have the same UID: a deletion with re-creation under one key is told as Deleted and Added.
+// Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and Added.
 template <typename T>
 struct Updated {
   ObjectKey key{};
@@ -61,8 +61,8 @@ struct Deleted {
 };
 
 // The functions of one registration. Any may be empty. They are called one after the other, in the order of the cache's
-// changes, on a thread that may block, never on the I/O thread. An exception is reported to the observer; the event
-// counts as handled.
+// changes, on a thread that may block, never on the I/O thread. An exception goes to the observer, and the event counts
+// as handled.
 template <typename T>
 struct EventHandler {
   std::move_only_function<void(const Added<T>&)> on_add{};

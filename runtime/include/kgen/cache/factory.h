@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SharedInformerFactory: one informer per resource and scope, started, stopped and waited for together. [INF FA]
+// SharedInformerFactory: one informer per resource and scope, started, stopped and waited for together.
 //
 // Generated factories (k8s::SharedInformerFactory, acme::SharedInformerFactory) derive from this and add the accessors
 // factory.Core().V1().Pods().
@@ -28,26 +28,26 @@ namespace kgen {
 class Connection;
 struct ListOptions;
 
-// For informers that are made after the factory was.
+// Options of all informers of a factory.
 struct FactoryOptions {
   Nanos resync = Nanos(0);                                 // default of every informer; 0: no resync
   std::string namespace_{};                                // "" for all namespaces
   std::function<void(ListOptions&)> tweak_list_options{};  // runs for each list and watch, last; may set selectors
   bool drop_managed_fields = false;
-  // For single kinds, instead of `resync`: {&Pod::kTable, 10min}. [INF FA-02]
+  // Overrides `resync` for some kinds: {&Pod::kTable, 10min}.
   std::vector<std::pair<const TypeTable*, Nanos>> resync_of{};
   cache::Transform transform{};  // of every informer; see SharedInformer::SetTransform, which replaces it
-  std::int64_t page_size = 0;    // 0: as the reflector thinks best
+  std::int64_t page_size = 0;    // 0: the reflector decides
   bool streaming_list = true;    // false: always list first
   Nanos apply_delay = Nanos(0);  // see cache::InformerOptions
 };
 
-// Shared between a factory and the accessors it gave out, so that these may outlive it.
+// Shared between a factory and its accessors, so that these may outlive it.
 class FactoryState;
 
 // Owns its informers: destroying it stops them and waits until no handler runs (from a handler: without waiting for
 // that one; on a thread that must not block: without waiting at all). Listers, informers and registrations may outlive
-// it and answer from the last state. [D11]
+// it and answer from the last state.
 //
 // Thread safety: all members from any thread.
 class SharedInformerFactory {
@@ -67,16 +67,14 @@ class SharedInformerFactory {
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
 
-  // Starts every informer that was asked for (Informer() or Lister() of a kind) and has not been started. Does not
-  // block; may be called again after more were asked for. Each stops with the token of its own Start. [INF FA-04,
-  // FA-05]
+  // Starts every informer that was requested (Informer() or Lister() of a kind) and has not been started. Does not
+  // block; call it again after requesting more. Each informer stops with the token of the Start() that started it.
   void Start(std::stop_token stop = {});
-  // Blocks until every informer that was asked for has synced; one that was not started is refused by its name
-  // (kInvalidArgument). See detail::WaitForSync for what else ends it.
+  // Blocks until every requested informer has synced. Fails with kInvalidArgument, naming it, if one was not started.
+  // See detail::WaitForSync for the other errors.
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop = {}) const;
   [[nodiscard]] Result<void> WaitForCacheSync(std::stop_token stop, const SyncOptions& options) const;
-  // Stops every informer and blocks until no handler runs. Later Start() does nothing. [INF FA-07, and stops them
-  // itself: D11]
+  // Stops every informer and blocks until no handler runs. A later Start() does nothing.
   void Shutdown();
   std::vector<cache::InformerStatus> status() const;
 
@@ -88,12 +86,12 @@ class SharedInformerFactory {
 };
 
 namespace detail {
-// The informer of that table in the factory's scope, made at the first call. [INF FA-02] A factory has one scope
-// (namespace and tweak): informers of several take several factories, which may share a connection.
+// The informer of that table in the factory's scope, created by the first call. A factory has one scope (namespace and
+// tweak): informers with different scopes need different factories, which may share a connection.
 Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, const TypeTable& table);
 }  // namespace detail
 
-// What a generated accessor gives: informer and lister of one kind. A handle. L is the generated lister.
+// The result of a generated accessor: informer and lister of one kind. A handle. L is the generated lister.
 //
 //   auto pods = factory.Core().V1().Pods();        // asks for nothing yet
 //   pods.Informer(); pods.Lister();                // these do

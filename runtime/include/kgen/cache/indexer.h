@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The cache of one informer: objects by key and by index, read through consistent snapshots. [D14]
+// The cache of one informer: objects by key and by index, read through consistent snapshots.
 //
 //   controller loop --Apply(transaction)--> Store --Snapshot()--> readers: listers, handlers, users
 //
@@ -29,7 +29,7 @@
 
 namespace kgen {
 
-// Takes the values of one object for one index. Equal values count once.
+// Collects the values of one object for one index. Equal values count once.
 class IndexSink {
  public:
   virtual void Add(std::string_view value) = 0;
@@ -44,7 +44,7 @@ using IndexFunction = std::function<void(const AnyRef& object, IndexSink& sink)>
 
 class Store;
 
-// One state of a store. Immutable; cheap to copy; keeps every object it names alive.
+// One state of a store. Immutable; cheap to copy; keeps every object in it alive.
 //
 // Thread safety: immutable. Never blocks.
 class AnySnapshot {
@@ -52,17 +52,17 @@ class AnySnapshot {
   AnySnapshot() noexcept = default;  // empty
 
   AnyRef Get(const ObjectKey& key) const;
-  std::vector<AnyRef> List() const;                                    // in no particular order [INF ST-03]
+  std::vector<AnyRef> List() const;                                    // in no particular order
   std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
-  // Nothing for an index that does not exist: ask HasIndex() where that matters.
+  // Empty for an index that does not exist; HasIndex() distinguishes that case.
   std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
   std::vector<String> IndexValues(std::string_view index) const;  // sorted
   bool HasIndex(std::string_view index) const noexcept;
   std::vector<ObjectKey> Keys() const;
   std::size_t size() const noexcept;
-  // Everything up to this resource version is in here; "" before the first list. [INF ST-11, BM-04]
+  // The snapshot includes all changes up to this resource version; "" before the first list.
   String version() const;
-  // The object under `key` could not be decoded in a newer state; what Get() gives is the last good one. [D6]
+  // A newer state of the object could not be decoded; Get() returns the last good one.
   bool IsStale(const ObjectKey& key) const noexcept;
 
   class State;
@@ -82,23 +82,23 @@ class AnySnapshot {
 struct Change {
   ObjectKey key;
   AnyRef object;       // null: remove
-  bool stale = false;  // mark it; without an object: what is there stays, if there is something
+  bool stale = false;  // mark it as stale; without an object: keep the stored one, if any
 };
 struct Transaction {
   std::vector<Change> changes;
-  bool replace = false;  // the changes are the whole new content, each with its object [INF ST-05]
+  bool replace = false;  // the changes are the whole new content, each with its object
   std::string version;   // of the store afterwards; "" leaves it
 };
 
-// What went wrong in a transaction. The rest of it is in the store all the same.
+// A fault in a transaction. The rest of the transaction is in the store nevertheless.
 struct StoreFault {
   enum class Kind {
-    kIndexFunctionThrew,  // user code: the object is in the store and has no value in that index [INF ST-09]
-    kMisplacedObject,     // a fault of kgen: a change whose object does not carry its key is left out
+    kIndexFunctionThrew,  // user code: the object is in the store but has no value in that index
+    kMisplacedObject,     // a bug in kgen: a change whose object does not have its key is left out
   };
   Kind kind;
   ObjectKey key;
-  std::string what;  // names the index, or what was put under the key
+  std::string what;  // names the index, or the object that had another key
 };
 
 // The store itself.
@@ -111,7 +111,7 @@ struct StoreFault {
 // Invariants (tests/runtime/cache/store_test.cc):
 //   X1  A snapshot never changes.
 //   X2  For every index and value, ByIndex gives exactly the objects of that snapshot whose function adds the value.
-//   X3  A value without objects is not listed. [INF ST-08]
+//   X3  A value without objects is not listed.
 //   X4  version() of successive snapshots is the version of the last applied transaction that had one.
 class Store : public SharedObject {
  public:
@@ -119,37 +119,38 @@ class Store : public SharedObject {
   ~Store() override;
 
   AnySnapshot Snapshot() const noexcept;
-  // One look, cheaper than a snapshot: what a lister's Get() is. Null if it is not there.
+  // The current object, or null; cheaper than a snapshot. For the Get() of listers.
   AnyRef Look(std::string_view namespace_, std::string_view name) const;
   AnyRef Look(const ObjectKey& key) const;
-  // Every changed object must carry its key in its metadata; one that does not is left out and told through `on_fault`.
-  // Takes as long as the transaction is large; a whole new content is built in steps by Replacement.
+  // The metadata of every changed object must match its key; one that does not is left out and reported to `on_fault`.
+  // The cost is proportional to the transaction; Replacement builds a whole new content in steps.
   void Apply(Transaction transaction);
   class Replacement;  // cache/store_replacement.h, for the informer
 
-  // A content that was replaced as a whole is not freed at once. Frees about `units` objects of it, takes what it did
-  // from `units`, and returns true when nothing is left. What a snapshot holds is freed where that is dropped.
+  // Content that was replaced as a whole is not freed at once. Frees about `units` objects of it, subtracts what it did
+  // from `units`, and returns true when nothing is left. Content of a snapshot is freed when that is dropped.
   bool FreeSome(std::size_t& units);
-  // Drops a snapshot that may be the last to hold its content, and leaves that to FreeSome().
+  // Drops a snapshot that may have the last reference to its content, and leaves freeing that to FreeSome().
   void Drop(AnySnapshot snapshot);
 
-  // Indexes what is there at once; visible when it returns. `function` goes by the object alone. An exception of
-  // `function` for an object gives kUserCode here, and nothing is added; later, for a new object, it is told through
-  // `on_fault` and the object has no value in that index.
+  // Indexes the existing objects; the index is visible when the call returns. The values that `function` adds must
+  // depend on the object alone. If it throws during the call, AddIndex fails with kUserCode and adds nothing. If it
+  // throws later, for a new object, `on_fault` is called and the object has no value in that index.
   //
-  // Blocks, on the calling thread, while `function` is called for every object that is there, and again for what has
-  // changed meanwhile, until it has caught up but for a few hundred changes. Apply() waits while it takes in those.
+  // Blocks while `function` is called, on the calling thread, for every object in the store, and again for those that
+  // changed meanwhile, until only a few hundred changes are left. Apply() waits while it processes those.
   //
   // An index function must not wait for an AddIndex() of its store on another thread: it may run under the lock that
-  // this needs. `on_fault` may add indexes.
+  // the other call needs. `on_fault` may add indexes.
   //
   // Errors:
-  //   kInvalidArgument  the name is taken, maybe by an AddIndex() that ended meanwhile [INF ST-10]; called from within
-  //                     an index function of this store
+  //   kInvalidArgument  the name is taken, maybe by an AddIndex() that ended meanwhile; or called from an index
+  //   function
+  //                     of this store
   //   kUserCode         `function` threw
   Result<void> AddIndex(std::string_view name, IndexFunction function);
-  // `on_fault` hears of each fault of a transaction when that is visible, on the thread of Apply(), with no lock held.
-  // It must not throw.
+  // Calls `on_fault` for each fault of a transaction once the transaction is visible, on the thread of Apply(), with no
+  // lock held. It must not throw.
   void SetOnFault(std::function<void(const StoreFault&)> on_fault);
 
  private:
@@ -191,7 +192,7 @@ class Snapshot {
   cache::AnySnapshot any_;
 };
 
-// A reader's handle to the store of an informer. A value; outlives the informer and then shows its last state.
+// A reader's handle to the store of an informer. A value; it may outlive the informer and then shows its last state.
 template <typename T>
 class Indexer {
  public:

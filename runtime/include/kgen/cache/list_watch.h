@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ListWatch: where a reflector gets its bytes from.
+// ListWatch: the source of a reflector's bytes.
 //
 //   Connection --> ListWatch (path, namespace, tweak of the options) --> Reflector
 #ifndef KGEN_CACHE_LIST_WATCH_H_
@@ -23,10 +23,10 @@ namespace kgen::cache {
 class ListWatch : public SharedObject {
  public:
   ~ListWatch() override;
-  // Answers are streamed to `sink` on `strand`.
+  // Responses are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
-  // What the reflectors of one connection agree through when each may ask; null: nobody to agree with.
+  // Decides which reflector of the connection may send its next request; null: each sends when it wants.
   virtual Shared<client::Gate> gate() const;
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
@@ -36,8 +36,7 @@ class ListWatch : public SharedObject {
 using TweakListOptions = std::function<void(ListOptions&)>;
 
 // Over one resource of a connection. `tweak` runs after the reflector has filled the options, for list and watch alike.
-// `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means
-// all.
+// `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means all.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
                                 TweakListOptions tweak = {});
 

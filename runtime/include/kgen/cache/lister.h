@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Lister<T>: reads from an informer's store. Each call is a snapshot and one look. [D14; INF LS]
+// Lister<T>: reads from an informer's store. Each call reads from one snapshot.
 //
 //   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      null when it is not there
 //   for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
 //
-// Generated listers add the method named after the resource (Pods(namespace)). Works before the sync and after the
-// stop: it just reads.
+// Generated listers add the method named after the resource (Pods(namespace)). A lister works before the sync and after
+// the stop too: it only reads.
 #ifndef KGEN_CACHE_LISTER_H_
 #define KGEN_CACHE_LISTER_H_
 

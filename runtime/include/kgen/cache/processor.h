@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Processor and listeners: from applied changes to the calls of handlers.
+// Processor and listeners: turn applied changes into calls of handlers.
 //
 //   controller loop --Distribute(events)--> Processor --> Listener (a queue, and a strand of its own) --Blocking--> the
 //   user's functions
 //
-// A slow handler delays nobody but itself. An idle listener costs no thread. [INF PL; D9, D11]
+// A slow handler delays only itself. An idle listener occupies no thread.
 #ifndef KGEN_CACHE_PROCESSOR_H_
 #define KGEN_CACHE_PROCESSOR_H_
 
@@ -24,12 +24,12 @@
 
 namespace kgen::cache {
 
-// Whether an informer has been started: what its listeners know of it, as they may outlive it.
+// Whether an informer has been started. A separate object, because listeners may outlive their informer.
 struct StartMark : SharedObject {
   std::atomic<bool> set{false};
 };
 
-// One registration's side.
+// The queue and the handler of one registration.
 //
 // Thread safety: all members from any thread.
 // Invariants (tests/runtime/cache/processor_test.cc):
@@ -37,11 +37,10 @@ struct StartMark : SharedObject {
 //   L2  After Remove() from another thread has returned no call is running or will start.
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
 //   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays.
-//       [INF HS-01, HS-03]
-//   L5  Nothing is dropped while registered, and nothing is called after removal. [INF PL-03, PL-06]
+//   L5  Nothing is dropped while registered, and nothing is called after removal.
 class Listener : public SharedObject {
  public:
-  // Without `started`: of an informer that has been.
+  // Without `started`: the informer has been started.
   Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
            Shared<Observer> observer, Shared<const StartMark> started = {});
   ~Listener() override;
@@ -49,18 +48,17 @@ class Listener : public SharedObject {
   void Deliver(std::vector<AnyEvent> events);
   void InitialQueued();  // the informer has synced, and every initial event was delivered
   void Remove();
-  void StopDelivery();  // the informer stopped: what waits is discarded, the running call ends by itself; does not wait
-                        // [INF SI-02]
-  // Blocks until no call is running, under the same rule as Remove(): never on the thread of the running call itself,
-  // nor where two handlers would wait for each other. Errors: kCancelled (`stop`).
+  void StopDelivery();  // the informer stopped: discards waiting events, lets the running call finish; does not wait
+  // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
+  // when two handlers would wait for each other. Errors: kCancelled (`stop`).
   Result<void> Join(std::stop_token stop);
-  void Reject();                // the informer had already stopped: registered nowhere [INF SI-12]
+  void Reject();                // the informer had already stopped, so nothing is registered
   Result<void> status() const;  // kStopped after Reject()
   const std::string& name() const noexcept;
 
   bool HasSynced() const noexcept;
-  // `callback` runs once, as posted work, when HasSynced() is true or the listener is removed, unless the handle was
-  // dropped before: who waits again and again leaves nothing behind.
+  // Runs `callback` once, as posted work, when HasSynced() is true or the listener is removed, unless the handle is
+  // dropped before, so that repeated waits leave nothing behind.
   class SyncedWatch : public SharedObject {};
   [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
@@ -78,28 +76,27 @@ class Listener : public SharedObject {
 // All registrations of one informer. On the informer's strand, except where it says otherwise.
 class Processor {
  public:
-  // Whom events are for. Fixed at the beginning of what is told in several steps, so that each listener hears all of
+  // The recipients of events. Fixed at the beginning of a delivery in several steps, so that each listener gets all of
   // it or nothing.
   struct Recipient {
     Shared<Listener> listener;
-    bool unchanged;  // also of objects that a list found unchanged
+    bool unchanged;  // also gets objects that a list found unchanged
   };
   using Recipients = std::vector<Recipient>;
-  // Of changes: all listeners.
+  // The recipients of changes: all listeners.
   Recipients ForChanges();
-  // Of a resync: those that a check found due and that were told of no resync since. One that came after the check is
-  // not among them.
+  // The recipients of a resync: the listeners that a check found due and that have had no resync since. A listener
+  // added after the check is not among them.
   Recipients TakeDue();
   static void Deliver(const Recipients& recipients, std::vector<AnyEvent> events);
 
   void Distribute(std::vector<AnyEvent> events) { Deliver(ForChanges(), std::move(events)); }
-  // A late listener gets its replay by Deliver() before this, so that InitialQueued() cannot come too early. [INF
-  // HS-03]
+  // The replay for a late listener must be delivered before this call, so that InitialQueued() cannot come too early.
   void Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now);
   void InitialQueued();
   void StopAll();
-  // Which listeners are due; for resyncs remembered until TakeDue(), for what a list finds unchanged until the next
-  // call.
+  // Determines which listeners are due. The result holds for resyncs until TakeDue(), and for objects that a list finds
+  // unchanged until the next call.
   bool ShouldResync(TimePoint now);
   std::size_t size() const noexcept { return entries_.size(); }
 
@@ -108,8 +105,8 @@ class Processor {
     Shared<Listener> listener;
     Nanos resync;
     TimePoint due;
-    bool syncing = true;  // at the last check, and before the first: is told what a list found unchanged [INF RS-09]
-    bool resync_due = false;  // a check found it due, and TakeDue() has not given it since
+    bool syncing = true;      // due at the last check, or no check yet: gets objects that a list found unchanged
+    bool resync_due = false;  // a check found it due, and TakeDue() has not returned it since
   };
   std::vector<Entry> entries_;
   bool initial_queued_ = false;

@@ -19,8 +19,8 @@
 //                           doubles to 15..30 seconds
 //   a replaced history      (a restored etcd): lists again at once, without a version
 //
-// Never does: publish streamed objects before the end marker, record a version from before it, travel back in time
-// after a 410, treat a clean end of a watch as an error, keep a stream that it no longer reads.
+// It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
+// older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
 #ifndef KGEN_CACHE_REFLECTOR_H_
 #define KGEN_CACHE_REFLECTOR_H_
 
@@ -40,8 +40,8 @@
 
 namespace kgen::cache {
 
-// Changes an object before anybody sees it. Runs exactly once per received object, on the strand; must not block.
-// Metadata's name, namespace and resourceVersion stay as they were whatever it does.
+// Changes an object before the store and the handlers see it. Runs exactly once per received object, on the strand;
+// must be fast and must not block. It cannot change the name, namespace and resourceVersion in the metadata.
 using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 // Deadlines and time-outs count up to a week.
@@ -50,31 +50,31 @@ struct ReflectorOptions {
   // Honoured above five minutes; the maximum is twice as much.
   Nanos min_watch_timeout = std::chrono::minutes(5);
   std::int64_t page_size = 0;  // 0: 500 where the server may answer from etcd, else none
-  bool streaming_list = true;  //
-  // A streaming list without an initial event for so long, or without its end marker for five times as long: fall back
+  bool streaming_list = true;  // false: always list
+  // A streaming list without an initial event for so long, or without its end marker for five times as long, falls back
   // to a list.
   Nanos end_marker_deadline = std::chrono::minutes(1);
-  // A list that sends no byte for so long has failed, and so has a watch that is not answered.
+  // A list that receives no byte for so long fails, and so does a watch without a response.
   Nanos list_deadline = std::chrono::minutes(1);
-  // A watch that outlives its server timeout by this is ended on our side.
+  // The client ends a watch that outlives its server timeout by this.
   Nanos watch_deadline_slack = std::chrono::seconds(30);
-  Nanos internal_error_retry = Nanos(0);  //
+  Nanos internal_error_retry = Nanos(0);  // how long a watch that ends with an internal error is retried without a list
   std::uint64_t seed = 0;                 // of the jitter; 0: from the clock
   DecodeOptions decode{};
   ObjectDecoder::Sharing sharing{true, true};
   TransformFunction transform{};
 };
 
-// How it stands, for WaitForCacheSync and status queries.
+// The state of a reflector, for WaitForCacheSync and status queries.
 struct ReflectorStatus {
   enum class State : std::uint8_t {
     kIdle,
     kListing,
     kStreaming,
-    kOpening,       // a watch was asked for
-    kWatching,      // and is open
+    kOpening,       // a watch was requested
+    kWatching,      // a watch is open
     kDisconnected,  // waits for a connection
-    kQueued,        // waits for its turn on a connection that is well
+    kQueued,        // waits for its turn on a working connection
     kBackingOff,    // waits before it tries again
     kStopped
   };
@@ -95,13 +95,13 @@ class Reflector : public SharedObject {
   struct Hooks {
     std::function<void()> on_queued;      // the fifo has something new
     std::function<bool()> should_resync;  // absent: yes
-    // A list failed, or a watch could not be opened. Before the wait.
+    // A list failed, or a watch could not be opened. Called before the wait.
     std::function<void(const Error&, int failures)> on_failed;
     std::function<void()> on_status;  // state, failures or last error changed
-    // What the cache holds under that key, or null. An object of a list that is equal to it is left out for it: a
-    // relist then costs no second copy of what has not changed. Absent: every object is a new one.
+    // The cached object with that key, or null. A list uses it in place of an equal object, so that a relist makes no
+    // second copy of unchanged objects. Absent: every object is a new one.
     std::function<AnyRef(const ObjectKey&)> stored{};
-    // Frees the objects of a list that came to nothing, without holding up the strand. Absent: they are freed at once.
+    // Frees the objects of a list that failed, without delaying the strand. Absent: they are freed at once.
     std::function<void(ListedObjects)> discard{};
   };
 
@@ -115,9 +115,9 @@ class Reflector : public SharedObject {
   // Ends stream and timers; no hook is called afterwards. Idempotent.
   void Stop();
   ReflectorStatus status() const;
-  // How often Hooks::should_resync is asked while it watches; 0: never. Replaces ReflectorOptions::resync.
+  // How often Hooks::should_resync is called while it watches; 0: never. Replaces ReflectorOptions::resync.
   void SetResync(Nanos period);
-  // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand that follow. After a
+  // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand. Call it after a
   // relist was applied.
   void Sweep();
 

@@ -31,19 +31,19 @@ class SharedInformer {
  public:
   explicit SharedInformer(Shared<cache::InformerCore> core) noexcept : core_(std::move(core)) {}
 
-  // Also while it runs: the handler first hears all that is there, as initial. Keep the result: it is the registration.
-  // On a stopped informer nothing is registered, and Registration::status() says so.
+  // May be called while it runs: the handler first receives all objects in the store, as initial. Keep the result: the
+  // handler is removed when it is destroyed. On a stopped informer nothing is registered, and Registration::status()
+  // returns an error.
   [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
     return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // Before or while it runs; visible in snapshots taken after the return. The function must depend on the
-  // object alone: when that changes or goes it is called again for the old object to find its entries, and if it then
-  // gives other values (because of the time, or of something else that has changed), old entries may remain.
-  // This one blocks: while the function is called for all that is there, on the calling thread, and at the end while
-  // changes are being applied. Those wait for it in turn only while it takes in what has changed since it last looked;
-  // see cache::Store::AddIndex(). Errors: kInvalidArgument (name taken, no such field, called from within an index
-  // function of this informer), kUserCode, kStopped.
+  // Before or while it runs; visible in snapshots taken after the return. The function must depend on the object alone:
+  // when an object changes or is deleted, the function is called again for the old object to find its entries, and if
+  // it then returns other values (because they depend on the time, for example), old entries may remain. Blocks while
+  // the function is called for all objects, on the calling thread, and at the end while changes are being applied;
+  // changes wait for it only during its last step, see cache::Store::AddIndex(). Errors: kInvalidArgument (name taken,
+  // no such field, called from an index function of this informer), kUserCode, kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);
   }
@@ -55,10 +55,11 @@ class SharedInformer {
         }));
   }
 
-  // Changes every object before the store sees it, once each; before the start only. Drop what you do not need to save
-  // memory: what is left shares text and subtrees with other objects as before, at the price of decoding each changed
-  // object twice (managedFields are dropped without that by InformerOptions::drop_managed_fields). `function` takes a
-  // T& and returns nothing; one that takes a copy would change only that. Errors: kInvalidArgument (started already).
+  // Changes every object once, before the store sees it. Call it before the start. Dropping what you do not need saves
+  // memory: the rest shares text and subtrees with other objects as before, but each changed object is decoded twice
+  // (InformerOptions::drop_managed_fields drops managedFields without that cost). `function` takes a T& and returns
+  // nothing; one that takes a copy would change only the copy.
+  // Errors: kInvalidArgument (already started).
   template <std::invocable<T&> F>
     requires(std::is_void_v<std::invoke_result_t<F&, T&>> && !std::invocable<F&, T &&>)
   [[nodiscard]] Result<void> SetTransform(F function) const {
