@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// tests/golden/hostile.yaml as C++, after headers that define macros. That this compiles is most of the test. [GEN
-// NAM-05 to NAM-10, NAM-16, NAM-21 to NAM-23, CRD-29, GRP-02 to GRP-12, SEC-01]
+// tests/golden/hostile.yaml as C++, after headers that define macros. That this compiles is most of the test.
 #include <complex.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>
@@ -130,7 +129,7 @@ TEST(V1beta1, GivesEachVersionWhatStandsAboveThem) {
   ASSERT_EQ(Old::kPrinterColumns.size(), 1u);
   EXPECT_EQ(Old::kPrinterColumns[0].json_path, ".spec.size");
   ASSERT_EQ(New::kPrinterColumns.size(), 1u);
-  EXPECT_EQ(New::kPrinterColumns[0].name, "Own") << "its own win [MV-08]";
+  EXPECT_EQ(New::kPrinterColumns[0].name, "Own") << "the version's own columns win";
 }
 
 // Contract: generator NAM-16.
@@ -171,7 +170,7 @@ concept HasEscapedGroup = requires(const T& f) { f.Start_().Auto(); };
 TEST(HostileGroups, HaveAccessors) {
   EXPECT_TRUE(HasServedAccessors<hostile::Clientset>);
   EXPECT_TRUE(HasEscapedGroup<hostile::SharedInformerFactory>);
-  EXPECT_FALSE(HasUnservedAccessor<hostile::Clientset>) << "[MV-02]";
+  EXPECT_FALSE(HasUnservedAccessor<hostile::Clientset>) << "a version that is not served has no client";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using acme::shop::v1::OrderList;
 using acme::shop::v1::OrderSpec;
 using acme::shop::v1::OrderStatus;
 
-// Members in the order of their struct; a null is kept behind them (D6).
+// Members in the order of their struct; a null is kept behind them.
 constexpr const char* kWhole =
     R"({"apiVersion":"shop.example.com/v1","kind":"Order","metadata":{"name":"first","namespace":"default"},"spec":{)"
     R"("address":{"city":"Kiel","door":"3b","street":"Quay"},"deliverAfter":"2026-01-02T03:04:05Z","express":false,)"
@@ -45,7 +45,7 @@ TEST(Order, ReadsAsItsTypesSay) {
   EXPECT_FALSE(*order.spec->express);
   EXPECT_EQ(order.spec->giftCards["ann"].lines, 2);
   EXPECT_EQ(order.spec->lines[0].discount, -2.5);
-  EXPECT_EQ(order.spec->priority, "Urgent") << "an enum is open [ENUM-01]";
+  EXPECT_EQ(order.spec->priority, "Urgent") << "an enum is open";
   EXPECT_EQ(order.spec->shelves[0][1], 2);
   EXPECT_TRUE(order.spec->template_.has_value());
   EXPECT_FALSE(order.spec->voucher.has_value());

@@ -4,7 +4,7 @@
 //
 //   * What is said about it is printable text, whatever it holds.
 //   * What a plan passes on to the templates is identifiers, types made of them, literals and comments: no text of the
-//     input becomes code, and no folder leaves the output folder. [GEN SEC-01, SEC-02]
+//     input becomes code, and no folder leaves the output folder.
 //   * The facts of an API document are an API document, and their facts are the same bytes.
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // A real server whose schema is looser than the one that our types were made from: what does not fit stops nobody, and
-// is not lost. [D6]
+// is not lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // What users write after the colon of a range-for without a thought, under GCC's ASan: GCC 12 ends every temporary
-// there but the range itself before the first turn of the loop, and none of these may dangle. [D21]
+// there but the range itself before the first turn of the loop, and none of these may dangle.
 #include <gtest/gtest.h>
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>

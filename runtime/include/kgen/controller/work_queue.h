@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// RateLimitingQueue: keys to reconcile, each at most once at a time, with back-off after failures. [CTL; CLI WQ]
+// RateLimitingQueue: keys to reconcile, each at most once at a time, with back-off after failures.
 //
 //   handlers --Enqueue--> RateLimitingQueue --Process(workers)--> the user's Sync(key)
 //
@@ -28,7 +28,7 @@ class RateLimitingQueue {
 
   RateLimitingQueue();
   // Queued once, however often it is added before it is taken; added while it is being processed it is processed once
-  // more. [CLI WQ]
+  // more.
   void Add(const ObjectKey& key) const;
   std::size_t size() const noexcept;
   // Calls `reconcile` from `workers` threads until `stop`; a key whose call failed comes back after a growing delay.
