@@ -144,6 +144,28 @@ file templates/README.md 'The variables: `name`.'
 file templates/type.mustache '{{name}} {{#fields}}x{{/fields}}'
 fires TemplatesFindsAVariableNobodyListed templates "fields: not listed"
 
+while read -r name comment; do
+  file runtime/include/kgen/core/a.h "// Text. $comment"
+  fires "IdsFind$name" ids "runtime/include/kgen/core/a.h:1: "
+done <<'EOF'
+ADecision [D9]
+AnItem [COD-11]
+AnItemOfANamedContract [INF RW-02]
+SeveralItems [CLI TRN-10, TRN-11; D16]
+AWholeSection [INF FA]
+AnItemWithoutBrackets Held by GEN OUT-01.
+ADecisionInParentheses unchanged (D6).
+EOF
+file runtime/include/kgen/core/a.h '// See [RFC 9110], UTF-8 and SHA-256; int cells[X1 + 1]; values_[index].'
+silent IdsReadOtherBracketsAsText ids
+file tests/a_test.cc 'TEST_P(InformerTest, TellsTheInitialState_CT_06_Q5) {'
+fires IdsFindAnItemInTheNameOfATest ids "TellsTheInitialState_CT_06_Q5: the name of a test is a sentence"
+file tests/a_test.cc $'// Contract: informer CT-06; invariant Q5.\nTEST_P(InformerTest, DeliversTheInitialState) {'
+silent IdsLetTheCommentAboveATestNameItems ids
+file tools/lint/allowed.txt 'ids runtime/src/core/a.cc - written by hand elsewhere'
+file runtime/src/core/a.cc '// Text. [D9]'
+silent IdsKnowTheAllowedFiles ids
+
 # coverage_document ROWS: a document with one table.
 coverage_document() {
   file docs/contract-coverage.md "## Informer

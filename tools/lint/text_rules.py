@@ -163,7 +163,7 @@ def words(tree, rule, folders, patterns):
 
 
 def rule_blocking(tree):
-    """The Waiter is the only blocking primitive (D9)."""
+    """The Waiter is the only blocking primitive."""
     message = "block with a kgen::Waiter instead"
     return words(tree, "blocking", ("runtime/", "generated/"), [
         (r"\bcondition_variable(_any)?\b", message),
@@ -177,7 +177,7 @@ def rule_blocking(tree):
 
 
 def rule_clock(tree):
-    """Time and chance come through kgen::Clock and the executor, so that a seed decides them (D3, D10)."""
+    """Time and chance come through kgen::Clock and the executor, so that a seed decides them."""
     return words(tree, "clock", ("runtime/", "generated/"), [
         (r"\b(steady|system|high_resolution|utc)_clock::now\b", "read the kgen::Clock instead"),
         (r"\bstd::(time|clock)\s*\(|\b(gettimeofday|clock_gettime)\b", "read the kgen::Clock instead"),
@@ -228,6 +228,31 @@ def rule_templates(tree):
             for variable in tag.findall(line):
                 if variable not in known:
                     yield name, number, f"{variable}: not listed in {readme}"
+
+
+CONTRACT = r"(?:INF|GEN|CLI|CTL|COD)"
+# The item of a contract as it was once cited: GEN OUT-01, TRN-10, D9. A lone item counts only in brackets: a text may
+# well say UTF-8 or RFC-3339.
+ITEMS = re.compile(
+    rf"\[(?:{CONTRACT} [A-Z]|[A-Z][A-Z0-9]{{0,4}}-\d{{1,2}}\b|[DILQSX]\d{{1,2}}(?=[\],;]))[^\]]*\]?"
+    rf"|\b{CONTRACT} [A-Z]{{1,5}}-\d{{1,2}}\b|\(D\d{{1,2}}\)"
+)
+TEST_NAME = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)")
+
+
+def rule_ids(tree):
+    """A comment says the thing and not its number, and the name of a test is a sentence: items of contracts stand in
+    the comment above a test only."""
+    for name in tree.under("", suffixes=CXX + (".cmake", ".sh", ".py", ".go", ".mustache", "CMakeLists.txt")):
+        if name.startswith(("generated/", "tests/golden/")) or tree.allowed("ids", name):
+            continue
+        for number, line in enumerate(tree.lines(name), 1):
+            found = ITEMS.search(line)
+            if found and name not in ("tools/lint/text_rules.py", "tests/lint/lint_test.sh"):
+                yield name, number, f"{found.group(0)}: say the thing itself; only '// Contract: ...' names an item"
+            test = TEST_NAME.match(line)
+            if test and "_" in test.group(1):
+                yield name, number, f"{test.group(1)}: the name of a test is a sentence, without '_' and ids"
 
 
 RULES = {name[5:]: value for name, value in list(globals().items()) if name.startswith("rule_")}
