@@ -106,8 +106,11 @@ ReflectorStatus Reflector::Impl::status() const {
 // ------------------------------------------------------------------------------------------ rounds and waiting
 
 void Reflector::Impl::Go(Step step) {
+  Go(step, has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst);
+}
+
+void Reflector::Impl::Go(Step step, client::Gate::Purpose purpose) {
   Become(Waiting{Waiting::Reason::kTurn, step});
-  const auto purpose = has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst;
   Turn turn = gate_->Enter(
       purpose, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); },
       [self = Shared<Impl>(this)] { self->OnGateClosed(); });
@@ -187,13 +190,12 @@ void Reflector::Impl::Park(bool watch, const Error& error, Step step) {
   Go(step);
 }
 
-void Reflector::Impl::HistoryGone(const Error& error, Turn turn) {
+void Reflector::Impl::HistoryGone(const Error& error) {
   constexpr bool watch = true;
   CountFailure(error);
   if (++expirations_ == 1) {
     Report(watch, error, Nanos(0));
-    if (turn) return StartRound(std::move(turn));
-    return Go(&Impl::StartRound);
+    return Go(&Impl::StartRound, client::Gate::Purpose::kRelist);
   }
   resync_timer_.Cancel();
   const Nanos delay = backoff_.Next(jitter_);

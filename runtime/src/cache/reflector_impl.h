@@ -151,7 +151,8 @@ class Reflector::Impl final : public SharedObject {
   // States and waiting.
   template <typename S>
   S& Become(S state);
-  void Go(Step step);  // as soon as the gate lets it
+  void Go(Step step);
+  void Go(Step step, client::Gate::Purpose purpose);  // as soon as the gate lets it
   void OnTurn();
   void OnGateClosed();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
@@ -160,7 +161,7 @@ class Reflector::Impl final : public SharedObject {
   void OpeningFailed(bool watch, const Error& error, Step same);
   void Park(bool watch, const Error& error, Step step);  // no connection
   // 410, or a version of the future. `turn`: that of a watch that was asked for just now; the list is part of it.
-  void HistoryGone(const Error& error, Turn turn);
+  void HistoryGone(const Error& error);
   void OnHistoryChecked(Result<std::optional<std::string>> verdict);
   Nanos DelayAfter(const Error& error);
   void CountFailure(const Error& error);
@@ -210,8 +211,8 @@ class Reflector::Impl final : public SharedObject {
   void Record(bool added, std::string_view version);
   End Describe(const Watch& watch, Result<void> end) const;
   void WatchEnded(Watching& state, End end);
-  void WatchNotOpened(const Error& error, Turn turn);
-  void WatchFailedInside(const Error& error, Turn turn);
+  void WatchNotOpened(const Error& error);
+  void WatchFailedInside(const Error& error);
   void WatchClosed(const Watch& watch, const End& end);
   void StartCheck();
   void OnWatchDeadline(Watching& state);

@@ -187,36 +187,34 @@ void Reflector::Impl::WatchEnded(Watching& state, End end) {
   }
   if (!end.opened && end.error) {
     Settle(state.request, *end.error);
-    return WatchNotOpened(*end.error, std::move(state.request.turn()));
+    return WatchNotOpened(*end.error);
   }
-  Turn turn = std::move(state.request.turn());
+  state.request.turn().Leave();
   state.request.Close();
-  if (end.proved) turn.Leave();  // what follows needs a turn of its own
-  if (end.error && !end.lost) return WatchFailedInside(*end.error, std::move(turn));
-  turn.Leave();
+  if (end.error && !end.lost) return WatchFailedInside(*end.error);
   WatchClosed(watch, end);
 }
 
-void Reflector::Impl::WatchNotOpened(const Error& error, Turn turn) {
+void Reflector::Impl::WatchNotOpened(const Error& error) {
   if (IsNoConnection(error)) return Park(true, error, &Impl::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
     return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
-  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error, std::move(turn));
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error);
   OpeningFailed(true, error, &Impl::SendWatch);
 }
 
 // An ERROR event, or bytes that are no events.
-void Reflector::Impl::WatchFailedInside(const Error& error, Turn turn) {
+void Reflector::Impl::WatchFailedInside(const Error& error) {
   if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Impl::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
     return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
-  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error, std::move(turn));
+  if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error);
   if (IsInternal(error) && internal_errors_.Allow(Now())) {
     Report(true, error, Nanos(0));
     return Go(&Impl::SendWatch);

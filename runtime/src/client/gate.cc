@@ -50,8 +50,8 @@ struct Gate::Entry : SharedObject {
 Gate::Gate(Shared<Executor> executor)
     : executor_(std::move(executor)),
       jitter_(SeedFrom(*executor_->clock())),
-      tokens_(kTurnsAtOnce),
-      filled_(executor_->clock()->Now()) {}
+      opens_{kTurnsAtOnce, executor_->clock()->Now()},
+      lists_(opens_) {}
 
 Gate::~Gate() = default;
 
@@ -65,14 +65,11 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
   {
     const std::lock_guard lock(mutex_);
     if (purpose == Purpose::kFirst && !error_) {
-      Refill(Now());
-      tokens_ = std::max(tokens_, 1.0);
+      opens_.Refill(Now());
+      opens_.tokens = std::max(opens_.tokens - 1, 0.0);
       Grant(*entry, Now());
     } else {
-      (purpose == Purpose::kOnSuccess ? hopeful_
-       : purpose == Purpose::kBeside  ? beside_
-                                      : parked_)
-          .push_back(entry.get());
+      QueueOf(purpose)->push_back(entry.get());
       granted = Pump();
       std::erase(granted, entry);
     }
@@ -133,7 +130,9 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
       });
       if (proved) ResetDelay(now);
       if (!outage_) outage_ = now;
-      for (Entry* each : parked_) closed.push_back(Shared<Entry>(each));
+      for (const Queue* queue : {&parked_, &relists_}) {
+        for (Entry* each : *queue) closed.push_back(Shared<Entry>(each));
+      }
     }
     if (closes || probe_ == &entry) ScheduleProbe(now);
     if (probe_ == &entry) probe_ = nullptr;
@@ -156,7 +155,7 @@ void Gate::Leave(Entry& entry) {
     if (std::exchange(entry.left, true)) return;
     unused[0] = std::exchange(entry.go, nullptr);
     unused[1] = std::exchange(entry.closed, nullptr);
-    for (std::deque<Entry*>* queue : {&parked_, &beside_, &hopeful_}) std::erase(*queue, &entry);
+    for (Queue* queue : {&parked_, &relists_, &beside_, &hopeful_}) std::erase(*queue, &entry);
     std::erase(granted_, &entry);
     const TimePoint now = Now();
     if (entry.opened && now - *entry.opened >= kProves) ResetDelay(now);
@@ -171,54 +170,84 @@ void Gate::Leave(Entry& entry) {
 
 // ------------------------------------------------------------------------------------------------------- the queue
 
-Gate::Entry* Gate::Front() const noexcept {
-  if (!parked_.empty()) return parked_.front();
-  return beside_.empty() ? nullptr : beside_.front();
+Gate::Queue* Gate::QueueOf(Purpose purpose) noexcept {
+  switch (purpose) {
+    case Purpose::kRelist:
+      return &relists_;
+    case Purpose::kBeside:
+      return &beside_;
+    case Purpose::kOnSuccess:
+      return &hopeful_;
+    default:
+      return &parked_;
+  }
+}
+
+Gate::Queue* Gate::FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept {
+  const auto found = std::find_if(queues.begin(), queues.end(), [](const Queue* queue) { return !queue->empty(); });
+  return found == queues.end() ? nullptr : *found;
 }
 
 void Gate::Grant(Entry& entry, TimePoint now) {
   entry.granted = true;
   granted_.push_back(&entry);
-  if (error_) {
-    probe_ = &entry;
-    probe_sent_ = now;
-  } else {
-    tokens_ -= 1;
-  }
+  if (!error_) return;
+  probe_ = &entry;
+  probe_sent_ = now;
 }
 
 // Grants what may go now, and sets the timer for the rest.
 Gate::Granted Gate::Pump() {
   Granted granted;
-  const TimePoint now = Now();
-  while (Entry* front = Front()) {
-    const TimePoint next = error_ ? NextProbe() : NextOpen(now);
-    if (next > now) {
-      timer_ = executor_->clock()->At(next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
-      return granted;
+  std::optional<TimePoint> next;
+  if (!error_) {
+    next = PumpOpen({&parked_, &beside_}, opens_, granted);
+    if (const auto list = PumpOpen({&relists_}, lists_, granted)) next = std::min(next.value_or(*list), *list);
+  } else if (Queue* const queue = FirstNotEmpty({&parked_, &relists_, &beside_})) {
+    const TimePoint now = Now();
+    if (NextProbe() <= now) {
+      granted.push_back(Shared<Entry>(queue->front()));
+      queue->pop_front();
+      Grant(*granted.back(), now);
     }
-    (parked_.empty() ? beside_ : parked_).pop_front();
-    Grant(*front, now);
-    granted.push_back(Shared<Entry>(front));
+    if (FirstNotEmpty({&parked_, &relists_, &beside_}) != nullptr) next = NextProbe();
   }
-  timer_.Cancel();  // it holds a reference to this gate
+  if (next) {
+    timer_ = executor_->clock()->At(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });
+  } else {
+    timer_.Cancel();  // it holds a reference to this gate
+  }
   return granted;
+}
+
+// While the gate is open. Returns when the next one may go, if one is left.
+std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted) {
+  const TimePoint now = Now();
+  while (Queue* const queue = FirstNotEmpty(queues)) {
+    const TimePoint next = bucket.Next(now);
+    if (next > now) return next;
+    granted.push_back(Shared<Entry>(queue->front()));
+    queue->pop_front();
+    bucket.tokens -= 1;
+    Grant(*granted.back(), now);
+  }
+  return std::nullopt;
 }
 
 TimePoint Gate::NextProbe() const noexcept {
   return probe_ == nullptr ? probe_at_ : std::max(probe_at_, probe_sent_ + kProbePatience);
 }
 
-TimePoint Gate::NextOpen(TimePoint now) noexcept {
+TimePoint Gate::Bucket::Next(TimePoint now) noexcept {
   Refill(now);
-  if (tokens_ >= 1) return now;
-  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens_) / kTurnsPerSecond * 1e9));
+  if (tokens >= 1) return now;
+  return now + Nanos(1 + static_cast<Nanos::rep>((1 - tokens) / kTurnsPerSecond * 1e9));
 }
 
-void Gate::Refill(TimePoint now) noexcept {
-  const double seconds = std::chrono::duration<double>(now - filled_).count();
-  tokens_ = std::min(tokens_ + seconds * kTurnsPerSecond, kTurnsAtOnce);
-  filled_ = now;
+void Gate::Bucket::Refill(TimePoint now) noexcept {
+  const double seconds = std::chrono::duration<double>(now - filled).count();
+  tokens = std::min(tokens + seconds * kTurnsPerSecond, kTurnsAtOnce);
+  filled = now;
 }
 
 void Gate::ScheduleProbe(TimePoint now) {

@@ -21,15 +21,17 @@
 // What makes d small again is a stream or list that was open for ten seconds (a 2xx, and what followed it), and nothing
 // less. A balancer in front of a dead server accepts TCP and TLS, and may answer 503 or even 200 before it hangs up.
 //
-// The rate: turns come from a bucket of 5 tokens that fills at 20 a second, so that no second has more than 25 turns. A
-// turn is one request, or two where the server answers a resumed watch with 410 and a list follows: at most 50 requests
-// in a second. Twelve informers are back 0.4 seconds after the probe, sixty after less than three. Further pages of a
-// list are requests of the same turn, and calls of typed clients do not pass here at all.
+// The rate: turns come from a bucket of 5 tokens that fills at 20 a second. A list that follows an expired watch (410)
+// takes its turn from a second bucket of the same size: else a server that answers many resumed watches at once, as a
+// starting one does, would get all of their lists at once. So no second has more than 50 requests. Twelve informers are
+// back 0.4 seconds after the probe, sixty after less than three. Further pages of a list are requests of the same turn,
+// and calls of typed clients do not pass here at all.
 #ifndef KGEN_SRC_CLIENT_GATE_H_
 #define KGEN_SRC_CLIENT_GATE_H_
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -50,6 +52,7 @@ class Gate final : public SharedObject {
   enum class Purpose : std::uint8_t {
     kFirst,      // has never been open: the bucket does not hold it back, so that a program starts at full speed
     kAgain,      // was open before
+    kRelist,     // has just found its watch expired
     kBeside,     // nobody waits for it: behind everybody else
     kOnSuccess,  // parks until some stream succeeds for the first time since the connection was lost
   };
@@ -79,16 +82,26 @@ class Gate final : public SharedObject {
   void Lost(Entry& entry);
   void Leave(Entry& entry);
 
+  // A token bucket.
+  struct Bucket {
+    // When the next token is there: now, or later.
+    TimePoint Next(TimePoint now) noexcept;
+    void Refill(TimePoint now) noexcept;
+    double tokens;
+    TimePoint filled;
+  };
+  using Queue = std::deque<Entry*>;
+
   // The caller holds mutex_.
   TimePoint Now() const noexcept;
-  Entry* Front() const noexcept;
+  Queue* QueueOf(Purpose purpose) noexcept;
+  Queue* FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept;
   void Grant(Entry& entry, TimePoint now);
   Granted Pump();
+  std::optional<TimePoint> PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted);
   TimePoint NextProbe() const noexcept;
-  TimePoint NextOpen(TimePoint now) noexcept;
   void ScheduleProbe(TimePoint now);
   void ResetDelay(TimePoint now) noexcept;
-  void Refill(TimePoint now) noexcept;
 
   // Without it.
   void Post(const Granted& granted, const Granted& closed = {});
@@ -97,15 +110,14 @@ class Gate final : public SharedObject {
   const Shared<Executor> executor_;
   mutable std::mutex mutex_;  // guards everything below
   Jitter jitter_;
-  std::deque<Entry*> parked_, beside_, hopeful_;  // each takes itself out
-  std::vector<Entry*> granted_;                   // and not left yet
-  std::optional<Error> error_;                    // why it is closed
-  Entry* probe_ = nullptr;                        // sent last, and without an outcome so far
+  Queue parked_, relists_, beside_, hopeful_;  // each takes itself out
+  std::vector<Entry*> granted_;                // and not left yet
+  std::optional<Error> error_;                 // why it is closed
+  Entry* probe_ = nullptr;                     // sent last, and without an outcome so far
   TimePoint probe_sent_{}, probe_at_{};
   Nanos step_{};                     // d; 0: the next one is the first
   std::optional<TimePoint> outage_;  // since when there is no stream that lasted
-  double tokens_;
-  TimePoint filled_;
+  Bucket opens_, lists_;
   bool reconnecting_ = true;  // nobody has been answered since the connection was lost
   bool no_success_ = true;    // or nobody with a 2xx
   std::optional<TimePoint> reconnected_;

@@ -149,6 +149,31 @@ TEST_F(GateTest, ReleasesParkedStreamsAtABoundedRate) {
   EXPECT_EQ(Granted(), 100u);
 }
 
+// A server that has just started may answer all resumed watches at once, with 410.
+TEST_F(GateTest, ReleasesListsThatFollowExpiredWatchesAtABoundedRateToo) {
+  constexpr std::size_t kInformers = 60;
+  for (std::size_t i = 0; i < kInformers; ++i) Enter();
+  const TimePoint start = Now();
+  std::vector<TimePoint> requests;
+  std::vector<std::string> sent(kInformers);
+  for (; Now() - start < 6s; Advance(10ms)) {
+    for (std::size_t i = 0; i < kInformers; ++i) {
+      Entrant& entrant = *entrants_[i];
+      if (std::exchange(entrant.granted, false)) {
+        sent[i] += sent[i].empty() ? "watch" : ", list";
+        requests.push_back(Now());
+      }
+      if (sent[i] != "watch" || Now() - start < 1s || !entrant.turn) continue;
+      entrant.turn.Refused();
+      entrant.turn = gate_->Enter(Purpose::kRelist, strand_, [&entrant] { entrant.granted = true; });
+      entrant.granted = entrant.turn.granted();
+      sent[i] = "watch and 410";
+    }
+  }
+  EXPECT_THAT(sent, ::testing::Each("watch and 410, list"));
+  for (std::size_t i = 0; i + 50 < requests.size(); ++i) EXPECT_GT(requests[i + 50] - requests[i], 1s - 10ms) << i;
+}
+
 TEST_F(GateTest, TellsThoseWhoWaitForTheirTurnThatItHasClosed) {
   Entrant& last = *[&] {
     for (int i = 0; i < 5; ++i) Enter();
