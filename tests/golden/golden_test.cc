@@ -52,7 +52,7 @@ TEST_P(GoldenTest, IsWhatKgenMakes) {
   const auto expected = ReadTree(golden);
   const auto made = ReadTree(out);
   for (const auto& [path, text] : expected) {
-    ASSERT_TRUE(made.contains(path)) << path << " is no longer made; ./dev golden takes that over";
+    ASSERT_TRUE(made.contains(path)) << path << " is no longer generated; run ./dev golden to remove it";
     EXPECT_EQ(made.at(path), text) << path << " differs; ./dev golden takes that over";
   }
   for (const auto& [path, text] : made)

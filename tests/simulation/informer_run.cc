@@ -575,7 +575,7 @@ class InformerRun {
         const std::string key = object.metadata()->namespace_.str() + "/" + object.metadata()->name.str();
         if (object.metadata()->labels["color"] != color) verdict_.Fail("O2", key + " stands under another value");
         if (!indexed.emplace(key, Number(object.metadata()->resourceVersion)).second)
-          verdict_.Fail("O2", key + " stands twice in the index");
+          verdict_.Fail("O2", key + " appears twice in the index");
       }
     }
     if (indexed != view) verdict_.Fail("O2", "the index holds" + Text(indexed) + ", the store" + Text(view));

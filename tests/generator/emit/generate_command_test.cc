@@ -256,7 +256,7 @@ TEST_F(Generate, NamesTheHeaderInTheDepfile) {
 TEST_F(Generate, RefusesAnEmptyFolder) {
   const Result result = Invoke({"--out", "", orders_});
   EXPECT_EQ(result.code, kBadUsage);
-  EXPECT_THAT(result.err, HasSubstr("--out wants a value"));
+  EXPECT_THAT(result.err, HasSubstr("--out needs a value"));
 }
 
 // Contract: generator ERR-07, ERR-10.

@@ -135,7 +135,7 @@ TEST_F(OutputTest, RemovesNothingOutsideItsFolderWhateverTheManifestSays) {
 // Contract: generator OUT-19.
 TEST_F(OutputTest, SaysSoWhenAFolderIsInTheWay) {
   fs::create_directories(folder_ / "x.h");
-  EXPECT_THAT(Write({{"x.h", "1"}, {"y.h", "2"}}).errors, ElementsAre(HasSubstr("in the way")));
+  EXPECT_THAT(Write({{"x.h", "1"}, {"y.h", "2"}}).errors, ElementsAre(HasSubstr("exists and is not a regular file")));
   EXPECT_FALSE(Exists("y.h"));
 }
 

@@ -135,10 +135,10 @@ TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
   Loaded loaded = Load({text.substr(0, text.rfind("  /apis/"))});
   ASSERT_EQ(loaded.Said(), "");
   EXPECT_TRUE(MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics).versions.empty());
-  EXPECT_EQ(
-      loaded.Said(),
-      "input.yaml:6:5 warning no-object-meta: \"Widget\" is served, but has no metadata as objects have; nothing is "
-      "made of it | components.schemas[\"io.k8s.api.apps.v1.Widget\"]\n");
+  EXPECT_EQ(loaded.Said(),
+            "input.yaml:6:5 warning no-object-meta: \"Widget\" is served but has no object metadata; no code is "
+            "generated for "
+            "it | components.schemas[\"io.k8s.api.apps.v1.Widget\"]\n");
 }
 
 // Orders in v1, which declares a scale, and in v2, which does not.
@@ -202,8 +202,9 @@ TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant) {
   Loaded loaded = Load({test::OrderCrd("a: {type: string, enum: [replace, keep, Replace]}")});
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
   EXPECT_EQ(loaded.Said(),
-            "input.yaml:16:11 warning enum-clash: values of \"a\" want the same constant, so each is called by its "
-            "spelling: \"Replace\" is kReplace_Replace, \"replace\" is kReplace_replace | acme.shop.v1.Order.a\n");
+            "input.yaml:16:11 warning enum-clash: values of \"a\" map to the same constant, so each constant "
+            "ends in its value's spelling: \"Replace\" is kReplace_Replace, \"replace\" is kReplace_replace | "
+            "acme.shop.v1.Order.a\n");
   const PlannedEnum& values = plan.versions.at(0).structs.at(0).enums.at(0);
   ASSERT_EQ(values.constants.size(), 3u);
   EXPECT_EQ(values.constants[1].identifier, "kKeep");
@@ -287,7 +288,7 @@ TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {
               ::testing::HasSubstr("warning no-struct: no C++ type is generated for \"Loose\"; the member is any "
                                    "JSON | acme.x.v1.A.b\n"));
   EXPECT_THAT(loaded.diagnostics.Render(),
-              ::testing::HasSubstr("hint: types are made of definitions whose names have a"));
+              ::testing::HasSubstr("hint: types are generated for definitions whose names contain a"));
 }
 
 TEST(PlanOfTypes, MarksTheStructsWhoseSchemaPreservesUnknownMembers) {

@@ -71,7 +71,7 @@ TEST_P(ReflectorRetryTest, TakesAListWithoutItemsForAnEmptyOne) {
 TEST_P(ReflectorRetryTest, FailsAListWhoseContinueTokensRepeat) {
   Start();
   for (int i = 0; i < 12 && told_.empty(); ++i) Answer(ListBody("5", {ObjectJson("a", "1")}, i % 2 == 0 ? "x" : "y"));
-  EXPECT_THAT(told_, ElementsAre(HasSubstr("continue token for the second time")));
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("the same continue token twice")));
   EXPECT_LT(source_->size(), 8u);
   EXPECT_THAT(Queue(), IsEmpty());
 }
@@ -82,7 +82,8 @@ TEST_P(ReflectorRetryTest, ListsInsteadOfTakingAMarkerWithoutAVersion) {
                                                    R"({"annotations":{"k8s.io/initial-events-end":"true"}}})"));
   EXPECT_THAT(Queue(), IsEmpty());
   EXPECT_FALSE(Last().watch);
-  EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("marker of the end of the initial events has no resourceVersion")));
+  EXPECT_THAT(seen_->failed,
+              ElementsAre(HasSubstr("the bookmark that ends the initial events has no resourceVersion")));
 }
 
 // ---------------------------------------------------------------------------------------------------------- no

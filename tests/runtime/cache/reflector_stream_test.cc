@@ -150,7 +150,7 @@ TEST_P(ReflectorStreamTest, ListsWhenTheMarkerDoesNotComeAndSaysSo) {
   ASSERT_EQ(source_->size(), 2u);
   EXPECT_TRUE(source_->at(0).cancelled());
   EXPECT_FALSE(Last().watch);
-  EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("without a marker of the end of the initial events for 90 s")));
+  EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("without the bookmark that ends the initial events for 90 s")));
 }
 
 TEST_P(ReflectorStreamTest, WaitsForTheMarkerNoLongerThanFiveTimesTheDeadline) {

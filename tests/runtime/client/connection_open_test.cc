@@ -98,7 +98,7 @@ TEST_F(OpenTest, RefusesWhatCannotWork) {
   config_.tls = {.certificate_data = "x"};
   EXPECT_THAT(Fault(), HasSubstr("without its key"));
   config_.tls = {.ca_file = Write("empty", "")};
-  EXPECT_THAT(Fault(), HasSubstr("/empty: holds no certificate"));
+  EXPECT_THAT(Fault(), HasSubstr("/empty: contains no certificate"));
   config_.tls = {};
   config_.bearer_token = "a\nb";
   EXPECT_THAT(Fault(), HasSubstr("control characters"));

@@ -298,12 +298,12 @@ TEST(ExecCredentialText, IsReadAndCheckedWithoutQuotingIt) {
   EXPECT_EQ(parse(R"({"clientCertificateData":"x"})"), "its output has clientCertificateData without clientKeyData");
   EXPECT_EQ(parse(R"({"token":"abc","clientKeyData":"x"})"),
             "its output has clientKeyData without clientCertificateData");
-  EXPECT_THAT(parse(R"({"clientCertificateData":"x","clientKeyData":"y"})"), HasSubstr("holds no certificate"));
+  EXPECT_THAT(parse(R"({"clientCertificateData":"x","clientKeyData":"y"})"), HasSubstr("contains no certificate"));
   EXPECT_EQ(parse(R"({"token":"abc"})", R"("kind":"Secret","apiVersion":"v1")"),
             "its output is not of kind ExecCredential");
   EXPECT_THAT(
       parse(R"({"token":"abc"})", R"("kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1")"),
-      StartsWith("its answer has another apiVersion"));
+      StartsWith("its output has another apiVersion"));
   EXPECT_EQ(client::ParseExecCredential(" \n", kV1).error().message(), "it printed nothing to standard output");
   EXPECT_EQ(client::ParseExecCredential("secret: [", kV1).error().message(),
             "its standard output is not a JSON object");

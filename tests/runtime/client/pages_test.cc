@@ -125,7 +125,7 @@ TEST_F(PagesTest, FailsAListWhoseTokensRepeatInsteadOfAskingForEver) {
   for (int i = 0; i < 20; ++i) transport_->Reply(Page("again", {"a"}));
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page ? "" : page.error().ToString();
-  EXPECT_THAT(error, AllOf(StartsWith("list widgets: "), HasSubstr("continue token for the second time")));
+  EXPECT_THAT(error, AllOf(StartsWith("list widgets: "), HasSubstr("the same continue token twice")));
   EXPECT_EQ(transport_->size(), 2u);
 }
 

@@ -143,7 +143,7 @@ TEST(Selector, RefusesALabelSelectorThatMakesNoSense) {
     return Selector::From(selector);
   };
   EXPECT_THAT(from({.key = "a", .operator_ = "Gt", .values = {"1"}}).error().message(),
-              HasSubstr("\"Gt\" is no operator"));
+              HasSubstr("\"Gt\" is not an operator"));
   EXPECT_FALSE(from({.key = "a", .operator_ = "In"}).has_value());
   EXPECT_FALSE(from({.key = "a", .operator_ = "NotIn"}).has_value());
   EXPECT_FALSE(from({.key = "a", .operator_ = "Exists", .values = {"x"}}).has_value());
