@@ -9,7 +9,8 @@ A test names the items that it holds in one comment line directly above it:
 
 Each contract has a section in the document, headed by its name, with one table `| item | meaning | tests |`. This script
 owns the last column: it replaces the column, adds a row for an item that the table does not know yet, and leaves all
-other text alone. With --check it writes nothing and fails when the document is not up to date.
+other text alone. With --check it writes nothing and fails when the document is not up to date, has an item without a
+meaning, or names a test that does not exist.
 """
 
 import os
@@ -105,12 +106,20 @@ def rewrite(lines, held):
     return result
 
 
-def check(before, after):
+def check(tree, before, after):
     if after != before:
         raise Fault(f"{DOCUMENT}:1: does not list the tests that the comments name; run ./dev contracts")
+    tests = {
+        ".".join(test)
+        for name in tree.under("tests/", suffixes=(".cc",))
+        for test in TEST.findall("\n".join(tree.lines(name)))
+    }
     for number, line in enumerate(before, 1):
         if re.match(r"\| \S+ \|  \| ", line):
             raise Fault(f"{DOCUMENT}:{number}: an item without a meaning; say in a few words what it promises")
+        for test in re.findall(r"`([A-Z]\w*\.[A-Z]\w*)`", line):
+            if test not in tests:
+                raise Fault(f"{DOCUMENT}:{number}: there is no test {test}")
 
 
 def main():
@@ -120,7 +129,7 @@ def main():
         before = tree.lines(DOCUMENT)
         after = rewrite(before, read_tests(tree))
         if "--check" in sys.argv:
-            check(before, after)
+            check(tree, before, after)
     except Fault as fault:
         print(fault)
         sys.exit(1)

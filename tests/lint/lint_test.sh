@@ -196,6 +196,9 @@ fires ContractsFindAContractWithoutATable contracts "no heading '## client'"
 coverage_document '| CT-06 |  | `A.DoesIt` |'
 file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
 fires ContractsFindAnItemWithoutAMeaning contracts "docs/contract-coverage.md:5: an item without a meaning"
+coverage_document $'| CT-06 | The store decides. | `A.DoesIt` |\n\nSee also `A.DidIt`.'
+file tests/a_test.cc $'// Contract: informer CT-06.\nTEST(A, DoesIt) {'
+fires ContractsFindATestThatDoesNotExist contracts "docs/contract-coverage.md:7: there is no test A.DidIt"
 
 file runtime/include/kgen/core/a.h 'inline std::string text;'
 fires HeadersFindsAMissingInclude headers "does not compile alone with g++"
