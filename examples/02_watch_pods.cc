@@ -11,7 +11,7 @@
 using k8s::core::v1::Pod;
 
 int main() {
-  std::cout << std::unitbuf;  // what happens is told when it happens, also to a file or a pipe
+  std::cout << std::unitbuf;  // print events at once, even to a file or a pipe
   auto config = kgen::Must(kgen::rest::LoadConfig());
   config.observer = kgen::StderrObserver();  // tells of everything; without it there are only warnings
   const auto clientset = kgen::Must(k8s::Clientset::New(config));

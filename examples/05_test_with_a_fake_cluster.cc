@@ -30,7 +30,7 @@ TEST(PodCounter, CountsEachPodOnceWhateverHappensToTheWatch) {
   cluster.RunUntilIdle();
   EXPECT_EQ(added, 2);
 
-  cluster.CutWatches();  // the informer reconnects where it was; nobody hears of a pod twice
+  cluster.CutWatches();  // the informer resumes where it was; no handler gets a pod twice
   cluster.RunUntilIdle();
   EXPECT_EQ(added, 2);
   EXPECT_THAT(cluster.Writes(), HasActions({"create pods default/new"}));

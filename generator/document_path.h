@@ -12,8 +12,8 @@
 
 namespace kgen::generator {
 
-// One step, linked to the steps above it. Lives on the stack of whoever walks a document, so a walk costs nothing until
-// something is wrong. Keys and parents must outlive it.
+// One step, linked to the steps above it. Lives on the stack of the code that walks a document, so a walk costs nothing
+// until something is wrong. Keys and parents must outlive it.
 class DocumentPath {
  public:
   DocumentPath() = default;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the demonstration runs: on the API server that is part of the library, or, only when told, on a real cluster.
+// Where the demonstration runs: on the API server in the library, or, only on request, on a real cluster.
 #ifndef KGEN_EXAMPLES_DEMO_CLUSTER_UNDER_DEMO_H_
 #define KGEN_EXAMPLES_DEMO_CLUSTER_UNDER_DEMO_H_
 

@@ -17,7 +17,7 @@ namespace kgen::generator::emit {
 // one (the built-in API comes without descriptions), so an optional member says "Optional.".
 std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
 
-// A struct. `fallback` is what is said when nobody described it; empty: nothing.
+// The comment of a struct. `fallback` is used if the document has no description; may be empty.
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback);
 
 // The sentence about deprecation in the comments of a deprecated version.

@@ -5,7 +5,7 @@
 //
 // Each set (a namespace) has a manifest beside its files, `.kgen-manifest-acme`: the path and the hash of every file of
 // its last run. A file that no longer has the hash was edited by hand and is not overwritten without `force`; a file
-// that no manifest names and that does not carry our first line belongs to somebody else.
+// that no manifest names and that does not carry our first line is not ours.
 //
 // All or nothing: every new text is on disk under a temporary name before the first file is replaced. A run that is
 // killed while it replaces leaves a manifest with the old and the new hashes, and the next run goes on from there. Runs

@@ -274,8 +274,8 @@ class Planner {
     return nullptr;
   }
 
-  // What a reader cannot see in the struct, where nobody described it: under which name a server or the reference has
-  // it.
+  // What a reader cannot see in the struct, if the document has no description: under which name a server or the
+  // reference has it.
   static std::string About(const model::NamedType& type, const model::ApiKind* kind, const std::string& version) {
     if (kind == nullptr || !kind->resource) {
       return type.definition.empty() ? std::string() : "In the reference: " + InComment(type.definition, 250) + ".";

@@ -22,7 +22,7 @@ constexpr std::array<NotRequired, 3> kNotRequired = {{
     {"io.k8s.api.apps.v1.StatefulSetSpec", "serviceName"},
 }};
 
-// Those that every document of our time still has wrong; the others are gone from newer ones and that is no news.
+// Those that every document of our time still has wrong; the others are fixed in newer ones, which needs no note.
 constexpr std::string_view kStillWrong = "io.k8s.api.events.v1.Event";
 
 }  // namespace

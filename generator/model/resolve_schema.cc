@@ -64,7 +64,7 @@ JsonKind KindOfJson(std::string_view json) {
 }
 
 // Of a schema without type that looks like `type` by its other keywords: whether it also says that values of another
-// type are legal, in a branch, an enum or a default. `seen` holds the definitions that were looked at.
+// type are legal, in a branch, an enum or a default. `seen` holds the definitions that were visited.
 bool AllowsOthers(const RawSchema& raw, std::string_view type, const Definitions& definitions,
                   std::set<std::string_view>& seen) {
   if (!raw.ref.empty()) {

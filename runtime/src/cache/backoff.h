@@ -40,8 +40,8 @@ class EarlyEnds {
   Backoff delay_;
 };
 
-// What a server asked for (Retry-After, in seconds) and 0 to 100 % more, so that its clients do not come back together;
-// never more than five minutes, whatever a broken proxy says.
+// The delay that a server requested (Retry-After, in seconds) plus 0 to 100 %, so that its clients do not all return at
+// once; never more than five minutes, whatever a broken proxy says.
 Nanos AskedFor(std::int32_t seconds, Jitter& jitter) noexcept;
 
 // For a server that answers again after the connection was lost, and may refuse for a while what it will allow: 0.5 to

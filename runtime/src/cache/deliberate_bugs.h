@@ -18,7 +18,7 @@ enum class Bug : int {
   kReplaceForgetsQueued = 2,    // controller loop: a Replace does not see a key that is only in the queue
   kRewatchFromNothing = 3,      // reflector: after a 410 it watches from "" instead of listing
   kIndexValueKept = 4,          // store: an index value that an object no longer has is not removed
-  kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay is told the rest of it
+  kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay still gets the rest of it
   kIgnoresReplacedHistory = 6,  // reflector: it never asks whether the history of the server was replaced
 };
 

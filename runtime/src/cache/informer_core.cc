@@ -24,7 +24,7 @@ class InformerCore::Impl::StopTask {
   Shared<Impl> impl_;
 };
 
-// Frees a store that nobody reads any more in tasks of bounded length.
+// Frees a store without readers in tasks of bounded length.
 class InformerCore::Impl::StoreFreer {
  public:
   StoreFreer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, std::size_t objects_per_task)

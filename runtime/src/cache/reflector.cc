@@ -121,7 +121,7 @@ void Reflector::Impl::Go(Step step, client::Gate::Purpose purpose) {
   Changed();
 }
 
-// Whoever waits for a turn shows why there is none, whoever found out.
+// A reflector that waits for its turn reports why there is no connection, even if another one found out.
 void Reflector::Impl::OnGateClosed() {
   auto* waiting = std::get_if<Waiting>(&state_);
   std::optional<Error> trouble = gate_->trouble();

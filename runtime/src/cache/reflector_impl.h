@@ -7,7 +7,7 @@
 //                      |                          | cannot stream
 //                      +----------------------> Listing --last page--> Waiting --turn--> Watching
 //
-// Everything that opens a stream goes through Waiting, because it needs a turn at the gate; when the connection is well
+// Everything that opens a stream goes through Waiting, because it needs a turn at the gate; when the connection works
 // that takes no time. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
 // reflector_streaming.cc.
 #ifndef KGEN_RUNTIME_CACHE_REFLECTOR_IMPL_H_
@@ -160,7 +160,7 @@ class Reflector::Impl final : public SharedObject {
   void EndRound(bool watch, const Error& error);  // with a failure
   void OpeningFailed(bool watch, const Error& error, Step same);
   void Park(bool watch, const Error& error, Step step);  // no connection
-  // 410, or a version of the future. `turn`: that of a watch that was asked for just now; the list is part of it.
+  // 410, or a version of the future: lists, at once for the first time in a row.
   void HistoryGone(const Error& error);
   void OnHistoryChecked(Result<std::optional<std::string>> verdict);
   Nanos DelayAfter(const Error& error);

@@ -9,14 +9,14 @@
 
 namespace kgen::cache {
 
-bool IsExpired(const Error& error);          // reason Expired or Gone, or 410 with a reason that nobody knows
+bool IsExpired(const Error& error);          // reason Expired or Gone, or 410 with an unknown reason
 bool HasReasonExpired(const Error& error);   // that reason alone: an expired continue token
 bool IsVersionTooLarge(const Error& error);  // of three generations of servers
 // Of a request that got no answer: there was no connection, or it broke before the head came, or the server cannot be
 // trusted. Says nothing against the resource.
 bool IsNoConnection(const Error& error);
-bool IsInternal(const Error& error);  // reason InternalError, or 500 with a reason that nobody knows
-bool IsRefusal(const Error& error);   // 401, 403, 404: somebody has to do something about it
+bool IsInternal(const Error& error);  // reason InternalError, or 500 with an unknown reason
+bool IsRefusal(const Error& error);   // 401, 403, 404: retrying alone is unlikely to help
 // What a server says to everybody while it starts, and a proxy whose server is away: 401, 403, 500, 502, 503, 504. And
 // 404: custom resources are not found until the server has read their definitions.
 bool MayBeStarting(const Error& error);

@@ -17,7 +17,7 @@
 namespace kgen::client {
 
 // What a blocking call waits for. The caller holds no reference to the operation: when the executor was shut down and
-// drops it, the operation has to go, so that the caller is told and nobody waits for ever.
+// drops it, the operation has to be destroyed, so that the caller is notified and does not wait for ever.
 template <typename Op>
 struct Slot : SharedObject {
   explicit Slot(Shared<Waiter> w) : waiter(std::move(w)) {}
@@ -83,7 +83,7 @@ Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest
   auto slot = MakeShared<Slot<Op>>(executor.MakeWaiter(what));
   {
     const auto call = MakeCall<Op>(ConnectionCore::Of(connection), std::move(request), Answerer<Op>(slot), more...);
-    slot->operation = call.get();  // nobody else knows of it yet
+    slot->operation = call.get();  // no other thread has it yet
     call->Begin();
   }
   if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The client certificate that a credential plugin has handed out last: from whoever runs the plugin to the transport,
-// which opens its connections with it.
+// The latest client certificate of a credential plugin: from the code that runs the plugin to the transport, which
+// opens its connections with it.
 #ifndef KGEN_SRC_CLIENT_CLIENT_IDENTITY_H_
 #define KGEN_SRC_CLIENT_CLIENT_IDENTITY_H_
 

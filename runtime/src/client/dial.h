@@ -32,7 +32,7 @@ struct Target {
   std::string Name() const { return Address{host, port}.ToString(); }
 };
 
-// Of rest::Config::host, whose path is not looked at, and of its proxy, or the one of the environment. Errors: kConfig,
+// Of rest::Config::host, whose path is ignored, and of its proxy, or the one of the environment. Errors: kConfig,
 // naming the host, or what is wrong with the proxy.
 Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
 

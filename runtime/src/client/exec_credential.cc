@@ -231,7 +231,7 @@ struct ExecCredentials::Run : SharedObject {
   std::atomic<bool> too_long{false};
 };
 
-// What the blocking work owes whoever waits: an answer, even if it is destroyed unrun.
+// Guarantees that waiting requests get a result, even if the blocking work is destroyed without running.
 class ExecCredentials::Reply {
  public:
   Reply(Shared<ExecCredentials> credentials, Shared<Run> run)
@@ -293,7 +293,7 @@ Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Done done) {
 }
 
 void ExecCredentials::Start(const Shared<Run>& run) {
-  if (!IsInteractive(config_.exec).value_or(false)) {  // somebody at a terminal may take any time, and has Ctrl-C
+  if (!IsInteractive(config_.exec).value_or(false)) {  // a person at a terminal may take any time, and has Ctrl-C
     run->limit = clock_->After(kLongestRun, TimerKind::kProgress, [run] {
       run->too_long = true;
       run->process->Kill();
@@ -333,7 +333,7 @@ void ExecCredentials::Finish(Run& run, Answer answer) {
 
 bool ExecCredentials::Reject(const Credential& refused) {
   const std::scoped_lock lock(mutex_);
-  if (cached_.get() != &refused) return true;  // somebody was faster
+  if (cached_.get() != &refused) return true;  // another request was faster
   const TimePoint now = clock_->Now();
   if (refused_at_ && now - *refused_at_ < kBetweenRefusals) return false;
   refused_at_ = now;

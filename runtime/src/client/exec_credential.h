@@ -5,8 +5,8 @@
 //   Operation --Ask()--> ExecCredentials --Executor::Blocking--> Process;   certificates --> ClientIdentity -->
 //   transport
 //
-// However many ask at the same time, one plugin runs, and all of them get its answer. When the last of them has gone
-// (a deadline, a stop) the plugin is killed.
+// One plugin runs for all concurrent requests, and all of them get its result. When the last of them has ended (a
+// deadline, a stop) the plugin is killed.
 #ifndef KGEN_SRC_CLIENT_EXEC_CREDENTIAL_H_
 #define KGEN_SRC_CLIENT_EXEC_CREDENTIAL_H_
 
@@ -52,7 +52,7 @@ class ExecCredentials : public SharedObject {
   using Answer = Result<Shared<const Credential>>;
   using Done = std::move_only_function<void(Answer)>;
 
-  // The longest that a plugin without a terminal may run: long enough for somebody to log in with a browser.
+  // The longest that a plugin without a terminal may run: long enough to log in with a browser.
   static constexpr Nanos kLongestRun = std::chrono::minutes(5);
   // A server that refuses whatever the plugin hands out does not make it run more often than that.
   static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
@@ -63,7 +63,7 @@ class ExecCredentials : public SharedObject {
 
   // Whoever waits for an answer.
   class Waiting;
-  // The credential to use now; null if it has to be asked for.
+  // The credential to use now; null if the plugin has to run.
   Shared<const Credential> Current();
   // `done` is called once, on any thread and perhaps inside this call, unless Leave() comes first. It must be short.
   // Errors: kConfig  the plugin cannot be started, failed, or answered something else; with its name, its exit code and
@@ -90,7 +90,7 @@ class ExecCredentials : public SharedObject {
   const Shared<ClientIdentity> identity_;
   std::mutex mutex_;
   Shared<const Credential> cached_{};
-  Shared<Run> run_{};  // under way, and somebody waits for it
+  Shared<Run> run_{};  // running, and at least one request waits for it
   std::optional<TimePoint> refused_at_{};
 };
 
@@ -100,7 +100,7 @@ class ExecCredentials::Waiting : public SharedObject {
 
  private:
   friend class ExecCredentials;
-  Done done_;          // of whoever takes it out of the run's list
+  Done done_;          // owned by the thread that takes it out of the run's list
   Shared<Run> run_{};  // guarded by the mutex of ExecCredentials
 };
 

@@ -4,10 +4,10 @@
 //
 //   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> Gate
 //
-// While the connection is well, everybody passes at once, limited only by a token bucket. When one finds no connection,
-// the gate closes: everybody parks, and one of them at a time goes out as a probe. So an outage costs a few requests a
-// second whatever the number of informers, and its end is noticed once for all of them instead of by each informer's
-// own delay.
+// While the connection works, every stream passes at once, limited only by a token bucket. When one finds no
+// connection, the gate closes: everybody parks, and one of them at a time goes out as a probe. So an outage costs a few
+// requests a second whatever the number of informers, and its end is noticed once for all of them instead of by each
+// informer's own delay.
 //
 //   open ----NoConnection----> closed: probe after U(0, d), d = 0.2 s doubling to 2 s in the first minute of the
 //     ^                          |     outage, to 5 s until its tenth minute, to 30 s afterwards
@@ -45,7 +45,7 @@
 
 namespace kgen::client {
 
-// Thread safety: all members from any thread. Never blocks. Calls nobody while it holds its lock: it posts.
+// Thread safety: all members from any thread. Never blocks. Makes no calls while it holds its lock: it posts.
 // Lifetime: shared by the connection and by every turn.
 class Gate final : public SharedObject {
  public:
@@ -53,7 +53,7 @@ class Gate final : public SharedObject {
     kFirst,      // has never been open: the bucket does not hold it back, so that a program starts at full speed
     kAgain,      // was open before
     kRelist,     // has just found its watch expired
-    kBeside,     // nobody waits for it: behind everybody else
+    kBeside,     // no caller waits for it: behind all others
     kOnSuccess,  // parks until some stream succeeds for the first time since the connection was lost
   };
   class Turn;
@@ -118,8 +118,8 @@ class Gate final : public SharedObject {
   Nanos step_{};                     // d; 0: the next one is the first
   std::optional<TimePoint> outage_;  // since when there is no stream that lasted
   Bucket opens_, lists_;
-  bool reconnecting_ = true;  // nobody has been answered since the connection was lost
-  bool no_success_ = true;    // or nobody with a 2xx
+  bool reconnecting_ = true;  // no response since the connection was lost
+  bool no_success_ = true;    // or none with a 2xx
   std::optional<TimePoint> reconnected_;
   Timer timer_;
 };

@@ -101,7 +101,7 @@ class Session final : public SharedObject, private Wire::User {
   void Retire();
   // How far the opening of the session has come, as part of a message.
   std::string_view Progress() const;
-  // Ends every exchange with `why`, and the connection. The owner is not told.
+  // Ends every exchange with `why`, and the connection. Does not notify the owner.
   void Close(const Error& why);
 
  private:
@@ -153,7 +153,7 @@ class Session final : public SharedObject, private Wire::User {
   bool ping_open_ = false;  // a PING is out and nothing was heard since
   bool tls_ = false, ready_ = false, draining_ = false, retired_ = false, ended_ = false;
   bool inside_ = false;  // nghttp2 is calling back
-  bool room_ = false;    // the owner is to be told
+  bool room_ = false;    // the owner must be notified
 };
 
 }  // namespace kgen::net

@@ -329,7 +329,7 @@ void Pool::OnSessionEnded(Session& session, const Error* error) {
   Pump();
 }
 
-// No connection could be had: ends whoever has no other one to wait for.
+// No connection could be opened: ends the requests that have no other one to wait for.
 void Pool::FailWaiting(const Error& error) {
   const bool keep_short = !closed_ && WillHaveRoom(false), keep_long = !closed_ && WillHaveRoom(true);
   Queue failed;

@@ -25,7 +25,7 @@
 
 namespace kgen {
 
-// Tests shorten the times or bring a loop of their own; nobody else has a reason to.
+// Only tests change the times or pass a loop of their own.
 struct Http2Options {
   Nanos connect_timeout = std::chrono::seconds(30);      // names and TCP
   Nanos address_delay = std::chrono::milliseconds(250);  // until the next address is tried beside a silent one

@@ -212,7 +212,7 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
 
 Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   Members members(user, "user");
-  // What we would have to leave out decides about who one is: better to say so than to be somebody else.
+  // These entries decide the identity of the user: fail rather than silently act as another user.
   members.Refuse("auth-provider", "auth-provider credentials are not supported; servers replaced them by exec plugins");
   members.Refuse("username", "basic authentication is not supported");
   members.Refuse("password", "basic authentication is not supported");

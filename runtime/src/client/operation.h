@@ -7,7 +7,8 @@
 //
 // Everything but Begin() and Cancel() happens on the strand, so that nothing here is locked. What the transport says of
 // an attempt that is over, or after End(), goes nowhere. An exception that leaves a task of the operation (no memory, a
-// sink of the user that throws) ends it with an error: nobody waits for an answer that cannot come any more.
+// sink of the user that throws) ends it with an error, so that no caller waits for a response that cannot come any
+// more.
 #ifndef KGEN_SRC_CLIENT_OPERATION_H_
 #define KGEN_SRC_CLIENT_OPERATION_H_
 
@@ -41,11 +42,11 @@ class Operation : public SharedObject {
   // Cancelled, out of time, no token, or an exception: OnEnd does not come. On the strand. Calls End().
   virtual void OnFailed(Error error) = 0;
 
-  // Collects the body of a refusal up to a bound. False when the bound is reached: no more is wanted.
+  // Collects the body of a refusal up to a bound. False when the bound is reached.
   bool CollectRefusal(std::string_view bytes);
   // The Error of the answer that was collected; a 401 makes a token file be read again.
   Error RefusalOf(const HttpHead& head);
-  // Why an answer with a 2xx code is not the JSON that was asked for; `body` may be its beginning.
+  // Why a 2xx response is not the requested JSON; `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
   // The same failure, seen from outside: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }
@@ -75,7 +76,7 @@ class Operation : public SharedObject {
       try {
         task(*self);
       } catch (...) {
-        if (self->ended_) throw;  // out of whatever was told of the end: the executor reports it
+        if (self->ended_) throw;  // from the callback for the end: the executor reports it
         self->OnFailed(self->FailureOfException());
       }
     });

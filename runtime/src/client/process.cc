@@ -170,7 +170,7 @@ class Run {
     const pid_t found = ::waitpid(child_, &status, WNOHANG);
     if (found == 0 || (found < 0 && errno == EINTR)) return false;
     child_ = 0;
-    // Where somebody else has collected it (a program that ignores SIGCHLD) its output has to say how it went.
+    // If other code has collected it (a program that ignores SIGCHLD) its output has to say how it went.
     if (found < 0) return true;
     if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
     if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);

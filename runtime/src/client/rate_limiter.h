@@ -12,7 +12,7 @@
 
 namespace kgen::client {
 
-// Thread safety: all members from any thread. Never blocks: it says how long to wait, and whoever asked waits.
+// Thread safety: all members from any thread. Never blocks: it returns how long the caller has to wait.
 class RateLimiter {
  public:
   // qps <= 0: no limit. burst <= 0: as many as one second brings, at least one.

@@ -30,7 +30,7 @@ Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest>
 
 namespace {
 
-// Refused here, but told as everything is: by posted work.
+// Refused here, but reported like every result: by posted work.
 template <typename T>
 void Refuse(Executor& executor, Error error, Callback<T> done) {
   executor.Post(executor.MakeStrand("refused request"),

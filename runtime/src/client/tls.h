@@ -5,7 +5,7 @@
 //
 //   TcpStream --Feed()--> TlsEngine --Read()--> HTTP/2;   HTTP/2 --Write()--> TlsEngine --TakeOutput()--> TcpStream
 //
-// Every failure is told in words that a person can act on.
+// Every error message says what a person can do about it.
 #ifndef KGEN_SRC_CLIENT_TLS_H_
 #define KGEN_SRC_CLIENT_TLS_H_
 

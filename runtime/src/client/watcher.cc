@@ -162,7 +162,7 @@ class WatchQueue final : public StreamSink {
   std::deque<RawEvent> events_{};
   Shared<client::StreamOperation> stream_{};
   bool open_ = false;
-  std::optional<Error> fault_{};  // of the stream: told once, before end_
+  std::optional<Error> fault_{};  // of the stream: returned once, before end_
   std::optional<Error> end_{};
 };
 

@@ -124,7 +124,7 @@ class ListSplitter::Impl {
     } else if (c == '{' || c == '[') {
       piece_ = Piece::kNested;
       nesting_ =
-          codec::NestingScanner(0, static_cast<std::size_t>(-1) / 2);  // whoever decodes the item limits its depth
+          codec::NestingScanner(0, static_cast<std::size_t>(-1) / 2);  // the decoder of the item limits its depth
     } else {
       piece_ = Piece::kScalar;
     }

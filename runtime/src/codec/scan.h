@@ -75,7 +75,7 @@ inline const char* FindStop(const char* p, const char* end) noexcept {
 }
 
 // Follows nesting through text that arrives in any pieces, until it is back at depth 0. Brackets inside strings do not
-// count. Whether brackets match in kind, and everything else about the text, is not looked at: whoever uses the value
+// count. Whether brackets match in kind, and everything else about the text, is not checked: whoever uses the value
 // parses it, or has parsed the same bytes before.
 class NestingScanner {
  public:

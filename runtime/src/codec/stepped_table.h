@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SteppedTable: a hash table without a long pause. It grows, is searched for entries that nobody needs, and shrinks in
-// steps whose cost does not depend on its size.
+// SteppedTable: a hash table without a long pause. It grows, is searched for unused entries, and shrinks in steps whose
+// cost does not depend on its size.
 //
 // Extendible hashing: the first bits of the hash choose a segment, a small table with linear probing; its last bits the
 // slot in there. A segment that is full is split in two; a directory, one pointer for each of the possible first bits,
@@ -82,7 +82,7 @@ class SteppedTable {
         ++next_;
         continue;
       }
-      Erase(*segment, next_);  // what moves to its place is looked at next
+      Erase(*segment, next_);  // the entry that moves to its place is next
       quiet_ = 0;
     }
   }
@@ -218,7 +218,7 @@ class SteppedTable {
     return directory_[IndexOf(cursor_)];
   }
 
-  // True if `segment` must be looked at again.
+  // True if `segment` must be searched again.
   bool ShrinkOrMerge(Segment* segment) {
     if (segment->slots.size() > kFirstSlots && segment->used * 8 < segment->slots.size() &&
         (segment->depth == 0 || segment->slots.size() > kSegmentSlots)) {
@@ -269,7 +269,7 @@ class SteppedTable {
   std::size_t inserted_ = 0;  // since TakeInserted()
   std::uint64_t cursor_ = 0;  // a hash in the segment that Look() has come to
   std::size_t next_ = 0;      // its slot there
-  std::size_t quiet_ = 0;     // slots that were looked at since the last change
+  std::size_t quiet_ = 0;     // slots searched since the last change
 };
 
 }  // namespace kgen::codec

@@ -214,7 +214,8 @@ void ForEachSentNull(const void* object, const TypeTable& table, const Visit& vi
 }
 
 // True for an unknown field that is not written, because the table knows its name and that member has a value by now: a
-// misfit, or a null, that the user replaced. A field without a name is replaced by anything that is set in the struct.
+// field of the wrong type, or a null, that the user replaced. A field without a name is replaced by anything that is
+// set in the struct.
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
 
 // ---- Back to the default state, everything owned given back. ----

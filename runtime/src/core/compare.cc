@@ -256,7 +256,7 @@ bool EqualExtras(const void* a, const void* b, const TypeTable& table) noexcept 
     first.Add<meaning>(a, table);
     second.Add<meaning>(b, table);
     return first == second;
-  } catch (...) {  // no memory: different, as far as anybody can say
+  } catch (...) {  // out of memory: treat them as different
     return false;
   }
 }

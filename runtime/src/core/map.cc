@@ -94,7 +94,7 @@ void* NewEntry(const String& key, const ValueType& type) {
   return entry;
 }
 
-// No text, no time, no list: there is nothing to write, whoever made the entry.
+// No text, no time, no list: there is nothing to write.
 bool IsUnset(const void* value, const ValueType& type) noexcept {
   if (type.kind == ValueKind::kList) return ListOf(value) == nullptr;
   if (type.kind == ValueKind::kMap) return MapOf(value) == nullptr;

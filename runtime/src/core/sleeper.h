@@ -38,7 +38,7 @@ class WaitScope : public SharedObject {
 // A Waiter for real threads. Waits end with kCancelled when the executor is shut down.
 Shared<Waiter> MakeThreadWaiter(std::string what, Shared<WaitScope> scope);
 
-// True on a thread that must not block: it runs posted work, timers or I/O. Set by whoever starts such a thread.
+// True on a thread that must not block: it runs posted work, timers or I/O. Set by the code that starts such a thread.
 bool& OnPostedThread() noexcept;
 
 }  // namespace kgen::detail

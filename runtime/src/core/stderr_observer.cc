@@ -99,7 +99,7 @@ class Stderr final : public Observer {
     std::string_view rest = line;
     while (!rest.empty()) {
       const auto written = write(STDERR_FILENO, rest.data(), rest.size());
-      if (written < 0 && errno != EINTR) return;  // nobody to tell
+      if (written < 0 && errno != EINTR) return;  // nowhere to report it
       if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
     }
   }

@@ -124,7 +124,7 @@ Shared<Clock> MakeSystemClock() { return MakeShared<MachineClock>(); }
 }  // namespace detail
 
 Shared<Clock> SystemClock() {
-  // Never destroyed: timers may be set and fire until the last moment of the process, on threads that nobody waits for.
+  // Never destroyed: timers may be set and fire until the last moment of the process, on threads that are not joined.
   static const Shared<Clock>& clock = *new Shared<Clock>(detail::MakeSystemClock());
   return clock;
 }

@@ -38,7 +38,7 @@ Thread Thread::Start(std::move_only_function<void()> body) {
   try {
     state->thread = std::thread([state, body = std::move(body)]() mutable {
       body();
-      body = nullptr;  // what it holds goes before anybody takes the thread for ended
+      body = nullptr;  // destroy what it holds before the thread counts as ended
       state->ended.store(true, std::memory_order_release);
     });
   } catch (const std::system_error&) {

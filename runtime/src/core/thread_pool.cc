@@ -203,7 +203,7 @@ void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
   if (lane.kind == Kind::kBlocking) ReportLimit(self);
 }
 
-// The observer is user code: it is told by a posted task, without our lock.
+// The observer is user code: a posted task calls it, without our lock.
 void PoolState::ReportLimit(const Shared<PoolState>& self) {
   if (limit_reported_ || observers_.empty()) return;
   limit_reported_ = true;
@@ -242,7 +242,7 @@ bool PoolState::WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Work
   const bool woken = worker->sleeper->SleepUntil(stays ? Waiter::kNoDeadline : SystemClock()->Now() + idle_);
   lock.lock();
   const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
-  if (still_idle == lane.idle.end()) return true;  // somebody gave us work; the wake may still be on its way
+  if (still_idle == lane.idle.end()) return true;  // work was assigned; the wake may still be on its way
   lane.idle.erase(still_idle);
   if (woken || closed_) return true;
   Retire(lane, worker);
@@ -281,7 +281,8 @@ void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
   }
 }
 
-// Tasks must not throw; if one does, that is told and ends nothing. What the task holds goes before the next one runs.
+// Tasks must not throw; if one does, that is reported, and the thread goes on. A task is destroyed before the next one
+// runs.
 void PoolState::RunTask(Task& task, std::string_view name) noexcept {
   const auto report = [&](std::string_view what) noexcept {
     for (std::size_t i = 0;; ++i) {
@@ -325,7 +326,7 @@ void PoolState::Close() noexcept {
     if (job.strand) job.strand->Drop();
   }
   dropped.clear();
-  // From one of our own threads nobody is waited for: the others may be waiting for what this one does next.
+  // One of our own threads does not wait: the others may be waiting for what it does next.
   const bool own = current_pool == this;
   for (auto& worker : workers) {
     if (own) {

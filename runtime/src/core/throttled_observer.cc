@@ -135,7 +135,7 @@ void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
   if (!warnings_only_) observer_->OnLimiterWaited(event);
 }
 
-// True: nothing of this cause was told within the last second, so the caller tells of this one.
+// True: nothing with this cause was reported within the last second, so the caller reports this one.
 template <typename Event>
 bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
   const std::scoped_lock lock(mutex_);
@@ -152,7 +152,7 @@ bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
   return true;
 }
 
-// What this tells of has happened already, so nobody waits for it: housekeeping.
+// The reported events have already happened, so nothing waits for this timer: housekeeping.
 Timer ThrottledObserver::EndOf(const KeptCause& cause) {
   return executor_->clock()->After(kWindow, TimerKind::kHousekeeping, [self = Shared<ThrottledObserver>(this), cause] {
     self->executor_->Post(self->strand_, [self, cause] { self->OnWindowEnd(cause); });

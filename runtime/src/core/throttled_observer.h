@@ -87,7 +87,7 @@ class ThrottledObserver final : public Observer {
   const Shared<Strand> strand_;
   std::mutex mutex_;
   std::map<KeptCause, Window, Before> windows_;  // guarded by mutex_, as all below
-  bool connection_warned_ = false;               // and not yet told that there is one again
+  bool connection_warned_ = false;               // and its recovery not yet reported
   bool closed_ = false;
 };
 

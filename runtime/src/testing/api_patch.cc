@@ -17,7 +17,7 @@ constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kApply[] = "application/apply-patch+yaml";
 
-// By what the entries of a list of maps are told apart; "": such a list is replaced as a whole. A real server has this
+// The key that identifies the entries of a list of maps; "": such a list is replaced as a whole. A real server has this
 // from its types; here it goes by the name of the list and by what the entries have.
 std::string_view MergeKey(std::string_view list, const json& entries) {
   constexpr std::pair<std::string_view, std::string_view> kKeys[] = {{"conditions", "type"},
@@ -61,7 +61,7 @@ void MergeEntries(json& target, const json& patch, std::string_view key) {
 // A member of the patch that says how to change the list it names. kubectl sends them all.
 bool FollowDirective(json& target, std::string_view directive, const json& value) {
   constexpr std::string_view kOrder = "$setElementOrder/", kDelete = "$deleteFromPrimitiveList/";
-  if (directive.starts_with(kOrder)) return true;  // order is of no account to anybody who reads this server
+  if (directive.starts_with(kOrder)) return true;  // no reader of this server depends on the order
   if (!directive.starts_with(kDelete)) return directive == "$retainKeys" || directive == "$patch";
   const auto list = target.find(directive.substr(kDelete.size()));
   if (list == target.end() || !list->is_array() || !value.is_array()) return true;

@@ -112,7 +112,7 @@ ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
   return UpdateScale(call);
 }
 
-// As a real server writes it: a wish of 0 and an empty selector are left out.
+// As a real server writes it: a desired number of 0 and an empty selector are omitted.
 json ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) const {
   const ScalePaths& paths = call.resource->scales.at(call.version);
   json metadata = json::object();

@@ -92,8 +92,8 @@ class Checker {
   }
 };
 
-// What a real server does to a custom object before it looks at it: members that the schema does not know go, and so do
-// nulls that are not allowed; what is absent gets its default.
+// What a real server does to a custom object before it validates it: it drops members that the schema does not know,
+// and nulls that are not allowed; what is absent gets its default.
 void PruneAndDefault(json& value, const json& schema, bool is_resource);
 
 void PruneObject(json& object, const json& schema, bool is_resource) {

@@ -225,7 +225,7 @@ Reply ApiServer::Handle(const HttpRequest& request) {
   } else {
     try {
       reply = Serve(call, fault ? &*fault : nullptr);
-    } catch (const std::exception& error) {  // a fault of this server: the client is told, and the test goes on
+    } catch (const std::exception& error) {  // a bug in this server: the client gets an error, and the test continues
       reply = ErrorReply(InternalError(error.what()));
     }
   }
@@ -323,7 +323,7 @@ std::string ApiServer::Now() {
   return text;
 }
 
-// --- What Cluster offers past the doors
+// --- What Cluster offers without a request
 
 // The call that a client would make for this object.
 ApiResult<ApiCall> ApiServer::CallFor(const json& object) {

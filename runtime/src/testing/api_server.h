@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The in-memory API server behind both doors of Cluster: requests in, replies and watch streams out. It knows nothing
-// of transports.
+// The in-memory API server behind both endpoints of Cluster: requests in, replies and watch streams out. It knows
+// nothing of transports.
 //
-//   door --Handle(request)--> ApiServer --> Reply (bytes, or a WatchStream that the door empties with Take())
+//   endpoint --Handle(request)--> ApiServer --> Reply (bytes, or a WatchStream that the endpoint reads with Take())
 //
 //   api_server.cc     requests: parsing, faults, dispatch
 //   api_reads.cc      get, list        api_watch.cc   watch
@@ -94,7 +94,7 @@ struct Reply {
   std::vector<HttpHeader> headers;
   std::string body;
   Shared<WatchStream> watch;  // goes on after `body`
-  // Faults, for the door to act out.
+  // Faults that the endpoint carries out.
   bool refuse = false, stall = false;
   int cut_after_bytes = -1;
   bool ends_well = false;
@@ -107,14 +107,14 @@ class ApiServer final : public SharedObject {
   ApiServer(const ClusterOptions& options, Shared<Executor> executor);
 
   Reply Handle(const HttpRequest& request);
-  // What a watch has for its door: bytes, and how it ended, if it has.
+  // The output of a watch: bytes, and how it ended, if it has.
   struct Taken {
     std::string bytes;
     bool ended = false, cut = false;
   };
   Taken Take(WatchStream& watch);
   void OnWake(WatchStream& watch, std::function<void()> wake);
-  // Called by the door when the reader has gone.
+  // Called by the endpoint when the reader has disconnected.
   void CloseWatch(WatchStream& watch);
 
   // Past faults and without being recorded.
@@ -138,7 +138,7 @@ class ApiServer final : public SharedObject {
   std::vector<Action> Writes() const;
   void ClearWrites();
   std::size_t open_watches() const;
-  // Drops everything that holds timers or doors. Nothing is served afterwards.
+  // Drops everything that refers to timers or endpoints. Nothing is served afterwards.
   void Close();
 
  private:

@@ -184,7 +184,7 @@ void ApiServer::OnWake(WatchStream& watch, std::function<void()> wake) {
 }
 
 void ApiServer::CloseWatch(WatchStream& watch) {
-  std::function<void()> wake;  // may hold the door's last reference to itself: goes without the lock
+  std::function<void()> wake;  // may hold the endpoint's last reference to itself: destroyed without the lock
   const std::lock_guard lock(mutex_);
   wake.swap(watch.wake);
   EndWatch(watch, /*cut=*/false);

@@ -59,7 +59,7 @@ bool IsDryRun(const ApiCall& call, const json& options) {
          (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
 }
 
-// Without what changes by itself, for "has anything changed" and "has the wish changed".
+// Without what changes by itself, to decide "has anything changed" and "has the desired state changed".
 json Wish(const json& object) {
   json wish = object;
   wish.erase("metadata");
@@ -297,7 +297,7 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
     if (resource.info.kind == "CustomResourceDefinition") InstallCrd(stored);
     return stored;
   }
-  // The last finalizer has gone, and with it the object.
+  // The last finalizer was removed, so the object is deleted.
   return DeleteObject(call, stored, {{"gracePeriodSeconds", 0}});
 }
 

@@ -70,7 +70,7 @@ void BodyThread::Loop() {
       const std::lock_guard lock(parked.mutex);
       parked.threads.push_back(this);
     }
-    // From here on the members belong to whoever takes the thread next.
+    // From here on the members belong to the next owner of the thread.
     end();
   }
 }

@@ -11,7 +11,7 @@
 
 namespace kgen::testing {
 
-// Thread safety: Take() from any thread; the rest belongs to whoever took the thread.
+// Thread safety: Take() from any thread; the rest is for the owner that took the thread.
 class BodyThread {
  public:
   // A parked thread, or a new one. Null when the system has none to give.

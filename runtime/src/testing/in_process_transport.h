@@ -30,7 +30,7 @@ class InProcessDoor final : public SharedObject {
   Shared<Transport> MakeTransport();
   // Everything that is under way breaks off, as when the server dies.
   void Cut();
-  // Ends everything with kCancelled at once, on this thread: for when the simulation runs no more.
+  // Ends everything with kCancelled at once, on this thread: for when the simulation has ended.
   void Abandon();
   std::size_t open() const;  // exchanges, watches included
 

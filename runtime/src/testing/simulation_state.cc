@@ -255,7 +255,7 @@ void SimulationState::Resume(const Shared<Runner>& runner) {
   AwaitBaton(runner);
 }
 
-// Until `runner`, which has the baton, has blocked or ended. Nothing of it may be looked at before.
+// Waits until `runner`, which is running, has blocked or ended. Its state must not be read before.
 void SimulationState::AwaitBaton(const Shared<Runner>& runner) {
   own_->baton->SleepUntil(Waiter::kNoDeadline);
   if (!runner->ended) return;

@@ -127,7 +127,7 @@ class SimulationState final : public SharedObject {
   std::vector<Shared<Runner>> runners_;              // bodies that have started and not ended, in the order of starting
   std::size_t queued_ = 0;                           // items of strands and bodies that have not started
   const Shared<Runner> own_ = MakeShared<Runner>();  // the test's own thread
-  std::exception_ptr exception_;                     // the first that nobody has seen
+  std::exception_ptr exception_;                     // the first one not yet rethrown
 
   // Time.
   TimePoint now_{};
