@@ -3,105 +3,170 @@
 // PersistentMap: a hash trie whose versions share what they have in common.
 //
 // The store's next version is the current one with a few paths made anew, so a transaction of one change to a cache of
-// 100,000 objects copies some hundred pointers, and a snapshot costs nothing while it lives. [D14]
+// 100,000 objects copies some hundred pointers, and a snapshot costs nothing while it lives.
 //
-// A node of the trie takes five bits of the hash: up to 32 places, each empty, a leaf, or a child. Places are packed;
-// two bit maps tell which are which. Where the hash is used up, leaves of equal hash stand in a list.
+// A node of the trie takes five bits of the hash: up to 32 places, each empty, a leaf, or a child. Two bit maps tell
+// which are which. Where the hash is used up, leaves of equal hash stand in a list. A node is one block of the process
+// heap: header, then the leaves from the front, and the pointers to the children from the end.
 //
-// Thread safety: const members from any thread, also while a copy is being changed: a node that is reachable from two
-// versions is never written. Memory: one node for about ten leaves.
+// Ownership. There is one writer, and each version is made from the one before. So nothing in here is counted: copying
+// a node copies its bits and touches neither its children nor what its leaves refer to. Instead:
+//
+//   1. Each node and each leaf carries the number of the version that made it, its birth. A child is never younger than
+//      its parent, and a leaf never younger than its node.
+//   2. The writer changes in place only nodes born in the version that it is writing, which nobody else can see. Any
+//      other node it copies, and the original dies: the version before is the last one that has it.
+//   3. A node or leaf belongs to all versions from its birth to the one it died after, without a gap. What dies goes to
+//      the Remains of that last version, exactly once; what was born in the version being written is freed at once.
+//   4. When a version goes, the next older one that lives inherits from its remains what was born no later than itself.
+//      Nobody can reach the rest, which is freed. That is cache/version.h; Remains::Free() does the sorting.
+//   5. A birth may be earlier than the truth, never later: then something is freed later than it could be.
+//   6. Readers never look at births, nor at the links of Remains: those are written while old versions are being read.
+//
+// Two kinds of things stand in Remains. A node whose block alone died: its children and leaves live on in its copy. And
+// a node that died with all that it holds, such as the root of a map that was replaced as a whole. A leaf that dies
+// alone is put into a node of its own of the second kind.
+//
+// Thread safety: const members from any thread, also while a later version is being written.
 #ifndef KGEN_RUNTIME_CACHE_PERSISTENT_MAP_H_
 #define KGEN_RUNTIME_CACHE_PERSISTENT_MAP_H_
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
 #include <utility>
-#include <vector>
+
+#include "kgen/core/memory.h"
 
 namespace kgen::cache {
 
-// Leaf: copyable, with `using Key`, `std::uint64_t hash() const`, `bool Is(const Key&) const` and `Key key() const`;
-// hash() of equal keys is equal and is what callers pass as `hash`.
+// Leaf: movable by copying its bits, with `using Key`, `std::uint64_t hash() const`, `bool Is(const Key&) const` and
+// `Key key() const`; hash() of equal keys is equal and is what callers pass as `hash`.
+//
+// Owns its nodes, and frees them at once when it is destroyed. For a map that is part of a version see Alias() and
+// Forget(), which cache/version.h asks for at the right time.
 template <typename Leaf>
 class PersistentMap {
   static constexpr unsigned kBits = 5;
   static constexpr unsigned kHashBits = 60;
   struct Node;
-  class NodeRef;
+  struct Slot;
 
  public:
   using Key = typename Leaf::Key;
+  class Remains;
+
+  // The birth of all nodes of a map that has no versions.
+  static constexpr std::uint64_t kNoVersion = 1;
+
+  // What a change belongs to: the version that is being written, and where that leaves what it replaces. The default is
+  // for a map that has no versions; with it nothing dies that is not freed at once.
+  struct Edit {
+    std::uint64_t version = kNoVersion;
+    Remains* remains = nullptr;
+  };
 
   PersistentMap() = default;
+  PersistentMap(PersistentMap&& other) noexcept
+      : root_(std::exchange(other.root_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PersistentMap& operator=(PersistentMap&& other) noexcept {
+    PersistentMap taken(std::move(other));
+    std::swap(root_, taken.root_);
+    std::swap(size_, taken.size_);
+    return *this;
+  }
+  ~PersistentMap() {
+    if (root_ != nullptr) Remains().Add(std::move(*this));
+  }
+
+  // The same nodes once more, for the next version to start from. One of the two must be forgotten in the end.
+  PersistentMap Alias() const noexcept {
+    PersistentMap alias;
+    alias.root_ = root_;
+    alias.size_ = size_;
+    return alias;
+  }
+  // Gives the nodes up without freeing them: another version has them, or they are in some Remains.
+  void Forget() noexcept {
+    root_ = nullptr;
+    size_ = 0;
+  }
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
   // The leaf of that key, or null. Valid as long as some version holds it unchanged.
   const Leaf* Find(const Key& key, std::uint64_t hash) const noexcept {
-    const Node* node = root_.get();
+    const Node* node = root_;
     for (unsigned shift = 0; node != nullptr; shift += kBits) {
       if (shift >= kHashBits) {
-        for (const Leaf& leaf : node->leaves) {
-          if (leaf.Is(key)) return &leaf;
-        }
-        return nullptr;
+        const std::size_t place = node->PlaceOf(key);
+        return place < node->leaf_count ? &node->slots()[place].leaf : nullptr;
       }
       const std::uint32_t bit = Bit(hash, shift);
       if ((node->leaf_map & bit) != 0) {
-        const Leaf& leaf = node->leaves[Place(node->leaf_map, bit)];
+        const Leaf& leaf = node->slots()[Place(node->leaf_map, bit)].leaf;
         return leaf.hash() == hash && leaf.Is(key) ? &leaf : nullptr;
       }
       if ((node->child_map & bit) == 0) return nullptr;
-      node = node->children[Place(node->child_map, bit)].get();
+      node = node->child(Place(node->child_map, bit));
     }
     return nullptr;
   }
 
-  // The same, to be written in place, but its key: no other version sees it. Valid until this map changes.
-  Leaf* FindToWrite(const Key& key, std::uint64_t hash) {
-    NodeRef* ref = &root_;
-    bool sole = true;
-    for (unsigned shift = 0; ref->get() != nullptr; shift += kBits) {
-      Node& node = Own(*ref, sole);
+  // The same, to be written in place: no other version sees it. Valid until this map changes. The leaf keeps its birth,
+  // so its key and whatever its destructor gives back must stay, but for a map in it, which has births of its own.
+  Leaf* FindToWrite(const Key& key, std::uint64_t hash, const Edit& edit = {}) {
+    Node** at = &root_;
+    for (unsigned shift = 0; *at != nullptr; shift += kBits) {
+      Node& node = Own(*at, edit);
       if (shift >= kHashBits) {
-        for (Leaf& leaf : node.leaves) {
-          if (leaf.Is(key)) return &leaf;
-        }
-        return nullptr;
+        const std::size_t place = node.PlaceOf(key);
+        return place < node.leaf_count ? &node.slots()[place].leaf : nullptr;
       }
       const std::uint32_t bit = Bit(hash, shift);
       if ((node.leaf_map & bit) != 0) {
-        Leaf& leaf = node.leaves[Place(node.leaf_map, bit)];
+        Leaf& leaf = node.slots()[Place(node.leaf_map, bit)].leaf;
         return leaf.hash() == hash && leaf.Is(key) ? &leaf : nullptr;
       }
       if ((node.child_map & bit) == 0) return nullptr;
-      ref = &node.children[Place(node.child_map, bit)];
+      at = &node.child(Place(node.child_map, bit));
     }
     return nullptr;
   }
 
   // Adds or replaces.
-  void Set(Leaf leaf) {
+  void Set(Leaf leaf, const Edit& edit = {}) {
     const std::uint64_t hash = leaf.hash();
-    if (SetIn(root_, hash, 0, std::move(leaf), true)) ++size_;
+    Node** at = &root_;
+    if (root_ == nullptr) {
+      root_ = NewNode(edit.version, 1, 0);
+      AddLeaf(*root_, 0, Bit(hash, 0), std::move(leaf), edit);
+      return;
+    }
+    unsigned shift = 0;
+    for (; shift < kHashBits && ((*at)->child_map & Bit(hash, shift)) != 0; shift += kBits) {
+      at = &Own(*at, edit).child(Place((*at)->child_map, Bit(hash, shift)));
+    }
+    SetIn(*at, shift, hash, std::move(leaf), edit);
   }
 
   // True if there was one.
-  bool Erase(const Key& key, std::uint64_t hash) {
+  bool Erase(const Key& key, std::uint64_t hash, const Edit& edit = {}) {
     if (Find(key, hash) == nullptr) return false;
-    EraseIn(root_, key, hash, 0, true);
-    --size_;
+    EraseIn(root_, key, hash, 0, edit);
     return true;
   }
 
   template <typename F>
   void ForEach(F&& f) const {
-    if (root_.get() != nullptr) Visit(*root_.get(), f);
+    if (root_ != nullptr) Visit(*root_, f);
   }
 
   // Walks over all leaves, as many at a time as the caller likes. The map must neither change nor go meanwhile.
@@ -109,15 +174,15 @@ class PersistentMap {
    public:
     Cursor() = default;
     explicit Cursor(const PersistentMap& map) {
-      if (map.root_.get() != nullptr) path_[depth_++] = {map.root_.get()};
+      if (map.root_ != nullptr) path_[depth_++] = {map.root_};
     }
     // The next leaf, or null at the end.
     const Leaf* Next() noexcept {
       while (depth_ > 0) {
         Position& at = path_[depth_ - 1];
-        if (at.leaf < at.node->leaves.size()) return &at.node->leaves[at.leaf++];
-        if (at.child < at.node->children.size()) {
-          path_[depth_++] = {at.node->children[at.child++].get()};
+        if (at.leaf < at.node->leaf_count) return &at.node->slots()[at.leaf++].leaf;
+        if (at.child < at.node->children()) {
+          path_[depth_++] = {at.node->child(at.child++)};
         } else {
           --depth_;
         }
@@ -135,188 +200,370 @@ class PersistentMap {
     std::size_t depth_ = 0;
   };
 
-  // Maps that are being freed in pieces: what no other version holds.
+  // What some version is the last to have, or what nobody has any more and is being freed in pieces. Neither adding nor
+  // freeing allocates. What is left at the end is freed by the destructor.
+  //
+  // Thread safety: as a standard container.
   class Remains {
    public:
-    void Add(PersistentMap map) {
-      if (map.root_.get() != nullptr) waiting_.push_back(std::move(map.root_));
+    Remains() = default;
+    Remains(Remains&& other) noexcept
+        : blocks_(std::exchange(other.blocks_, {})), wholes_(std::exchange(other.wholes_, {})) {}
+    Remains& operator=(Remains&& other) noexcept {
+      std::swap(blocks_, other.blocks_);
+      std::swap(wholes_, other.wholes_);
+      return *this;
     }
-    // Frees nodes until `units` of them and their leaves have gone, or all. Before a leaf goes, `f` may take from it
-    // what should not be freed with it. Returns true when nothing is left.
+    ~Remains() {
+      std::size_t all = std::numeric_limits<std::size_t>::max();
+      if (!empty()) Free(all);
+    }
+
+    bool empty() const noexcept { return blocks_.first == nullptr && wholes_.first == nullptr; }
+
+    // All of a map, which no other version has unless that has inherited it, see Free().
+    void Add(PersistentMap map) noexcept {
+      if (map.root_ != nullptr) wholes_.Push(map.root_);
+      map.Forget();
+    }
+    void Append(Remains other) noexcept {
+      blocks_.Append(std::exchange(other.blocks_, {}));
+      wholes_.Append(std::exchange(other.wholes_, {}));
+    }
+
+    // Frees what was born after version `heir`, and gives the rest to `inherited`, until about `units` nodes and leaves
+    // were dealt with. Before a leaf goes, `f` may take from it what should not be freed with it. True when nothing is
+    // left.
+    template <typename F>
+    bool Free(std::size_t& units, std::uint64_t heir, Remains& inherited, F&& f) {
+      for (; units > 0 && blocks_.first != nullptr; --units) {
+        Node* const node = blocks_.Pop();
+        if (node->born <= heir) {
+          inherited.blocks_.Push(node);
+        } else {
+          detail::Free(node);
+        }
+      }
+      while (units > 0 && wholes_.first != nullptr) {
+        Node* const node = wholes_.Pop();
+        --units;
+        if (node->born <= heir) {
+          inherited.wholes_.Push(node);  // with all that it holds, which is older still
+        } else {
+          units -= std::min<std::size_t>(units, node->leaf_count);
+          TakeApart(node, heir, inherited, f);
+        }
+      }
+      return empty();
+    }
+    // Frees everything.
     template <typename F>
     bool Free(std::size_t& units, F&& f) {
-      while (units > 0 && !waiting_.empty()) {
-        const NodeRef ref = std::move(waiting_.back());
-        waiting_.pop_back();
-        --units;
-        if (!ref.Sole()) continue;
-        Node& node = *ref.get();
-        for (Leaf& leaf : node.leaves) f(leaf);
-        units -= std::min(units, node.leaves.size());
-        for (NodeRef& child : node.children) waiting_.push_back(std::move(child));
-      }
-      return waiting_.empty();
+      Remains none;
+      return Free(units, 0, none, f);
     }
     bool Free(std::size_t& units) {
       return Free(units, [](Leaf&) {});
     }
 
+    // For a version that is given up unpublished: nothing of this has died. Frees the blocks that it made for leaves.
+    void Forget(std::uint64_t version) noexcept {
+      while (blocks_.first != nullptr) blocks_.Pop();
+      while (wholes_.first != nullptr) {
+        Node* const node = wholes_.Pop();
+        if (node->born == version) detail::Free(node);
+      }
+    }
+
    private:
-    std::vector<NodeRef> waiting_;
+    friend class PersistentMap;
+
+    // A list that is linked through its nodes.
+    struct List {
+      void Push(Node* node) noexcept {
+        node->next = first;
+        if (first == nullptr) last = node;
+        first = node;
+      }
+      Node* Pop() noexcept { return std::exchange(first, first->next); }
+      void Append(List other) noexcept {
+        if (other.first == nullptr) return;
+        other.last->next = first;
+        if (first == nullptr) last = other.last;
+        first = other.first;
+      }
+      Node* first = nullptr;
+      Node* last = nullptr;  // only when there is a first
+    };
+
+    // No version can reach `node`. Its leaves that are inherited stay in its block.
+    template <typename F>
+    void TakeApart(Node* node, std::uint64_t heir, Remains& inherited, F& f) noexcept {
+      for (std::size_t i = node->children(); i > 0; --i) wholes_.Push(node->child(i - 1));
+      node->child_map = 0;
+      std::uint32_t kept = 0;
+      for (std::size_t i = 0; i < node->leaf_count; ++i) {
+        Slot& slot = node->slots()[i];
+        f(slot.leaf);
+        if (slot.born > heir) {
+          slot.leaf.~Leaf();
+        } else {
+          CopySlots(node->slots() + kept++, &slot, 1);
+        }
+      }
+      node->leaf_count = kept;
+      if (kept == 0) {
+        detail::Free(node);
+      } else {
+        inherited.wholes_.Push(node);
+      }
+    }
+
+    List blocks_;  // nodes whose block alone died
+    List wholes_;  // nodes that died with all that they hold
   };
 
   // Calls `f` with every leaf that `other` does not have just so, and with some that both have: those that stand beside
   // one. What both share is not looked at, so between two versions a few changes apart that is a few nodes.
   template <typename F>
   void ForEachNotShared(const PersistentMap& other, F&& f) const {
-    if (root_.get() != nullptr) VisitNotShared(*root_.get(), other.root_.get(), f);
+    if (root_ != nullptr) VisitNotShared(*root_, other.root_, f);
   }
 
  private:
-  // A counted pointer: the count is what tells whether a node may be written.
-  class NodeRef {
-   public:
-    NodeRef() = default;
-    explicit NodeRef(Node* node) : node_(node) {}
-    NodeRef(const NodeRef& other) noexcept : node_(other.node_) {
-      if (node_ != nullptr) node_->refs.fetch_add(1, std::memory_order_relaxed);
-    }
-    NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-    NodeRef& operator=(NodeRef other) noexcept {
-      std::swap(node_, other.node_);
-      return *this;
-    }
-    ~NodeRef() {
-      if (node_ != nullptr && node_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
-    }
-    Node* get() const noexcept { return node_; }
-    bool Sole() const noexcept { return node_->refs.load(std::memory_order_acquire) == 1; }
-
-   private:
-    Node* node_ = nullptr;
+  struct Slot {
+    Leaf leaf;
+    std::uint64_t born;
   };
 
   struct Node {
-    std::atomic<std::uint32_t> refs{1};
-    std::uint32_t leaf_map = 0;
-    std::uint32_t child_map = 0;
-    std::vector<Leaf> leaves;
-    std::vector<NodeRef> children;
+    std::uint64_t born;
+    Node* next;  // in a list of Remains
+    std::uint32_t leaf_map;
+    std::uint32_t child_map;
+    std::uint32_t leaf_count;  // more than leaf_map tells where the hash is used up
+    std::uint32_t words;       // of the block, of 8 bytes each
 
-    Node() = default;
-    Node(const Node& other)
-        : leaf_map(other.leaf_map), child_map(other.child_map), leaves(other.leaves), children(other.children) {}
+    Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
+    const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(this + 1); }
+    std::size_t children() const noexcept { return static_cast<std::size_t>(std::popcount(child_map)); }
+    Node** end() noexcept { return reinterpret_cast<Node**>(this) + words; }
+    Node*& child(std::size_t place) noexcept { return *(end() - 1 - place); }
+    const Node* child(std::size_t place) const noexcept { return const_cast<Node*>(this)->child(place); }
+    // Where the hash is used up: of the leaf with that key, or leaf_count.
+    std::size_t PlaceOf(const Key& key) const noexcept {
+      std::size_t place = 0;
+      while (place < leaf_count && !slots()[place].leaf.Is(key)) ++place;
+      return place;
+    }
   };
+  static_assert(std::is_nothrow_move_constructible_v<Leaf>);
+  static_assert(sizeof(Node) % 8 == 0 && sizeof(Slot) % 8 == 0 && alignof(Slot) <= 8 && sizeof(Node*) == 8);
 
   static std::uint32_t Bit(std::uint64_t hash, unsigned shift) noexcept { return 1u << ((hash >> shift) & 31u); }
   static std::size_t Place(std::uint32_t map, std::uint32_t bit) noexcept {
     return static_cast<std::size_t>(std::popcount(map & (bit - 1)));
   }
 
-  // The node, ready to be written: itself if only this version reaches it, else a copy.
-  static Node& Own(NodeRef& ref, bool& sole) {
-    sole = sole && ref.Sole();
-    if (!sole) {
-      ref = NodeRef(new Node(*ref.get()));
-      sole = true;  // from here on down the children's own counts decide
-    }
-    return *ref.get();
+  static std::size_t Words(std::size_t leaves, std::size_t children) noexcept {
+    return (sizeof(Node) + leaves * sizeof(Slot)) / 8 + children;
+  }
+  static Node* NewNode(std::uint64_t born, std::size_t leaves, std::size_t children) {
+    return NewNode(born, Words(leaves, children));
+  }
+  static Node* NewNode(std::uint64_t born, std::size_t words) {
+    words += words % 2;  // the heap gives 16 bytes at a time
+    return ::new (detail::Allocate(words * 8)) Node{born, nullptr, 0, 0, 0, static_cast<std::uint32_t>(words)};
+  }
+  static void CopySlots(Slot* to, const Slot* from, std::size_t count) noexcept {
+    if (count > 0) std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Slot));
   }
 
-  static bool SetIn(NodeRef& ref, std::uint64_t hash, unsigned shift, Leaf leaf, bool sole) {
-    if (ref.get() == nullptr) ref = NodeRef(new Node());
-    Node& node = Own(ref, sole);
-    if (shift >= kHashBits) {
-      for (Leaf& present : node.leaves) {
-        if (present.Is(leaf.key())) {
-          present = std::move(leaf);
-          return false;
-        }
-      }
-      node.leaves.push_back(std::move(leaf));
-      return true;
+  // The node, ready to be written, with room for so many more.
+  static Node& Own(Node*& at, const Edit& edit, std::size_t more_leaves = 0, std::size_t more_children = 0) {
+    Node* const old = at;
+    const bool in_place = old->born == edit.version;
+    const std::size_t children = old->children();
+    std::size_t words = Words(old->leaf_count + more_leaves, children + more_children);
+    if (in_place) {
+      if (words <= old->words) return *old;
+      words += words / 4;  // many leaves will follow
     }
-    const std::uint32_t bit = Bit(hash, shift);
-    if ((node.child_map & bit) != 0) {
-      return SetIn(node.children[Place(node.child_map, bit)], hash, shift + kBits, std::move(leaf), sole);
-    }
-    const std::size_t place = Place(node.leaf_map, bit);
-    if ((node.leaf_map & bit) == 0) {
-      node.leaves.insert(node.leaves.begin() + static_cast<std::ptrdiff_t>(place), std::move(leaf));
-      node.leaf_map |= bit;
-      return true;
-    }
-    Leaf& present = node.leaves[place];
-    if (present.hash() == hash && present.Is(leaf.key())) {
-      present = std::move(leaf);
-      return false;
-    }
-    // Two leaves for one place: both go one level down.
-    NodeRef child;
-    const std::uint64_t present_hash = present.hash();
-    SetIn(child, present_hash, shift + kBits, std::move(present), true);
-    SetIn(child, hash, shift + kBits, std::move(leaf), true);
-    RemoveLeaf(node, bit);
-    node.children.insert(node.children.begin() + static_cast<std::ptrdiff_t>(Place(node.child_map, bit)),
-                         std::move(child));
-    node.child_map |= bit;
-    return true;
+    Node* const node = NewNode(edit.version, words);
+    node->leaf_map = old->leaf_map;
+    node->child_map = old->child_map;
+    node->leaf_count = old->leaf_count;
+    CopySlots(node->slots(), old->slots(), old->leaf_count);
+    std::copy(old->end() - children, old->end(), node->end() - children);
+    at = node;
+    GiveBlock(old, edit);
+    return *node;
   }
 
-  // Only for a key that is there.
-  static void EraseIn(NodeRef& ref, const Key& key, std::uint64_t hash, unsigned shift, bool sole) {
-    Node& node = Own(ref, sole);
-    if (shift >= kHashBits) {
-      std::erase_if(node.leaves, [&](const Leaf& leaf) { return leaf.Is(key); });
-    } else if (const std::uint32_t bit = Bit(hash, shift); (node.leaf_map & bit) != 0) {
-      RemoveLeaf(node, bit);
+  // The node goes, what it holds stays.
+  static void GiveBlock(Node* node, const Edit& edit) noexcept {
+    if (node->born == edit.version) {
+      detail::Free(node);
     } else {
-      const std::size_t place = Place(node.child_map, bit);
-      EraseIn(node.children[place], key, hash, shift + kBits, sole);
-      Fold(node, bit, place);
+      edit.remains->blocks_.Push(node);
     }
-    if (node.leaves.empty() && node.children.empty()) ref = NodeRef();
   }
 
-  // A child that became empty goes; one that holds a single leaf gives it to its parent.
-  static void Fold(Node& node, std::uint32_t bit, std::size_t place) {
-    Node* const child = node.children[place].get();
-    if (child != nullptr && (!child->children.empty() || child->leaves.size() > 1)) return;
-    if (child != nullptr) {
-      node.leaves.insert(node.leaves.begin() + static_cast<std::ptrdiff_t>(Place(node.leaf_map, bit)),
-                         child->leaves.front());
-      node.leaf_map |= bit;
+  // The leaf goes, and leaves raw memory.
+  static void GiveLeaf(Slot& slot, const Edit& edit) {
+    if (slot.born == edit.version) {
+      slot.leaf.~Leaf();
+      return;
     }
-    node.children.erase(node.children.begin() + static_cast<std::ptrdiff_t>(place));
+    Node* const alone = NewNode(edit.version, 1, 0);
+    CopySlots(alone->slots(), &slot, 1);
+    alone->leaf_count = 1;
+    edit.remains->wholes_.Push(alone);
+  }
+
+  // Into a node with room. `bit` is 0 where the hash is used up.
+  void AddLeaf(Node& node, std::size_t place, std::uint32_t bit, Leaf leaf, const Edit& edit) noexcept {
+    Slot* const slot = node.slots() + place;
+    CopySlots(slot + 1, slot, node.leaf_count - place);
+    ::new (static_cast<void*>(slot)) Slot{std::move(leaf), edit.version};
+    ++node.leaf_count;
+    node.leaf_map |= bit;
+    ++size_;
+  }
+  static void ReplaceLeaf(Node*& at, std::size_t place, Leaf leaf, const Edit& edit) {
+    Slot& slot = Own(at, edit).slots()[place];
+    GiveLeaf(slot, edit);
+    ::new (static_cast<void*>(&slot)) Slot{std::move(leaf), edit.version};
+  }
+  // Closes the gap where a leaf was.
+  static void CloseLeaf(Node& node, std::size_t place, std::uint32_t bit) noexcept {
+    --node.leaf_count;
+    CopySlots(node.slots() + place, node.slots() + place + 1, node.leaf_count - place);
+    node.leaf_map &= ~bit;
+  }
+  static void AddChild(Node& node, std::uint32_t bit, Node* child) noexcept {
+    Node** const first = node.end() - node.children();
+    node.child_map |= bit;
+    const std::size_t place = Place(node.child_map, bit);
+    std::copy(first, node.end() - place, first - 1);
+    node.child(place) = child;
+  }
+  static void CloseChild(Node& node, std::uint32_t bit) noexcept {
+    Node** const first = node.end() - node.children();
+    const std::size_t place = Place(node.child_map, bit);
+    std::copy_backward(first, node.end() - 1 - place, node.end() - place);
     node.child_map &= ~bit;
   }
 
-  static void RemoveLeaf(Node& node, std::uint32_t bit) {
-    node.leaves.erase(node.leaves.begin() + static_cast<std::ptrdiff_t>(Place(node.leaf_map, bit)));
-    node.leaf_map &= ~bit;
+  // At the node where the leaf belongs, or stands in the way of another.
+  void SetIn(Node*& at, unsigned shift, std::uint64_t hash, Leaf leaf, const Edit& edit) {
+    if (shift >= kHashBits) {
+      const std::size_t place = at->PlaceOf(leaf.key());
+      if (place < at->leaf_count) return ReplaceLeaf(at, place, std::move(leaf), edit);
+      return AddLeaf(Own(at, edit, 1), place, 0, std::move(leaf), edit);
+    }
+    const std::uint32_t bit = Bit(hash, shift);
+    const std::size_t place = Place(at->leaf_map, bit);
+    if ((at->leaf_map & bit) == 0) return AddLeaf(Own(at, edit, 1), place, bit, std::move(leaf), edit);
+    const Leaf& present = at->slots()[place].leaf;
+    if (present.hash() == hash && present.Is(leaf.key())) return ReplaceLeaf(at, place, std::move(leaf), edit);
+    // Two leaves for one place: both go down to where their hashes differ.
+    Node& node = Own(at, edit, 0, 1);
+    Node* const child = Pair(node.slots()[place], std::move(leaf), shift + kBits, edit);
+    CloseLeaf(node, place, bit);
+    AddChild(node, bit, child);
+  }
+
+  // A node with both; `present` becomes raw memory.
+  Node* Pair(Slot& present, Leaf leaf, unsigned shift, const Edit& edit) {
+    const std::uint64_t hash = leaf.hash(), present_hash = present.leaf.hash();
+    const bool collide = shift >= kHashBits;
+    const std::uint32_t bit = collide ? 0 : Bit(hash, shift), present_bit = collide ? 0 : Bit(present_hash, shift);
+    if (!collide && bit == present_bit) {
+      Node* const node = NewNode(edit.version, 0, 1);
+      try {
+        AddChild(*node, bit, Pair(present, std::move(leaf), shift + kBits, edit));
+      } catch (...) {
+        detail::Free(node);
+        throw;
+      }
+      return node;
+    }
+    Node* const node = NewNode(edit.version, 2, 0);
+    CopySlots(node->slots(), &present, 1);
+    node->leaf_count = 1;
+    node->leaf_map = present_bit;
+    AddLeaf(*node, bit < present_bit ? 0 : 1, bit, std::move(leaf), edit);
+    return node;
+  }
+
+  // Only for a key that is there.
+  void EraseIn(Node*& at, const Key& key, std::uint64_t hash, unsigned shift, const Edit& edit) {
+    const std::uint32_t bit = shift < kHashBits ? Bit(hash, shift) : 0;
+    if ((at->child_map & bit) != 0) {
+      Node*& child = Own(at, edit).child(Place(at->child_map, bit));
+      EraseIn(child, key, hash, shift + kBits, edit);
+      return Fold(at, bit, child, edit);
+    }
+    const std::size_t place = bit != 0 ? Place(at->leaf_map, bit) : at->PlaceOf(key);
+    if (at->leaf_count == 1 && at->child_map == 0) {
+      GiveLast(std::exchange(at, nullptr), edit);
+    } else {
+      Node& node = Own(at, edit);
+      GiveLeaf(node.slots()[place], edit);
+      CloseLeaf(node, place, bit);
+    }
+    --size_;
+  }
+
+  // A node goes with its only leaf.
+  static void GiveLast(Node* node, const Edit& edit) noexcept {
+    Slot& slot = node->slots()[0];
+    if (slot.born == edit.version) {
+      slot.leaf.~Leaf();
+      detail::Free(node);
+    } else {
+      edit.remains->wholes_.Push(node);
+    }
+  }
+
+  // A child that became empty goes; one that holds a single leaf gives it to its parent.
+  static void Fold(Node*& at, std::uint32_t bit, Node* child, const Edit& edit) {
+    if (child != nullptr && (child->child_map != 0 || child->leaf_count > 1)) return;
+    Node& node = child != nullptr ? Own(at, edit, 1) : *at;
+    CloseChild(node, bit);
+    if (child != nullptr) {
+      Slot* const slot = node.slots() + Place(node.leaf_map, bit);
+      CopySlots(slot + 1, slot, static_cast<std::size_t>(node.slots() + node.leaf_count - slot));
+      CopySlots(slot, child->slots(), 1);
+      ++node.leaf_count;
+      node.leaf_map |= bit;
+      GiveBlock(child, edit);
+    } else if (node.leaf_count == 0 && node.child_map == 0) {
+      detail::Free(std::exchange(at, nullptr));  // it was made in this version
+    }
   }
 
   template <typename F>
   static void Visit(const Node& node, F& f) {
-    for (const Leaf& leaf : node.leaves) f(leaf);
-    for (const NodeRef& child : node.children) Visit(*child.get(), f);
+    for (std::size_t i = 0; i < node.leaf_count; ++i) f(node.slots()[i].leaf);
+    for (std::size_t i = 0; i < node.children(); ++i) Visit(*node.child(i), f);
   }
 
   // `other`: the node at the same place of the other map, or null.
   template <typename F>
   static void VisitNotShared(const Node& node, const Node* other, F& f) {
     if (&node == other) return;
-    for (const Leaf& leaf : node.leaves) f(leaf);
+    for (std::size_t i = 0; i < node.leaf_count; ++i) f(node.slots()[i].leaf);
     std::uint32_t bits = node.child_map;
-    for (const NodeRef& child : node.children) {
+    for (std::size_t i = 0; bits != 0; ++i, bits &= bits - 1) {
       const std::uint32_t bit = bits & (~bits + 1);
-      bits &= bits - 1;
       const bool both = other != nullptr && (other->child_map & bit) != 0;
-      VisitNotShared(*child.get(), both ? other->children[Place(other->child_map, bit)].get() : nullptr, f);
+      VisitNotShared(*node.child(i), both ? other->child(Place(other->child_map, bit)) : nullptr, f);
     }
   }
 
-  NodeRef root_;
+  Node* root_ = nullptr;
   std::size_t size_ = 0;
 };
 

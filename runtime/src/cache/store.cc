@@ -73,37 +73,31 @@ bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
 }
 
 // In place where only this version holds the set: a list makes no version of it for every object.
-void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf) {
+void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
-  if (ValueLeaf* present = values.FindToWrite(value, hash)) {
-    present->objects().Set(leaf);
+  if (ValueLeaf* present = values.FindToWrite(value, hash, edit.values)) {
+    present->objects().Set(leaf, edit.objects);
     return;
   }
   ObjectMap objects;
-  objects.Set(leaf);
-  values.Set(ValueLeaf(String(value), hash, std::move(objects)));
+  objects.Set(leaf, edit.objects);
+  values.Set(ValueLeaf(String(value), hash, std::move(objects)), edit.values);
 }
 
-// An empty set goes with its value. [INF ST-08]
-bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& key) {
+// An empty set goes with its value.
+bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& key, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
   const ValueLeaf* present = values.Find(value, hash);
-  if (present == nullptr) return false;
-  ObjectMap objects = present->objects();
-  if (!objects.Erase(key, LeafHash(key))) return false;
-  if (objects.empty()) {
-    values.Erase(value, hash);
-  } else {
-    values.Set(ValueLeaf(String(value), hash, std::move(objects)));
-  }
-  return true;
+  if (present == nullptr || present->objects().Find(key, LeafHash(key)) == nullptr) return false;
+  if (present->objects().size() == 1) return values.Erase(value, hash, edit.values);
+  return values.FindToWrite(value, hash, edit.values)->objects().Erase(key, LeafHash(key), edit.objects);
 }
 
-// The slow way, for an index function that is seen not to give the same values twice. [INF ST-07]
-void RemoveEverywhere(ValueMap& values, const KeyView& key) {
+// The slow way, for an index function that is seen not to give the same values twice.
+void RemoveEverywhere(ValueMap& values, const KeyView& key, const StateEdit& edit) {
   std::vector<std::string> all;
   values.ForEach([&](const ValueLeaf& leaf) { all.emplace_back(leaf.key()); });
-  for (const std::string& value : all) RemoveFromIndex(values, value, key);
+  for (const std::string& value : all) RemoveFromIndex(values, value, key, edit);
 }
 
 }  // namespace
@@ -208,8 +202,9 @@ class Store::Impl {
     definition->function = [](const AnyRef& object, IndexSink& sink) {
       if (!object.metadata()->namespace_.empty()) sink.Add(object.metadata()->namespace_);
     };
-    auto first = MakeShared<State>();
+    auto first = MakeShared<State>(NextNumber());
     first->indexes.push_back({std::move(definition), {}});
+    first->Begin();
     current_owner_ = std::move(first);
     current_.store(current_owner_.get(), std::memory_order_release);
   }
@@ -226,11 +221,11 @@ class Store::Impl {
     std::function<void(const StoreFault&)> on_fault;
     {
       const std::lock_guard lock(writer_);
-      auto next = NextState();
+      Shared<State> next = NextState();
       next->changes += transaction.changes.size();
       for (Change& change : transaction.changes) Put(*next, std::move(change));
       if (!transaction.version.empty()) next->version = std::move(transaction.version);
-      Publish(std::move(next), false);
+      PublishNext(std::move(next));
       faults.swap(faults_);
       if (!faults.empty()) on_fault = on_fault_;
     }
@@ -251,8 +246,9 @@ class Store::Impl {
     definition->name = name;
     definition->function = std::move(function);
     Index index{definition, {}};
+    const StateEdit edit = EditBeside();
     Result<void> built;
-    index.values = Build(*definition, seen.state().objects, [&](const ObjectLeaf&, std::string_view what) {
+    index.values = Build(*definition, seen.state().objects, edit, [&](const ObjectLeaf&, std::string_view what) {
       built = Threw(*definition, what);
       return false;
     });
@@ -261,13 +257,13 @@ class Store::Impl {
         const std::lock_guard lock(writer_);
         if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
         if (round == kMostRoundsBeside || current_owner_->changes - seen.state().changes <= kFewChanges) {
-          built = CatchUp(index, seen.state().objects, current_owner_->objects);
+          built = CatchUp(index, edit, seen.state().objects, current_owner_->objects);
           if (built) ShowIndex(std::move(index));
           return built;
         }
       }
       AnySnapshot now = Snapshot();
-      built = CatchUp(index, seen.state().objects, now.state().objects);
+      built = CatchUp(index, edit, seen.state().objects, now.state().objects);
       seen = std::move(now);
     }
     return built;
@@ -283,11 +279,13 @@ class Store::Impl {
       replacement.cursor_ = ObjectMap::Cursor(replacement.objects_);
       return false;
     }
-    auto next = MakeShared<State>();
+    auto next = MakeShared<State>(NextNumber());
+    next->version = version.empty() ? current.version : version;
+    retired_.reserve(retired_.size() + 1);
+    next->Begin();  // shares nothing with what is there, whose line ends
     next->changes = current.changes + current.objects.size() + replacement.objects_.size();
     next->objects = std::exchange(replacement.objects_, {});
     next->indexes = std::exchange(replacement.indexes_, {});
-    next->version = version.empty() ? current.version : version;
     std::swap(threw_, replacement.threw_);
     Publish(std::move(next), true);
     return true;
@@ -296,7 +294,8 @@ class Store::Impl {
   void Bury(Replacement& replacement) {
     const std::lock_guard lock(writer_);
     for (IdentitySet& threw : replacement.threw_) old_threw_.Add(std::exchange(threw, {}));
-    BuryMaps(std::exchange(replacement.objects_, {}), replacement.indexes_);
+    old_maps_.Add(std::exchange(replacement.objects_, {}));
+    for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
   }
   void Tell(const StoreFault& fault) {
     std::function<void(const StoreFault&)> on_fault;
@@ -317,11 +316,12 @@ class Store::Impl {
   bool FreeSome(std::size_t& units) {
     const std::lock_guard lock(writer_);
     SettleRetired();
-    if (!old_objects_.Free(units) || !old_threw_.Free(units)) return false;
-    const bool done =
-        old_values_.Free(units, [&](ValueLeaf& leaf) { old_objects_.Add(std::exchange(leaf.objects(), {})); });
-    const bool waits = std::any_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
-    return done && old_objects_.Free(units) && !waits;
+    if (!old_maps_.Free(units) || !old_threw_.Free(units)) return false;
+    for (; !leaving_.empty(); leaving_.pop_back()) {
+      // Nobody else can reach it any more.
+      if (!const_cast<State&>(*leaving_.back()).FreeSome(units)) return false;
+    }
+    return std::none_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
   }
 
   void SetOnFault(std::function<void(const StoreFault&)> on_fault) {
@@ -345,21 +345,42 @@ class Store::Impl {
     return Fail(Code::kUserCode, "index \"" + definition.name + "\": " + std::string(what));
   }
 
-  Shared<State> NextState() const {
-    auto next = MakeShared<State>();
-    next->objects = current_owner_->objects;
-    next->indexes = current_owner_->indexes;
-    next->version = current_owner_->version;
+  std::uint64_t NextNumber() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  // For maps that become part of a version later. They have births of their own, lower than that.
+  StateEdit EditBeside() noexcept {
+    const std::uint64_t number = NextNumber();
+    return {{number, nullptr}, {number, nullptr}};
+  }
+
+  // With the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
+  Shared<State> NextState() {
+    auto next = MakeShared<State>(NextNumber());
+    const State& current = *current_owner_;
+    next->indexes.reserve(current.indexes.size() + 1);
+    next->objects = current.objects.Alias();
+    for (const Index& index : current.indexes) next->indexes.push_back({index.definition, index.values.Alias()});
+    next->version = current.version;
+    next->changes = current.changes;
     return next;
   }
 
   void ShowIndex(Index index) {
-    auto next = NextState();
+    Shared<State> next = NextState();
+    threw_.reserve(next->indexes.size() + 1);
+    retired_.reserve(retired_.size() + 1);
     next->indexes.push_back(std::move(index));
     threw_.emplace_back();
+    PublishNext(std::move(next));
+  }
+
+  void PublishNext(Shared<State> next) {
+    retired_.reserve(retired_.size() + 1);
+    next->Follow(const_cast<State&>(*current_owner_));
     Publish(std::move(next), false);
   }
 
+  // With room in retired_.
   void Publish(Shared<State> next, bool whole) {
     current_.store(next.get(), std::memory_order_seq_cst);
     retired_.push_back({std::exchange(current_owner_, std::move(next)), whole});
@@ -373,19 +394,13 @@ class Store::Impl {
       if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
         return false;
       // Where a snapshot holds it, whoever drops that frees it.
-      if (each.whole && !each.state.ReleaseUnlessLast()) {
-        State& state = const_cast<State&>(*each.state);  // nobody else can reach it any more
-        BuryMaps(std::exchange(state.objects, {}), state.indexes);
-      }
+      if (each.whole && !each.state.ReleaseUnlessLast()) leaving_.push_back(std::move(each.state));
       return true;
     });
   }
-  void BuryMaps(ObjectMap objects, std::vector<Index>& indexes) {
-    old_objects_.Add(std::move(objects));
-    for (Index& index : indexes) old_values_.Add(std::exchange(index.values, {}));
-  }
 
   void Put(State& state, Change change) {
+    const StateEdit edit = state.Edit();
     const KeyView key{change.key.namespace_, change.key.name};
     const std::uint64_t hash = LeafHash(key);
     const ObjectLeaf* present = state.objects.Find(key, hash);
@@ -395,11 +410,11 @@ class Store::Impl {
       return;
     }
     if (!change.object) {
-      if (!before) return;  // [INF ST: deleting what is not there is no error]
+      if (!before) return;  // deleting what is not there is no error
       for (std::size_t i = 0; i < state.indexes.size(); ++i) {
-        if (!ForgetThrew(i, before)) Unindex(state.indexes[i], before, key, {});
+        if (!ForgetThrew(i, before)) Unindex(state.indexes[i], edit, before, key, {});
       }
-      state.objects.Erase(key, hash);
+      state.objects.Erase(key, hash, edit.objects);
       return;
     }
     if (!HasKey(change.object, key)) return faults_.push_back(Misplaced(change));
@@ -407,6 +422,7 @@ class Store::Impl {
   }
 
   void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
+    const StateEdit edit = state.Edit();
     for (std::size_t i = 0; i < state.indexes.size(); ++i) {
       Index& index = state.indexes[i];
       const bool stands = before && !ForgetThrew(i, before);
@@ -415,15 +431,16 @@ class Store::Impl {
         threw_[i].Set(IdentityLeaf(leaf.object().object()));
         faults_.push_back(FunctionThrew(*index.definition, leaf, *thrown));
       }
-      if (stands && !Injected(Bug::kIndexValueKept)) Unindex(index, before, leaf.key(), collector.values());
-      for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf);
+      if (stands && !Injected(Bug::kIndexValueKept)) Unindex(index, edit, before, leaf.key(), collector.values());
+      for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf, edit);
     }
-    state.objects.Set(leaf);
+    state.objects.Set(leaf, edit.objects);
   }
 
   // `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
   template <typename OnThrow>
-  ValueMap Build(const IndexDefinition& definition, const ObjectMap& objects, OnThrow on_throw) const {
+  ValueMap Build(const IndexDefinition& definition, const ObjectMap& objects, const StateEdit& edit,
+                 OnThrow on_throw) const {
     ValueMap values;
     ValueCollector collector;
     bool go_on = true;
@@ -431,15 +448,15 @@ class Store::Impl {
       if (!go_on) return;
       collector.Clear();
       if (const auto thrown = Ask(definition, leaf.object(), collector)) go_on = on_throw(leaf, *thrown);
-      for (const std::string& value : collector.values()) AddToIndex(values, value, leaf);
+      for (const std::string& value : collector.values()) AddToIndex(values, value, leaf, edit);
     });
     return values;
   }
 
   // From the objects that the index was made of to these.
-  Result<void> CatchUp(Index& index, const ObjectMap& from, const ObjectMap& to) const {
+  Result<void> CatchUp(Index& index, const StateEdit& edit, const ObjectMap& from, const ObjectMap& to) const {
     from.ForEachNotShared(to, [&](const ObjectLeaf& before) {
-      if (!Has(to, before)) Unindex(index, before.object(), before.key(), {});
+      if (!Has(to, before)) Unindex(index, edit, before.object(), before.key(), {});
     });
     Result<void> result;
     ValueCollector collector;
@@ -448,20 +465,21 @@ class Store::Impl {
       collector.Clear();
       if (const auto thrown = Ask(*index.definition, after.object(), collector))
         result = Threw(*index.definition, *thrown);
-      for (const std::string& value : collector.values()) AddToIndex(index.values, value, after);
+      for (const std::string& value : collector.values()) AddToIndex(index.values, value, after, edit);
     });
     return result;
   }
 
   // Takes the object out of every value that it had and does not keep. Not for one that the function threw for.
-  void Unindex(Index& index, const AnyRef& before, const KeyView& key, const std::vector<std::string>& kept) const {
+  void Unindex(Index& index, const StateEdit& edit, const AnyRef& before, const KeyView& key,
+               const std::vector<std::string>& kept) const {
     ValueCollector collector;
     bool consistent = !Ask(*index.definition, before, collector);
     for (const std::string& value : collector.values()) {
       if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
-      consistent = RemoveFromIndex(index.values, value, key) && consistent;
+      consistent = RemoveFromIndex(index.values, value, key, edit) && consistent;
     }
-    if (!consistent) RemoveEverywhere(index.values, key);
+    if (!consistent) RemoveEverywhere(index.values, key, edit);
   }
 
   // Gives what the function threw, if it did: the object has no value then.
@@ -510,8 +528,10 @@ class Store::Impl {
   std::atomic<const State*> current_{nullptr};
   Shared<const State> current_owner_;  // guarded by writer_
   std::vector<Retired> retired_;       // guarded by writer_: announced by a reader when last looked at
-  ObjectMap::Remains old_objects_;     // guarded by writer_, as the following two: what FreeSome() frees
-  ValueMap::Remains old_values_;
+  std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of what is built beside them
+  // Guarded by writer_: what FreeSome() frees.
+  std::vector<Shared<const State>> leaving_;  // nobody else has these
+  StateRemains old_maps_;                     // of no version
   IdentitySet::Remains old_threw_;
   // Guarded by writer_: for each index the objects of the current state that its function threw for. Without this the
   // next change of such an object would look for it under every value. [INF ST-09]
@@ -550,7 +570,7 @@ bool Store::Replacement::IndexSome(std::size_t& units) {
       threw_.back().Set(IdentityLeaf(leaf->object().object()));
       faults_.push_back(Impl::FunctionThrew(*index.definition, *leaf, *thrown));
     }
-    for (const std::string& value : collector.values()) AddToIndex(index.values, value, *leaf);
+    for (const std::string& value : collector.values()) AddToIndex(index.values, value, *leaf, {});
   }
   return false;
 }

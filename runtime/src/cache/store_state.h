@@ -4,13 +4,16 @@
 #ifndef KGEN_RUNTIME_CACHE_STORE_STATE_H_
 #define KGEN_RUNTIME_CACHE_STORE_STATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/persistent_map.h"
+#include "cache/version.h"
 #include "kgen/cache/indexer.h"
 #include "kgen/client/selector.h"
 #include "kgen/core/object_meta.h"
@@ -56,7 +59,7 @@ using ObjectMap = PersistentMap<ObjectLeaf>;
 
 inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
 
-// All objects of one value of an index.
+// All objects of one value of an index. The map is part of the same version as the leaf: see StateRemains.
 class ValueLeaf {
  public:
   using Key = std::string_view;
@@ -106,8 +109,49 @@ struct Index {
 // Objects by namespace, always there: namespace lists are what listers are asked for most. [INF LS-04]
 inline constexpr std::string_view kNamespaceIndex = "namespace";
 
-class AnySnapshot::State : public SharedObject {
+// What a version of a store leaves behind.
+struct StateRemains {
+  bool empty() const noexcept { return objects.empty() && values.empty(); }
+  void Add(ObjectMap map) noexcept { objects.Add(std::move(map)); }
+  void Add(ValueMap map) noexcept { values.Add(std::move(map)); }
+  void Append(StateRemains other) noexcept {
+    objects.Append(std::move(other.objects));
+    values.Append(std::move(other.values));
+  }
+  bool Free(std::size_t& units, std::uint64_t heir, StateRemains& inherited) noexcept {
+    if (!objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {})) return false;
+    // The objects of a value are judged by their own births.
+    const bool done = values.Free(units, heir, inherited.values,
+                                  [&](ValueLeaf& leaf) { objects.Add(std::exchange(leaf.objects(), {})); });
+    return objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {}) && done;
+  }
+  bool Free(std::size_t& units) noexcept {
+    StateRemains none;
+    return Free(units, 0, none);
+  }
+  void Forget(std::uint64_t version) noexcept {
+    objects.Forget(version);
+    values.Forget(version);
+  }
+
+  ObjectMap::Remains objects;
+  ValueMap::Remains values;
+};
+
+// A change to the maps of a store.
+struct StateEdit {
+  ObjectMap::Edit objects;
+  ValueMap::Edit values;
+};
+
+class AnySnapshot::State final : public Version<StateRemains> {
  public:
+  explicit State(std::uint64_t number) noexcept : Version(number) {}
+  ~State() override { FreeAll(); }
+
+  // For changes before it is published.
+  StateEdit Edit() noexcept { return {{number(), &left_behind().objects}, {number(), &left_behind().values}}; }
+
   const Index* FindIndex(std::string_view name) const noexcept {
     for (const Index& index : indexes) {
       if (index.definition->name == name) return &index;
@@ -120,6 +164,16 @@ class AnySnapshot::State : public SharedObject {
   std::vector<Index> indexes;  // the namespace index first
   std::string version;
   std::uint64_t changes = 0;  // so many objects were put or removed since the first version, about
+
+ private:
+  void TakeMaps(StateRemains* to) noexcept override {
+    if (to != nullptr) to->Add(std::move(objects));
+    objects.Forget();
+    for (Index& index : indexes) {
+      if (to != nullptr) to->Add(std::move(index.values));
+      index.values.Forget();
+    }
+  }
 };
 
 // What listers use: one look at the current version without taking a reference to it.

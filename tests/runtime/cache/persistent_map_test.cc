@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/runtime/cache/map_history.h"
+
 namespace kgen::cache {
 namespace {
 
@@ -29,6 +31,7 @@ class PairLeaf {
   std::uint64_t hash_;
 };
 using Map = PersistentMap<PairLeaf>;
+using History = MapHistory<PairLeaf>;
 
 // How keys are spread: well, in 16 buckets that differ in high bits only, or all in one.
 enum class Spread { kWell, kHighBits, kNone };
@@ -78,22 +81,22 @@ TEST_P(PersistentMapTest, AgreesWithAnOrdinaryMapOverARandomHistory) {
 
 TEST_P(PersistentMapTest, KeepsEveryEarlierVersionAsItWas) {
   std::mt19937 random(11);
-  Map map;
-  std::vector<std::pair<Map, std::map<int, int>>> versions;
+  History history;
+  std::vector<std::pair<History::Held, std::map<int, int>>> versions;
   std::map<int, int> model;
   for (int step = 0; step < 1500; ++step) {
     const int key = static_cast<int>(random() % 100);
     const std::uint64_t hash = HashOf(key, GetParam());
     if (random() % 2 == 0) {
-      map.Set(PairLeaf(key, step, hash));
+      history.Set(PairLeaf(key, step, hash));
       model[key] = step;
     } else {
-      map.Erase(key, hash);
+      history.Erase(key, hash);
       model.erase(key);
     }
-    if (step % 50 == 0) versions.emplace_back(map, model);
+    if (step % 50 == 0) versions.emplace_back(history.Commit(), model);
   }
-  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version), contents);
+  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version->map), contents);
 }
 
 TEST_P(PersistentMapTest, IsEmptyAfterEveryKeyWasErased) {
@@ -106,48 +109,48 @@ TEST_P(PersistentMapTest, IsEmptyAfterEveryKeyWasErased) {
 
 TEST_P(PersistentMapTest, WritesALeafInPlaceAndInNoEarlierVersion) {
   std::mt19937 random(13);
-  Map map;
-  std::vector<std::pair<Map, std::map<int, int>>> versions;
+  History history;
+  std::vector<std::pair<History::Held, std::map<int, int>>> versions;
   std::map<int, int> model;
   for (int step = 0; step < 1500; ++step) {
     const int key = static_cast<int>(random() % 100);
     const std::uint64_t hash = HashOf(key, GetParam());
-    PairLeaf* const leaf = map.FindToWrite(key, hash);
+    PairLeaf* const leaf = history.map().FindToWrite(key, hash, history.edit());
     ASSERT_EQ(leaf != nullptr, model.contains(key));
     if (leaf == nullptr) {
-      map.Set(PairLeaf(key, step, hash));
+      history.Set(PairLeaf(key, step, hash));
     } else {
       leaf->set_value(step);
     }
     model[key] = step;
     if (random() % 3 == 0) {
       const int gone = static_cast<int>(random() % 100);
-      map.Erase(gone, HashOf(gone, GetParam()));
+      history.Erase(gone, HashOf(gone, GetParam()));
       model.erase(gone);
     }
-    if (step % 50 == 0) versions.emplace_back(map, model);
+    if (step % 50 == 0) versions.emplace_back(history.Commit(), model);
   }
-  EXPECT_EQ(Contents(map), model);
-  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version), contents);
+  EXPECT_EQ(Contents(history.map()), model);
+  for (const auto& [version, contents] : versions) EXPECT_EQ(Contents(version->map), contents);
 }
 
 TEST_P(PersistentMapTest, ShowsEveryLeafThatAnotherVersionDoesNotHave) {
   std::mt19937 random(17);
-  Map map;
-  std::vector<Map> versions(1);
+  History history;
+  std::vector<History::Held> versions{history.Commit()};
   for (int step = 0; step < 600; ++step) {
     const int key = static_cast<int>(random() % 100);
     const std::uint64_t hash = HashOf(key, GetParam());
     if (random() % 3 != 0) {
-      map.Set(PairLeaf(key, step, hash));
+      history.Set(PairLeaf(key, step, hash));
     } else {
-      map.Erase(key, hash);
+      history.Erase(key, hash);
     }
-    versions.push_back(map);
+    versions.push_back(history.Commit());
   }
   for (int pair = 0; pair < 2000; ++pair) {
-    const Map& one = versions[random() % versions.size()];
-    const Map& other = versions[random() % versions.size()];
+    const Map& one = versions[random() % versions.size()]->map;
+    const Map& other = versions[random() % versions.size()]->map;
     std::map<int, int> shown;
     one.ForEachNotShared(other, [&](const PairLeaf& leaf) {
       ASSERT_TRUE(shown.emplace(leaf.key(), leaf.value()).second) << leaf.key();
@@ -164,10 +167,12 @@ TEST_P(PersistentMapTest, ShowsEveryLeafThatAnotherVersionDoesNotHave) {
 }
 
 TEST(PersistentMapCostTest, LooksAtAFewLeavesBetweenTwoVersionsThatAreOneChangeApart) {
-  Map map;
-  for (int key = 0; key < 10'000; ++key) map.Set(PairLeaf(key, 0, HashOf(key, Spread::kWell)));
-  Map changed = map;
-  changed.Set(PairLeaf(77, 1, HashOf(77, Spread::kWell)));
+  History history;
+  for (int key = 0; key < 10'000; ++key) history.Set(PairLeaf(key, 0, HashOf(key, Spread::kWell)));
+  const History::Held before = history.Commit();
+  const Map& map = before->map;
+  history.Set(PairLeaf(77, 1, HashOf(77, Spread::kWell)));
+  const Map& changed = history.map();
   int shown = 0;
   changed.ForEachNotShared(map, [&](const PairLeaf&) { ++shown; });
   EXPECT_GE(shown, 1);
