@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // What a transaction of the store costs, in blocks taken from the heap: the number says whether work goes with what has
-// changed or with all that there is, whatever the machine.
+// changed or with all that there is, whatever the machine. And what becomes of one that gets no block.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,17 +12,23 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kgen/cache/indexer.h"
+#include "kgen/core/memory.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/unstructured.h"
 
 namespace {
 std::atomic<std::int64_t> taken = 0;
+std::atomic<std::int64_t> until_none_is_left = -1;  // so many more are given; less than 0: any number
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   taken.fetch_add(1, std::memory_order_relaxed);
+  if (until_none_is_left.load(std::memory_order_relaxed) >= 0 && until_none_is_left.fetch_sub(1) == 0) {
+    throw std::bad_alloc();
+  }
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
   throw std::bad_alloc();
 }
@@ -78,6 +84,45 @@ TEST(StoreCostTest, MakesNoVersionOfASetOfObjectsForEachObjectOfAList) {
   ASSERT_TRUE(store->AddIndex("shared", ByLabel("shared")));
   EXPECT_LT(TakenBy(*store, All()), 6 * kObjects);
   EXPECT_EQ(store->Snapshot().ByIndex("shared", "value-3").size(), static_cast<std::size_t>(kObjects / kShared));
+}
+
+// Wherever it fails, what it did so far is undone. Index functions are the user's, so their exceptions are told.
+TEST(StoreCostTest, LeavesTheStoreAsItWasWhenATransactionRunsOutOfMemory) {
+  const std::int64_t before = LiveBlocks();
+  int failed = 0;
+  for (std::int64_t given = 0;; ++given) {
+    auto store = MakeShared<Store>();
+    ASSERT_TRUE(store->AddIndex("shared", ByLabel("shared")));
+    Transaction some{.changes = {}, .replace = true, .version = "1"};
+    for (int i = 0; i < 100; ++i) some.changes.push_back(Put(Make(i)));
+    store->Apply(std::move(some));
+    const std::int64_t blocks = LiveBlocks();
+    const std::vector<ObjectKey> keys = store->Snapshot().Keys();
+    Transaction changes{.changes = {}, .replace = false, .version = "a version that is too long to stand in a string"};
+    for (int i = 90; i < 110; ++i) changes.changes.push_back(Put(Make(i)));
+    changes.changes.push_back({{"default", "another"}, Make(1), false});  // told as a fault, which takes memory
+    for (int i = 0; i < 95; i += 2) changes.changes.push_back({keys[static_cast<std::size_t>(i)], {}, false});
+    changes.changes.push_back({{"default", "another"}, Make(1), false});
+    until_none_is_left = given;
+    bool threw = false;
+    try {
+      store->Apply(std::move(changes));
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    const bool enough = until_none_is_left.exchange(-1) >= 0;
+    if (enough) break;
+    if (!threw) continue;
+    ++failed;
+    changes = {};
+    ASSERT_EQ(LiveBlocks(), blocks) << given;
+    ASSERT_EQ(store->Snapshot().Keys(), keys) << given;
+    ASSERT_EQ(store->Snapshot().version(), "1") << given;
+    store->Apply({{Put(Make(1'000))}, false, "2"});
+    ASSERT_EQ(store->Snapshot().ByIndex("shared", "value-0").size(), 11u) << given;
+  }
+  EXPECT_GT(failed, 5);
+  EXPECT_EQ(LiveBlocks(), before);
 }
 
 }  // namespace

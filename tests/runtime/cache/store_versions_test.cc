@@ -80,6 +80,15 @@ TEST(StoreVersionsTest, TouchesNoCountOfAnotherObject) {
   for (const AnyRef& object : objects) ASSERT_EQ(CountOf(object), in_store);
 }
 
+// AddIndex() goes by that when it decides whether to catch up beside the writer.
+TEST(StoreVersionsTest, CountsTheChangesOfAllTransactions) {
+  auto store = MakeShared<Store>();
+  for (int i = 0; i < 5; ++i) store->Apply({{Put(Make(2 * i, 1)), Put(Make(2 * i + 1, 1))}, false, "1"});
+  EXPECT_EQ(store->Snapshot().state().changes, 10u);
+  ASSERT_TRUE(store->AddIndex("color", ByColor));
+  EXPECT_EQ(store->Snapshot().state().changes, 10u);
+}
+
 // Random transactions, replacements, indexes and snapshots.
 class Random {
  public:
