@@ -117,8 +117,8 @@ TEST_F(FieldPathTest, RefusesBadSyntaxWithAReason) {
 TEST_F(FieldPathTest, RefusesToGoOnBelowAScalarOrToAskAKeyOfNoMap) {
   EXPECT_NE(Refusal("spec.nodeName.x").find("no fields"), std::string::npos);
   EXPECT_NE(Refusal("metadata.labels.app").find("no fields"), std::string::npos);
-  EXPECT_NE(Refusal("spec.nodeName['x']").find("no map"), std::string::npos);
-  EXPECT_NE(Refusal("spec.limits['a']['b']").find("no map"), std::string::npos);
+  EXPECT_NE(Refusal("spec.nodeName['x']").find("not a map"), std::string::npos);
+  EXPECT_NE(Refusal("spec.limits['a']['b']").find("not a map"), std::string::npos);
 }
 
 }  // namespace
