@@ -203,8 +203,12 @@ bool ResyncJob::Step(std::size_t& units) {
 ReplayJob::ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered)
     : context_(context), listener_(std::move(listener)), effective_resync_(effective_resync), registered_(registered) {}
 
+ReplayJob::~ReplayJob() {
+  if (!done_) listener_->StopDelivery();
+}
+
 bool ReplayJob::Step(std::size_t& units) {
-  if (listener_->removed()) return true;
+  if (listener_->removed()) return done_ = true;
   if (!snapshot_) {
     snapshot_.emplace(context_.store.Snapshot());
     cursor_ = ObjectMap::Cursor(snapshot_->state().objects);
@@ -216,7 +220,7 @@ bool ReplayJob::Step(std::size_t& units) {
     if (leaf == nullptr) {
       listener_->Deliver(events.Take());
       context_.processor.Add(listener_, effective_resync_, registered_);
-      return true;
+      return done_ = true;
     }
     events.Upsert(KeyOf(leaf->object()), {}, leaf->object(), Reason::kInitial, version);
   }

@@ -110,6 +110,8 @@ class ResyncJob final : public Job {
 class ReplayJob final : public Job {
  public:
   ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered);
+  // Before its end, because the informer stops: no other place knows the listener yet, so its delivery ends here.
+  ~ReplayJob() override;
   bool Step(std::size_t& units) override;
 
  private:
@@ -119,6 +121,7 @@ class ReplayJob final : public Job {
   const TimePoint registered_;
   std::optional<AnySnapshot> snapshot_;  // taken by the first step: another job may come before
   ObjectMap::Cursor cursor_;
+  bool done_ = false;
 };
 
 }  // namespace kgen::cache

@@ -253,6 +253,25 @@ TEST_P(InformerStepsTest, DropsAHalfBuiltListWhenItIsStoppedAndKeepsTheOldState)
   EXPECT_LE(LiveBlocks() - blocks, 16);  // what the fakes keep of their requests
 }
 
+TEST_P(InformerStepsTest, CallsALateHandlerNoMoreWhenItStopsInTheMiddleOfItsReplay) {
+  Sync("5", Objects(0, kObjects, "1"));
+  int calls = 0;
+  int late = 0;
+  const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
+    ++calls;
+    late += Core()->IsStopped() ? 1 : 0;
+  }});
+  executor_->after_task = [&] {
+    if (registration.Backlog() > 0) Core()->Stop();
+  };
+  Run();
+  executor_->after_task = nullptr;
+  EXPECT_TRUE(Core()->IsStopped());
+  EXPECT_LT(calls, kObjects);
+  EXPECT_EQ(late, 0);
+  EXPECT_EQ(registration.Backlog(), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerStepsTest, ::testing::Range<std::uint64_t>(0, 8));
 
 }  // namespace
