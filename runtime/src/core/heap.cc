@@ -105,16 +105,34 @@ void Heap::Give(void* block) noexcept {
   Span* const span = SpanOf(block);
   if (span->of == nullptr) return GiveLarge(span);
   SizeClass& of = *span->of;
+  bool is_free = false;
+  bool is_due = false;
   {
     const std::lock_guard lock(of.lock);
     span->free = ::new (block) FreeBlock{span->free};
-    ++of.given;
+    is_due = (++of.given & of.due_mask) == 0;
     if (span->used-- == of.capacity) Link(of, span);
     const bool alone = span->next == nullptr && span->previous == nullptr;
-    if (span->used != 0 || alone) return;
-    Unlink(of, span);
+    is_free = span->used == 0 && !alone;
+    if (is_free) Unlink(of, span);
   }
-  GiveSpans(span, 1);
+  if (is_free) GiveSpans(span, 1);
+  if (is_due) GiveBack(1);
+}
+
+bool Heap::GiveBack(std::size_t most) noexcept {
+  for (; at_hand_.load(std::memory_order_relaxed) > kMostAtHand; --most) {
+    if (most == 0) return true;
+    Span* span = nullptr;
+    {
+      const std::lock_guard lock(spans_lock_);
+      if (at_hand_.load(std::memory_order_relaxed) <= kMostAtHand) return false;
+      span = oldest_;
+      MarkTaken(span, 1);
+    }
+    ReturnSpans(span, 1);
+  }
+  return false;
 }
 
 void* Heap::TakeLarge(std::size_t bytes) {
@@ -152,7 +170,11 @@ void Heap::GiveLarge(Span* span) noexcept {
     ++large_given_;
     large_bytes_ -= pages;
   }
-  if (count < kSpansInRegion) return GiveSpans(span, count);
+  if (count < kSpansInRegion) {
+    GiveSpans(span, count);
+    GiveBack(1);
+    return;
+  }
   reserved_.fetch_sub(pages, std::memory_order_relaxed);
   ::munmap(RegionOf(span), kSpanBytes + pages);
 }
@@ -184,16 +206,8 @@ Heap::Region* Heap::AddRegion() {
   return region;
 }
 
-// The first of so many free spans side by side, rather one that has its memory; 0: there are none.
+// The first of so many free spans side by side; 0: there are none.
 std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
-  if (count == 1) {
-    for (const std::uint64_t* words : {region.at_hand, region.free}) {
-      for (std::size_t w = 0; w < kWords; ++w) {
-        if (words[w] != 0) return w * 64 + static_cast<std::size_t>(std::countr_zero(words[w]));
-      }
-    }
-    return 0;
-  }
   std::size_t run = 0;
   for (std::size_t i = 1; i < kSpansInRegion; ++i) {
     run = Bit(region.free, i) ? run + 1 : 0;
@@ -202,54 +216,76 @@ std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
   return 0;
 }
 
+// Rather one that has its memory.
 Heap::Span* Heap::TakeSpans(std::size_t count) {
   const std::lock_guard lock(spans_lock_);
-  std::size_t first = 0;
-  Region* region = regions_;
-  for (; region != nullptr; region = region->next) {
+  Span* first = count == 1 ? newest_ : nullptr;
+  for (Region* region = regions_; first == nullptr && region != nullptr; region = region->next) {
     if (region->longest < count) continue;
-    first = FindRun(*region, count);
-    if (first != 0) break;
-    region->longest = count - 1;
-  }
-  if (region == nullptr) {
-    region = AddRegion();
-    first = 1;
-  }
-  for (std::size_t i = first; i < first + count; ++i) {
-    ClearBit(region->free, i);
-    if (Bit(region->at_hand, i)) {
-      ClearBit(region->at_hand, i);
-      --at_hand_;
+    if (const std::size_t found = FindRun(*region, count)) {
+      first = &region->spans[found];
     } else {
-      reserved_.fetch_add(kSpanBytes, std::memory_order_relaxed);
+      region->longest = count - 1;
     }
   }
-  if (std::all_of(region->free, region->free + kWords, [](std::uint64_t word) { return word == 0; })) Unlist(region);
-  return &region->spans[first];
+  if (first == nullptr) first = &AddRegion()->spans[1];
+  const std::size_t before = at_hand_.load(std::memory_order_relaxed);
+  MarkTaken(first, count);
+  const std::size_t had_memory = before - at_hand_.load(std::memory_order_relaxed);
+  reserved_.fetch_add((count - had_memory) * kSpanBytes, std::memory_order_relaxed);
+  return first;
 }
 
-void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
+void Heap::MarkTaken(Span* first, std::size_t count) noexcept {
   Region* const region = RegionOf(first);
   const auto index = static_cast<std::size_t>(first - region->spans);
-  bool keep;
-  {
-    const std::lock_guard lock(spans_lock_);
-    keep = at_hand_ + count <= kMostAtHand;
-    if (keep) at_hand_ += count;
+  for (std::size_t i = index; i < index + count; ++i) {
+    ClearBit(region->free, i);
+    if (!Bit(region->at_hand, i)) continue;
+    ClearBit(region->at_hand, i);
+    at_hand_.fetch_sub(1, std::memory_order_relaxed);
+    Span& span = region->spans[i];
+    (span.previous != nullptr ? span.previous->next : oldest_) = span.next;
+    (span.next != nullptr ? span.next->previous : newest_) = span.previous;
   }
-  if (!keep) {
-    ::madvise(StartOf(first), count * kSpanBytes, MADV_DONTNEED);
-    reserved_.fetch_sub(count * kSpanBytes, std::memory_order_relaxed);
-  }
-  const std::lock_guard lock(spans_lock_);
+  if (std::all_of(region->free, region->free + kWords, [](std::uint64_t word) { return word == 0; })) Unlist(region);
+}
+
+void Heap::MarkFree(Span* first, std::size_t count, bool at_hand) noexcept {
+  Region* const region = RegionOf(first);
+  const auto index = static_cast<std::size_t>(first - region->spans);
   for (std::size_t i = index; i < index + count; ++i) {
     SetBit(region->free, i);
-    if (keep) SetBit(region->at_hand, i);
+    if (!at_hand) continue;
+    SetBit(region->at_hand, i);
+    at_hand_.fetch_add(1, std::memory_order_relaxed);
+    Span& span = region->spans[i];
+    span.next = nullptr;
+    span.previous = newest_;
+    (newest_ != nullptr ? newest_->next : oldest_) = &span;
+    newest_ = &span;
   }
   region->longest = kSpansInRegion - 1;
   if (region->listed) Unlist(region);
   List(region);
+}
+
+// Of a large block they go back at once, unless they may stay.
+void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
+  {
+    const std::lock_guard lock(spans_lock_);
+    if (count == 1 || at_hand_.load(std::memory_order_relaxed) + count <= kMostAtHand) {
+      return MarkFree(first, count, true);
+    }
+  }
+  ReturnSpans(first, count);
+}
+
+void Heap::ReturnSpans(Span* first, std::size_t count) noexcept {
+  ::madvise(StartOf(first), count * kSpanBytes, MADV_DONTNEED);
+  reserved_.fetch_sub(count * kSpanBytes, std::memory_order_relaxed);
+  const std::lock_guard lock(spans_lock_);
+  MarkFree(first, count, false);
 }
 
 HeapUse Heap::Use() noexcept {

@@ -9,8 +9,10 @@
 // thread freed from the next one, so that the process grows with every update although no more objects live. Here a
 // freed block goes back to its span, and whoever needs that size next gets it.
 //
-// A span in which nothing lives goes back to the system, at most one in each Give(). A few stay at hand, since the next
-// blocks need them soon.
+// Spans in which nothing lives go back to the system, but for a few that stay at hand because the next blocks need them
+// soon. When many objects go in another order than they came in, hundreds of spans become free with the last few
+// blocks, and each costs a system call of some ten microseconds. So Give() gives back no more than it frees: a span for
+// each 16 KiB. The rest waits for a thread that has nothing else to do, see GiveBack().
 #ifndef KGEN_SRC_CORE_HEAP_H_
 #define KGEN_SRC_CORE_HEAP_H_
 
@@ -47,6 +49,7 @@ class Heap {
   static constexpr std::size_t kRegionBytes = 16u << 20;
   static constexpr std::size_t kLargestInClass = 16u << 10;  // larger blocks have spans of their own
   static constexpr std::size_t kMostAtHand = 64;             // free spans that are not given back
+  static constexpr std::size_t kFreedForEach = 16u << 10;    // bytes to be freed before Give() gives back a span
 
   constexpr Heap() noexcept;
   Heap(const Heap&) = delete;
@@ -56,6 +59,9 @@ class Heap {
   void* Take(std::size_t bytes);
   // What Take() returned; not null.
   void Give(void* block) noexcept;
+  // Gives free spans back to the system, up to `most`, while more than kMostAtHand have their memory. Returns true if
+  // there are more.
+  bool GiveBack(std::size_t most) noexcept;
 
   HeapUse Use() noexcept;
 
@@ -79,7 +85,7 @@ class Heap {
     SizeClass* of;    // null: one large block
     FreeBlock* free;  // blocks that were given back
     char* untouched;  // behind the blocks that were ever taken
-    Span* next;       // of those with room in their class
+    Span* next;       // of those with room in their class, or of those at hand
     Span* previous;
     std::size_t used;  // blocks; of a large block: bytes, in whole pages
   };
@@ -87,6 +93,7 @@ class Heap {
     SpinLock lock;
     std::uint32_t size = 0;
     std::uint32_t capacity = 0;  // blocks in a span
+    std::uint32_t due_mask = 0;  // of `given`: when the bits are zero, a free span may go back to the system
     Span* with_room = nullptr;
     std::uint64_t taken = 0;  // in all
     std::uint64_t given = 0;
@@ -126,6 +133,10 @@ class Heap {
   // Spans side by side, of any region.
   Span* TakeSpans(std::size_t count);
   void GiveSpans(Span* first, std::size_t count) noexcept;
+  void ReturnSpans(Span* first, std::size_t count) noexcept;
+  // Under spans_lock_.
+  void MarkTaken(Span* first, std::size_t count) noexcept;
+  void MarkFree(Span* first, std::size_t count, bool at_hand) noexcept;
   Region* AddRegion();
   void List(Region* region) noexcept;
   void Unlist(Region* region) noexcept;
@@ -135,7 +146,9 @@ class Heap {
 
   SpinLock spans_lock_;        // guards all below; taken after a class's lock, never before
   Region* regions_ = nullptr;  // with free spans
-  std::size_t at_hand_ = 0;    // free spans that still have their memory
+  Span* oldest_ = nullptr;     // of the free spans that still have their memory
+  Span* newest_ = nullptr;
+  std::atomic<std::size_t> at_hand_{0};  // how many these are; written under the lock
   std::uint64_t large_taken_ = 0;
   std::uint64_t large_given_ = 0;
   std::size_t large_bytes_ = 0;
@@ -146,6 +159,7 @@ constexpr Heap::Heap() noexcept {
   for (std::size_t i = 0; i < kClasses; ++i) {
     classes_[i].size = static_cast<std::uint32_t>(SizeOf(i));
     classes_[i].capacity = static_cast<std::uint32_t>(kSpanBytes / SizeOf(i));
+    classes_[i].due_mask = static_cast<std::uint32_t>(std::bit_floor(kFreedForEach / SizeOf(i)) - 1);
   }
 }
 

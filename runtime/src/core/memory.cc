@@ -52,6 +52,8 @@ void detail::Free(void* block) noexcept {
   std::free(block);
 }
 
+bool detail::GiveBackMemory(std::size_t) noexcept { return false; }
+
 }  // namespace kgen
 
 #else
@@ -70,6 +72,8 @@ void* detail::Allocate(std::size_t bytes) { return heap.Take(bytes); }
 void detail::Free(void* block) noexcept {
   if (block != nullptr) heap.Give(block);
 }
+
+bool detail::GiveBackMemory(std::size_t spans) noexcept { return heap.GiveBack(spans); }
 
 }  // namespace kgen
 

@@ -24,6 +24,7 @@
 #include "core/tell.h"
 #include "core/thread.h"
 #include "kgen/core/executor.h"
+#include "kgen/core/memory.h"
 #include "kgen/core/observer.h"
 
 namespace kgen {
@@ -32,7 +33,8 @@ namespace {
 using detail::Sleeper;
 using detail::Thread;
 
-constexpr int kTasksInARow = 64;  // of one strand, before others get the thread
+constexpr int kTasksInARow = 64;         // of one strand, before others get the thread
+constexpr std::size_t kSpansAtOnce = 8;  // of memory: some hundred microseconds
 constexpr int kShortThreads = 2;  // beyond max_threads: a name server that is silent does not hold up a token file
 
 enum class Kind : std::uint8_t { kPosted, kBlocking, kShort };
@@ -221,8 +223,15 @@ void PoolState::Work(Lane& lane, Worker* worker) {
   current_pool = this;
   detail::OnPostedThread() = lane.kind == Kind::kPosted;
   std::unique_lock lock(mutex_);
+  bool may_give_back = true;
   while (!closed_) {
     if (lane.ready.empty()) {
+      if (may_give_back) {  // nobody waits for this thread: the time for system calls that Free() has put off
+        lock.unlock();
+        may_give_back = detail::GiveBackMemory(kSpansAtOnce);
+        lock.lock();
+        continue;
+      }
       if (!WaitForWork(lock, lane, worker)) return;
       continue;
     }
@@ -230,6 +239,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
     lane.ready.pop_front();
     lock.unlock();
     Run(lane, std::move(job));
+    may_give_back = true;
     lock.lock();
   }
 }

@@ -62,10 +62,11 @@ IndexFunction ByLabel(std::string label) {
     sink.Add(object.metadata()->labels[label]);
   };
 }
+std::int64_t Taken() { return taken + GetHeapUse().allocations; }
 std::int64_t TakenBy(Store& store, Transaction transaction) {
-  const std::int64_t before = taken;
+  const std::int64_t before = Taken();
   store.Apply(std::move(transaction));
-  return taken - before;
+  return Taken() - before;
 }
 
 TEST(StoreCostTest, ChangesAnObjectThatTheIndexFunctionThrowsForWithoutLookingAtEveryValue) {

@@ -118,6 +118,30 @@ TEST(Heap, GivesFreeMemoryBackToTheSystem) {
   EXPECT_LE(resident * kPage, static_cast<std::size_t>(kKept));
 }
 
+// As objects go that are freed by hash: nearly all spans become free with the last blocks.
+TEST(Heap, GivesBackNoMoreAtOnceThanWasFreed) {
+  static constinit Heap heap;
+  constexpr std::size_t kSize = 1024;
+  constexpr std::size_t kTogether = 64;
+  std::vector<void*> blocks(64'000);
+  for (void*& block : blocks) block = heap.Take(kSize);
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(1));
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < blocks.size(); i += kTogether) {
+    const std::int64_t before = heap.Use().reserved;
+    for (std::size_t k = 0; k < kTogether; ++k) heap.Give(blocks[i + k]);
+    most = std::max(most, before - heap.Use().reserved);
+  }
+  EXPECT_LE(most, static_cast<std::int64_t>(kTogether * kSize / Heap::kFreedForEach * Heap::kSpanBytes));
+  EXPECT_GT(heap.Use().reserved, 2 * kKept);
+  const std::int64_t left = heap.Use().reserved;
+  EXPECT_TRUE(heap.GiveBack(8));
+  EXPECT_EQ(left - heap.Use().reserved, static_cast<std::int64_t>(8 * Heap::kSpanBytes));
+  while (heap.GiveBack(8)) continue;
+  EXPECT_LE(heap.Use().reserved, kKept);
+  EXPECT_EQ(heap.Use().blocks, 0);
+}
+
 TEST(Heap, FillsUpTheFullestSpansSoThatOthersBecomeFree) {
   static constinit Heap heap;
   std::vector<void*> blocks(100'000);

@@ -51,6 +51,9 @@ inline constexpr bool kArrowOnTemporaries = false;
 // thread may free it. Memory that is free goes back to the system in spans of 64 KiB, at most one in each Free().
 void* Allocate(std::size_t bytes);
 void Free(void* block) noexcept;  // null is allowed
+// For a thread that has nothing else to do: gives back up to so many of the spans that Free() has left for later.
+// Returns true if there are more. Any thread; a system call for each span.
+bool GiveBackMemory(std::size_t spans) noexcept;
 
 // Base class of objects that live as long as cached ones, and belong on the same heap: nodes of a store, tables.
 struct OnHeap {
