@@ -84,8 +84,10 @@ Result<Figures> RunChild(const std::string& name, const std::vector<std::string>
   return ParseFigures(finished->output);
 }
 
-Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments) {
+Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments,
+                                   Counting counting) {
   std::vector<std::string> command{"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"};
+  if (counting == Counting::kWhenAsked) command.emplace_back("--instr-atstart=no");
   for (std::string& word : ChildCommand(name, arguments)) command.push_back(std::move(word));
   Result<Finished> finished = RunWell(command);
   if (!finished) return Fail(std::move(finished).error());

@@ -54,12 +54,16 @@ class Budget {
 
 // Runs a Child and gives its figures.
 Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments);
-// The same under callgrind: how many instructions the whole process took, on all its threads.
-Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments);
+// What is counted: all of the process, or what lies between CALLGRIND_START_INSTRUMENTATION and _STOP_.
+enum class Counting : unsigned char { kAll, kWhenAsked };
+// The same under callgrind: how many instructions the process took, on all its threads.
+Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments,
+                                   Counting counting = Counting::kAll);
 
 // The rows of each part.
 void AddCodecRows(Budget& budget);
 void AddFirstSyncRows(Budget& budget);
+void AddUpdateRows(Budget& budget);
 void AddBuildRows(Budget& budget);
 
 }  // namespace kgen::bench

@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   kgen::bench::Budget budget;
   kgen::bench::AddCodecRows(budget);
   kgen::bench::AddFirstSyncRows(budget);
+  kgen::bench::AddUpdateRows(budget);
   kgen::bench::AddBuildRows(budget);
   return budget.Main(argc, argv);
 }

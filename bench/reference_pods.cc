@@ -323,8 +323,29 @@ std::string Generator::Pod(const ReplicaSet& set) {
   return Format(R"({"metadata":$0,"spec":$1,"status":$2})", {metadata, Spec(set, account_volume, node), status});
 }
 
+constexpr std::size_t kSecondsInTime = 17;  // where they stand in 2026-01-02T03:04:05Z
+constexpr std::string_view kVersion = R"("resourceVersion":")";
+
+// Two digits of a time that follows `marker`.
+void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std::size_t n) {
+  const std::size_t at = pod.find(marker, from);
+  if (at == std::string::npos) return;
+  pod[at + marker.size() + kSecondsInTime] = static_cast<char>('0' + n / 10 % 6);
+  pod[at + marker.size() + kSecondsInTime + 1] = static_cast<char>('0' + n % 10);
+}
+
 }  // namespace
 
 std::vector<std::string> ReferencePods(std::size_t count) { return Generator(count).All(); }
+
+void AdvancePod(std::string& pod, long version, std::size_t n) {
+  const std::size_t at = pod.find(kVersion) + kVersion.size();
+  pod.replace(at, pod.find('"', at) - at, std::to_string(version));
+  SetSeconds(pod, pod.find(R"("manager":"kubelet")"), R"("time":")", n);
+  const std::size_t status = pod.find(R"("conditions":[{)");
+  SetSeconds(pod, status, R"("lastTransitionTime":")", n);
+  constexpr std::string_view kRestarts = R"("restartCount":)";
+  pod[pod.rfind(kRestarts) + kRestarts.size()] = static_cast<char>('0' + n % 10);
+}
 
 }  // namespace kgen::bench

@@ -14,6 +14,10 @@ namespace kgen::bench {
 // `count` pods, one JSON object each. The set depends on the count: the number of nodes grows with it.
 std::vector<std::string> ReferencePods(std::size_t count);
 
+// What a kubelet changes when it reports a status: the version, the times of a condition and of its field manager, and
+// how often a container was started.
+void AdvancePod(std::string& pod, long version, std::size_t n);
+
 }  // namespace kgen::bench
 
 #endif  // KGEN_BENCH_REFERENCE_PODS_H_

@@ -24,28 +24,6 @@ using namespace std::chrono_literals;
 constexpr std::size_t kPodsInAPiece = 32;      // of a list
 constexpr std::size_t kMostUnsent = 1u << 20;  // bytes, of a watch at full speed
 constexpr std::size_t kStride = 7919;          // from one updated pod to the next
-constexpr std::size_t kSecondsInTime = 17;     // where they stand in 2026-01-02T03:04:05Z
-constexpr std::string_view kVersion = R"("resourceVersion":")";
-
-// Two digits of a time that follows `marker`.
-void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std::size_t n) {
-  const std::size_t at = pod.find(marker, from);
-  if (at == std::string::npos) return;
-  pod[at + marker.size() + kSecondsInTime] = static_cast<char>('0' + n / 10 % 6);
-  pod[at + marker.size() + kSecondsInTime + 1] = static_cast<char>('0' + n % 10);
-}
-
-// What a kubelet changes when it reports a status: the version, the times of a condition and of its field manager, and
-// how often a container was started.
-void Advance(std::string& pod, long version, std::size_t n) {
-  const std::size_t at = pod.find(kVersion) + kVersion.size();
-  pod.replace(at, pod.find('"', at) - at, std::to_string(version));
-  SetSeconds(pod, pod.find(R"("manager":"kubelet")"), R"("time":")", n);
-  const std::size_t status = pod.find(R"("conditions":[{)");
-  SetSeconds(pod, status, R"("lastTransitionTime":")", n);
-  constexpr std::string_view kRestarts = R"("restartCount":)";
-  pod[pod.rfind(kRestarts) + kRestarts.size()] = static_cast<char>('0' + n % 10);
-}
 
 class PodServer final : public testing::HttpHandler {
  public:
@@ -80,7 +58,7 @@ class PodServer final : public testing::HttpHandler {
     {
       const std::lock_guard lock(mutex_);
       version_ = std::max(version_ + 1, NowMicroseconds());
-      for (std::size_t i = 0; i < pods_.size() / 10; ++i) Advance(NextPod(), version_, updates_);
+      for (std::size_t i = 0; i < pods_.size() / 10; ++i) AdvancePod(NextPod(), version_, updates_);
       watch = std::exchange(watch_, {});
     }
     if (watch) {
@@ -138,7 +116,7 @@ class PodServer final : public testing::HttpHandler {
     const std::lock_guard lock(mutex_);
     version_ = std::max(version_ + 1, NowMicroseconds());
     std::string& pod = NextPod();
-    Advance(pod, version_, updates_);
+    AdvancePod(pod, version_, updates_);
     std::string event = R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1",)";
     event.append(pod, 1).append("}\n");
     if (watch_) watch_->Write(std::move(event));

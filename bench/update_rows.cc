@@ -1,0 +1,172 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an update of one pod costs in a cache of many: the bytes of a watch event through decoder, queue, store and
+// handler. One thread runs it all, in an order that does not change, so that counts are the same each time.
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/heap.h"
+#include "bench/process.h"
+#include "bench/reference_pods.h"
+#include "bench/scripted_transport.h"
+#include "k8s/core/v1/types.h"
+#include "k8s/informers.h"
+#include "kgen/client/connection.h"
+#include "tests/support/manual_executor.h"
+
+namespace kgen::bench {
+namespace {
+
+using k8s::core::v1::Pod;
+
+constexpr std::size_t kPods = 10'000;
+constexpr std::size_t kManyPods = 100'000;
+constexpr std::size_t kFirstUpdates = 200;  // before anything is counted
+constexpr std::size_t kUpdates = 1'000;
+constexpr std::size_t kStride = 7919;  // from one updated pod to the next
+
+// One event a line.
+std::string AsUpdates(std::vector<std::string>& pods) {
+  std::string text;
+  for (std::size_t i = 1; i <= kFirstUpdates + kUpdates; ++i) {
+    std::string& pod = pods[i * kStride % pods.size()];
+    AdvancePod(pod, 20'000'000 + static_cast<long>(i), i);
+    text += R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1",)" + pod.substr(1) + "}\n";
+  }
+  return text;
+}
+
+std::string AsArray(const std::vector<std::string>& pods) {
+  std::string text = "[";
+  for (const std::string& pod : pods) {
+    if (text.size() > 1) text += ',';
+    text += pod;
+  }
+  return text + "]";
+}
+
+// ------------------------------------------------------------------------------------------------ in the child
+
+class UpdatedPods {
+ public:
+  Result<void> Sync(std::string_view items) {
+    transport_->SetList("Pod", "7000000", items);
+    const Connection connection = Connection::Over({.transport = transport_, .executor = executor_});
+    FactoryOptions options;
+    options.streaming_list = false;
+    factory_.emplace(connection, std::move(options));
+    registration_ = factory_->Core().V1().Pods().Informer().AddEventHandler({
+        .on_add = [this](const Added<Pod>&) { ++heard_; },
+        .on_update = [this](const Updated<Pod>&) { ++heard_; },
+    });
+    factory_->Start();
+    if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
+    executor_->Run();
+    return {};
+  }
+
+  // Takes so many events off the front of `events`. Fails when the handler does not hear of one.
+  Result<void> Update(std::string_view& events, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t end = events.find('\n') + 1;
+      const std::size_t before = heard_;
+      transport_->Send(std::string(events.substr(0, end)));
+      events.remove_prefix(end);
+      executor_->Run();
+      if (heard_ == before + 1) continue;
+      const cache::InformerStatus now = factory_->Core().V1().Pods().Informer().status();
+      return Fail(Code::kInternal,
+                  "update " + std::to_string(i) + " of " + std::to_string(count) + " made " +
+                      std::to_string(heard_ - before) + " calls of the handler instead of one; the informer is " +
+                      std::string(now.state) + (now.has_error ? ": " + now.last_error.ToString() : ""));
+    }
+    return {};
+  }
+
+ private:
+  const Shared<testing::ManualExecutor> executor_ = MakeShared<testing::ManualExecutor>();
+  const Shared<ScriptedTransport> transport_ = MakeShared<ScriptedTransport>();
+  std::optional<k8s::SharedInformerFactory> factory_;
+  Registration registration_;
+  std::size_t heard_ = 0;
+};
+
+// Arguments: the items, and the events.
+Result<Figures> UpdatePods(const std::vector<std::string>& arguments) {
+  Result<MappedItems> items = MappedItems::Open(arguments.at(0));
+  Result<MappedItems> events = MappedItems::Open(arguments.at(1));
+  if (!items || !events) return Fail(Code::kNotFound, "no prepared pods");
+  auto* pods = new UpdatedPods();  // never destroyed: taking it down is no part of any figure
+  std::string_view left = events->text();
+  if (Result<void> synced = pods->Sync(items->text()); !synced) return Fail(std::move(synced).error());
+  if (Result<void> first = pods->Update(left, kFirstUpdates); !first) return Fail(std::move(first).error());
+  Heap::StartCounting();
+  CALLGRIND_START_INSTRUMENTATION;
+  const Result<void> updated = pods->Update(left, kUpdates);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  if (!updated) return Fail(updated.error());
+  return Figures{{"allocations", static_cast<double>(Heap::Allocations())}};
+}
+
+// ----------------------------------------------------------------------------------------------- in the parent
+
+struct Prepared {
+  explicit Prepared(std::size_t count) {
+    std::vector<std::string> pods = ReferencePods(count);
+    const std::string items = folder.Write("pods", AsArray(pods));
+    arguments = {items, folder.Write("events", AsUpdates(pods))};
+  }
+  TemporaryFolder folder;
+  std::vector<std::string> arguments;
+};
+
+Result<double> InstructionsPerUpdate(std::size_t count) {
+  const Prepared prepared(count);
+  Result<double> total = InstructionsOfChild("updates", prepared.arguments, Counting::kWhenAsked);
+  if (total) *total /= static_cast<double>(kUpdates);
+  return total;
+}
+
+// Measured once, for both rows.
+const Result<double>& InstructionsAtFewPods() {
+  static const Result<double> kFew = InstructionsPerUpdate(kPods);
+  return kFew;
+}
+
+Result<double> Ratio() {
+  const Result<double>& few = InstructionsAtFewPods();
+  if (!few) return few;
+  Result<double> many = InstructionsPerUpdate(kManyPods);
+  if (many) *many /= *few;
+  return many;
+}
+
+Result<double> AllocationsPerUpdate() {
+  const Prepared prepared(kPods);
+  const Result<Figures> figures = RunChild("updates", prepared.arguments);
+  if (!figures) return Fail(figures.error());
+  return figures->at("allocations") / static_cast<double>(kUpdates);
+}
+
+}  // namespace
+
+void AddUpdateRows(Budget& budget) {
+  budget.Add(Child{"updates", UpdatePods});
+  budget.Add(Row{"update_instructions", 150'000, "instructions/event", [] { return InstructionsAtFewPods(); }});
+  budget.Add(Row{"update_instructions_ratio", 1.2, "times at 10,000", Ratio});
+  budget.Add(Row{"update_allocations", 500, "allocations/event", AllocationsPerUpdate});
+}
+
+}  // namespace kgen::bench
