@@ -601,7 +601,7 @@ class InformerRun {
     if (held(states_) || std::any_of(lost_.begin(), lost_.end(), held)) return;
     // Between two events of one transaction it need not be one; then a later event is on its way, or a stop has dropped
     // it.
-    if (listener.registration->Backlog() > 0 || stopped_) return;
+    if (listener.registration->Backlog() > 0 || stopped_ || core_->IsStopped()) return;
     verdict_.Fail("O5", listener.name + " has synced with" + Text(listener.view) + ", which the server never held");
   }
 
