@@ -158,8 +158,8 @@ void MeasureLists(std::size_t pods, std::string_view items, std::string_view cha
   };
   relist(items, "relist, nothing changed");
   relist(changed, "relist, a hundredth changed");
-  (void)informer.core->AddIndex(
-      "app", [](const AnyRef& pod, IndexSink& sink) { sink.Add(pod.metadata()->labels["app"]); });
+  (void)informer.core->AddIndex("app",
+                                [](const AnyRef& pod, IndexSink& sink) { sink.Add(pod.metadata()->labels["app"]); });
   relist(items, "an index added late, and a relist");
   relist("[]", "relist of nothing");
   relist(items, "list again");

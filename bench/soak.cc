@@ -239,8 +239,7 @@ std::string Soak::Standing() const {
 Result<void> Soak::WaitForVersion(const std::string& version) {
   const auto give_up = std::chrono::steady_clock::now() + 60s;
   while (heard_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
-    if (std::chrono::steady_clock::now() > give_up)
-      return Fail(Code::kTimeout, Standing() + ", not of " + version);
+    if (std::chrono::steady_clock::now() > give_up) return Fail(Code::kTimeout, Standing() + ", not of " + version);
     std::this_thread::sleep_for(1ms);
   }
   std::this_thread::sleep_for(5ms);

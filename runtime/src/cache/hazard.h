@@ -4,7 +4,7 @@
 //
 // A reader announces in a slot of its own thread what it is about to read; the writer frees nothing that stands in a
 // slot. Readers on different cores therefore write to different cache lines only, which is what lets look-ups grow with
-// the readers. [D14]
+// the readers.
 #ifndef KGEN_RUNTIME_CACHE_HAZARD_H_
 #define KGEN_RUNTIME_CACHE_HAZARD_H_
 

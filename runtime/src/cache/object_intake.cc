@@ -17,7 +17,7 @@ bool SameIdentity(const meta::v1::ObjectMeta& a, const meta::v1::ObjectMeta& b) 
 }
 
 // The transformed object under the identity that it was received with: key, version and incarnation are the cache's
-// business. [INF TR-07, SI-11]
+// business.
 AnyRef WithIdentity(AnyRef changed, const meta::v1::ObjectMeta& received) {
   if (SameIdentity(*changed.metadata(), received)) return changed;
   const TypeTable& table = changed.table();

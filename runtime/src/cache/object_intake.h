@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the bytes of one object to what goes into the queue: decode, transform, refuse. [D6; INF TR]
+// From the bytes of one object to what goes into the queue: decode, transform, refuse.
 #ifndef KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
 #define KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
 
@@ -21,7 +21,7 @@ namespace kgen::cache {
 struct Received {
   ObjectKey key{};        // empty: name or namespace could not be read
   AnyRef object{};        // null: refused, and reported
-  std::string version{};  // as the server wrote it, whatever the transform did [INF RW-08]; "" if it could not be read
+  std::string version{};  // as the server wrote it, whatever the transform did; "" if it could not be read
   bool foreign = false;   // refused as of another kind
 };
 

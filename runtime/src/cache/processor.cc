@@ -229,7 +229,7 @@ class Listener::Impl : public SharedObject {
   }
 
   // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call and before
-  // anybody hears of its end. [D11]
+  // anybody hears of its end.
   bool FinishCall(bool initial) {
     std::vector<Shared<Waiter>> waiters;
     bool open = true;
@@ -367,7 +367,7 @@ void Processor::Deliver(const Recipients& recipients, std::vector<AnyEvent> even
 
 void Processor::Add(Shared<Listener> listener, Nanos effective_resync, TimePoint now) {
   if (initial_queued_) listener->InitialQueued();
-  entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync)});  // [INF RS-07]
+  entries_.push_back({std::move(listener), effective_resync, Later(now, effective_resync)});
 }
 
 void Processor::InitialQueued() {

@@ -109,7 +109,7 @@ AnyRef GetFrom(const State& state, const KeyView& key) {
 
 std::vector<AnyRef> ListFrom(const State& state, std::string_view namespace_, const Selector* selector) {
   std::vector<AnyRef> result;
-  if (selector != nullptr && selector->is_nothing()) return result;  // [INF LS-03]
+  if (selector != nullptr && selector->is_nothing()) return result;
   const bool all = selector == nullptr || selector->is_everything();
   const ObjectMap* source = &state.objects;
   if (!namespace_.empty()) {
@@ -534,7 +534,7 @@ class Store::Impl {
   StateRemains old_maps_;                     // of no version
   IdentitySet::Remains old_threw_;
   // Guarded by writer_: for each index the objects of the current state that its function threw for. Without this the
-  // next change of such an object would look for it under every value. [INF ST-09]
+  // next change of such an object would look for it under every value.
   std::vector<IdentitySet> threw_ = std::vector<IdentitySet>(1);
   std::vector<StoreFault> faults_;                   // guarded by writer_: of the transaction at hand
   std::function<void(const StoreFault&)> on_fault_;  // guarded by writer_, called without it

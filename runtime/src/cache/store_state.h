@@ -106,7 +106,7 @@ struct Index {
   ValueMap values;
 };
 
-// Objects by namespace, always there: namespace lists are what listers are asked for most. [INF LS-04]
+// Objects by namespace, always there: namespace lists are what listers are asked for most.
 inline constexpr std::string_view kNamespaceIndex = "namespace";
 
 // What a version of a store leaves behind.

@@ -137,7 +137,7 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   return Outcome::kOk;
 }
 
-// Into a member that may hold something already: of two members of one name the last one counts. [COD-11]
+// Into a member that may hold something already: of two members of one name the last one counts.
 //
 // Each case ends in a call that returns, so that nothing needs to be kept across it: this is passed once per member.
 inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
@@ -223,7 +223,7 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
   return Outcome::kOk;
 }
 
-// apiVersion or kind of a kind: absent, empty and null are fine. [COD-12]
+// apiVersion or kind of a kind: absent, empty and null are fine.
 Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo& kind, Place place) {
   const bool is_kind = name == "kind";
   std::string_view found;

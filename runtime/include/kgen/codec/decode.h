@@ -134,7 +134,8 @@ struct Identity {
 };
 Identity PeekIdentity(std::string_view json) noexcept;
 
-// Namespace and name of an object, found without decoding it. False if they were not found. Cheap where they come early.
+// Namespace and name of an object, found without decoding it. False if they were not found. Cheap where they come
+// early.
 bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept;
 
 }  // namespace kgen

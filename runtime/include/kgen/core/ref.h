@@ -11,7 +11,7 @@
 //   Pod mine = *pod;                                           // a deep copy of one's own
 //
 // AnyRef is the same pointer without the type: the block knows its table. It is how the whole pipeline is compiled
-// once. [D8]
+// once.
 //
 // Block: count, flags, const TypeTable*, then the struct.
 #ifndef KGEN_CORE_REF_H_
@@ -33,7 +33,7 @@ struct ObjectMeta;
 
 namespace detail {
 
-// The header's word is flags, reserved for the cache (stale mark of D6).
+// The header's word is flags of the decoder, 0 for an object that it did not make.
 struct ObjectBlock : BlockHeader {
   const TypeTable* table;
   void* object() noexcept { return this + 1; }
