@@ -24,20 +24,28 @@ class InformerCore::Impl::StopTask {
   Shared<Impl> impl_;
 };
 
-// Frees a store without readers in tasks of bounded length.
-class InformerCore::Impl::StoreFreer {
+// Frees a store without readers, and then what its objects shared, in tasks of bounded length.
+class InformerCore::Impl::Freer {
  public:
-  StoreFreer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, std::size_t objects_per_task)
+  // `store` is null if somebody still reads it, `reflector` if the informer was never started; it has been stopped.
+  Freer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, std::unique_ptr<Reflector> reflector,
+        std::size_t objects_per_task)
       : executor_(std::move(executor)),
         strand_(std::move(strand)),
         store_(std::move(store)),
+        reflector_(std::move(reflector)),
         objects_per_task_(objects_per_task) {
     std::size_t units = 1;  // an empty content is published at once
-    Store::Replacement(*store_).Publish("", units);
+    if (store_) Store::Replacement(*store_).Publish("", units);
   }
   void operator()() {
     std::size_t units = objects_per_task_;
-    if (store_->FreeSome(units)) return;
+    if (store_) {
+      if (store_->FreeSome(units)) store_ = {};
+    } else if (!reflector_->FreeStep(objects_per_task_)) {
+      reflector_ = nullptr;
+    }
+    if (!store_ && !reflector_) return;
     const Shared<Executor> executor = executor_;
     const Shared<Strand> strand = strand_;
     executor->Post(strand, std::move(*this));
@@ -47,6 +55,7 @@ class InformerCore::Impl::StoreFreer {
   Shared<Executor> executor_;
   Shared<Strand> strand_;
   Shared<Store> store_;
+  std::unique_ptr<Reflector> reflector_;
   std::size_t objects_per_task_;
 };
 
@@ -78,7 +87,9 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
 
 // The last reference often goes on the strand, with the task that has stopped it.
 InformerCore::Impl::~Impl() {
-  if (!store_.ReleaseUnlessLast()) StoreFreer(executor_, strand_, std::move(store_), options_.objects_per_task)();
+  if (!store_.ReleaseUnlessLast() || reflector_) {
+    Freer(executor_, strand_, std::move(store_), std::move(reflector_), options_.objects_per_task)();
+  }
 }
 
 void InformerCore::Impl::Start(std::stop_token stop) {

@@ -51,7 +51,7 @@ class InformerCore::Impl final : public SharedObject {
   class StatusWatch;
   class StopRelay;
   class StopTask;
-  class StoreFreer;
+  class Freer;
   struct FireRelay {
     Shared<StopRelay> relay;
     void operator()() const;

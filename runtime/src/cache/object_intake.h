@@ -41,6 +41,8 @@ class ObjectIntake {
   // decoder does so by itself as well, a little with each object.
   void StartSweep() { decoder_.StartSweep(); }
   bool SweepStep() { return decoder_.SweepStep(); }
+  // Forgets all that objects share, in steps. Returns true while there is more.
+  bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
   AnyRef Stored(std::string_view json) const;

@@ -351,6 +351,7 @@ void Reflector::Start() { impl_->Start(); }
 void Reflector::Stop() { impl_->Stop(); }
 ReflectorStatus Reflector::status() const { return impl_->status(); }
 void Reflector::Sweep() { impl_->Sweep(); }
+bool Reflector::FreeStep(std::size_t entries) { return impl_->FreeStep(entries); }
 void Reflector::SetResync(Nanos period) { impl_->SetResync(period); }
 
 }  // namespace kgen::cache

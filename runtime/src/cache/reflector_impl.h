@@ -48,6 +48,7 @@ class Reflector::Impl final : public SharedObject {
     intake_.StartSweep();
     SweepOn();
   }
+  bool FreeStep(std::size_t entries) { return intake_.FreeStep(entries); }
   void SetResync(Nanos period);
 
  private:

@@ -104,6 +104,8 @@ void ObjectDecoder::StartSweep() { impl_->state().StartSweep(); }
 
 bool ObjectDecoder::SweepStep() { return impl_->state().SweepStep(kSlotsInAStep); }
 
+bool ObjectDecoder::FreeStep(std::size_t entries) { return impl_->state().FreeStep(entries); }
+
 ObjectDecoder::Stats ObjectDecoder::stats() const noexcept {
   const codec::SharedState& state = impl_->state();
   return {.strings = state.strings.size(),

@@ -118,9 +118,11 @@ std::uint64_t KeyedHash::Short(std::string_view text) const noexcept {
 // ---- StringPool. ----
 
 StringPool::~StringPool() {
-  table_.ForEach([](const Slot& slot) {
-    if (detail::DropRef(slot.text)) detail::DestroyText(slot.text);
-  });
+  table_.ForEach([](const Slot& slot) { Release(slot); });
+}
+
+void StringPool::Release(const Slot& slot) noexcept {
+  if (detail::DropRef(slot.text)) detail::DestroyText(slot.text);
 }
 
 detail::TextBlock* StringPool::Intern(std::string_view text) {
@@ -142,6 +144,13 @@ void StringPool::Sweep(std::size_t slots) {
   table_.Look(slots, [](const Slot& slot) {
     if (!OnlyOurs(slot.text)) return false;
     detail::DestroyText(slot.text);
+    return true;
+  });
+}
+
+void StringPool::Free(std::size_t slots) {
+  table_.Look(slots, [](const Slot& slot) {
+    Release(slot);
     return true;
   });
 }
@@ -261,6 +270,13 @@ void SubtreeMemo::Sweep(std::size_t slots) {
   });
 }
 
+void SubtreeMemo::Free(std::size_t slots) {
+  table_.Look(slots, [](const Slot& slot) {
+    Release(slot);
+    return true;
+  });
+}
+
 // ---- Both. ----
 
 void SharedState::SweepAfterObject() {
@@ -283,6 +299,15 @@ bool SharedState::SweepStep(std::size_t slots) {
     strings.Sweep(slots);
   }
   return !subtrees.table_.IsClean() || !strings.table_.IsClean();
+}
+
+bool SharedState::FreeStep(std::size_t slots) {
+  if (!subtrees.table_.IsFreed()) {
+    subtrees.Free(slots);
+  } else {
+    strings.Free(slots);
+  }
+  return !subtrees.table_.IsFreed() || !strings.table_.IsFreed();
 }
 
 }  // namespace kgen::codec

@@ -63,6 +63,8 @@ class StringPool {
   detail::TextBlock* Intern(std::string_view text);
   // Looks at so many slots, and forgets the text there that nobody else holds.
   void Sweep(std::size_t slots);
+  // Looks at so many slots, and forgets all text there.
+  void Free(std::size_t slots);
 
   std::size_t size() const noexcept { return table_.size(); }
   std::size_t bytes() const noexcept { return table_.bytes(); }
@@ -78,6 +80,8 @@ class StringPool {
     std::uint64_t hash() const noexcept { return key; }
     const void* memory() const noexcept { return text; }
   };
+
+  static void Release(const Slot& slot) noexcept;
 
   KeyedHash hash_;
   SteppedTable<Slot> table_;
@@ -123,6 +127,8 @@ class SubtreeMemo {
   void Insert(const Key& key, detail::BlockHeader* block, std::size_t members);
   // Looks at so many slots, and forgets the subtrees there that nobody else holds.
   void Sweep(std::size_t slots);
+  // Looks at so many slots, and forgets all subtrees there.
+  void Free(std::size_t slots);
 
   std::size_t size() const noexcept { return table_.size(); }
   std::size_t bytes() const noexcept { return table_.bytes() + stats_.capacity() * sizeof(FieldStats); }
@@ -172,6 +178,8 @@ struct SharedState {
   // found nothing more to forget.
   void StartSweep() noexcept;
   bool SweepStep(std::size_t slots);
+  // Forgets everything, whoever uses it, in steps: `slots` of a table. Returns true while there is more.
+  bool FreeStep(std::size_t slots);
 };
 
 }  // namespace kgen::codec

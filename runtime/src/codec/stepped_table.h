@@ -87,6 +87,9 @@ class SteppedTable {
     }
   }
 
+  // No entries, and next to no memory: looks at an empty table merge what is left of its segments.
+  bool IsFreed() const noexcept { return size_ == 0 && segments_ <= 1; }
+
   // How many entries came since the last call.
   std::size_t TakeInserted() noexcept { return std::exchange(inserted_, 0); }
   // From here on IsClean() says whether a look at every slot found nothing more to remove.

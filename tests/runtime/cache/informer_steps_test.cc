@@ -139,7 +139,12 @@ TEST_P(InformerStepsTest, TellsAResyncInTasksOfBoundedLength) {
 TEST_P(InformerStepsTest, FreesAllObjectsInTasksOfBoundedLengthWhenTheInformerGoes) {
   Heard heard;
   const Registration registration = Listen(heard);
-  Sync("5", Objects(0, kObjects, "1"));
+  std::vector<std::string> objects;  // with text that is shared, so that there is something to free besides them
+  for (int i = 0; i < kObjects; ++i) {
+    const std::string text = R"("spec":{"nodeName":"node )" + std::to_string(i) + R"( with a name of its own"})";
+    objects.push_back(ObjectJson("o" + std::to_string(i), "1", text));
+  }
+  Sync("5", objects);
   std::int64_t before = 0, most = 0;
   executor_->before_task = [&] { before = LiveBlocks(); };
   executor_->after_task = [&] { most = std::max(most, before - LiveBlocks()); };

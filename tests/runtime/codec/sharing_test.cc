@@ -122,6 +122,31 @@ TEST_F(SharingTest, ASweepInStepsForgetsTheSameWithObjectsInBetween) {
   EXPECT_EQ(*kept.As<Widget>(), Must(Decode<Widget>(UniqueObject(5))));
 }
 
+TEST_F(SharingTest, FreesAFewEntriesAtATimeAndLeavesObjectsWhatTheyUse) {
+  ObjectDecoder decoder(Widget::kTable);
+  const std::int64_t before = LiveBlocks();
+  std::vector<AnyRef> alive;
+  for (int i = 0; i < 3000; ++i) alive.push_back(Must(decoder.Decode(UniqueObject(i))));
+  AnyRef kept = alive[5];
+  alive.clear();
+  std::int64_t most = 0;
+  int steps = 0;
+  const std::size_t bytes = decoder.stats().bytes;
+  for (bool more = true; more; ++steps) {
+    const std::int64_t blocks = LiveBlocks();
+    more = decoder.FreeStep(16);
+    most = std::max(most, blocks - LiveBlocks());
+    ASSERT_LT(steps, 100'000);
+  }
+  EXPECT_LT(decoder.stats().bytes, bytes / 4);
+  EXPECT_LT(most, 16 * 4);
+  EXPECT_EQ(decoder.stats().strings, 0u);
+  EXPECT_EQ(decoder.stats().subtrees, 0u);
+  EXPECT_EQ(*kept.As<Widget>(), Must(Decode<Widget>(UniqueObject(5))));
+  kept = {};
+  EXPECT_EQ(LiveBlocks(), before);
+}
+
 TEST_F(SharingTest, RawJsonIsSharedAndSweptLikeOtherSubtrees) {
   ObjectDecoder decoder(Widget::kTable);
   const std::int64_t before = LiveBlocks();

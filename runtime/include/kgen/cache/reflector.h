@@ -120,6 +120,9 @@ class Reflector : public SharedObject {
   // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand. Call it after a
   // relist was applied.
   void Sweep();
+  // Frees, after Stop(), up to so many of the strings and subtrees that it keeps for objects to share. Returns true
+  // while there are more. The destructor frees the rest at once.
+  bool FreeStep(std::size_t entries);
 
  private:
   class Impl;

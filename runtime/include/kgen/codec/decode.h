@@ -116,6 +116,9 @@ class ObjectDecoder {
   // between. After StartSweep(), SweepStep() returns true while there may be more to forget.
   void StartSweep();
   bool SweepStep();
+  // Forgets up to so many shared strings and subtrees, also those that objects use, which keep them. Returns true while
+  // there are more. The destructor does all of this at once, which is long where a strand has other work.
+  bool FreeStep(std::size_t entries);
   struct Stats {
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
     std::size_t bytes = 0;  // of the tables of pool and memo
