@@ -40,6 +40,17 @@ build() {
 # count as a failure.
 has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
 
+# generate_builtin_api FLAG: generated/ from the API documents; --force writes it, --check compares. Nothing else knows how
+# generated/ is made.
+generate_builtin_api() {
+  local documents=openapi/kubernetes-1.36
+  [ -d "$documents" ] || missing "$documents" "the built-in API as facts"
+  configure dev
+  build dev kgen
+  build/dev/bin/kgen generate "$1" --out generated --namespace k8s --split-by-group --header generated/header.txt \
+    "$documents"/*.json
+}
+
 # The generator for trees that are configured without it (sanitizers): built in the dev tree.
 host_tool_arguments() {
   if [ -f generator/CMakeLists.txt ]; then

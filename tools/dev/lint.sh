@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows public reach blocking clock length copyright workplace templates ids contracts headers tidy)
+lint_rules=(format arrows public reach blocking clock length copyright workplace templates ids contracts generated headers tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -32,6 +32,9 @@ lint_format() {
 
 # docs/contract-coverage.md lists the tests that the comments above them name.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
+
+# generated/ is what the generator makes of openapi/.
+lint_generated() { generate_builtin_api --check 2>&1; }
 
 # Each public header compiles alone, twice in one file, with both compilers. What passed is remembered by the content
 # of the header and of all that it includes from here.
@@ -90,7 +93,7 @@ lint_compile() {
 # run_rule RULE: findings on standard output.
 run_rule() {
   case $1 in
-    format | headers | contracts | tidy | tidy-all) "lint_$1" ;;
+    format | headers | contracts | generated | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }

@@ -20,14 +20,9 @@ verb_demo() {
   build/dev/bin/kgen_demo "$@"
 }
 
-# The one place that knows how generated/ is made.
 verb_regenerate() {
-  local documents=openapi/kubernetes-1.36
-  [ -d "$documents" ] || missing "$documents" "the built-in API as facts"
-  build_program dev kgen "the generator"
-  # Nothing here is edited by hand, and git remembers: --force.
-  build/dev/bin/kgen generate --force --out generated --namespace k8s --split-by-group --header generated/header.txt \
-    "$documents"/*.json
+  need_setup
+  generate_builtin_api --force  # nothing there is edited by hand, and git remembers
   git status --short generated
 }
 

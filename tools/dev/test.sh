@@ -58,11 +58,23 @@ count_results() {
     }' "$dir/ran.txt"
 }
 
+# test_targets TREE FILTER: the names of the test binaries that ctest runs and that hold what FILTER names.
+test_targets() {
+  local known
+  known=$(ctest --test-dir "build/$1" -N -L gtest | sed -n 's/^ *Test *#[0-9]*: \([^.]*\).*/\1/p' | sort -u)
+  python3 tools/dev/test_targets.py "build/$1" "$2" | grep -Fx "$known" || true
+}
+
+# With a filter, builds and runs only the binaries that hold it; all, if no source has a test of that name.
 verb_test() {
+  local filter=${1:-} targets=
   need_setup
   configure dev
-  build dev
-  run_tests dev "${1:-}" ${1:+-L gtest}
+  [ -z "$filter" ] || targets=$(test_targets dev "$filter")
+  # shellcheck disable=SC2086
+  build dev $targets
+  [ "$targets" != "$filter" ] || filter=  # the name of a binary: all of its tests
+  run_tests dev "$filter" ${1:+-L gtest} ${targets:+-R "^(${targets//$'\n'/|})(\\.[0-9]+)?\$"}
 }
 
 verb_sanitize() {
