@@ -31,15 +31,6 @@ constexpr std::size_t kMorePods = 3'000;
 
 // ---------------------------------------------------------------------------------------------- prepared bytes
 
-std::string AsArray(const std::vector<std::string>& pods) {
-  std::string text = "[";
-  for (const std::string& pod : pods) {
-    if (text.size() > 1) text += ',';
-    text += pod;
-  }
-  return text + "]";
-}
-
 // As a streaming list sends them: kind and apiVersion stand in each object.
 std::string AsEvents(const std::vector<std::string>& pods) {
   std::string text;

@@ -348,4 +348,13 @@ void AdvancePod(std::string& pod, long version, std::size_t n) {
   pod[pod.rfind(kRestarts) + kRestarts.size()] = static_cast<char>('0' + n % 10);
 }
 
+std::string AsArray(const std::vector<std::string>& pods) {
+  std::string text = "[";
+  for (const std::string& pod : pods) {
+    if (text.size() > 1) text += ',';
+    text += pod;
+  }
+  return text + "]";
+}
+
 }  // namespace kgen::bench

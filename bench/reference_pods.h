@@ -18,6 +18,9 @@ std::vector<std::string> ReferencePods(std::size_t count);
 // how often a container was started.
 void AdvancePod(std::string& pod, long version, std::size_t n);
 
+// The JSON array of these objects, the items of a list.
+std::string AsArray(const std::vector<std::string>& pods);
+
 }  // namespace kgen::bench
 
 #endif  // KGEN_BENCH_REFERENCE_PODS_H_

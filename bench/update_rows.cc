@@ -48,15 +48,6 @@ std::string AsUpdates(std::vector<std::string>& pods) {
   return text;
 }
 
-std::string AsArray(const std::vector<std::string>& pods) {
-  std::string text = "[";
-  for (const std::string& pod : pods) {
-    if (text.size() > 1) text += ',';
-    text += pod;
-  }
-  return text + "]";
-}
-
 // ------------------------------------------------------------------------------------------------ in the child
 
 class UpdatedPods {
