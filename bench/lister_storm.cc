@@ -11,9 +11,9 @@
 
 #include "bench/comparisons.h"
 #include "bench/reference_pods.h"
+#include "cache/store.h"
 #include "k8s/core/v1/informers.h"
 #include "k8s/core/v1/types.h"
-#include "kgen/cache/indexer.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 

@@ -16,8 +16,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codec/list_splitter.h"
 #include "kgen/codec/decode.h"
-#include "kgen/codec/list_splitter.h"
 
 namespace {
 

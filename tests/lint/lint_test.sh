@@ -61,7 +61,7 @@ file runtime/src/core/a.cc "$mark
 int  x;"
 fires FormatFindsASpaceTooMany format "runtime/src/core/a.cc:1: 1 places"
 
-file runtime/src/core/a.cc '#include "kgen/cache/indexer.h"'
+file runtime/src/core/a.cc '#include "kgen/cache/snapshot.h"'
 fires ArrowsFindALayerThatLooksUp arrows "layer core may not use layer cache"
 file runtime/src/client/a.cc '#include "cache/queue.h"'
 fires ArrowsFindAPrivateHeaderOfALaterLayer arrows "layer client may not use layer cache"
@@ -75,9 +75,9 @@ file generated/k8s/core/v1/pod.h '#include "codec/decoder.h"'
 fires ArrowsFindAPrivateHeaderInGeneratedCode arrows "a private header of the runtime"
 file runtime/src/cache/a.cc '#include "k8s/core/v1/pod.h"'
 fires ArrowsFindTheRuntimeUsingGeneratedCode arrows "the runtime does not know generated code"
-file generator/a.cc '#include "kgen/cache/indexer.h"'
+file generator/a.cc '#include "kgen/cache/snapshot.h"'
 fires ArrowsFindTheGeneratorUsingTheCache arrows "the generator uses core, codec and client only"
-file runtime/src/testing/a.cc '#include "kgen/controller/manager.h"'
+file runtime/src/testing/a.cc '#include "kgen/cache/factory.h"'
 file runtime/src/cache/a.cc '#include "client/watch_stream.h"'
 file generator/a.cc '#include "llvm/Support/JSON.h"'
 silent ArrowsLetTheRightDirectionPass arrows

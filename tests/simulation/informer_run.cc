@@ -13,9 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "kgen/cache/indexer.h"
+#include "cache/informer_options.h"
+#include "cache/list_watch.h"
 #include "kgen/cache/informer_core.h"
-#include "kgen/cache/list_watch.h"
+#include "kgen/cache/snapshot.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/memory.h"
 #include "kgen/testing/cluster.h"

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "cache/store.h"
 #include "kgen/cache/informer_core.h"
 
 namespace kgen::simulation {

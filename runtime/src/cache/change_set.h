@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "cache/delta_fifo.h"
 #include "cache/event_batch.h"
 #include "cache/key_set.h"
-#include "kgen/cache/delta_fifo.h"
+#include "cache/store.h"
 #include "kgen/cache/events.h"
-#include "kgen/cache/indexer.h"
 
 namespace kgen::cache {
 

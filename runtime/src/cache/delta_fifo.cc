@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/cache/delta_fifo.h"
+#include "cache/delta_fifo.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "kgen/cache/list_watch.h"
+#include "cache/informer_options.h"
+#include "cache/list_watch.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
 

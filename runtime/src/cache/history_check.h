@@ -20,10 +20,10 @@
 #include <string_view>
 
 #include "cache/backoff.h"
+#include "cache/list_watch.h"
 #include "cache/strand_timer.h"
 #include "client/gate.h"
-#include "kgen/cache/list_watch.h"
-#include "kgen/codec/list_splitter.h"
+#include "codec/list_splitter.h"
 
 namespace kgen::cache {
 

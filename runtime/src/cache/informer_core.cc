@@ -145,7 +145,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   return listener;
 }
 
-Result<void> InformerCore::Impl::SetTransform(Transform transform) {
+Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
   const std::lock_guard lock(mutex_);
   if (started_->set.load())
     return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started; set the transform before Start()");
@@ -194,7 +194,9 @@ Result<void> InformerCore::AddIndex(std::string_view name, const FieldPath& path
   });
 }
 
-Result<void> InformerCore::SetTransform(Transform transform) { return impl_->SetTransform(std::move(transform)); }
+Result<void> InformerCore::SetTransform(TransformFunction transform) {
+  return impl_->SetTransform(std::move(transform));
+}
 bool InformerCore::HasSynced() const noexcept { return impl_->HasSynced(); }
 bool InformerCore::IsStopped() const noexcept { return impl_->IsStopped(); }
 InformerStatus InformerCore::status() const { return impl_->status(); }

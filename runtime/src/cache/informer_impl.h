@@ -15,13 +15,15 @@
 #include <vector>
 
 #include "cache/garbage.h"
+#include "cache/informer_options.h"
 #include "cache/jobs.h"
 #include "cache/key_set.h"
+#include "cache/list_watch.h"
+#include "cache/processor.h"
+#include "cache/reflector.h"
+#include "cache/store.h"
 #include "cache/strand_timer.h"
 #include "kgen/cache/informer_core.h"
-#include "kgen/cache/list_watch.h"
-#include "kgen/cache/processor.h"
-#include "kgen/cache/reflector.h"
 #include "kgen/client/connection.h"
 
 namespace kgen::cache {
@@ -38,7 +40,7 @@ class InformerCore::Impl final : public SharedObject {
   void Stop();
   Result<void> Join(std::stop_token stop);
   Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
-  Result<void> SetTransform(Transform transform);
+  Result<void> SetTransform(TransformFunction transform);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
   InformerStatus status() const;
@@ -116,7 +118,7 @@ class InformerCore::Impl final : public SharedObject {
 
   // Of every thread. Nothing is called while it is held.
   mutable std::mutex mutex_;
-  Transform transform_;                      // guarded by mutex_
+  TransformFunction transform_;              // guarded by mutex_
   InformerStatus status_;                    // guarded by mutex_
   std::vector<Shared<Listener>> listeners_;  // guarded by mutex_; for Join
   std::vector<StatusWatch*> watches_;        // guarded by mutex_; each takes itself out

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "cache/delta_fifo.h"
 #include "cache/event_batch.h"
 #include "cache/garbage.h"
 #include "cache/key_set.h"
+#include "cache/processor.h"
 #include "cache/store_replacement.h"
-#include "kgen/cache/delta_fifo.h"
-#include "kgen/cache/processor.h"
 
 namespace kgen::cache {
 

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/cache/listed_objects.h"
+#include "cache/listed_objects.h"
 
 #include <utility>
 

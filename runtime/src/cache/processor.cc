@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/cache/processor.h"
+#include "cache/processor.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "kgen/cache/reflector.h"
+#include "cache/reflector.h"
 
 #include <algorithm>
 #include <utility>

@@ -24,13 +24,13 @@
 #include "cache/backoff.h"
 #include "cache/history_check.h"
 #include "cache/object_intake.h"
+#include "cache/reflector.h"
 #include "cache/strand_timer.h"
 #include "cache/watch_errors.h"
 #include "client/gate.h"
-#include "kgen/cache/reflector.h"
+#include "client/watch_decoder.h"
+#include "codec/list_splitter.h"
 #include "kgen/client/pages.h"
-#include "kgen/client/watch_decoder.h"
-#include "kgen/codec/list_splitter.h"
 
 namespace kgen::cache {
 

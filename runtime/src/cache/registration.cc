@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kgen/cache/processor.h"
+#include "cache/processor.h"
 
 namespace kgen {
 

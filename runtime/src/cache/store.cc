@@ -1,4 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/store.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,15 +13,11 @@
 #include "cache/hazard.h"
 #include "cache/store_replacement.h"
 #include "cache/store_state.h"
-#include "kgen/cache/indexer.h"
-#include "kgen/cache/lister.h"
 
 namespace kgen::cache {
 namespace {
 
 using State = AnySnapshot::State;
-
-std::uint64_t HashValue(std::string_view value) noexcept { return std::hash<std::string_view>()(value); }
 
 // Collects the values of one object, each once.
 class ValueCollector final : public IndexSink {
@@ -101,95 +99,6 @@ void RemoveEverywhere(ValueMap& values, const KeyView& key, const StateEdit& edi
 }
 
 }  // namespace
-
-AnyRef GetFrom(const State& state, const KeyView& key) {
-  const ObjectLeaf* leaf = state.Find(key);
-  return leaf != nullptr ? leaf->object() : AnyRef();
-}
-
-std::vector<AnyRef> ListFrom(const State& state, std::string_view namespace_, const Selector* selector) {
-  std::vector<AnyRef> result;
-  if (selector != nullptr && selector->is_nothing()) return result;
-  const bool all = selector == nullptr || selector->is_everything();
-  const ObjectMap* source = &state.objects;
-  if (!namespace_.empty()) {
-    const ValueLeaf* leaf = state.indexes.front().values.Find(namespace_, HashValue(namespace_));
-    if (leaf == nullptr) return result;
-    source = &leaf->objects();
-  }
-  if (all) result.reserve(source->size());
-  source->ForEach([&](const ObjectLeaf& leaf) {
-    if (all || selector->Matches(leaf.object().metadata()->labels)) result.push_back(leaf.object());
-  });
-  return result;
-}
-
-// ----------------------------------------------------------------------------------------------------------------
-// AnySnapshot
-
-AnySnapshot::AnySnapshot(Shared<const State> state) noexcept : state_(std::move(state)) {}
-AnySnapshot::~AnySnapshot() = default;
-AnySnapshot::AnySnapshot(const AnySnapshot&) noexcept = default;
-AnySnapshot::AnySnapshot(AnySnapshot&&) noexcept = default;
-AnySnapshot& AnySnapshot::operator=(AnySnapshot other) noexcept {
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-AnyRef AnySnapshot::Get(const ObjectKey& key) const {
-  return state_ ? GetFrom(*state_, {key.namespace_, key.name}) : AnyRef();
-}
-
-std::vector<AnyRef> AnySnapshot::List() const { return InNamespace(""); }
-
-std::vector<AnyRef> AnySnapshot::InNamespace(std::string_view namespace_) const {
-  return state_ ? ListFrom(*state_, namespace_, nullptr) : std::vector<AnyRef>();
-}
-
-std::vector<AnyRef> AnySnapshot::ByIndex(std::string_view index, std::string_view value) const {
-  std::vector<AnyRef> result;
-  const Index* found = state_ ? state_->FindIndex(index) : nullptr;
-  const ValueLeaf* leaf = found != nullptr ? found->values.Find(value, HashValue(value)) : nullptr;
-  if (leaf == nullptr) return result;
-  result.reserve(leaf->objects().size());
-  leaf->objects().ForEach([&](const ObjectLeaf& object) { result.push_back(object.object()); });
-  return result;
-}
-
-std::vector<String> AnySnapshot::IndexValues(std::string_view index) const {
-  std::vector<String> result;
-  if (const Index* found = state_ ? state_->FindIndex(index) : nullptr) {
-    result.reserve(found->values.size());
-    found->values.ForEach([&](const ValueLeaf& leaf) { result.emplace_back(leaf.key()); });
-    std::sort(result.begin(), result.end());
-  }
-  return result;
-}
-
-bool AnySnapshot::HasIndex(std::string_view index) const noexcept {
-  return state_ && state_->FindIndex(index) != nullptr;
-}
-
-std::vector<ObjectKey> AnySnapshot::Keys() const {
-  std::vector<ObjectKey> result;
-  if (!state_) return result;
-  result.reserve(state_->objects.size());
-  state_->objects.ForEach([&](const ObjectLeaf& leaf) {
-    const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
-    result.push_back({meta.namespace_, meta.name});
-  });
-  return result;
-}
-
-std::size_t AnySnapshot::size() const noexcept { return state_ ? state_->objects.size() : 0; }
-String AnySnapshot::version() const { return state_ ? String(state_->version) : String(""); }
-
-const State& AnySnapshot::state() const noexcept { return *state_; }
-
-bool AnySnapshot::IsStale(const ObjectKey& key) const noexcept {
-  const ObjectLeaf* leaf = state_ ? state_->Find({key.namespace_, key.name}) : nullptr;
-  return leaf != nullptr && leaf->stale();
-}
 
 // ----------------------------------------------------------------------------------------------------------------------
 // Store
@@ -613,15 +522,3 @@ AnyRef Store::Look(std::string_view namespace_, std::string_view name) const {
 }
 
 }  // namespace kgen::cache
-
-namespace kgen::detail {
-
-std::vector<AnyRef> ListFromStore(const cache::Store& store, std::string_view namespace_, const Selector* selector) {
-  return cache::ListFrom(store.Snapshot().state(), namespace_, selector);
-}
-
-AnyRef GetFromStore(const cache::Store& store, std::string_view namespace_, std::string_view name) {
-  return store.Look(namespace_, name);
-}
-
-}  // namespace kgen::detail

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "cache/store.h"
 #include "cache/store_state.h"
-#include "kgen/cache/indexer.h"
 
 namespace kgen::cache {
 

@@ -14,7 +14,7 @@
 
 #include "cache/persistent_map.h"
 #include "cache/version.h"
-#include "kgen/cache/indexer.h"
+#include "kgen/cache/snapshot.h"
 #include "kgen/client/selector.h"
 #include "kgen/core/object_meta.h"
 
@@ -56,6 +56,8 @@ class ObjectLeaf {
 };
 
 using ObjectMap = PersistentMap<ObjectLeaf>;
+
+inline std::uint64_t HashValue(std::string_view value) noexcept { return std::hash<std::string_view>()(value); }
 
 inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "cache/processor.h"
 #include "cache/watch_errors.h"
 #include "kgen/cache/informer_core.h"
-#include "kgen/cache/processor.h"
 #include "kgen/core/executor.h"
 
 namespace kgen::detail {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "client/text.h"
-#include "kgen/client/watch_decoder.h"
+#include "client/watch_decoder.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 

@@ -11,7 +11,7 @@
 #include "client/connection_core.h"
 #include "client/errors.h"
 #include "client/stream.h"
-#include "kgen/client/watch_decoder.h"
+#include "client/watch_decoder.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/waiter.h"
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "codec/interpreter.h"
+#include "codec/list_splitter.h"
 #include "kgen/codec/decode.h"
-#include "kgen/codec/list_splitter.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"

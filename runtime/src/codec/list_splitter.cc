@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-#include "kgen/codec/list_splitter.h"
+#include "codec/list_splitter.h"
 
 #include <algorithm>
 #include <optional>

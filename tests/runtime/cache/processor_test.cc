@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Listeners and the processor: invariants L1 to L5 (kgen/cache/processor.h), over many schedules.
-#include "kgen/cache/processor.h"
+// Listeners and the processor: invariants L1 to L5 (cache/processor.h), over many schedules.
+#include "cache/processor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

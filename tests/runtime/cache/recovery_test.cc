@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "cache/informer_options.h"
+#include "cache/list_watch.h"
+#include "cache/store.h"
 #include "kgen/cache/informer_core.h"
-#include "kgen/cache/list_watch.h"
 #include "kgen/testing/cluster.h"
 #include "tests/runtime/core/sample.h"
 

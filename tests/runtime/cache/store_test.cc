@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The store's invariants X1 to X4 (kgen/cache/indexer.h).
+// The store's invariants X1 to X4 (cache/store.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "cache/hazard.h"
+#include "cache/store.h"
 #include "cache/store_state.h"
-#include "kgen/cache/indexer.h"
 #include "kgen/cache/lister.h"
 #include "kgen/client/selector.h"
 #include "kgen/core/memory.h"
@@ -346,12 +346,12 @@ TEST_F(StoreTest, ListsByNamespaceAndBySelector) {
   }
   const Selector red = Must(Selector::Parse("color=red"));
   const Selector nothing = Selector::Nothing();
-  EXPECT_THAT(Names(detail::ListFromStore(*store_, "a", nullptr)), UnorderedElementsAre("1", "2"));
-  EXPECT_THAT(Names(detail::ListFromStore(*store_, "", &red)), UnorderedElementsAre("1", "3", "4"));
-  EXPECT_THAT(Names(detail::ListFromStore(*store_, "a", &red)), UnorderedElementsAre("1"));
-  EXPECT_THAT(detail::ListFromStore(*store_, "", &nothing), IsEmpty());
-  EXPECT_THAT(detail::ListFromStore(*store_, "none", nullptr), IsEmpty());
-  EXPECT_TRUE(detail::GetFromStore(*store_, "", "4"));
+  EXPECT_THAT(Names(detail::ListFromStore(store_, "a", nullptr)), UnorderedElementsAre("1", "2"));
+  EXPECT_THAT(Names(detail::ListFromStore(store_, "", &red)), UnorderedElementsAre("1", "3", "4"));
+  EXPECT_THAT(Names(detail::ListFromStore(store_, "a", &red)), UnorderedElementsAre("1"));
+  EXPECT_THAT(detail::ListFromStore(store_, "", &nothing), IsEmpty());
+  EXPECT_THAT(detail::ListFromStore(store_, "none", nullptr), IsEmpty());
+  EXPECT_TRUE(detail::GetFromStore(store_, "", "4"));
 }
 
 // X2 over random histories: every index agrees with a scan of the same snapshot.

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kgen/client/watch_decoder.h"
+#include "client/watch_decoder.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::client {

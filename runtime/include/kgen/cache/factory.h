@@ -36,10 +36,10 @@ struct FactoryOptions {
   bool drop_managed_fields = false;
   // Overrides `resync` for some kinds: {&Pod::kTable, 10min}.
   std::vector<std::pair<const TypeTable*, Nanos>> resync_of{};
-  cache::Transform transform{};  // of every informer; see SharedInformer::SetTransform, which replaces it
-  std::int64_t page_size = 0;    // 0: the reflector decides
-  bool streaming_list = true;    // false: always list first
-  Nanos apply_delay = Nanos(0);  // see cache::InformerOptions
+  TransformFunction transform{};  // of every informer; see SharedInformer::SetTransform, which replaces it
+  std::int64_t page_size = 0;     // 0: the reflector decides
+  bool streaming_list = true;     // false: always list first
+  Nanos apply_delay = Nanos(0);   // how long changes wait for others to be applied with them; 0: not at all
 };
 
 // Shared between a factory and its accessors, so that these may outlive it.

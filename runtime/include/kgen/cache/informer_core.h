@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "kgen/cache/events.h"
-#include "kgen/cache/indexer.h"
 #include "kgen/cache/registration.h"
+#include "kgen/cache/snapshot.h"
 #include "kgen/core/clock.h"
+#include "kgen/core/field_path.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 #include "kgen/core/type_table.h"
@@ -29,24 +30,7 @@ class Executor;
 namespace cache {
 
 class ListWatch;
-// Changes an object before the store and the handlers see it. Runs exactly once per received object, on the strand;
-// must not block. It cannot change the name, namespace, uid and resourceVersion in the metadata.
-using Transform = std::function<Result<AnyRef>(AnyRef object)>;
-
-struct InformerOptions {
-  Nanos resync = Nanos(0);  // default of handlers and check period
-  std::int64_t page_size = 0;
-  bool streaming_list = true;
-  bool drop_managed_fields = false;
-  bool share_subtrees = true;
-  Nanos min_watch_timeout = std::chrono::minutes(5);  // less than five minutes is raised to that
-  // How long changes wait for others to be applied together: fewer transactions in a burst of events, but a longer
-  // delay. 0: as soon as the strand is free.
-  Nanos apply_delay = Nanos(0);
-  // About how many objects one task on the strand processes. Longer work is split into several tasks, between which
-  // others run. 256 objects take less than a millisecond on a common core. Simulations use fewer. At least 1.
-  std::size_t objects_per_task = 256;
-};
+struct InformerOptions;
 
 // The state of an informer at one moment.
 struct InformerStatus {
@@ -99,12 +83,12 @@ class InformerCore : public SharedObject {
   Result<void> Join(std::stop_token stop);
 
   Registration AddEventHandler(AnyHandler handler, HandlerOptions options);
-  // Blocks while the function is called for every object in the store, see Store::AddIndex(). Must not be called from
-  // an index function.
+  // Blocks while the function is called for every object in the store, see SharedInformer::AddIndex(). Must not be
+  // called from an index function.
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   // kInvalidArgument once started.
-  Result<void> SetTransform(Transform transform);
+  Result<void> SetTransform(std::function<Result<AnyRef>(AnyRef object)> transform);
 
   bool HasSynced() const noexcept;
   bool IsStopped() const noexcept;

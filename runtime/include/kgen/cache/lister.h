@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "kgen/cache/indexer.h"
+#include "kgen/cache/snapshot.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/string.h"
 
@@ -23,16 +23,10 @@ namespace kgen {
 class Selector;
 
 namespace detail {
-std::vector<AnyRef> ListFromStore(const cache::Store& store, std::string_view namespace_, const Selector* selector);
-AnyRef GetFromStore(const cache::Store& store, std::string_view namespace_, std::string_view name);
-
-template <typename T>
-std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
-  std::vector<Ref<const T>> typed;
-  typed.reserve(objects.size());
-  for (const AnyRef& object : objects) typed.push_back(object.As<T>());
-  return typed;
-}
+// null: without a selector.
+std::vector<AnyRef> ListFromStore(const Shared<cache::Store>& store, std::string_view namespace_,
+                                  const Selector* selector);
+AnyRef GetFromStore(const Shared<cache::Store>& store, std::string_view namespace_, std::string_view name);
 }  // namespace detail
 
 // One namespace's view.
@@ -43,13 +37,13 @@ class NamespaceLister {
       : store_(std::move(store)), namespace_(in_namespace) {}
 
   Ref<const T> Get(std::string_view name) const {
-    return detail::GetFromStore(*store_, namespace_, name).template As<T>();
+    return detail::GetFromStore(store_, namespace_, name).template As<T>();
   }
   std::vector<Ref<const T>> List() const {
-    return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, nullptr));
+    return detail::TypedRefs<T>(detail::ListFromStore(store_, namespace_, nullptr));
   }
   std::vector<Ref<const T>> List(const Selector& selector) const {
-    return detail::TypedRefs<T>(detail::ListFromStore(*store_, namespace_, &selector));
+    return detail::TypedRefs<T>(detail::ListFromStore(store_, namespace_, &selector));
   }
 
  private:
@@ -64,19 +58,19 @@ class Lister {
   explicit Lister(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
 
   // Over all namespaces, or of a cluster-scoped kind.
-  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(*store_, "", nullptr)); }
+  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(store_, "", nullptr)); }
   std::vector<Ref<const T>> List(const Selector& selector) const {
-    return detail::TypedRefs<T>(detail::ListFromStore(*store_, "", &selector));
+    return detail::TypedRefs<T>(detail::ListFromStore(store_, "", &selector));
   }
   // By the whole key; of a cluster-scoped kind the namespace is empty.
   Ref<const T> Get(const ObjectKey& key) const {
-    return detail::GetFromStore(*store_, key.namespace_, key.name).template As<T>();
+    return detail::GetFromStore(store_, key.namespace_, key.name).template As<T>();
   }
 
  protected:
   NamespaceLister<T> In(std::string_view namespace_) const { return NamespaceLister<T>(store_, namespace_); }
   Ref<const T> GetByName(std::string_view name) const {
-    return detail::GetFromStore(*store_, "", name).template As<T>();
+    return detail::GetFromStore(store_, "", name).template As<T>();
   }
 
  private:

@@ -12,6 +12,7 @@
 #define KGEN_CACHE_SHARED_INFORMER_H_
 
 #include <concepts>
+#include <functional>
 #include <stop_token>
 #include <string_view>
 #include <type_traits>
@@ -19,11 +20,16 @@
 #include <vector>
 
 #include "kgen/cache/events.h"
-#include "kgen/cache/indexer.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/cache/registration.h"
+#include "kgen/cache/snapshot.h"
 
 namespace kgen {
+
+// Changes an object before the cache and the handlers see it. Runs exactly once for each received object, on the
+// informer's strand: it must be fast and must not block. The name, namespace, uid and resourceVersion stay what the
+// server sent. An error or an exception refuses the object, which is reported to the observer.
+using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 // Thread safety: const members from any thread. None blocks but AddIndex(), which says for how long.
 template <typename T>
@@ -42,8 +48,10 @@ class SharedInformer {
   // when an object changes or is deleted, the function is called again for the old object to find its entries, and if
   // it then returns other values (because they depend on the time, for example), old entries may remain. Blocks while
   // the function is called for all objects, on the calling thread, and at the end while changes are being applied;
-  // changes wait for it only during its last step, see cache::Store::AddIndex(). Errors: kInvalidArgument (name taken,
-  // no such field, called from an index function of this informer), kUserCode, kStopped.
+  // changes wait for it only during its last step. If the function throws later, for a new object, the observer is told
+  // and the object has no value in that index. The function must not wait for an AddIndex() of the same informer on
+  // another thread. Errors: kInvalidArgument (name taken, no such field, called from an index function of this
+  // informer), kUserCode (the function threw; nothing was added), kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);
   }
@@ -57,7 +65,7 @@ class SharedInformer {
 
   // Changes every object once, before the store sees it. Call it before the start. Dropping what you do not need saves
   // memory: the rest shares text and subtrees with other objects as before, but each changed object is decoded twice
-  // (InformerOptions::drop_managed_fields drops managedFields without that cost). `function` takes a T& and returns
+  // (FactoryOptions::drop_managed_fields drops managedFields without that cost). `function` takes a T& and returns
   // nothing; one that takes a copy would change only the copy.
   // Errors: kInvalidArgument (already started).
   template <std::invocable<T&> F>

@@ -12,8 +12,8 @@
 //
 // Only the frame of the list is checked here: the items are cut by their brackets and quotes, and whoever decodes them
 // finds what is wrong inside. So one bad item does not cost the list.
-#ifndef KGEN_CODEC_LIST_SPLITTER_H_
-#define KGEN_CODEC_LIST_SPLITTER_H_
+#ifndef KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
+#define KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 
 #include <cstddef>
 #include <functional>
@@ -62,4 +62,4 @@ Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind);
 
 }  // namespace kgen
 
-#endif  // KGEN_CODEC_LIST_SPLITTER_H_
+#endif  // KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_

@@ -21,16 +21,17 @@
 //
 // It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
 // older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
-#ifndef KGEN_CACHE_REFLECTOR_H_
-#define KGEN_CACHE_REFLECTOR_H_
+#ifndef KGEN_RUNTIME_CACHE_REFLECTOR_H_
+#define KGEN_RUNTIME_CACHE_REFLECTOR_H_
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "kgen/cache/delta_fifo.h"
-#include "kgen/cache/list_watch.h"
+#include "cache/delta_fifo.h"
+#include "cache/list_watch.h"
+#include "kgen/cache/shared_informer.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -39,10 +40,6 @@
 #include "kgen/core/result.h"
 
 namespace kgen::cache {
-
-// Changes an object before the store and the handlers see it. Runs exactly once per received object, on the strand;
-// must be fast and must not block. It cannot change the name, namespace and resourceVersion in the metadata.
-using TransformFunction = std::function<Result<AnyRef>(AnyRef object)>;
 
 // Deadlines and time-outs count up to a week.
 struct ReflectorOptions {
@@ -131,4 +128,4 @@ class Reflector : public SharedObject {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_CACHE_REFLECTOR_H_
+#endif  // KGEN_RUNTIME_CACHE_REFLECTOR_H_

@@ -6,8 +6,8 @@
 //
 // Frames are JSON objects {"type":T,"object":O}, with or without line ends between them, and with the two members in
 // either order. The object is passed on as raw text: the receiver decodes it, and finds out whether it is valid JSON.
-#ifndef KGEN_CLIENT_WATCH_DECODER_H_
-#define KGEN_CLIENT_WATCH_DECODER_H_
+#ifndef KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_
+#define KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_
 
 #include <cstddef>
 #include <functional>
@@ -45,4 +45,4 @@ Error WatchError(std::string_view status);
 
 }  // namespace kgen
 
-#endif  // KGEN_CLIENT_WATCH_DECODER_H_
+#endif  // KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_

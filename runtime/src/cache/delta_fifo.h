@@ -21,8 +21,8 @@
 //       no Replace yet, an object's delta first makes the initial population empty (a Bookmark or Sync does not).
 //       Never false again.
 //   Q7  Storage of drained elements is released at once.
-#ifndef KGEN_CACHE_DELTA_FIFO_H_
-#define KGEN_CACHE_DELTA_FIFO_H_
+#ifndef KGEN_RUNTIME_CACHE_DELTA_FIFO_H_
+#define KGEN_RUNTIME_CACHE_DELTA_FIFO_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kgen/cache/listed_objects.h"
+#include "cache/listed_objects.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
 
@@ -113,4 +113,4 @@ class DeltaFifo {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_CACHE_DELTA_FIFO_H_
+#endif  // KGEN_RUNTIME_CACHE_DELTA_FIFO_H_

@@ -6,8 +6,8 @@
 //   user's functions
 //
 // A slow handler delays only itself. An idle listener occupies no thread.
-#ifndef KGEN_CACHE_PROCESSOR_H_
-#define KGEN_CACHE_PROCESSOR_H_
+#ifndef KGEN_RUNTIME_CACHE_PROCESSOR_H_
+#define KGEN_RUNTIME_CACHE_PROCESSOR_H_
 
 #include <atomic>
 #include <cstddef>
@@ -114,4 +114,4 @@ class Processor {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_CACHE_PROCESSOR_H_
+#endif  // KGEN_RUNTIME_CACHE_PROCESSOR_H_

@@ -4,8 +4,8 @@
 //
 // The cost of each operation is independent of how much is in it: growing moves nothing, finding a key rehashes
 // nothing, and a list of a million objects is freed a few hundred at a time with FreeSome().
-#ifndef KGEN_CACHE_LISTED_OBJECTS_H_
-#define KGEN_CACHE_LISTED_OBJECTS_H_
+#ifndef KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_
+#define KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_
 
 #include <cstddef>
 #include <initializer_list>
@@ -78,4 +78,4 @@ class ListedObjects {
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_CACHE_LISTED_OBJECTS_H_
+#endif  // KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_

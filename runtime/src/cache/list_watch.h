@@ -3,8 +3,8 @@
 // ListWatch: the source of a reflector's bytes.
 //
 //   Connection --> ListWatch (path, namespace, tweak of the options) --> Reflector
-#ifndef KGEN_CACHE_LIST_WATCH_H_
-#define KGEN_CACHE_LIST_WATCH_H_
+#ifndef KGEN_RUNTIME_CACHE_LIST_WATCH_H_
+#define KGEN_RUNTIME_CACHE_LIST_WATCH_H_
 
 #include <functional>
 #include <string>
@@ -42,4 +42,4 @@ Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std
 
 }  // namespace kgen::cache
 
-#endif  // KGEN_CACHE_LIST_WATCH_H_
+#endif  // KGEN_RUNTIME_CACHE_LIST_WATCH_H_

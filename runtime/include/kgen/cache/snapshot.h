@@ -1,0 +1,130 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Snapshot<T>: one consistent state of an informer's store, with objects by key and by index.
+//
+//   auto view = pods.Informer().Indexer().Snapshot();
+//   if (auto pod = view.Get({"default", "web-0"})) ...
+//   for (const auto& pod : view.ByIndex("node", "n1")) ...          // agrees with Get() of the same view
+//
+// A snapshot shows all of a transaction or nothing of it; a whole relist is one transaction. Taking one never waits for
+// the writer.
+#ifndef KGEN_CACHE_SNAPSHOT_H_
+#define KGEN_CACHE_SNAPSHOT_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/object_key.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/string.h"
+
+namespace kgen {
+
+// Collects the values of one object for one index. Equal values count once.
+class IndexSink {
+ public:
+  virtual void Add(std::string_view value) = 0;
+
+ protected:
+  ~IndexSink() = default;
+};
+
+namespace cache {
+
+using IndexFunction = std::function<void(const AnyRef& object, IndexSink& sink)>;
+
+class Store;
+
+// One state of a store. Immutable; cheap to copy; keeps every object in it alive.
+//
+// Thread safety: immutable. Never blocks.
+class AnySnapshot {
+ public:
+  AnySnapshot() noexcept = default;  // empty
+
+  AnyRef Get(const ObjectKey& key) const;
+  std::vector<AnyRef> List() const;                                    // in no particular order
+  std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
+  // Empty for an index that does not exist; HasIndex() distinguishes that case.
+  std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
+  std::vector<String> IndexValues(std::string_view index) const;  // sorted
+  bool HasIndex(std::string_view index) const noexcept;
+  std::vector<ObjectKey> Keys() const;
+  std::size_t size() const noexcept;
+  // The snapshot includes all changes up to this resource version; "" before the first list.
+  String version() const;
+  // A newer state of the object could not be decoded; Get() returns the last good one.
+  bool IsStale(const ObjectKey& key) const noexcept;
+
+  class State;
+  explicit AnySnapshot(Shared<const State> state) noexcept;
+  const State& state() const noexcept;  // inside of the library
+  ~AnySnapshot();
+  AnySnapshot(const AnySnapshot&) noexcept;
+  AnySnapshot(AnySnapshot&&) noexcept;
+  AnySnapshot& operator=(AnySnapshot) noexcept;
+
+ private:
+  friend class Store;
+  Shared<const State> state_;
+};
+
+}  // namespace cache
+
+namespace detail {
+cache::AnySnapshot TakeSnapshot(const Shared<cache::Store>& store) noexcept;
+
+template <typename T>
+std::vector<Ref<const T>> TypedRefs(const std::vector<AnyRef>& objects) {
+  std::vector<Ref<const T>> typed;
+  typed.reserve(objects.size());
+  for (const AnyRef& object : objects) typed.push_back(object.As<T>());
+  return typed;
+}
+}  // namespace detail
+
+// AnySnapshot for the objects of one type.
+template <typename T>
+class Snapshot {
+ public:
+  explicit Snapshot(cache::AnySnapshot any) noexcept : any_(std::move(any)) {}
+
+  Ref<const T> Get(const ObjectKey& key) const { return any_.Get(key).template As<T>(); }
+  std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(any_.List()); }
+  std::vector<Ref<const T>> InNamespace(std::string_view namespace_) const {
+    return detail::TypedRefs<T>(any_.InNamespace(namespace_));
+  }
+  std::vector<Ref<const T>> ByIndex(std::string_view index, std::string_view value) const {
+    return detail::TypedRefs<T>(any_.ByIndex(index, value));
+  }
+  std::vector<String> IndexValues(std::string_view index) const { return any_.IndexValues(index); }
+  bool HasIndex(std::string_view index) const noexcept { return any_.HasIndex(index); }
+  std::vector<ObjectKey> Keys() const { return any_.Keys(); }
+  std::size_t size() const noexcept { return any_.size(); }
+  String version() const { return any_.version(); }
+  bool IsStale(const ObjectKey& key) const noexcept { return any_.IsStale(key); }
+  const cache::AnySnapshot& any() const noexcept { return any_; }
+
+ private:
+  cache::AnySnapshot any_;
+};
+
+// A reader's handle to the store of an informer. A value; it may outlive the informer and then shows its last state.
+template <typename T>
+class Indexer {
+ public:
+  explicit Indexer(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
+  kgen::Snapshot<T> Snapshot() const { return kgen::Snapshot<T>(detail::TakeSnapshot(store_)); }
+
+ private:
+  Shared<cache::Store> store_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_SNAPSHOT_H_
