@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: b90dd7bc342e6e64.
+// Of the headers: c7b2766965c34e08.
 
 #endif  // K8S_FINGERPRINT_H_

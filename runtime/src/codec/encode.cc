@@ -53,6 +53,30 @@ class Encoder {
     out_.Char('}');
   }
 
+  // A bare value: an element of a list or map. `kind` as for Struct().
+  void Value(const void* value, const ValueType& type, const KindInfo* kind) {
+    switch (type.kind) {
+      case ValueKind::kBool:
+        return Bool(*static_cast<const bool*>(value));
+      case ValueKind::kInt32:
+        return Integer(*static_cast<const std::int32_t*>(value));
+      case ValueKind::kInt64:
+        return Integer(*static_cast<const std::int64_t*>(value));
+      case ValueKind::kDouble:
+        return Double(*static_cast<const double*>(value));
+      case ValueKind::kStruct:
+        return Struct(value, *type.table, kind);
+      case ValueKind::kBox:
+        return Null();  // no list or map has elements of that kind
+      case ValueKind::kList:
+        return ListOf(value) != nullptr ? List(ListOf(value), *type.element, nullptr) : Null();
+      case ValueKind::kMap:
+        return MapOf(value) != nullptr ? Map(MapOf(value), *type.element) : Null();
+      default:
+        return detail::ValueIsSet(value, type.kind) ? Text(value, type.kind) : Null();
+    }
+  }
+
  private:
   // Tables that have members of these names (Unstructured) write those.
   void Identity(const KindInfo& kind, const TypeTable& table) {
@@ -181,30 +205,6 @@ class Encoder {
     out_.Char('}');
   }
 
-  // A bare value: an element of a list or map.
-  void Value(const void* value, const ValueType& type, const KindInfo* kind) {
-    switch (type.kind) {
-      case ValueKind::kBool:
-        return Bool(*static_cast<const bool*>(value));
-      case ValueKind::kInt32:
-        return Integer(*static_cast<const std::int32_t*>(value));
-      case ValueKind::kInt64:
-        return Integer(*static_cast<const std::int64_t*>(value));
-      case ValueKind::kDouble:
-        return Double(*static_cast<const double*>(value));
-      case ValueKind::kStruct:
-        return Struct(value, *type.table, kind);
-      case ValueKind::kBox:
-        return Null();  // no list or map has elements of that kind
-      case ValueKind::kList:
-        return ListOf(value) != nullptr ? List(ListOf(value), *type.element, nullptr) : Null();
-      case ValueKind::kMap:
-        return MapOf(value) != nullptr ? Map(MapOf(value), *type.element) : Null();
-      default:
-        return detail::ValueIsSet(value, type.kind) ? Text(value, type.kind) : Null();
-    }
-  }
-
   // Values with an unset state of their own, when they are set.
   void Text(const void* value, ValueKind kind) {
     switch (kind) {
@@ -253,6 +253,12 @@ namespace detail {
 void EncodeStruct(const void* object, const TypeTable& table, std::string& out) {
   codec::TextWriter writer;
   Encoder(writer).Struct(object, table, table.kind);
+  writer.AppendTo(out);
+}
+
+void EncodeValue(const void* value, const ValueType& type, std::string& out) {
+  codec::TextWriter writer;
+  Encoder(writer).Value(value, type, nullptr);
   writer.AppendTo(out);
 }
 

@@ -12,11 +12,11 @@ std::string ObjectKey::str() const { return namespace_.empty() ? name.str() : na
 
 Result<ObjectKey> ObjectKey::Parse(std::string_view text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return ObjectKey{.name = text};
+  if (slash == std::string_view::npos) return ClusterWide(text);
   if (text.find('/', slash + 1) != std::string_view::npos) {
     return Fail(Code::kInvalidArgument, "unexpected key format: " + Quoted(text) + " has more than one '/'");
   }
-  return ObjectKey{.namespace_ = text.substr(0, slash), .name = text.substr(slash + 1)};
+  return Namespaced(text.substr(0, slash), text.substr(slash + 1));
 }
 
 std::string GroupVersion::str() const { return group.empty() ? version.str() : group + "/" + version.str(); }

@@ -11,6 +11,8 @@
 
 namespace kgen::widgets {
 
+using kgen::operator<<;
+
 struct Part {
   String name{};
   Optional<Part> child = kAbsent;

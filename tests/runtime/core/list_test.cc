@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ namespace {
 using sample::kLong;
 using sample::Node;
 using sample::Port;
+using sample::Spec;
 using ListTest = sample::CoreTest;
 
 // Nothing is cut in silence.
@@ -104,6 +106,55 @@ TEST_F(ListTest, BecomesPresentFromAnyRangeEvenAnEmptyOne) {
   const List<String> list(some);
   EXPECT_EQ(list, (List<String>{"a", kLong}));
   EXPECT_TRUE(List<String>(std::vector<std::string>()).has_value());
+}
+
+TEST_F(ListTest, TakesVectorsAndSpansByAssignmentAndInInitializers) {
+  const std::vector<std::string> some{"a", kLong};
+  List<String> list;
+  list = some;
+  EXPECT_EQ(list, (List<String>{"a", kLong}));
+  list = std::span(some).subspan(1);
+  EXPECT_EQ(list, (List<String>{kLong}));
+  list = std::vector<std::string>();
+  EXPECT_TRUE(list.has_value());
+  EXPECT_TRUE(list.empty());
+  const Spec spec{.args = some};
+  EXPECT_EQ(spec.args.size(), 2u);
+  static_assert(!std::convertible_to<std::string, List<std::int32_t>>, "text is no list of numbers");
+}
+
+TEST_F(ListTest, ErasesAPositionAndARange) {
+  List<String> list{"a", "b", kLong, "d", "e"};
+  String* next = list.erase(list.begin() + 1);
+  EXPECT_EQ(*next, kLong);
+  next = list.erase(list.begin() + 1, list.begin() + 3);
+  EXPECT_EQ(*next, "e");
+  EXPECT_EQ(list, (List<String>{"a", "e"}));
+  EXPECT_EQ(list.erase(list.begin(), list.begin()), list.begin());
+  list.erase(list.begin(), list.end());
+  EXPECT_TRUE(list.has_value()) << "an emptied list stays present";
+}
+
+TEST_F(ListTest, ErasesWhatAPredicateSelectsAndCountsIt) {
+  List<Port> ports{
+      {.name = "a", .containerPort = 1}, {.name = kLong}, {.name = "b", .containerPort = 2}, {.name = "c"}};
+  EXPECT_EQ(erase_if(ports, [](const Port& port) { return !port.containerPort.has_value(); }), 2u);
+  ASSERT_EQ(ports.size(), 2u);
+  EXPECT_EQ(ports[0].name, "a");
+  EXPECT_EQ(ports[1].name, "b");
+  EXPECT_EQ(erase_if(ports, [](const Port&) { return false; }), 0u);
+  EXPECT_EQ(erase_if(ports, [](const Port&) { return true; }), 2u);
+  EXPECT_TRUE(ports.has_value());
+  List<Port> absent;
+  EXPECT_EQ(erase_if(absent, [](const Port&) { return true; }), 0u);
+  EXPECT_FALSE(absent.has_value());
+}
+
+TEST_F(ListTest, ErasesEqualElements) {
+  List<String> list{"a", kLong, "a", "b"};
+  EXPECT_EQ(erase(list, "a"), 2u);
+  EXPECT_EQ(list, (List<String>{kLong, "b"}));
+  EXPECT_EQ(erase(list, kLong), 1u);
 }
 
 TEST_F(ListTest, KeepsAnElementOfUnsetTextApartFromEmptyText) {

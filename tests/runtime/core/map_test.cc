@@ -307,6 +307,28 @@ TEST_F(MapTest, EqualsAPackedMapWithTheSameEntries) {
 
 // ---- Against std::map. ----
 
+TEST_F(MapTest, ErasesARangeOfPositions) {
+  Map<String> map{{"a", "1"}, {"b", kLong}, {"c", "3"}, {"d", "4"}};
+  const auto next = map.erase(std::next(map.begin()), std::prev(map.end()));
+  EXPECT_EQ(next->first, "d");
+  EXPECT_EQ(Keys(map), (std::vector<std::string>{"a", "d"}));
+  map.erase(map.begin(), map.end());
+  EXPECT_TRUE(map.empty());
+  EXPECT_TRUE(map.has_value()) << "an emptied map stays present";
+}
+
+TEST_F(MapTest, ErasesWhatAPredicateSelectsAndCountsIt) {
+  Map<String> map{{"a", "keep"}, {"b", kLong}, {"c", "keep"}, {"d", kLong}};
+  EXPECT_EQ(erase_if(map, [](const auto& entry) { return entry.second == kLong; }), 2u);
+  EXPECT_EQ(Keys(map), (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(erase_if(map, [](const auto& entry) { return entry.first == "a"; }), 1u);
+  EXPECT_EQ(erase_if(map, [](const auto&) { return true; }), 1u);
+  EXPECT_TRUE(map.has_value());
+  Map<std::int32_t> absent;
+  EXPECT_EQ(erase_if(absent, [](const auto&) { return true; }), 0u);
+  EXPECT_FALSE(absent.has_value());
+}
+
 class MapModelTest : public MapTest, public ::testing::WithParamInterface<std::uint32_t> {};
 
 TEST_P(MapModelTest, BehavesAsAStdMapAndItsReferencesStay) {

@@ -13,11 +13,27 @@ using ObjectKeyTest = sample::CoreTest;
 
 // Contract: informer KT-01.
 TEST_F(ObjectKeyTest, WritesNamespaceAndNameOrTheNameAlone) {
-  EXPECT_EQ((ObjectKey{"default", "web-0"}).str(), "default/web-0");
-  EXPECT_EQ((ObjectKey{.name = "node-1"}).str(), "node-1");
+  EXPECT_EQ(ObjectKey::Namespaced("default", "web-0").str(), "default/web-0");
+  EXPECT_EQ(ObjectKey::ClusterWide("node-1").str(), "node-1");
   std::ostringstream out;
-  out << ObjectKey{"default", "web-0"} << ' ' << ObjectKey{"", "node-1"};
+  out << ObjectKey::Namespaced("default", "web-0") << ' ' << ObjectKey::ClusterWide("node-1");
   EXPECT_EQ(out.str(), "default/web-0 node-1");
+}
+
+// A namespace or a name? Neither, until it is said.
+template <typename... Text>
+concept MakesAKey = requires(Text... text) { ObjectKey{text...}; };
+static_assert(MakesAKey<const char*, const char*> && MakesAKey<String, std::string>);
+static_assert(!MakesAKey<const char*> && !MakesAKey<String> && !MakesAKey<std::string>);
+
+TEST_F(ObjectKeyTest, IsNamespacedOrClusterWideByName) {
+  const ObjectKey pod = ObjectKey::Namespaced("default", "web-0");
+  EXPECT_EQ(pod.namespace_, "default");
+  EXPECT_EQ(pod.name, "web-0");
+  EXPECT_EQ(pod, (ObjectKey{"default", "web-0"}));
+  const ObjectKey node = ObjectKey::ClusterWide("node-1");
+  EXPECT_TRUE(node.namespace_.empty());
+  EXPECT_EQ(node.name, "node-1");
 }
 
 // Contract: informer KT-02.
@@ -52,6 +68,10 @@ TEST_F(ObjectKeyTest, WritesGroupsAsTheApiDoes) {
   EXPECT_EQ((GroupVersionKind{"apps", "v1", "Deployment"}).str(), "apps/v1, Kind=Deployment");
   EXPECT_EQ((GroupVersionResource{"apps", "v1", "deployments"}).str(), "deployments.v1.apps");
   EXPECT_EQ((GroupVersionResource{"", "v1", "pods"}).str(), "pods.v1");
+  std::ostringstream out;
+  out << GroupVersion{"apps", "v1"} << "; " << GroupVersionKind{"", "v1", "Pod"} << "; "
+      << GroupVersionResource{"apps", "v1", "deployments"};
+  EXPECT_EQ(out.str(), "apps/v1; v1, Kind=Pod; deployments.v1.apps");
 }
 
 TEST_F(ObjectKeyTest, ReadsApiVersions) {

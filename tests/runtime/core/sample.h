@@ -13,6 +13,8 @@
 
 namespace kgen::sample {
 
+using kgen::operator<<;
+
 struct Port {
   String name{};
   Optional<std::int32_t> containerPort{};

@@ -44,7 +44,7 @@ class ThrottledObserverTest : public ::testing::Test {
 
   void Refuse(std::string_view informer, const std::string& name) {
     const Error error(Code::kDecode, "no name");
-    const ObjectKey key{.namespace_ = "default", .name = name};
+    const ObjectKey key = ObjectKey::Namespaced("default", name);
     throttled_->OnObjectRefused({.informer = informer, .key = &key, .error = &error});
   }
   void Fail(std::string_view informer, const Error& error, int attempt = 1) {
@@ -88,7 +88,7 @@ TEST_F(ThrottledObserverTest, TellsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) 
 }
 
 TEST_F(ThrottledObserverTest, CountsEachInformerAndObjectsAndFieldsByThemselves) {
-  const ObjectKey key{.namespace_ = "default", .name = "a"};
+  const ObjectKey key = ObjectKey::Namespaced("default", "a");
   for (int i = 0; i < 3; ++i) {
     Refuse("pods", "a");
     Refuse("services", "a");
@@ -117,7 +117,7 @@ TEST_F(ThrottledObserverTest, TellsOfWhatItHasCountedWhenItIsClosed) {
 TEST_F(ThrottledObserverTest, WritesWarningsToStandardErrorWhenThereIsNoObserver) {
   ForwardTo({});
   const Error forbidden = Error(Code::kForbidden, "pods is forbidden").With("watch pods");
-  const ObjectKey key{.namespace_ = "default", .name = "web-0"};
+  const ObjectKey key = ObjectKey::Namespaced("default", "web-0");
   EXPECT_EQ(Written([&] {
               Fail("pods", forbidden, 3);
               Refuse("services", "api");

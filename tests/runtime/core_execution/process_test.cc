@@ -54,7 +54,7 @@ using ::testing::ExitedWithCode;
 
 [[noreturn]] void Observe() {
   const Error error(Code::kUnavailable, "connection refused\nreally");
-  const ObjectKey key{.namespace_ = "default", .name = "web-0"};
+  const ObjectKey key = ObjectKey::Namespaced("default", "web-0");
   StderrObserver()->OnListOrWatchFailed({.informer = "pods", .error = &error, .attempt = 3, .retry_in = 1600ms});
   StderrObserver()->OnFieldRefused(
       {.informer = "pods", .key = &key, .path = "spec.replicas", .message = "not a number"});

@@ -27,6 +27,9 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::apps::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // `controllerrevisions` of apps/v1, namespaced.
 struct ControllerRevision {
   // Name, namespace, labels and the rest that every object has.

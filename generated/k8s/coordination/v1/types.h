@@ -26,6 +26,9 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::coordination::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // In the reference: `io.k8s.api.coordination.v1.LeaseSpec`.
 struct LeaseSpec {
   // Optional.

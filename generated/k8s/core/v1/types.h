@@ -26,6 +26,9 @@ namespace v1 = ::kgen::meta::v1;
 
 namespace k8s::core::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // In the reference: `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
 struct AWSElasticBlockStoreVolumeSource {
   // Optional.

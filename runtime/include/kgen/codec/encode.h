@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Tables into JSON.
+// Tables into JSON and YAML.
 //
 // Order: apiVersion, kind (of kinds, from the table), then the members in table order, then the unknown ones as they
 // came. Equal values give the same JSON value. Absent is not written. What was decoded and not assigned goes back as it
@@ -13,14 +13,17 @@
 
 #include <string>
 
+#include "kgen/core/json.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"
 
 namespace kgen {
 
 namespace detail {
-void EncodeStruct(const void* object, const TypeTable& table, std::string& out);  // appends
-}
+// Both append. A value in its unset state is `null`.
+void EncodeStruct(const void* object, const TypeTable& table, std::string& out);
+void EncodeValue(const void* value, const ValueType& type, std::string& out);
+}  // namespace detail
 
 // Compact JSON.
 template <detail::HasTable T>
@@ -30,6 +33,20 @@ std::string Encode(const T& value) {
   return out;
 }
 std::string Encode(const AnyRef& object);  // "null" for a null one
+
+namespace detail {
+std::string EncodeStructYaml(const void* object, const TypeTable& table);
+}
+
+// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above; it ends with a line end.
+// What has no YAML form (a member that came twice, text that is not UTF-8) comes as JSON, which YAML readers accept or
+// refuse for the same reason.
+template <detail::HasTable T>
+std::string EncodeYaml(const T& value) {
+  return detail::EncodeStructYaml(&value, T::kTable);
+}
+std::string EncodeYaml(const AnyRef& object);
+std::string EncodeYaml(const Json& value);  // "" when unset
 
 // The same value with sorted keys at every level, no insignificant space, and each number in one spelling: two
 // objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A document tree with marks: YAML and JSON text in, nodes that know where they stood out.
+// A document tree with marks: YAML and JSON text in, nodes that know where they stood out; and trees back into text.
 //
-// Serves the two places that read what people write: the generator (CRDs, API documents) and the kubeconfig reader.
-// Both must point at the line that is wrong, so each node carries line and column. API objects do not travel this way;
-// they go through the table codec.
+// Serves the places that read what people write: the generator (CRDs, API documents), the kubeconfig reader and
+// ApplyFile. They must point at the line that is wrong, so each node carries line and column. API objects do not travel
+// this way; they go through the table codec.
 //
 //   text --Parse()--> Stream (owns everything) --documents()--> Node --Find()/items()--> Node ...
 //
@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +50,10 @@ enum class Kind : std::uint8_t { kNull, kBool, kInt, kFloat, kString, kList, kMa
 
 // "a string", "a list", ...: for messages of the form "expected a map, found a string".
 std::string_view Describe(Kind kind) noexcept;
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Kind kind) {
+  return os << Describe(kind);
+}
 
 struct Entry;
 
@@ -172,6 +177,11 @@ struct JsonOptions {
   bool sort_keys = false;
 };
 std::string ToJson(const Node& node, const JsonOptions& options = {});
+
+// Block-style YAML of a tree, as kubectl prints it: keys in source order, text of several lines as a literal block, and
+// quotes around whatever would be read as something else without them (`"yes"`, `"1.0"`, `"0x1F"`, `"null"`, dates).
+// Reading it gives an equal tree. Ends with a line end. For a Node of Parse(); it allocates and cannot fail otherwise.
+std::string ToYaml(const Node& node);
 
 // Appends `text` as a JSON string literal with quotes, escaping only what JSON requires.
 void AppendJsonString(std::string_view text, std::string& out);

@@ -12,6 +12,7 @@
 #ifndef KGEN_CORE_JSON_H_
 #define KGEN_CORE_JSON_H_
 
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -48,6 +49,8 @@ class Json {
   // member and from the unset state. Text that is not JSON, or nested deeper than 1024, equals itself only. Cost: that
   // of comparing bytes when the texts are spelled alike, else O(n log n).
   friend bool operator==(const Json& a, const Json& b) noexcept;
+
+  friend std::ostream& operator<<(std::ostream& os, const Json& json);  // the text, or "absent"
 
  private:
   String text_;

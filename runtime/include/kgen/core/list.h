@@ -19,7 +19,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <new>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -68,14 +70,17 @@ class List {
 
   constexpr List() noexcept = default;  // absent
   List(std::initializer_list<T> items) : List(items.begin(), items.end()) {}
-  // Copies any other range of values that convert to T, a std::vector for instance; present even when it is empty.
+  // Copies any other range of values that convert to T, a std::vector or std::span for instance; present even when it
+  // is empty. Text is a range of characters, but nobody means that without saying so.
   template <typename Range>
     requires(!std::same_as<std::remove_cvref_t<Range>, List> &&
              requires(const Range& r) {
                { *r.begin() } -> detail::ElementLike<T>;
                r.end();
              })
-  explicit List(const Range& range) : List(range.begin(), range.end()) {
+  explicit(std::convertible_to<const Range&, std::string_view>)
+      List(const Range& range)  // NOLINT(google-explicit-constructor)
+      : List(range.begin(), range.end()) {
     if (block_ == nullptr) emplace();
   }
   template <typename Iterator, typename Sentinel>
@@ -197,6 +202,34 @@ class List {
 template <typename T>
 bool operator==(const List<T>& a, const List<T>& b) noexcept {
   return detail::EqualList(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
+}
+
+// As std::erase_if and std::erase for a vector: what is erased is counted, and a present list stays present.
+template <typename T, typename Predicate>
+std::size_t erase_if(List<T>& list, Predicate predicate) {
+  T* kept = list.begin();
+  for (T* item = kept; item != list.end(); ++item) {
+    if (predicate(std::as_const(*item))) continue;
+    if (kept != item) *kept = std::move(*item);
+    ++kept;
+  }
+  const std::size_t erased = static_cast<std::size_t>(list.end() - kept);
+  list.erase(kept, list.end());
+  return erased;
+}
+template <typename T, typename U = T>
+std::size_t erase(List<T>& list, const U& value) {
+  return kgen::erase_if(list, [&](const T& item) { return item == value; });
+}
+
+// As YAML; "absent" for an absent one. PrintTo is for GoogleTest, which would print a container in its own way.
+template <typename T>
+std::ostream& operator<<(std::ostream& os, const List<T>& list) {
+  return detail::PrintValue(os, &list, kTypeOf<List<T>>);
+}
+template <typename T>
+void PrintTo(const List<T>& list, std::ostream* os) {
+  *os << list;
 }
 
 }  // namespace kgen

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
 #include <string_view>
 #include <type_traits>
@@ -220,9 +221,14 @@ class Map {
     detail::MapErase(block_, i, kTypeOf<T>);
     return 1;
   }
-  iterator erase(iterator position) {
+  // Both return the position after what was erased.
+  iterator erase(const_iterator position) {
     detail::MapErase(block_, position.index_, kTypeOf<T>);
-    return position;
+    return {block_, position.index_};
+  }
+  iterator erase(const_iterator first, const_iterator last) {
+    for (std::size_t i = last.index_; i > first.index_; --i) detail::MapErase(block_, i - 1, kTypeOf<T>);
+    return {block_, first.index_};
   }
   void clear() noexcept {  // a present map stays present
     if (block_ != nullptr) detail::MapClear(block_, kTypeOf<T>);
@@ -246,6 +252,31 @@ class Map {
 template <typename T>
 bool operator==(const Map<T>& a, const Map<T>& b) noexcept {
   return detail::EqualMap(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
+}
+
+// As std::erase_if for a std::map: what is erased is counted, and a present map stays present.
+template <typename T, typename Predicate>
+std::size_t erase_if(Map<T>& map, Predicate predicate) {
+  const std::size_t before = map.size();
+  for (auto it = map.end(); it != map.begin();) {  // from the end, so that less has to move
+    --it;
+    if (predicate(std::as_const(*it))) it = map.erase(it);
+  }
+  return before - map.size();
+}
+
+// As YAML; "absent" for an absent one. PrintTo is for GoogleTest, which would print a container in its own way.
+template <typename T>
+std::ostream& operator<<(std::ostream& os, const Map<T>& map) {
+  return detail::PrintValue(os, &map, kTypeOf<Map<T>>);
+}
+template <typename T>
+std::ostream& operator<<(std::ostream& os, const MapEntry<T>& entry) {
+  return detail::PrintEntry(os, &entry, kTypeOf<T>);
+}
+template <typename T>
+void PrintTo(const Map<T>& map, std::ostream* os) {
+  *os << map;
 }
 
 }  // namespace kgen

@@ -46,6 +46,9 @@ inline constexpr bool kArrowOnTemporaries = true;
 #else
 inline constexpr bool kArrowOnTemporaries = false;
 #endif
+// The reason as the compiler's message shows it.
+template <typename T>
+concept NameTheTemporaryFirstBecauseItEndsBeforeTheLoop = !kArrowOnTemporaries;
 
 // Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread, and any other
 // thread may free it. Memory that is free goes back to the system in spans of 64 KiB, at most one in each Free().

@@ -9,17 +9,29 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kgen/core/result.h"
 #include "kgen/core/string.h"
 
 namespace kgen {
 
-// Namespace and name of an object; the namespace is empty for cluster-scoped ones: `{"default", "web-0"}`, `{.name =
-// "node-1"}` (and not {"node-1"}, which would be a namespace). The key of every store. UIDs are no part of it.
+// Namespace and name of an object; the namespace is empty for cluster-scoped ones. The key of every store. UIDs are no
+// part of it.
+//
+//   ObjectKey::Namespaced("default", "web-0"), or {"default", "web-0"}
+//   ObjectKey::ClusterWide("node-1")                       {"node-1"} does not compile
 struct ObjectKey {
   String namespace_{};
   String name{};
+
+  ObjectKey() noexcept = default;
+  ObjectKey(String of_namespace, String of_name) noexcept
+      : namespace_(std::move(of_namespace)), name(std::move(of_name)) {}
+  static ObjectKey Namespaced(String of_namespace, String of_name) noexcept {
+    return ObjectKey(std::move(of_namespace), std::move(of_name));
+  }
+  static ObjectKey ClusterWide(String of_name) noexcept { return ObjectKey(String(), std::move(of_name)); }
 
   // "namespace/name", or "name".
   std::string str() const;
@@ -44,6 +56,10 @@ struct GroupVersion {
   std::string str() const;  // "apps/v1", "v1": what stands in apiVersion
   static Result<GroupVersion> Parse(std::string_view api_version);
   friend bool operator==(const GroupVersion&, const GroupVersion&) = default;
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const GroupVersion& names) {
+    return os << names.str();
+  }
 };
 
 struct GroupVersionKind {
@@ -52,6 +68,10 @@ struct GroupVersionKind {
   String kind{};
   std::string str() const;  // "apps/v1, Kind=Deployment"
   friend bool operator==(const GroupVersionKind&, const GroupVersionKind&) = default;
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const GroupVersionKind& names) {
+    return os << names.str();
+  }
 };
 
 struct GroupVersionResource {
@@ -60,6 +80,10 @@ struct GroupVersionResource {
   String resource{};        // the plural, as in URLs
   std::string str() const;  // "deployments.v1.apps", "pods.v1"
   friend bool operator==(const GroupVersionResource&, const GroupVersionResource&) = default;
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const GroupVersionResource& names) {
+    return os << names.str();
+  }
 };
 
 }  // namespace kgen

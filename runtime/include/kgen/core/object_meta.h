@@ -20,6 +20,8 @@
 
 namespace kgen::meta::v1 {
 
+using kgen::operator<<;
+
 // An object that owns this one; when it is deleted, this one is garbage.
 struct OwnerReference {
   String name{};

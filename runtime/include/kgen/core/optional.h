@@ -95,9 +95,15 @@ class Optional<T> {
   friend constexpr bool operator==(Optional a, T b) noexcept { return a.has_ && a.value_ == b; }
   friend constexpr bool operator==(Optional a, Absent) noexcept { return !a.has_; }
 
-  template <typename Char, typename Traits>
-  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& os, const Optional& o) {
-    return os << o.value_;
+  // The value, with true and false for bool; "absent" when there is none.
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Optional o) {
+    if (!o.has_) return os << "absent";
+    if constexpr (std::same_as<T, bool>) {
+      return os << (o.value_ ? "true" : "false");
+    } else {
+      return os << o.value_;
+    }
   }
 
  private:
@@ -157,7 +163,7 @@ class Optional<T> {
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return block_ != nullptr ? Object() : detail::Empty<T>(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return &**this; }
   const T* operator->() const&&
-    requires(!detail::kArrowOnTemporaries)
+    requires detail::NameTheTemporaryFirstBecauseItEndsBeforeTheLoop<T>
   = delete;
   // Non-const access creates on demand; what stays empty counts as absent.
   T& operator*() KGEN_LIFETIMEBOUND {
@@ -191,6 +197,13 @@ template <typename T>
   requires(!std::is_arithmetic_v<T>)
 bool operator==(const Optional<T>& a, Absent) noexcept {
   return !a.has_value();
+}
+
+// The struct as YAML, or "absent".
+template <typename T>
+  requires(!std::is_arithmetic_v<T>)
+std::ostream& operator<<(std::ostream& os, const Optional<T>& o) {
+  return detail::PrintStruct(os, o.has_value() ? detail::BlockAccess::Of(o)->object() : nullptr, T::kTable);
 }
 
 static_assert(sizeof(Optional<bool>) == 2 && sizeof(Optional<std::int32_t>) == 8 && sizeof(Optional<double>) == 16);

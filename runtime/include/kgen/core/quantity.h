@@ -9,6 +9,7 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -51,6 +52,8 @@ class Quantity {
   }
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept { return Compare(a, b); }
 
+  friend std::ostream& operator<<(std::ostream& os, const Quantity& quantity);  // the text, or "absent"
+
  private:
   friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   static std::strong_ordering Compare(const Quantity& a, const Quantity& b) noexcept;
@@ -79,6 +82,8 @@ class IntOrString {
   // Integers by value, however they are spelled (`80`, `8e1`).
   friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept;
 
+  friend std::ostream& operator<<(std::ostream& os, const IntOrString& v);  // either, as text, or "absent"
+
  private:
   friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
   String text_;  // an integer is inline text with a tag of its own (0x80 + size + 1), as the server spelled it
@@ -104,6 +109,8 @@ class Bytes {
   friend bool operator==(const Bytes& a, const Bytes& b) noexcept {
     return a.has_value() == b.has_value() && a.base64_ == b.base64_;
   }
+
+  friend std::ostream& operator<<(std::ostream& os, const Bytes& bytes);  // the base64 text, or "absent"
 
  private:
   friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)

@@ -18,6 +18,7 @@
 #define KGEN_CORE_REF_H_
 
 #include <cstddef>
+#include <iosfwd>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -95,6 +96,9 @@ class AnyRef {
   detail::ObjectBlock* block_ = nullptr;
 };
 
+// The object as YAML, "null" for a null one. Serves Ref<const T> too. Compiled in the codec layer, see type_table.h.
+std::ostream& operator<<(std::ostream& os, const AnyRef& object);
+
 // A shared immutable T. As AnyRef, with the type.
 template <typename T>
 class Ref<const T> {
@@ -108,7 +112,7 @@ class Ref<const T> {
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return *get(); }
   const T* operator->() const& noexcept KGEN_LIFETIMEBOUND { return get(); }
   const T* operator->() const&&
-    requires(!detail::kArrowOnTemporaries)
+    requires detail::NameTheTemporaryFirstBecauseItEndsBeforeTheLoop<T>
   = delete;
   const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.

@@ -60,6 +60,10 @@ enum class Code : std::uint8_t {
 
 // "NotFound", as in Status.reason where there is such a reason.
 std::string_view ToString(Code code) noexcept;
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Code code) {
+  return os << ToString(code);
+}
 
 // One failure: a code, a message, the server's Status if it sent one, and what was being done, outermost first.
 //
@@ -110,6 +114,18 @@ class [[nodiscard]] Error {
 
 template <typename T>
 using Result = std::expected<T, Error>;
+
+// The value, or "error: " and the whole message. A value that cannot be printed is just "a value".
+template <typename T, typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
+                                             const std::expected<T, Error>& result) {
+  if (!result) return os << "error: " << result.error();
+  if constexpr (requires { os << *result; }) {
+    return os << *result;
+  } else {
+    return os << (std::is_void_v<T> ? "success" : "a value");
+  }
+}
 
 inline std::unexpected<Error> Fail(Code code, std::string_view message) {
   return std::unexpected<Error>(Error(code, message));

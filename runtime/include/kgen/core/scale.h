@@ -17,6 +17,8 @@
 
 namespace kgen::autoscaling::v1 {
 
+using kgen::operator<<;
+
 // The desired number of replicas.
 struct ScaleSpec {
   Optional<std::int32_t> replicas{};  // servers omit a 0

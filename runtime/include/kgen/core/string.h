@@ -211,6 +211,9 @@ struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
   static void SetBytes(String& s, const char* bytes) noexcept { std::memcpy(s.bytes_, bytes, sizeof s.bytes_); }
 };
 
+// For GoogleTest, which would print a list of characters: the text in quotes, or "absent" when unset.
+void PrintTo(const String& text, std::ostream* os);
+
 }  // namespace kgen
 
 template <>

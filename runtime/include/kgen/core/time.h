@@ -18,6 +18,7 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -100,6 +101,8 @@ class Time {
     return a.has_value() != b.has_value() ? a.has_value() <=> b.has_value() : a.word_.micros() <=> b.word_.micros();
   }
 
+  friend std::ostream& operator<<(std::ostream& os, const Time& time);  // the text, or "absent"
+
  private:
   friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
   detail::TimeWord word_;
@@ -125,6 +128,8 @@ class MicroTime {
   friend std::strong_ordering operator<=>(const MicroTime& a, const MicroTime& b) noexcept {
     return a.has_value() != b.has_value() ? a.has_value() <=> b.has_value() : a.word_.micros() <=> b.word_.micros();
   }
+
+  friend std::ostream& operator<<(std::ostream& os, const MicroTime& time);  // the text, or "absent"
 
  private:
   friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
@@ -155,6 +160,8 @@ class Duration {
   friend bool operator==(const Duration& a, const Duration& b) noexcept {
     return a.has_value() == b.has_value() && a.value() == b.value();
   }
+
+  friend std::ostream& operator<<(std::ostream& os, const Duration& duration);  // the text, or "absent"
 
  private:
   friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iosfwd>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -194,7 +195,21 @@ const T& Empty() noexcept {
 template <typename T>
 concept HasTable = requires { T::kTable; };
 
+// Values as YAML, without a line end after the last line; "absent" for null, and for a value in its unset state. They
+// are compiled in the codec layer, whose encoder they use, so a program that prints links kgen::codec.
+std::ostream& PrintStruct(std::ostream& os, const void* object, const TypeTable& table);
+std::ostream& PrintValue(std::ostream& os, const void* value, const ValueType& type);
+std::ostream& PrintEntry(std::ostream& os, const void* entry, const ValueType& type);  // of a map
+
 }  // namespace detail
+
+// Any struct with a table as YAML; absent members are not printed. Namespaces that hold such structs name this with a
+// using-declaration, since argument-dependent lookup does not reach from there to here.
+template <detail::HasTable T>
+std::ostream& operator<<(std::ostream& os, const T& object) {
+  return detail::PrintStruct(os, &object, T::kTable);
+}
+
 }  // namespace kgen
 
 #endif  // KGEN_CORE_TYPE_TABLE_H_

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: e354fe8f22aee451.
+// Of the headers: 16d4754272f22620.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -21,6 +21,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace acme::shop::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // Order is what a customer wants, and how far the shop has got with it.
 struct Order {
   struct Spec {

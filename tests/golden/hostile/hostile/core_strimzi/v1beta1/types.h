@@ -20,6 +20,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::core_strimzi::v1beta1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // `events` of core.strimzi.example/v1beta1, namespaced.
 struct Event {
   // Name, namespace, labels and the rest that every object has.

@@ -21,6 +21,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::default_::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // Closes */ a comment, /* opens one, ends in a backslash \ .
 struct Client {
   struct Spec {

@@ -20,6 +20,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::default_::v1_2_3 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // `clients` of default.example.com/v1-2-3, not served.
 struct Client {
   // Name, namespace, labels and the rest that every object has.

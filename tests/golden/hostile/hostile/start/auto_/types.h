@@ -20,6 +20,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::start::auto_ {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // `starts` of start.example.com/auto, of the whole cluster.
 struct Start {
   struct Spec {

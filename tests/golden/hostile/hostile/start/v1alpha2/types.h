@@ -21,6 +21,9 @@ static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs
 
 namespace hostile::start::v1alpha2 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 // `oldies` of start.example.com/v1alpha2, namespaced.
 struct Oldie {
   struct Spec {
