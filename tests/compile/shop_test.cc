@@ -6,6 +6,7 @@
 #include <acme/shop/v1/types.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <type_traits>
 
@@ -50,6 +51,18 @@ TEST(Order, ReadsAsItsTypesSay) {
   EXPECT_TRUE(order.spec->template_.has_value());
   EXPECT_FALSE(order.spec->voucher.has_value());
   EXPECT_EQ(order.status->availableReplicas, 0);
+}
+
+TEST(Order, PrintsAsYamlOnStreamsAndInGoogleTest) {
+  const Order order{.metadata = {.name = "first"}, .spec = OrderSpec{.item = "yes", .quantity = 2}};
+  const std::string yaml =
+      "apiVersion: shop.example.com/v1\nkind: Order\nmetadata:\n  name: first\nspec:\n  item: \"yes\"\n  quantity: 2";
+  std::ostringstream out;
+  out << order;
+  EXPECT_EQ(out.str(), yaml);
+  EXPECT_EQ(::testing::PrintToString(order), yaml);
+  EXPECT_EQ(::testing::PrintToString(*order.spec), "item: \"yes\"\nquantity: 2") << "a nested type";
+  EXPECT_EQ(::testing::PrintToString(order.status), "absent");
 }
 
 TEST(Order, IsMadeWithDesignatedInitializers) {

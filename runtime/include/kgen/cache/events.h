@@ -9,10 +9,14 @@
 #ifndef KGEN_CACHE_EVENTS_H_
 #define KGEN_CACHE_EVENTS_H_
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
@@ -60,14 +64,88 @@ struct Deleted {
   String version{};
 };
 
+namespace detail {
+
+template <typename Event>
+inline constexpr int kHandlerMember = 0;
+template <typename T>
+inline constexpr int kHandlerMember<Added<T>> = 1;
+template <typename T>
+inline constexpr int kHandlerMember<Updated<T>> = 2;
+template <typename T>
+inline constexpr int kHandlerMember<Deleted<T>> = 3;
+
+// One function of a handler; move-only. It accepts anything, so that a function of another signature is refused with a
+// sentence and not as an initializer without a conversion. (Every program with a handler compiles this, which is why
+// it has no std::move_only_function inside: that takes longer.)
+template <typename Event>
+class HandlerFunction {
+ public:
+  HandlerFunction() noexcept = default;
+  HandlerFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+  template <typename F>
+    requires(!std::same_as<std::remove_cvref_t<F>, HandlerFunction>)
+  HandlerFunction(F&& function) {  // NOLINT(google-explicit-constructor): a lambda stands in an initializer
+    using Function = std::decay_t<F>;
+    constexpr bool kFits = requires(Function& f, const Event& event) { f(event); };
+    constexpr int kMember = kHandlerMember<Event>;
+    static_assert(kFits || kMember != 1, "EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`");
+    static_assert(kFits || kMember != 2,
+                  "EventHandler<T>::on_update is a function that takes `const kgen::Updated<T>&`");
+    static_assert(kFits || kMember != 3,
+                  "EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`");
+    if constexpr (kFits) {
+      if constexpr (std::is_class_v<Function> && !std::is_empty_v<Function> && requires { function == nullptr; }) {
+        if (function == nullptr) return;  // an empty std::function
+      }
+      function_ = new Function(static_cast<F&&>(function));
+      call_ = &Call<Function>;
+      destroy_ = &Destroy<Function>;
+    }
+  }
+  HandlerFunction(HandlerFunction&& other) noexcept { Swap(other); }
+  HandlerFunction& operator=(HandlerFunction&& other) noexcept {
+    HandlerFunction moved(static_cast<HandlerFunction&&>(other));
+    Swap(moved);
+    return *this;
+  }
+  ~HandlerFunction() {
+    if (destroy_ != nullptr) destroy_(function_);
+  }
+
+  explicit operator bool() const noexcept { return call_ != nullptr; }
+  void operator()(const Event& event) { call_(function_, event); }
+
+ private:
+  template <typename Function>
+  static void Call(void* function, const Event& event) {
+    (*static_cast<Function*>(function))(event);
+  }
+  template <typename Function>
+  static void Destroy(void* function) noexcept {
+    delete static_cast<Function*>(function);
+  }
+  void Swap(HandlerFunction& other) noexcept {
+    std::swap(function_, other.function_);
+    std::swap(call_, other.call_);
+    std::swap(destroy_, other.destroy_);
+  }
+
+  void* function_ = nullptr;
+  void (*call_)(void*, const Event&) = nullptr;
+  void (*destroy_)(void*) noexcept = nullptr;
+};
+
+}  // namespace detail
+
 // The functions of one registration. Any may be empty. They are called one after the other, in the order of the cache's
 // changes, on a thread that may block, never on the I/O thread. An exception goes to the observer, and the event counts
 // as handled.
 template <typename T>
 struct EventHandler {
-  std::move_only_function<void(const Added<T>&)> on_add{};
-  std::move_only_function<void(const Updated<T>&)> on_update{};
-  std::move_only_function<void(const Deleted<T>&)> on_delete{};
+  detail::HandlerFunction<Added<T>> on_add{};
+  detail::HandlerFunction<Updated<T>> on_update{};
+  detail::HandlerFunction<Deleted<T>> on_delete{};
 };
 
 // The same without a type, inside the pipeline.

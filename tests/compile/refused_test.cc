@@ -1,0 +1,94 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What must not compile, and the sentence that says why: each program is given to the compiler of this build, beside
+// one that differs by the mistake alone and does compile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "kgen/core/memory.h"
+
+namespace {
+
+using ::testing::HasSubstr;
+
+class RefusedTest : public ::testing::Test {
+ protected:
+  // What the compiler says of a function body with a pod informer and a Get() that returns a Ref<const Pod>. Empty when
+  // it compiles.
+  static std::string Compile(std::string_view body) {
+    const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
+    std::ofstream(source) << R"(#include <kgen/cache/shared_informer.h>
+#include <k8s/core/v1/types.h>
+#include <vector>
+using k8s::core::v1::Node;
+using k8s::core::v1::Pod;
+kgen::Ref<const Pod> Get();
+void Try(const kgen::SharedInformer<Pod>& informer) {
+  (void)informer;
+)" << body << "\n}\n";
+    const std::string command = std::string(KGEN_TEST_CXX " -std=c++23 -fsyntax-only -I" KGEN_TEST_SOURCE_DIR
+                                                          "/runtime/include -I" KGEN_TEST_SOURCE_DIR "/generated ") +
+                                source + " 2>&1";
+    std::string output;
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    if (pipe == nullptr) return "popen failed";
+    char piece[4096];
+    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) output.append(piece, n);
+    const int status = ::pclose(pipe);
+    std::filesystem::remove(source);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    return output.empty() ? "the compiler failed" : output;
+  }
+};
+
+TEST_F(RefusedTest, HandlersOfTheRightSignatureCompile) {
+  EXPECT_EQ(Compile(R"(
+  auto a = informer.AddEventHandler({
+      .on_add = [](const kgen::Added<Pod>&) {},
+      .on_update = [](const auto& e) { (void)e.before; },
+      .on_delete = [n = std::vector<int>()](kgen::Deleted<Pod>) mutable { n.clear(); },
+  });
+  auto b = informer.AddEventHandler({.on_delete = nullptr});
+)"),
+            "");
+}
+
+TEST_F(RefusedTest, AHandlerOfAnotherEventIsToldItsMemberAndType) {
+  EXPECT_THAT(Compile("auto a = informer.AddEventHandler({.on_add = [](const kgen::Updated<Pod>&) {}});"),
+              HasSubstr("EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`"));
+  EXPECT_THAT(Compile("auto a = informer.AddEventHandler({.on_update = [](const Pod&) {}});"),
+              HasSubstr("EventHandler<T>::on_update is a function that takes `const kgen::Updated<T>&`"));
+  EXPECT_THAT(Compile("auto a = informer.AddEventHandler({.on_delete = [](const kgen::Deleted<Node>&) {}});"),
+              HasSubstr("EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`"));
+}
+
+TEST_F(RefusedTest, AHandlerThatWouldChangeTheEventIsToldTheType) {
+  const std::string said = Compile("auto a = informer.AddEventHandler({.on_add = [](kgen::Added<Pod>&) {}});");
+  EXPECT_THAT(said, HasSubstr("on_add is a function that takes `const kgen::Added<T>&`"));
+}
+
+TEST_F(RefusedTest, ArrowOnATemporaryNamesItsReason) {
+  EXPECT_EQ(Compile("auto pod = Get(); (void)pod->metadata.name;"), "");
+  const std::string said = Compile("(void)Get()->metadata.name;");
+  if (kgen::detail::kArrowOnTemporaries) {
+    EXPECT_EQ(said, "") << "this compiler keeps temporaries alive";
+  } else {
+    EXPECT_THAT(said, HasSubstr("NameTheTemporaryFirstBecauseItEndsBeforeTheLoop"));
+  }
+}
+
+TEST_F(RefusedTest, AKeyOfOneTextIsNeitherNamespacedNorClusterWide) {
+  EXPECT_EQ(Compile(R"(kgen::ObjectKey key = kgen::ObjectKey::ClusterWide("node-1"); key = {"default", "web-0"};)"),
+            "");
+  EXPECT_THAT(Compile(R"(kgen::ObjectKey key{"node-1"};)"), HasSubstr("ObjectKey"));
+}
+
+}  // namespace
