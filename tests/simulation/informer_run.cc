@@ -72,6 +72,9 @@ class InformerRun {
                           .singular = std::string(kind.singular),
                           .kind = std::string(kind.kind),
                           .list_kind = std::string(kind.list_kind)});
+    // Before the first recorded state: every version from there on is a change of a sample.
+    for (const char* name : kNamespaces) Must(cluster_.Add(testing::MinimalObject("v1", "Namespace", "", name)));
+    cluster_.Compact();
     states_[cluster_.resource_version()] = {};
   }
 

@@ -73,6 +73,13 @@ ApiError MethodNotAllowed() {
           .details = json::object()};
 }
 
+ApiError Forbidden(const ResourceInfo& resource, std::string_view name, std::string_view why) {
+  return {.code = 403,
+          .reason = "Forbidden",
+          .message = Qualified(resource) + " " + Quoted(name) + " is forbidden: " + std::string(why),
+          .details = Details(resource, name, resource.plural)};
+}
+
 ApiError InternalError(std::string_view why) {
   return {.code = 500,
           .reason = "InternalError",

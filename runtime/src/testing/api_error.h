@@ -39,6 +39,7 @@ ApiError UnknownPath();  // "the server could not find the requested resource"
 ApiError AlreadyExists(const ResourceInfo& resource, std::string_view name);
 ApiError Conflict(const ResourceInfo& resource, std::string_view name, std::string_view why);
 ApiError MethodNotAllowed();
+ApiError Forbidden(const ResourceInfo& resource, std::string_view name, std::string_view why);
 ApiError InternalError(std::string_view why);
 ApiError UnsupportedMediaType(std::string_view why);
 ApiError Expired(std::string message);

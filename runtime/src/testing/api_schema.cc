@@ -268,8 +268,10 @@ void ApiServer::InstallCrd(const ObjectRef& crd) {
 void ApiServer::RemoveCrd(const ObjectRef& crd) {
   Resource* resource = store_.Find(TextAt(crd->value, "spec.group"), TextAt(crd->value, "spec.names.plural"));
   if (resource == nullptr || !resource->custom) return;
-  for (const ObjectRef& object : store_.List(*resource, "", store_.resource_version()))
+  for (const ObjectRef& object : store_.List(*resource, "", store_.resource_version())) {
     store_.Remove(*resource, object);
+    FinishNamespace(object->namespace_);
+  }
   for (const Shared<WatchStream>& watch : std::vector(watches_)) {
     if (watch->resource != resource) continue;
     EndWatch(*watch, /*cut=*/false);

@@ -85,6 +85,11 @@ std::string TextAt(const json& object, std::string_view path) {
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+bool HasFinalizers(const json& object) {
+  const json* finalizers = FindPath(object, "metadata.finalizers");
+  return finalizers != nullptr && finalizers->is_array() && !finalizers->empty();
+}
+
 Reply JsonReply(int status, std::string body) {
   Reply reply;
   reply.status = status;
@@ -119,6 +124,7 @@ ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
       store_(options.history) {
   store_.on_event = [this](const Resource& resource, const StoreEvent& event) { OnEvent(resource, event); };
   AddBuiltIns();
+  AddInitialObjects();
 }
 
 void ApiServer::AddBuiltIns() {
@@ -354,6 +360,7 @@ ApiResult<void> ApiServer::Add(std::string_view text) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   auto call = CallFor(object);
   if (!call) return Refuse(call.error());
+  CreateNamespace(call->namespace_);
   const auto created = CreateObject(*call, std::move(object), /*keep_status=*/true);
   if (!created) return Refuse(created.error());
   return {};
@@ -428,7 +435,9 @@ void ApiServer::AddResource(ResourceInfo info) {
                    [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
   }
   if (info.list_kind.empty()) info.list_kind = info.kind + "List";
-  store_.AddResource(std::move(info)).custom = true;
+  Resource& resource = store_.AddResource(std::move(info));
+  resource.custom = true;
+  resource.compacted = std::max(resource.compacted, store_.resource_version());
 }
 
 std::uint64_t ApiServer::resource_version() const {

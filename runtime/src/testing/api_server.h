@@ -8,6 +8,7 @@
 //   api_server.cc     requests: parsing, faults, dispatch
 //   api_reads.cc      get, list        api_watch.cc   watch
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
+//   api_namespaces.cc which namespaces exist, and what happens when one is deleted
 //   api_scale.cc      the scale subresource
 //   api_schema.cc     CRDs and the check of objects against them
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
@@ -198,6 +199,13 @@ class ApiServer final : public SharedObject {
   void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace);
   std::string NewUid();
 
+  // api_namespaces.cc
+  void AddInitialObjects();
+  void CreateNamespace(std::string_view name);
+  ApiResult<void> CheckNamespace(const ApiCall& call) const;
+  ObjectRef DeleteNamespace(Resource& namespaces, const ObjectRef& object);
+  void FinishNamespace(std::string_view name);
+
   // api_scale.cc
   ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) const;
   ApiResult<Reply> UpdateScale(const ApiCall& call);
@@ -234,6 +242,12 @@ class ApiServer final : public SharedObject {
 // Of JSON that may not have the shape that one hopes for. `path` is dotted: "metadata.labels.app".
 const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path);
 std::string TextAt(const nlohmann::json& object, std::string_view path);
+bool HasFinalizers(const nlohmann::json& object);
+bool IsNamespace(const ResourceInfo& info);
+// One that a real server never deletes.
+bool IsImmortalNamespace(std::string_view name);
+// Sets what the server sets in a new namespace. It has a name.
+void CompleteNamespace(nlohmann::json& object);
 
 Reply JsonReply(int status, std::string body);
 Reply ErrorReply(const ApiError& error);

@@ -31,11 +31,6 @@ bool IsSubdomain(std::string_view name) {
   return plain(before);
 }
 
-bool HasFinalizers(const json& object) {
-  const json* finalizers = FindPath(object, "metadata.finalizers");
-  return finalizers != nullptr && finalizers->is_array() && !finalizers->empty();
-}
-
 // The first finalizer that `next` has and `before` has not.
 const json* NewFinalizer(const json& before, const json& next) {
   const json* now = FindPath(next, "metadata.finalizers");
@@ -155,6 +150,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
     call.name = prefix;
     for (int i = 0; i < 5; ++i, chance /= 27) call.name += "bcdfghjklmnpqrstvwxz2456789"[chance % 27];
   }
+  if (auto exists = CheckNamespace(call); !exists) return Refuse(exists.error());
   if (call.name.empty()) {
     return Refuse(
         Invalid(resource.info, "",
@@ -181,6 +177,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
     if (resource.info.plural == "pods") object["status"]["phase"] = "Pending";
     if (resource.info.plural == "namespaces") object["status"]["phase"] = "Active";
   }
+  if (IsNamespace(resource.info)) CompleteNamespace(object);
   Admit(call, object);
   if (auto fits = CheckObject(call, object); !fits) return Refuse(fits.error());
   if (store_.Get(resource, call.namespace_, call.name)) return Refuse(AlreadyExists(resource.info, call.name));
@@ -334,6 +331,9 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
   if (!parsed) return Refuse(parsed.error());
   const json& options = *parsed;
   if (auto allowed = CheckDeletion(*call.resource, *object, options); !allowed) return Refuse(allowed.error());
+  if (IsNamespace(call.resource->info) && IsImmortalNamespace(call.name)) {
+    return Refuse(Forbidden(call.resource->info, call.name, "this namespace may not be deleted"));
+  }
   if (IsDryRun(call, options)) return JsonReply(200, object->bytes);
   auto deleted = DeleteObject(call, object, options);
   if (!deleted) return Refuse(deleted.error());
@@ -357,6 +357,7 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
 // Removes the object, or marks it as being deleted while finalizers or grace keep it. Gives the object as it is then.
 ApiResult<ObjectRef> ApiServer::DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options) {
   Resource& resource = *call.resource;
+  if (IsNamespace(resource.info)) return DeleteNamespace(resource, object);
   const json* asked = FindPath(options, "gracePeriodSeconds");
   std::int64_t grace = 0;
   // Only a pod that runs somewhere has something to end; the server plays its kubelet.
@@ -382,6 +383,7 @@ ApiResult<ObjectRef> ApiServer::DeleteObject(const ApiCall& call, const ObjectRe
   }
   ObjectRef last = store_.Remove(resource, object);
   if (resource.info.kind == "CustomResourceDefinition") RemoveCrd(object);
+  FinishNamespace(object->namespace_);
   return last;
 }
 
@@ -404,6 +406,7 @@ void ApiServer::RemoveLater(const Resource& resource, const ObjectRef& object, N
 }
 
 ApiResult<Reply> ApiServer::DeleteCollection(const ApiCall& call) {
+  if (IsNamespace(call.resource->info)) return Refuse(MethodNotAllowed());
   auto scope = ParseScope(call);
   if (!scope) return Refuse(scope.error());
   auto parsed = ParseDeleteOptions(call);

@@ -9,6 +9,11 @@
 //   cluster.CutWatches();
 //   cluster.RunUntilIdle();
 //
+// A cluster starts with the namespaces default, kube-system, kube-public and kube-node-lease and the Service
+// default/kubernetes, as a real one does. A request that creates an object in any other namespace gets 404 until that
+// namespace is created; Add() creates it. Deleting a namespace deletes everything in it; finalizers and running pods
+// keep it terminating. There is no namespaces/NAME/finalize.
+//
 // It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
 // and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, selectable
 // fields, pruning, defaults and checks of types, required members and enumerations. There are two endpoints:
@@ -105,7 +110,8 @@ class Cluster {
   // false. Errors: kUnavailable.
   Result<std::string> Serve(std::uint16_t port = 0);
 
-  // Creates an object as a client would, but without faults and latency, and with its status.
+  // Creates an object as a client would, but without faults and latency, and with its status. A namespace that does not
+  // exist is created first, which is a write of its own: it takes a resource version.
   // Errors: as the server's.
   Result<void> Add(std::string_view json);
   template <detail::HasTable T>
