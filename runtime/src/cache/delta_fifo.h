@@ -4,8 +4,7 @@
 //
 //   reflector --Add, Update, Delete, Replace, Resync, Bookmark--> DeltaFifo --Drain--> controller loop
 //
-// The queue keeps all deltas in order of arrival and chains those of one object, so that a reader gets the complete
-// list of each object and the right order over all objects.
+// The queue keeps all deltas in order of arrival, over all objects.
 //
 // Thread safety: none; reflector and controller loop of an informer run on one strand. Never blocks.
 //
@@ -14,7 +13,7 @@
 //   Q2  Every delta put in comes out, except a deletion whose object's newest queued delta already is one; its version
 //       stays, as a bookmark.
 //   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one.
-//   Q4  Replace and Sync are elements of their own; a chain never reaches across one.
+//   Q4  Replace and Sync are elements of their own; deletions on both sides of one are not merged.
 //   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), but takes at least one; a Replace or a Sync is
 //       always the last that it takes, as the controller loop applies it in steps of its own.
 //   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with
@@ -81,9 +80,6 @@ class DeltaFifo {
   // The caller has applied everything that Drain() has returned and distributed its events.
   void Applied();
 
-  // The queued deltas of one object since the last Replace or Sync, oldest first.
-  std::vector<const Delta*> ChainOf(const ObjectKey& key) const;
-
   bool empty() const noexcept { return queue_.empty(); }
   std::size_t size() const noexcept { return queue_.size(); }
   // The next drained delta still belongs to the initial state.
@@ -91,22 +87,15 @@ class DeltaFifo {
   bool initial_population_done() const noexcept { return initial_done_; }
 
  private:
-  struct Element {
-    Delta delta;
-    std::uint64_t previous;  // sequence number of the object's delta before this one; 0: none
-  };
-  void Push(Delta delta);
   void PushOfObject(Delta delta);
-  // The sequence number of the object's newest delta that a later one may be chained to; 0: none.
-  std::uint64_t NewestOf(const ObjectKey& key) const;
-  void EndChains() { chains_begin_ = first_sequence_ + queue_.size(); }  // Q4
   bool MergeDeletion(Delta& delta);
+  std::uint64_t NextSequence() const noexcept { return first_sequence_ + queue_.size(); }
 
-  std::deque<Element> queue_;
+  std::deque<Delta> queue_;
   std::uint64_t first_sequence_ = 1;                     // of queue_.front()
-  std::unordered_map<ObjectKey, std::uint64_t> newest_;  // delta of each queued object
-  std::uint64_t chains_begin_ = 1;                       // sequence number behind the last Replace or Sync
-  std::uint64_t initial_end_ = 0;                        // sequence number of the first Replace; 0: not known yet
+  std::unordered_map<ObjectKey, std::uint64_t> newest_;  // the sequence number of each queued object's last delta
+  std::uint64_t merges_begin_ = 1;                       // the sequence number after the last Replace or Sync
+  std::uint64_t initial_end_ = 0;                        // the sequence number of the first Replace; 0: not known yet
   bool initial_drained_ = false;
   bool initial_done_ = false;
 };

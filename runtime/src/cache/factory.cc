@@ -102,11 +102,10 @@ class FactoryState : public SharedObject {
     options.page_size = options_.page_size;
     options.streaming_list = options_.streaming_list;
     options.drop_managed_fields = options_.drop_managed_fields;
+    options.transform = options_.transform;
     options.apply_delay = options_.apply_delay;
     auto source = cache::MakeListWatch(connection_, *table.kind, options_.namespace_, options_.tweak_list_options);
-    auto core = MakeShared<cache::InformerCore>(connection_, std::move(source), table, options);
-    if (options_.transform) static_cast<void>(core->SetTransform(options_.transform));  // cannot fail before the start
-    return core;
+    return MakeShared<cache::InformerCore>(connection_, std::move(source), table, std::move(options));
   }
 
   const Connection connection_;

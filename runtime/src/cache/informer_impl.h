@@ -118,10 +118,10 @@ class InformerCore::Impl final : public SharedObject {
 
   // Of every thread. Nothing is called while it is held.
   mutable std::mutex mutex_;
-  TransformFunction transform_;              // guarded by mutex_
-  InformerStatus status_;                    // guarded by mutex_
-  std::vector<Shared<Listener>> listeners_;  // guarded by mutex_; for Join
-  std::vector<StatusWatch*> watches_;        // guarded by mutex_; each takes itself out
+  TransformFunction transform_ = options_.transform;  // guarded by mutex_
+  InformerStatus status_;                             // guarded by mutex_
+  std::vector<Shared<Listener>> listeners_;           // guarded by mutex_; for Join
+  std::vector<StatusWatch*> watches_;                 // guarded by mutex_; each takes itself out
 };
 
 // What a stop token calls. It knows the informer while that runs, so that token and informer may go in any order.

@@ -49,13 +49,8 @@ void InformerCore::Impl::StartOnStrand() {
   }
   for (const PendingListener& pending : std::exchange(pending_, {})) AddRunning(pending);
 
-  ReflectorOptions options;
+  InformerOptions options = options_;
   options.resync = check_period_;
-  options.page_size = options_.page_size;
-  options.streaming_list = options_.streaming_list;
-  options.min_watch_timeout = options_.min_watch_timeout;
-  options.decode.drop_managed_fields = options_.drop_managed_fields;
-  options.sharing = {options_.share_subtrees, options_.share_subtrees};
   {
     const std::lock_guard lock(mutex_);
     options.transform = transform_;

@@ -53,15 +53,6 @@ class ListedObjects {
   ListedObject& operator[](std::size_t slot) noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
   const ListedObject& operator[](std::size_t slot) const noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
 
-  template <typename F>
-  void ForEach(F&& f) const {
-    for (const std::vector<ListedObject>& chunk : chunks_) {
-      for (const ListedObject& item : chunk) {
-        if (!item.key.name.empty()) f(item);
-      }
-    }
-  }
-
   // Destroys items until `units` of them have gone, or all, and takes what that cost from `units`. Nothing else may be
   // called afterwards. Returns true when nothing is left.
   bool FreeSome(std::size_t& units);

@@ -46,14 +46,13 @@ ObjectKey KeyOf(const Identity& identity, const TypeTable& table) {
 }  // namespace
 
 ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer,
-                           DecodeOptions decode, ObjectDecoder::Sharing sharing, TransformFunction transform,
+                           DecodeOptions decode, TransformFunction transform,
                            std::function<AnyRef(const ObjectKey&)> stored)
     : table_(table),
       informer_(std::move(informer)),
       observer_(std::move(observer)),
       decode_(decode),
-      sharing_(sharing),
-      decoder_(table, sharing),
+      decoder_(table, {true, true}),
       transform_(std::move(transform)),
       stored_(std::move(stored)) {
   decode_.misfits = &misfits_;
@@ -80,7 +79,7 @@ Received ObjectIntake::Take(std::string_view json) {
 // The state that is about to be replaced, or one that came shortly before it: what waits in the queue is not stored
 // yet.
 AnyRef ObjectIntake::Stored(std::string_view json) const {
-  if (!stored_ || !sharing_.subtrees) return {};
+  if (!stored_) return {};
   ObjectKey key;
   const bool namespaced = table_.kind != nullptr && table_.kind->scope == Scope::kNamespaced;
   return PeekKey(json, namespaced, key) ? stored_(key) : AnyRef();
@@ -118,7 +117,6 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
 
 AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
-  if (!sharing_.strings && !sharing_.subtrees) return changed;
   DecodeOptions options = decode_;
   options.misfits = nullptr;  // they were told when it was received
   Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);

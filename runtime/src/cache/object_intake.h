@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/reflector.h"
+#include "kgen/cache/shared_informer.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/observer.h"
@@ -30,8 +30,7 @@ class ObjectIntake {
  public:
   // `stored` returns what the cache holds under a key, or null: what has not changed since then is shared with it.
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
-               ObjectDecoder::Sharing sharing, TransformFunction transform,
-               std::function<AnyRef(const ObjectKey&)> stored);
+               TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
   // Decodes and transforms once. Never fails: what cannot be used is told to the observer.
   Received Take(std::string_view json);
@@ -57,7 +56,6 @@ class ObjectIntake {
   Shared<Observer> observer_;
   std::vector<Misfit> misfits_;
   DecodeOptions decode_;
-  ObjectDecoder::Sharing sharing_;
   ObjectDecoder decoder_;
   TransformFunction transform_;
   std::function<AnyRef(const ObjectKey&)> stored_;

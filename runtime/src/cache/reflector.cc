@@ -10,21 +10,8 @@
 namespace kgen::cache {
 namespace {
 
-using namespace std::chrono_literals;
-
-// Sums of durations must not overflow, and nothing that runs for a week is waited for by more than that.
-ReflectorOptions Bounded(ReflectorOptions options) {
-  constexpr Nanos kLongest = 7 * 24h;
-  for (Nanos* duration : {&options.min_watch_timeout, &options.end_marker_deadline, &options.list_deadline,
-                          &options.watch_deadline_slack, &options.internal_error_retry}) {
-    *duration = std::min(*duration, kLongest);
-  }
-  return options;
-}
-
 // No two processes start in the same microsecond an informer of the same name.
-std::uint64_t SeedOf(const ReflectorOptions& options, Clock& clock, std::string_view name) {
-  if (options.seed != 0) return options.seed;
+std::uint64_t SeedOf(Clock& clock, std::string_view name) {
   std::uint64_t seed = 1469598103934665603u;
   for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return seed ^ SeedFrom(clock);
@@ -38,23 +25,22 @@ Shared<client::Gate> GateOf(const ListWatch& source, const Shared<Executor>& exe
 }  // namespace
 
 Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                      Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks)
+                      Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
     : source_(std::move(source)),
       table_(table),
       fifo_(fifo),
       executor_(std::move(executor)),
       strand_(std::move(strand)),
       observer_(std::move(observer)),
-      options_(Bounded(std::move(options))),
+      options_(std::move(options)),
       hooks_(std::move(hooks)),
       name_(source_->Describe()),
       gate_(GateOf(*source_, executor_)),
       timer_(executor_, strand_),
       resync_timer_(executor_, strand_),
       resync_(options_.resync),
-      jitter_(SeedOf(options_, *executor_->clock(), name_)),
-      internal_errors_(options_.internal_error_retry),
-      intake_(table, name_, observer_, options_.decode, options_.sharing, options_.transform,
+      jitter_(SeedOf(*executor_->clock(), name_)),
+      intake_(table, name_, observer_, {.drop_managed_fields = options_.drop_managed_fields}, options_.transform,
               [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }) {}
 
 void Reflector::Impl::Start() {
@@ -96,7 +82,6 @@ ReflectorStatus Reflector::Impl::status() const {
   status.has_error = has_error_;
   if (last_error_) status.last_error = *last_error_;
   status.resource_version = version_;
-  status.rounds = rounds_;
   status.lists = lists_;
   status.watches = watches_;
   status.events = events_;
@@ -153,7 +138,6 @@ void Reflector::Impl::Wait(Nanos delay, Step step, bool wakes) {
 }
 
 void Reflector::Impl::StartRound(Turn turn) {
-  ++rounds_;
   streaming_attempts_ = 0;
   resync_timer_.Cancel();
   check_->Stop();  // a list says it as well, and a watch that follows it is not resumed
@@ -173,7 +157,6 @@ void Reflector::Impl::OpeningFailed(bool watch, const Error& error, Step same) {
   CountFailure(error);
   const Nanos delay = DelayAfter(error);
   Report(watch, error, delay);
-  if (hooks_.on_failed && (!watch || !asked)) hooks_.on_failed(error, failures_);
   Wait(delay, next, MayBeStarting(error));
 }
 
@@ -307,7 +290,7 @@ void Reflector::Impl::OnOpen() {
   auto& watching = std::get<Watching>(state_);
   watching.watch.opened = Now();
   watching.request.turn().Opened();
-  const TimePoint end = watching.watch.started + watching.watch.timeout + options_.watch_deadline_slack;
+  const TimePoint end = watching.watch.started + watching.watch.timeout + kWatchDeadlineSlack;
   ArmDeadline(end - Now(), TimerKind::kHousekeeping);
   StartCheck();
   CountSuccess();
@@ -342,7 +325,7 @@ void Reflector::Impl::OnDeadline() {
 // ----------------------------------------------------------------------------------------------------- outside
 
 Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                     Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks)
+                     Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
     : impl_(MakeShared<Impl>(std::move(source), table, fifo, std::move(executor), std::move(strand),
                              std::move(observer), std::move(options), std::move(hooks))) {}
 Reflector::~Reflector() { impl_->Stop(); }

@@ -30,9 +30,8 @@
 #include <string>
 
 #include "cache/delta_fifo.h"
+#include "cache/informer_options.h"
 #include "cache/list_watch.h"
-#include "kgen/cache/shared_informer.h"
-#include "kgen/codec/decode.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -40,27 +39,6 @@
 #include "kgen/core/result.h"
 
 namespace kgen::cache {
-
-// Deadlines and time-outs count up to a week.
-struct ReflectorOptions {
-  Nanos resync = Nanos(0);  // 0: never
-  // Honoured above five minutes; the maximum is twice as much.
-  Nanos min_watch_timeout = std::chrono::minutes(5);
-  std::int64_t page_size = 0;  // 0: 500 where the server may answer from etcd, else none
-  bool streaming_list = true;  // false: always list
-  // A streaming list without an initial event for so long, or without its end marker for five times as long, falls back
-  // to a list.
-  Nanos end_marker_deadline = std::chrono::minutes(1);
-  // A list that receives no byte for so long fails, and so does a watch without a response.
-  Nanos list_deadline = std::chrono::minutes(1);
-  // The client ends a watch that outlives its server timeout by this.
-  Nanos watch_deadline_slack = std::chrono::seconds(30);
-  Nanos internal_error_retry = Nanos(0);  // how long a watch that ends with an internal error is retried without a list
-  std::uint64_t seed = 0;                 // of the jitter; 0: from the clock
-  DecodeOptions decode{};
-  ObjectDecoder::Sharing sharing{true, true};
-  TransformFunction transform{};
-};
 
 // The state of a reflector, for WaitForCacheSync and status queries.
 struct ReflectorStatus {
@@ -83,7 +61,7 @@ struct ReflectorStatus {
   bool has_error = false;
   Error last_error{Code::kInternal, ""};  // meaningful if has_error
   std::string resource_version;           // last seen; "" before the first list
-  std::uint64_t rounds = 0, lists = 0, watches = 0, events = 0;
+  std::uint64_t lists = 0, watches = 0, events = 0;
 };
 
 class Reflector : public SharedObject {
@@ -92,9 +70,7 @@ class Reflector : public SharedObject {
   struct Hooks {
     std::function<void()> on_queued;      // the fifo has something new
     std::function<bool()> should_resync;  // absent: yes
-    // A list failed, or a watch could not be opened. Called before the wait.
-    std::function<void(const Error&, int failures)> on_failed;
-    std::function<void()> on_status;  // state, failures or last error changed
+    std::function<void()> on_status;      // state, failures or last error changed
     // The cached object with that key, or null. A list uses it in place of an equal object, so that a relist makes no
     // second copy of unchanged objects. Absent: every object is a new one.
     std::function<AnyRef(const ObjectKey&)> stored{};
@@ -105,14 +81,14 @@ class Reflector : public SharedObject {
   // `table` is of the kind; `strand` the informer's. The fifo must outlive the reflector's last task: both belong to
   // the informer.
   Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-            Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks);
+            Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks);
   ~Reflector() override;
 
   void Start();  // the first round starts at once
   // Ends stream and timers; no hook is called afterwards. Idempotent.
   void Stop();
   ReflectorStatus status() const;
-  // How often Hooks::should_resync is called while it watches; 0: never. Replaces ReflectorOptions::resync.
+  // How often Hooks::should_resync is called while it watches; 0: never. Replaces InformerOptions::resync.
   void SetResync(Nanos period);
   // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand. Call it after a
   // relist was applied.

@@ -13,6 +13,7 @@
 #ifndef KGEN_RUNTIME_CACHE_REFLECTOR_IMPL_H_
 #define KGEN_RUNTIME_CACHE_REFLECTOR_IMPL_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,12 +35,22 @@
 
 namespace kgen::cache {
 
+// The server is asked to end a watch after between this and twice as long.
+inline constexpr std::chrono::seconds kLeastWatchTimeout = std::chrono::minutes(5);
+// A watch that outlives its timeout by this is ended from here.
+inline constexpr Nanos kWatchDeadlineSlack = std::chrono::seconds(30);
+// A list that receives no byte for so long fails, and so does a watch without a response.
+inline constexpr Nanos kListDeadline = std::chrono::minutes(1);
+// A streaming list without an initial event for so long, or without its end marker for five times as long, falls back
+// to a list.
+inline constexpr Nanos kEndMarkerDeadline = std::chrono::minutes(1);
+
 // Thread safety: all members on the strand.
 // Lifetime: kept alive by its stream, its turn at the gate and its timers until Stop() drops them.
 class Reflector::Impl final : public SharedObject {
  public:
   Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-       Shared<Strand> strand, Shared<Observer> observer, ReflectorOptions options, Hooks hooks);
+       Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks);
 
   void Start();
   void Stop();
@@ -235,7 +246,7 @@ class Reflector::Impl final : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;
   const Shared<Observer> observer_;
-  const ReflectorOptions options_;
+  const InformerOptions options_;
   Hooks hooks_;  // emptied by Stop()
   const std::string name_;
   const Shared<client::Gate> gate_;
@@ -247,7 +258,6 @@ class Reflector::Impl final : public SharedObject {
   Jitter jitter_;
   Backoff backoff_;
   EarlyEnds early_ends_;
-  RetryBudget internal_errors_;
   ObjectIntake intake_;
   Shared<HistoryCheck> check_;
 
@@ -266,7 +276,7 @@ class Reflector::Impl final : public SharedObject {
   std::optional<Error> last_error_;
   bool has_error_ = false;
   std::optional<TimePoint> current_as_of_;
-  std::uint64_t rounds_ = 0, lists_ = 0, watches_ = 0, events_ = 0;
+  std::uint64_t lists_ = 0, watches_ = 0, events_ = 0;
 };
 
 // What the source talks to. Once detached it passes nothing on.

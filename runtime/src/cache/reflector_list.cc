@@ -49,7 +49,7 @@ void Reflector::Impl::SendPage(Listing& state) {
   state.splitter.emplace([this](std::string_view item) { return OnListItem(item); });
   state.list.answered = false;
   state.list.last_bytes = Now();
-  ArmDeadline(options_.list_deadline, TimerKind::kProgress);
+  ArmDeadline(kListDeadline, TimerKind::kProgress);
   Open(state.request, false, state.list.request);
 }
 
@@ -154,7 +154,7 @@ void Reflector::Impl::Replace(ListedObjects items, const std::string& version, b
 
 void Reflector::Impl::OnListDeadline(Listing& state) {
   const Nanos silent = Now() - state.list.last_bytes;
-  if (silent < options_.list_deadline) return ArmDeadline(options_.list_deadline - silent, TimerKind::kProgress);
+  if (silent < kListDeadline) return ArmDeadline(kListDeadline - silent, TimerKind::kProgress);
   ListFailed(state, Error(Code::kTimeout,
                           "no byte for " +
                               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silent).count()) + " s"));

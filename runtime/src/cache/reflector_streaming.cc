@@ -24,7 +24,7 @@ void Reflector::Impl::SendStreaming(Turn turn) {
   ListOptions options = WatchOptions(state.watch, version_unusable_ ? "" : version_);
   options.resource_version_match = "NotOlderThan";
   options.send_initial_events = true;
-  ArmDeadline(options_.end_marker_deadline, TimerKind::kProgress);
+  ArmDeadline(kEndMarkerDeadline, TimerKind::kProgress);
   Open(state.request, true, options);
   Changed();
 }
@@ -47,7 +47,7 @@ void Reflector::Impl::OnMarker() {
   Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
   ++lists_;
   Replace(std::move(done.items), done.provisional, done.incomplete);
-  const TimePoint end = watching.watch.started + watching.watch.timeout + options_.watch_deadline_slack;
+  const TimePoint end = watching.watch.started + watching.watch.timeout + kWatchDeadlineSlack;
   ArmDeadline(end - Now(), TimerKind::kHousekeeping);
   ArmResync();
   CountSuccess();
@@ -87,8 +87,8 @@ void Reflector::Impl::FallBack(const Error& why) {
 
 void Reflector::Impl::OnStreamingDeadline(Streaming& state) {
   const Snapshot& snapshot = state.snapshot;
-  const TimePoint due = std::min(snapshot.last_event + options_.end_marker_deadline,
-                                 snapshot.started + kDeadlinesForAll * options_.end_marker_deadline);
+  const TimePoint due =
+      std::min(snapshot.last_event + kEndMarkerDeadline, snapshot.started + kDeadlinesForAll * kEndMarkerDeadline);
   if (Now() < due) return ArmDeadline(due - Now(), TimerKind::kProgress);
   FallBack(Error(
       Code::kTimeout,

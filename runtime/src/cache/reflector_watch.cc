@@ -31,11 +31,9 @@ Shared<Reflector::Impl::Decoder> Reflector::Impl::MakeDecoder() {
 }
 
 ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
-  const auto least =
-      std::chrono::duration_cast<std::chrono::seconds>(std::max<Nanos>(options_.min_watch_timeout, 5min));
   watch.version = version;
   watch.unordered = version.empty() || version == "0";
-  watch.timeout = std::chrono::seconds(jitter_.Between(least.count(), 2 * least.count()));
+  watch.timeout = std::chrono::seconds(jitter_.Between(kLeastWatchTimeout.count(), 2 * kLeastWatchTimeout.count()));
   watch.started = Now();
   ++watches_;
   ListOptions options;
@@ -48,7 +46,7 @@ ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
 void Reflector::Impl::SendWatch(Turn turn) {
   Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
   const ListOptions options = WatchOptions(state.watch, version_);
-  ArmDeadline(check_due_ ? kCheckAfter : options_.list_deadline, TimerKind::kProgress);
+  ArmDeadline(check_due_ ? kCheckAfter : kListDeadline, TimerKind::kProgress);
   Open(state.request, true, options);
   if (!resync_timer_.armed()) ArmResync();
   Changed();
@@ -215,10 +213,6 @@ void Reflector::Impl::WatchFailedInside(const Error& error) {
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
   if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error);
-  if (IsInternal(error) && internal_errors_.Allow(Now())) {
-    Report(true, error, Nanos(0));
-    return Go(&Impl::SendWatch);
-  }
   resync_timer_.Cancel();
   CountFailure(error);
   const Nanos delay = DelayAfter(error);
@@ -253,7 +247,7 @@ void Reflector::Impl::StartCheck() {
 }
 
 void Reflector::Impl::OnWatchDeadline(Watching& state) {
-  const TimePoint answered_by = state.watch.started + options_.list_deadline;
+  const TimePoint answered_by = state.watch.started + kListDeadline;
   if (!state.watch.opened && Now() < answered_by) {
     StartCheck();
     return ArmDeadline(answered_by - Now(), TimerKind::kProgress);
@@ -265,8 +259,7 @@ void Reflector::Impl::OnWatchDeadline(Watching& state) {
             state.watch,
             Fail(Code::kTimeout,
                  "watch " + name_ + " was not answered within " +
-                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.list_deadline).count()) +
-                     " s")));
+                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kListDeadline).count()) + " s")));
   }
   // The server should have ended it by now: the connection is dead, or the server has forgotten us.
   const Error error(Code::kTimeout, "watch " + name_ + " outlived its timeout of " +

@@ -9,8 +9,6 @@
 namespace kgen::cache {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::string_view kTooLarge = "Too large resource version";
 
 // The reasons of an API server: with one of these the HTTP code decides nothing any more.
@@ -74,24 +72,8 @@ bool MayBeStarting(const Error& error) {
   return code == 401 || code == 403 || code == 404 || code == 500 || (code >= 502 && code <= 504);
 }
 
-bool IsInternal(const Error& error) {
-  return error.status() != nullptr && HasReasonOrElseCode(*error.status(), "InternalError", 500);
-}
-
 bool IsRefusal(const Error& error) {
   return error.code() == Code::kUnauthorized || error.code() == Code::kForbidden || error.code() == Code::kNotFound;
-}
-
-bool RetryBudget::Allow(TimePoint now) noexcept {
-  if (budget_ <= Nanos(0)) return false;
-  if (!in_series_ || now - last_ >= 1min) {
-    in_series_ = true;
-    first_ = now;
-  }
-  last_ = now;
-  if (now - first_ <= budget_) return true;
-  in_series_ = false;
-  return false;
 }
 
 }  // namespace kgen::cache

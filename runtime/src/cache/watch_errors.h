@@ -15,8 +15,7 @@ bool IsVersionTooLarge(const Error& error);  // of three generations of servers
 // Of a request that got no answer: there was no connection, or it broke before the head came, or the server cannot be
 // trusted. Says nothing against the resource.
 bool IsNoConnection(const Error& error);
-bool IsInternal(const Error& error);  // reason InternalError, or 500 with an unknown reason
-bool IsRefusal(const Error& error);   // 401, 403, 404: retrying alone is unlikely to help
+bool IsRefusal(const Error& error);  // 401, 403, 404: retrying alone is unlikely to help
 // What a server says to everybody while it starts, and a proxy whose server is away: 401, 403, 500, 502, 503, 504. And
 // 404: custom resources are not found until the server has read their definitions.
 bool MayBeStarting(const Error& error);
@@ -25,19 +24,6 @@ bool MayBeStarting(const Error& error);
 // refuses everybody for some seconds.
 inline constexpr int kRefusalsToGiveUp = 3;
 inline constexpr Nanos kRefusedToGiveUp = std::chrono::seconds(15);
-
-// Internal errors inside a stream that are passed over at once, while they last no longer than the budget.
-class RetryBudget {
- public:
-  explicit RetryBudget(Nanos budget) noexcept : budget_(budget) {}
-  bool Allow(TimePoint now) noexcept;
-
- private:
-  Nanos budget_;
-  TimePoint first_{};  // of the series
-  TimePoint last_{};
-  bool in_series_ = false;
-};
 
 }  // namespace kgen::cache
 

@@ -85,26 +85,6 @@ TEST(Jitter, StaysWithinItsBounds) {
   EXPECT_EQ(seen, (std::set<std::int64_t>{300, 301, 302, 303}));
 }
 
-// Contract: informer ER-08.
-TEST(RetryBudget, AllowsOneErrorASecondFor31TimesWithABudgetOf30Seconds) {
-  RetryBudget budget(30s);
-  int allowed = 0;
-  while (budget.Allow(At(std::chrono::seconds(allowed)))) ++allowed;
-  EXPECT_EQ(allowed, 31);
-  EXPECT_TRUE(budget.Allow(At(32s)));  // refused once, then a new series
-}
-
-// Contract: informer ER-08.
-TEST(RetryBudget, StartsANewSeriesAfterAMinuteWithoutAnError) {
-  RetryBudget budget(30s);
-  EXPECT_TRUE(budget.Allow(At(0s)));
-  EXPECT_TRUE(budget.Allow(At(60s)));
-  EXPECT_TRUE(budget.Allow(At(90s)));
-}
-
-// Contract: informer ER-07.
-TEST(RetryBudget, AllowsNothingByDefault) { EXPECT_FALSE(RetryBudget(0s).Allow(At(0s))); }
-
 // -------------------------------------------------------------------------------------------- what errors mean
 
 struct Case {
@@ -114,7 +94,7 @@ struct Case {
   const char* message;
   const char* cause_reason;
   const char* cause_message;
-  bool expired, too_large, starting, internal, refusal;
+  bool expired, too_large, starting, refusal;
 };
 
 Code CodeOf(int http) {
@@ -137,30 +117,29 @@ Code CodeOf(int http) {
 }
 
 constexpr Case kCases[] = {
-    {"expired", "Expired", 410, "too old", "", "", true, false, false, false, false},
-    {"gone", "Gone", 410, "", "", "", true, false, false, false, false},
-    {"gone with another code", "Gone", 500, "", "", "", true, false, true, false, false},
-    {"410 with a reason that nobody knows", "Whatever", 410, "", "", "", true, false, false, false, false},
-    {"410 with a known reason", "Conflict", 410, "", "", "", false, false, false, false, false},
-    {"too large by its cause's reason", "Timeout", 504, "", "ResourceVersionTooLarge", "", false, true, false, false,
-     false},
+    {"expired", "Expired", 410, "too old", "", "", true, false, false, false},
+    {"gone", "Gone", 410, "", "", "", true, false, false, false},
+    {"gone with another code", "Gone", 500, "", "", "", true, false, true, false},
+    {"410 with a reason that nobody knows", "Whatever", 410, "", "", "", true, false, false, false},
+    {"410 with a known reason", "Conflict", 410, "", "", "", false, false, false, false},
+    {"too large by its cause's reason", "Timeout", 504, "", "ResourceVersionTooLarge", "", false, true, false, false},
     {"too large by its cause's message", "Timeout", 504, "", "", "Too large resource version", false, true, false,
-     false, false},
-    {"nearly that message", "Timeout", 504, "", "", "Too large resource version: 8", false, false, true, false, false},
+     false},
+    {"nearly that message", "Timeout", 504, "", "", "Too large resource version: 8", false, false, true, false},
     {"too large by its message", "Timeout", 504, "Too large resource version: 8, current: 4", "", "", false, true,
-     false, false, false},
+     false, false},
     {"that message without a timeout", "InternalError", 500, "Too large resource version", "", "", false, false, true,
-     true, false},
-    {"too many requests", "TooManyRequests", 429, "", "", "", false, false, false, false, false},
-    {"an internal error", "InternalError", 500, "", "", "", false, false, true, true, false},
-    {"500 with a reason that nobody knows", "Odd", 500, "", "", "", false, false, true, true, false},
-    {"an unreadable object in the store", "StoreReadError", 500, "", "", "", false, false, true, false, false},
-    {"an overloaded server", "ServiceUnavailable", 503, "", "", "", false, false, true, false, false},
-    {"forbidden", "Forbidden", 403, "", "", "", false, false, true, false, true},
-    {"not found", "NotFound", 404, "", "", "", false, false, true, false, true},
+     false},
+    {"too many requests", "TooManyRequests", 429, "", "", "", false, false, false, false},
+    {"an internal error", "InternalError", 500, "", "", "", false, false, true, false},
+    {"500 with a reason that nobody knows", "Odd", 500, "", "", "", false, false, true, false},
+    {"an unreadable object in the store", "StoreReadError", 500, "", "", "", false, false, true, false},
+    {"an overloaded server", "ServiceUnavailable", 503, "", "", "", false, false, true, false},
+    {"forbidden", "Forbidden", 403, "", "", "", false, false, true, true},
+    {"not found", "NotFound", 404, "", "", "", false, false, true, true},
 };
 
-// Contract: informer ER-01, ER-02, ER-03, ER-07.
+// Contract: informer ER-01, ER-02, ER-03.
 TEST(WatchErrors, AreToldApartByReasonThenByCode) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.what);
@@ -173,7 +152,6 @@ TEST(WatchErrors, AreToldApartByReasonThenByCode) {
     EXPECT_EQ(IsVersionTooLarge(error), c.too_large);
     EXPECT_EQ(MayBeStarting(error), c.starting);
     EXPECT_FALSE(IsNoConnection(error));  // the server said so
-    EXPECT_EQ(IsInternal(error), c.internal);
     EXPECT_EQ(IsRefusal(error), c.refusal);
   }
 }

@@ -53,12 +53,6 @@ std::vector<std::string> Words(const std::vector<Delta>& deltas) {
   return words;
 }
 
-std::vector<std::string> Chain(const DeltaFifo& fifo, std::string_view name) {
-  std::vector<std::string> words;
-  for (const Delta* delta : fifo.ChainOf(Key(name))) words.push_back(Word(*delta) + " " + delta->version);
-  return words;
-}
-
 class DeltaFifoTest : public ::testing::Test {
  protected:
   void Add(std::string_view name, std::string version) { fifo_.Add(Key(name), Object(name, version), version); }
@@ -121,29 +115,13 @@ TEST_F(DeltaFifoTest, DoesNotMergeADeletionWithOneThatWasDrained) {
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a"));
 }
 
-TEST_F(DeltaFifoTest, ChainsTheDeltasOfOneObject) {
-  Add("a", "1");
-  Add("b", "2");
-  Update("a", "3");
-  fifo_.Refuse(Key("a"), "4");
-  EXPECT_THAT(Chain(fifo_, "a"), ElementsAre("added a 1", "updated a 3", "refused a 4"));
-  EXPECT_THAT(Chain(fifo_, "b"), ElementsAre("added b 2"));
-  EXPECT_THAT(Chain(fifo_, "c"), IsEmpty());
-  fifo_.Drain(2);
-  EXPECT_THAT(Chain(fifo_, "a"), ElementsAre("updated a 3", "refused a 4"));
-  EXPECT_THAT(Chain(fifo_, "b"), IsEmpty());
-}
-
 // Contract: invariant Q4.
-TEST_F(DeltaFifoTest, EndsEveryChainAtAReplaceAndAtASync) {
+TEST_F(DeltaFifoTest, DoesNotMergeDeletionsAcrossAReplaceOrASync) {
   Delete("a", "1");
   fifo_.Replace({}, "2");
-  EXPECT_THAT(Chain(fifo_, "a"), IsEmpty());
-  Delete("a", "3");  // so this is no second deletion in a row
-  EXPECT_THAT(Chain(fifo_, "a"), ElementsAre("deleted a 3"));
+  Delete("a", "3");
   fifo_.Resync();
   Delete("a", "4");
-  EXPECT_THAT(Chain(fifo_, "a"), ElementsAre("deleted a 4"));
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a", "replaced 2"));
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a", "sync"));
   EXPECT_THAT(DrainAll(), ElementsAre("deleted a"));

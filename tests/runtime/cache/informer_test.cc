@@ -710,17 +710,6 @@ TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes) {
   EXPECT_EQ(a->spec->nodeName, "no \xff UTF-8, and more than fifteen bytes");
 }
 
-// Contract: informer RW-02.
-TEST_P(InformerTest, WatchesForAWeekWhenAskedToWatchForEver) {
-  options_.min_watch_timeout = Nanos::max();
-  Sync("5", {});
-  constexpr std::int64_t kWeek = std::int64_t{7} * 86400;
-  EXPECT_GE(source_->last().options.timeout_seconds.value_or(0), kWeek);
-  EXPECT_LE(source_->last().options.timeout_seconds.value_or(0), 2 * kWeek);
-  Advance(7 * 24h - 1s);
-  EXPECT_EQ(source_->size(), 2u);
-}
-
 // Contract: informer PL-08.
 TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows) {
   const Registration registration =

@@ -24,11 +24,13 @@ AnyRef Object(std::string_view name, std::string_view version) {
 }
 std::vector<std::string> Text(const ListedObjects& list) {
   std::vector<std::string> text;
-  list.ForEach([&](const ListedObject& item) {
+  for (std::size_t slot = 0; slot < list.slots(); ++slot) {
+    const ListedObject& item = list[slot];
+    if (item.key.name.empty()) continue;
     text.push_back(item.key.name.str() + "@" +
                    (item.object ? item.object.metadata()->resourceVersion.str() : std::string("refused")) +
                    (item.stale ? " stale" : ""));
-  });
+  }
   return text;
 }
 

@@ -33,6 +33,9 @@ using ::testing::Lt;
 struct Seen : Observer {
   void OnListOrWatchFailed(const ListOrWatchFailed& e) override {
     failed.push_back(std::string(e.watch ? "watch " : "list ") + e.error->ToString());
+    if (!e.watch && e.retry_in > Nanos(0)) {
+      failed_lists.push_back(std::to_string(e.attempt) + " " + e.error->ToString());
+    }
     delays.push_back(e.retry_in);
     gave_up = gave_up || e.gave_up;
   }
@@ -45,6 +48,7 @@ struct Seen : Observer {
                        std::string(e.resource_version));
   }
   std::vector<std::string> failed, refused, fields, relisted;
+  std::vector<std::string> failed_lists;  // those of lists that were not tried again at once
   std::vector<Nanos> delays;
   bool gave_up = false;
 };
@@ -59,14 +63,11 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   }
 
   void Start() {
-    reflector_ = std::make_unique<Reflector>(
-        source_, Sample::kTable, fifo_, simulation_.executor(), strand_, seen_, options_,
-        Reflector::Hooks{
-            .on_queued = [this] { ++queued_; },
-            .should_resync = [this] { return resync_due_; },
-            .on_failed = [this](const Error& e,
-                                int failures) { told_.push_back(std::to_string(failures) + " " + e.ToString()); },
-            .on_status = [this] { ++status_changes_; }});
+    reflector_ =
+        std::make_unique<Reflector>(source_, Sample::kTable, fifo_, simulation_.executor(), strand_, seen_, options_,
+                                    Reflector::Hooks{.on_queued = [this] { ++queued_; },
+                                                     .should_resync = [this] { return resync_due_; },
+                                                     .on_status = [this] { ++status_changes_; }});
     OnStrand([&] { reflector_->Start(); });
   }
   void OnStrand(Task task) {
@@ -151,11 +152,13 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
         return "bookmark " + d.version;
     }
     if (d.type != DeltaType::kReplaced) return text + d.key.name.str() + "@" + d.version;
-    d.list.ForEach([&](const ListedObject& item) {
+    for (std::size_t slot = 0; slot < d.list.slots(); ++slot) {
+      const ListedObject& item = d.list[slot];
+      if (item.key.name.empty()) continue;
       text += " " + item.key.name.str();
       text += item.object ? "@" + item.object.metadata()->resourceVersion.str() : "?";
       if (item.stale) text += "(stale)";
-    });
+    }
     return text + " at " + d.version;
   }
 
@@ -163,12 +166,11 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   Shared<Strand> strand_ = simulation_.executor()->MakeStrand("test");
   Shared<FakeListWatch> source_ = MakeShared<FakeListWatch>(simulation_.executor());
   Shared<Seen> seen_ = MakeShared<Seen>();
-  ReflectorOptions options_;
+  InformerOptions options_;
   DeltaFifo fifo_;
   int queued_ = 0;
   int status_changes_ = 0;
   bool resync_due_ = true;
-  std::vector<std::string> told_;  // the failures that the hook heard of
   std::unique_ptr<Reflector> reflector_;
 };
 

@@ -43,9 +43,9 @@ TEST_P(ReflectorRetryTest, FailsAListWhoseAnswerIsNoList) {
         std::string(R"({"kind":"SampleList","apiVersion":"test.kgen.dev/v1","items":[]})"),
         std::string(R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]})")}) {
     if (Last().watch) Send(EventJson("ERROR", StatusJson(410, "Expired")));
-    told_.clear();
+    seen_->failed_lists.clear();
     Answer(answer);
-    EXPECT_EQ(told_.size(), 1u) << answer;
+    EXPECT_EQ(seen_->failed_lists.size(), 1u) << answer;
     EXPECT_THAT(Queue(), IsEmpty()) << answer;
     EXPECT_TRUE(Status().has_error);
     EXPECT_FALSE(seen_->failed.empty());
@@ -70,8 +70,9 @@ TEST_P(ReflectorRetryTest, TakesAListWithoutItemsForAnEmptyOne) {
 
 TEST_P(ReflectorRetryTest, FailsAListWhoseContinueTokensRepeat) {
   Start();
-  for (int i = 0; i < 12 && told_.empty(); ++i) Answer(ListBody("5", {ObjectJson("a", "1")}, i % 2 == 0 ? "x" : "y"));
-  EXPECT_THAT(told_, ElementsAre(HasSubstr("the same continue token twice")));
+  for (int i = 0; i < 12 && seen_->failed_lists.empty(); ++i)
+    Answer(ListBody("5", {ObjectJson("a", "1")}, i % 2 == 0 ? "x" : "y"));
+  EXPECT_THAT(seen_->failed_lists, ElementsAre(HasSubstr("the same continue token twice")));
   EXPECT_LT(source_->size(), 8u);
   EXPECT_THAT(Queue(), IsEmpty());
 }

@@ -88,7 +88,7 @@ TEST_P(ReflectorStreamTest, TriesStreamingAgainLaterWhenRefusedOrTooManyRequests
   EXPECT_EQ(source_->size(), 2u);
   WaitOut();
   EXPECT_TRUE(Last().options.send_initial_events);
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(seen_->failed_lists, IsEmpty());
 }
 
 // Contract: informer WL-10.
