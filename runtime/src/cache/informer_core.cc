@@ -28,7 +28,7 @@ class InformerCore::Impl::StopTask {
 class InformerCore::Impl::Freer {
  public:
   // `store` is null if somebody still reads it, `reflector` if the informer was never started; it has been stopped.
-  Freer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, std::unique_ptr<Reflector> reflector,
+  Freer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, Shared<Reflector> reflector,
         std::size_t objects_per_task)
       : executor_(std::move(executor)),
         strand_(std::move(strand)),
@@ -43,7 +43,7 @@ class InformerCore::Impl::Freer {
     if (store_) {
       if (store_->FreeSome(units)) store_ = {};
     } else if (!reflector_->FreeStep(objects_per_task_)) {
-      reflector_ = nullptr;
+      reflector_ = {};
     }
     if (!store_ && !reflector_) return;
     const Shared<Executor> executor = executor_;
@@ -55,7 +55,7 @@ class InformerCore::Impl::Freer {
   Shared<Executor> executor_;
   Shared<Strand> strand_;
   Shared<Store> store_;
-  std::unique_ptr<Reflector> reflector_;
+  Shared<Reflector> reflector_;
   std::size_t objects_per_task_;
 };
 

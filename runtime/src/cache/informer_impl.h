@@ -101,7 +101,7 @@ class InformerCore::Impl final : public SharedObject {
   // Of the strand.
   DeltaFifo fifo_;
   Processor processor_;
-  std::unique_ptr<Reflector> reflector_;
+  Shared<Reflector> reflector_;
   StrandTimer drain_timer_;
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;

@@ -64,8 +64,8 @@ void InformerCore::Impl::StartOnStrand() {
     ScheduleWork();
   };
   hooks.stored = [this](const ObjectKey& key) { return store_->Look(key); };
-  reflector_ = std::make_unique<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
-                                           std::move(hooks));
+  reflector_ = MakeShared<Reflector>(source_, table_, fifo_, executor_, strand_, observer_, std::move(options),
+                                     std::move(hooks));
   reflector_->Start();
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/reflector_impl.h"
 #include "core/tell.h"
 
 namespace kgen::cache {
@@ -24,8 +23,8 @@ Shared<client::Gate> GateOf(const ListWatch& source, const Shared<Executor>& exe
 
 }  // namespace
 
-Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                      Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
+Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
+                     Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
     : source_(std::move(source)),
       table_(table),
       fifo_(fifo),
@@ -43,26 +42,31 @@ Reflector::Impl::Impl(Shared<ListWatch> source, const TypeTable& table, DeltaFif
       intake_(table, name_, observer_, {.drop_managed_fields = options_.drop_managed_fields}, options_.transform,
               [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }) {}
 
-void Reflector::Impl::Start() {
+void Reflector::Start() {
   if (!std::holds_alternative<Idle>(state_)) return;
   HistoryCheck::Hooks hooks;
   hooks.version = [this] { return version_; };
   hooks.done = [this](Result<std::optional<std::string>> verdict) { OnHistoryChecked(std::move(verdict)); };
   const auto seed = static_cast<std::uint64_t>(jitter_.Between(0, std::int64_t{1} << 62));
   check_ = MakeShared<HistoryCheck>(source_, table_.kind, executor_, strand_, gate_, seed, std::move(hooks));
-  Go(&Impl::StartRound);
+  Go(&Reflector::StartRound);
 }
 
-void Reflector::Impl::Stop() {
+void Reflector::Stop() {
   if (std::holds_alternative<Stopped>(state_)) return;
-  const Shared<Impl> keep(this);
+  const Shared<Reflector> keep(this);
   Become(Stopped());
   if (check_) check_->Stop();
   resync_timer_.Cancel();
   hooks_ = {};
 }
 
-ReflectorStatus Reflector::Impl::status() const {
+void Reflector::Sweep() {
+  intake_.StartSweep();
+  SweepOn();
+}
+
+ReflectorStatus Reflector::status() const {
   using Shown = ReflectorStatus::State;
   ReflectorStatus status;
   if (std::holds_alternative<Listing>(state_)) status.state = Shown::kListing;
@@ -90,15 +94,15 @@ ReflectorStatus Reflector::Impl::status() const {
 
 // ------------------------------------------------------------------------------------------ rounds and waiting
 
-void Reflector::Impl::Go(Step step) {
+void Reflector::Go(Step step) {
   Go(step, has_been_open_ ? client::Gate::Purpose::kAgain : client::Gate::Purpose::kFirst);
 }
 
-void Reflector::Impl::Go(Step step, client::Gate::Purpose purpose) {
+void Reflector::Go(Step step, client::Gate::Purpose purpose) {
   Become(Waiting{Waiting::Reason::kTurn, step});
   Turn turn = gate_->Enter(
-      purpose, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); },
-      [self = Shared<Impl>(this)] { self->OnGateClosed(); });
+      purpose, strand_, [self = Shared<Reflector>(this)] { self->OnTurn(); },
+      [self = Shared<Reflector>(this)] { self->OnGateClosed(); });
   if (turn.granted()) return (this->*step)(std::move(turn));
   std::get<Waiting>(state_).turn = std::move(turn);
   check_due_ = true;
@@ -107,7 +111,7 @@ void Reflector::Impl::Go(Step step, client::Gate::Purpose purpose) {
 }
 
 // A reflector that waits for its turn reports why there is no connection, even if another one found out.
-void Reflector::Impl::OnGateClosed() {
+void Reflector::OnGateClosed() {
   auto* waiting = std::get_if<Waiting>(&state_);
   std::optional<Error> trouble = gate_->trouble();
   if (waiting == nullptr || !trouble) return;
@@ -118,7 +122,7 @@ void Reflector::Impl::OnGateClosed() {
 }
 
 // The turn that is waited for was granted: a state that was left has dropped its turn, and is not called any more.
-void Reflector::Impl::OnTurn() {
+void Reflector::OnTurn() {
   auto* waiting = std::get_if<Waiting>(&state_);
   if (waiting == nullptr) return;
   timer_.Cancel();
@@ -126,18 +130,18 @@ void Reflector::Impl::OnTurn() {
   (this->*waiting->next)(std::move(turn));
 }
 
-void Reflector::Impl::Wait(Nanos delay, Step step, bool wakes) {
+void Reflector::Wait(Nanos delay, Step step, bool wakes) {
   Become(Waiting{Waiting::Reason::kDelay, step});
   check_due_ = true;  // nothing is open that could be lost when the server restarts meanwhile
   if (wakes) {
     std::get<Waiting>(state_).turn =
-        gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Impl>(this)] { self->OnTurn(); });
+        gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Reflector>(this)] { self->OnTurn(); });
   }
-  timer_.After(delay, TimerKind::kProgress, [self = Shared<Impl>(this), step] { self->Go(step); });
+  timer_.After(delay, TimerKind::kProgress, [self = Shared<Reflector>(this), step] { self->Go(step); });
   Changed();
 }
 
-void Reflector::Impl::StartRound(Turn turn) {
+void Reflector::StartRound(Turn turn) {
   streaming_attempts_ = 0;
   resync_timer_.Cancel();
   check_->Stop();  // a list says it as well, and a watch that follows it is not resumed
@@ -145,49 +149,49 @@ void Reflector::Impl::StartRound(Turn turn) {
   SendList(std::move(turn));
 }
 
-void Reflector::Impl::EndRound(bool watch, const Error& error) { OpeningFailed(watch, error, &Impl::StartRound); }
+void Reflector::EndRound(bool watch, const Error& error) { OpeningFailed(watch, error, &Reflector::StartRound); }
 
 // The server answered, and refuses; or what it sent is no answer. Whether the same is asked again or a new round starts
 // depends on the cause: who is asked to wait, or meets a server that starts, has nothing to learn from a new list.
-void Reflector::Impl::OpeningFailed(bool watch, const Error& error, Step same) {
+void Reflector::OpeningFailed(bool watch, const Error& error, Step same) {
   const bool asked = error.retry_after_seconds() > 0 || error.code() == Code::kTooManyRequests;
   const bool starting = MayBeStarting(error) && gate_->reconnected_lately();
-  const Step next = asked || starting ? same : &Impl::StartRound;
-  if (next == &Impl::StartRound) resync_timer_.Cancel();
+  const Step next = asked || starting ? same : &Reflector::StartRound;
+  if (next == &Reflector::StartRound) resync_timer_.Cancel();
   CountFailure(error);
   const Nanos delay = DelayAfter(error);
   Report(watch, error, delay);
   Wait(delay, next, MayBeStarting(error));
 }
 
-Nanos Reflector::Impl::DelayAfter(const Error& error) {
+Nanos Reflector::DelayAfter(const Error& error) {
   if (error.retry_after_seconds() > 0) return AskedFor(error.retry_after_seconds(), jitter_);
   if (MayBeStarting(error) && gate_->reconnected_lately()) return WhileStarting(jitter_);
   return backoff_.Next(jitter_);
 }
 
-void Reflector::Impl::Park(bool watch, const Error& error, Step step) {
+void Reflector::Park(bool watch, const Error& error, Step step) {
   check_due_ = true;  // also if the gate is open again
   CountFailure(error);
   Report(watch, error, gate_->UntilProbe());
   Go(step);
 }
 
-void Reflector::Impl::HistoryGone(const Error& error) {
+void Reflector::HistoryGone(const Error& error) {
   constexpr bool watch = true;
   CountFailure(error);
   if (++expirations_ == 1) {
     Report(watch, error, Nanos(0));
-    return Go(&Impl::StartRound, client::Gate::Purpose::kRelist);
+    return Go(&Reflector::StartRound, client::Gate::Purpose::kRelist);
   }
   resync_timer_.Cancel();
   const Nanos delay = backoff_.Next(jitter_);
   Report(watch, error, delay);
-  Wait(delay, &Impl::StartRound, false);
+  Wait(delay, &Reflector::StartRound, false);
 }
 
 // Only while a watch was resumed, or waits to be: a round stops the check.
-void Reflector::Impl::OnHistoryChecked(Result<std::optional<std::string>> verdict) {
+void Reflector::OnHistoryChecked(Result<std::optional<std::string>> verdict) {
   if (!verdict) {  // the watch goes on; the next lost connection asks again
     const Error error = verdict.error().With("failed to check whether the data of the server was replaced");
     return Report(false, error, Nanos(0));
@@ -198,10 +202,10 @@ void Reflector::Impl::OnHistoryChecked(Result<std::optional<std::string>> verdic
   history_replaced_ = version_unusable_ = true;
   CountFailure(error);
   Report(true, error, Nanos(0));
-  Go(&Impl::StartRound);
+  Go(&Reflector::StartRound);
 }
 
-void Reflector::Impl::CountFailure(const Error& error) {
+void Reflector::CountFailure(const Error& error) {
   ++failures_;
   if (!IsRefusal(error)) {
     refusals_ = 0;
@@ -213,7 +217,7 @@ void Reflector::Impl::CountFailure(const Error& error) {
 }
 
 // A watch is open, so the cache is current.
-void Reflector::Impl::CountSuccess() {
+void Reflector::CountSuccess() {
   has_been_open_ = true;
   failures_ = refusals_ = 0;
   has_error_ = false;
@@ -221,24 +225,24 @@ void Reflector::Impl::CountSuccess() {
   Changed();
 }
 
-void Reflector::Impl::Report(bool watch, const Error& error, Nanos retry_in) {
+void Reflector::Report(bool watch, const Error& error, Nanos retry_in) {
   const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
   const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
   Tell(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
 }
 
-void Reflector::Impl::Discard(ListedObjects& items) {
+void Reflector::Discard(ListedObjects& items) {
   if (!hooks_.discard || items.empty()) return;
   hooks_.discard(std::exchange(items, {}));
 }
 
-void Reflector::Impl::Changed() {
+void Reflector::Changed() {
   if (hooks_.on_status) hooks_.on_status();
 }
 
 // -------------------------------------------------------------------------------------------------- the stream
 
-Reflector::Impl::Request& Reflector::Impl::Request::operator=(Request&& other) noexcept {
+Reflector::Request& Reflector::Request::operator=(Request&& other) noexcept {
   if (this != &other) {
     Close();
     turn_ = std::move(other.turn_);
@@ -248,29 +252,29 @@ Reflector::Impl::Request& Reflector::Impl::Request::operator=(Request&& other) n
   return *this;
 }
 
-void Reflector::Impl::Request::Sent(Shared<Stream> stream, Shared<StreamCall> call) {
+void Reflector::Request::Sent(Shared<Stream> stream, Shared<StreamCall> call) {
   End();
   stream_ = std::move(stream);
   call_ = std::move(call);
 }
 
-void Reflector::Impl::Request::End() noexcept {
+void Reflector::Request::End() noexcept {
   if (stream_) stream_->Detach();
   stream_ = {};
   if (const Shared<StreamCall> call = std::exchange(call_, {})) call->Cancel();
 }
 
-void Reflector::Impl::Request::Close() noexcept {
+void Reflector::Request::Close() noexcept {
   End();
   turn_.Leave();
 }
 
-void Reflector::Impl::Open(Request& request, bool watch, const ListOptions& options) {
-  const auto stream = MakeShared<Stream>(Shared<Impl>(this));
+void Reflector::Open(Request& request, bool watch, const ListOptions& options) {
+  const auto stream = MakeShared<Stream>(Shared<Reflector>(this));
   request.Sent(stream, watch ? source_->Watch(options, strand_, stream) : source_->List(options, strand_, stream));
 }
 
-void Reflector::Impl::Settle(Request& request, const Error& error) {
+void Reflector::Settle(Request& request, const Error& error) {
   if (IsNoConnection(error)) {
     request.turn().NoConnection(error);
   } else if (error.status() != nullptr) {
@@ -278,7 +282,7 @@ void Reflector::Impl::Settle(Request& request, const Error& error) {
   }
 }
 
-void Reflector::Impl::OnOpen() {
+void Reflector::OnOpen() {
   if (auto* listing = std::get_if<Listing>(&state_)) {
     listing->list.answered = true;
     return listing->request.turn().Opened();
@@ -296,14 +300,14 @@ void Reflector::Impl::OnOpen() {
   CountSuccess();
 }
 
-void Reflector::Impl::OnBytes(std::string_view bytes) {
+void Reflector::OnBytes(std::string_view bytes) {
   auto* listing = std::get_if<Listing>(&state_);
   if (listing == nullptr) return OnWatchBytes(bytes);
   listing->list.last_bytes = Now();
   if (const Result<void> fed = listing->splitter->Feed(bytes); !fed) ListFailed(*listing, fed.error());
 }
 
-void Reflector::Impl::OnEnd(Result<void> end) {
+void Reflector::OnEnd(Result<void> end) {
   if (auto* listing = std::get_if<Listing>(&state_)) return OnListEnd(*listing, std::move(end));
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     return StreamingEnded(*streaming, Describe(streaming->watch, std::move(end)));
@@ -312,29 +316,14 @@ void Reflector::Impl::OnEnd(Result<void> end) {
   WatchEnded(watching, Describe(watching.watch, std::move(end)));
 }
 
-void Reflector::Impl::ArmDeadline(Nanos delay, TimerKind kind) {
-  timer_.After(std::max(delay, Nanos(0)), kind, [self = Shared<Impl>(this)] { self->OnDeadline(); });
+void Reflector::ArmDeadline(Nanos delay, TimerKind kind) {
+  timer_.After(std::max(delay, Nanos(0)), kind, [self = Shared<Reflector>(this)] { self->OnDeadline(); });
 }
 
-void Reflector::Impl::OnDeadline() {
+void Reflector::OnDeadline() {
   if (auto* listing = std::get_if<Listing>(&state_)) return OnListDeadline(*listing);
   if (auto* streaming = std::get_if<Streaming>(&state_)) return OnStreamingDeadline(*streaming);
   if (auto* watching = std::get_if<Watching>(&state_)) return OnWatchDeadline(*watching);
 }
-
-// ----------------------------------------------------------------------------------------------------- outside
-
-Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
-                     Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks)
-    : impl_(MakeShared<Impl>(std::move(source), table, fifo, std::move(executor), std::move(strand),
-                             std::move(observer), std::move(options), std::move(hooks))) {}
-Reflector::~Reflector() { impl_->Stop(); }
-
-void Reflector::Start() { impl_->Start(); }
-void Reflector::Stop() { impl_->Stop(); }
-ReflectorStatus Reflector::status() const { return impl_->status(); }
-void Reflector::Sweep() { impl_->Sweep(); }
-bool Reflector::FreeStep(std::size_t entries) { return impl_->FreeStep(entries); }
-void Reflector::SetResync(Nanos period) { impl_->SetResync(period); }
 
 }  // namespace kgen::cache

@@ -3,7 +3,8 @@
 // The reflector's list: pages, second attempts, fall-backs.
 #include <utility>
 
-#include "cache/reflector_impl.h"
+#include "cache/reflector.h"
+#include "client/errors.h"
 #include "core/tell.h"
 #include "kgen/core/value.h"
 
@@ -14,7 +15,7 @@ constexpr std::int64_t kDefaultPageSize = 500;
 
 // The envelope says what came instead of a list of ours, for example a Status or a Table.
 Result<void> CheckEnvelope(const std::string& envelope, const TypeTable& table) {
-  if (PeekIdentity(envelope).kind == "Status") return Fail(WatchError(envelope));
+  if (PeekIdentity(envelope).kind == "Status") return Fail(client::WatchError(envelope));
   return CheckListKind(envelope, table.kind);
 }
 
@@ -22,18 +23,18 @@ Result<void> CheckEnvelope(const std::string& envelope, const TypeTable& table) 
 
 // The first list may come from the server's cache, later ones must not be older than what is known. What is unusable is
 // not sent: the server then answers with the newest.
-std::string Reflector::Impl::ListVersion() const {
+std::string Reflector::ListVersion() const {
   if (version_unusable_) return "";
   return version_.empty() ? "0" : version_;
 }
 
-std::int64_t Reflector::Impl::PageSize(const std::string& version) const {
+std::int64_t Reflector::PageSize(const std::string& version) const {
   if (options_.page_size != 0) return options_.page_size;
   if (server_pages_) return kDefaultPageSize;
   return version.empty() || version == "0" ? kDefaultPageSize : 0;  // at a version the server answers from its cache
 }
 
-void Reflector::Impl::SendList(Turn turn) {
+void Reflector::SendList(Turn turn) {
   Listing& state = Become(Listing{.request = Request(std::move(turn)), .list = {}, .splitter = {}});
   ++lists_;
   List& list = state.list;
@@ -45,7 +46,7 @@ void Reflector::Impl::SendList(Turn turn) {
   Changed();
 }
 
-void Reflector::Impl::SendPage(Listing& state) {
+void Reflector::SendPage(Listing& state) {
   state.splitter.emplace([this](std::string_view item) { return OnListItem(item); });
   state.list.answered = false;
   state.list.last_bytes = Now();
@@ -53,7 +54,7 @@ void Reflector::Impl::SendPage(Listing& state) {
   Open(state.request, false, state.list.request);
 }
 
-Result<void> Reflector::Impl::OnListItem(std::string_view item) {
+Result<void> Reflector::OnListItem(std::string_view item) {
   List& list = std::get<Listing>(state_).list;
   Received received = intake_.Take(item);
   if (received.key.name.empty()) {
@@ -68,14 +69,14 @@ Result<void> Reflector::Impl::OnListItem(std::string_view item) {
 // The stored object instead of an equal one, which goes at once: else two copies of everything would be in memory until
 // the list has been applied. The version alone does not say that an object is the same, since servers change what they
 // send without a new one: defaults and conversions come with a new CRD or a new release.
-AnyRef Reflector::Impl::OrStored(const ObjectKey& key, AnyRef object) const {
+AnyRef Reflector::OrStored(const ObjectKey& key, AnyRef object) const {
   if (!object || !hooks_.stored) return object;
   AnyRef stored = hooks_.stored(key);
   if (!stored || stored.metadata()->resourceVersion != object.metadata()->resourceVersion) return object;
   return detail::EqualStruct(stored.object(), object.object(), table_) ? stored : object;
 }
 
-Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Listing& state, Result<void> end) {
+Result<meta::v1::ListMeta> Reflector::FinishPage(Listing& state, Result<void> end) {
   if (!end) return Fail(std::move(end).error());
   Result<meta::v1::ListMeta> meta = state.splitter->Finish();
   if (!meta) return meta;
@@ -92,11 +93,11 @@ Result<meta::v1::ListMeta> Reflector::Impl::FinishPage(Listing& state, Result<vo
   return meta;
 }
 
-void Reflector::Impl::OnListEnd(Listing& state, Result<void> end) {
+void Reflector::OnListEnd(Listing& state, Result<void> end) {
   List& list = state.list;
   const Result<meta::v1::ListMeta> meta = FinishPage(state, std::move(end));
   if (!meta && !list.answered) Settle(state.request, meta.error());
-  if (!meta && !list.answered && IsNoConnection(meta.error())) return Park(false, meta.error(), &Impl::SendList);
+  if (!meta && !list.answered && IsNoConnection(meta.error())) return Park(false, meta.error(), &Reflector::SendList);
   if (!meta && IsNoConnection(meta.error())) state.request.turn().Lost();
   if (!meta) return ListFailed(state, meta.error());
   if (list.version.empty()) list.version = meta->resourceVersion.str();
@@ -108,7 +109,7 @@ void Reflector::Impl::OnListEnd(Listing& state, Result<void> end) {
   SendPage(state);
 }
 
-void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
+void Reflector::ListFailed(Listing& state, const Error& error) {
   List& list = state.list;
   const bool later_page = !list.request.continue_.empty();
   const bool again_in_full = later_page && !list.without_pages && HasReasonExpired(error);
@@ -132,19 +133,19 @@ void Reflector::Impl::ListFailed(Listing& state, const Error& error) {
   SendPage(state);
 }
 
-void Reflector::Impl::ListDone(Listing& state) {
+void Reflector::ListDone(Listing& state) {
   List done = std::move(state.list);
   if (done.paginated && done.first.resource_version == "0") server_pages_ = true;
   const Observer::Relisted event{name_, done.version, done.items.size(), false, Now() - done.started};
   Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
   Replace(std::move(done.items), done.version, done.incomplete);
   if (hooks_.on_queued) hooks_.on_queued();
-  Go(&Impl::SendWatch);
+  Go(&Reflector::SendWatch);
 }
 
 // What was listed becomes the state, and its version the one to go on from, also where it is older than the last one:
 // that is a history that was replaced.
-void Reflector::Impl::Replace(ListedObjects items, const std::string& version, bool incomplete) {
+void Reflector::Replace(ListedObjects items, const std::string& version, bool incomplete) {
   const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
   version_unusable_ = false;
   check_due_ = false;
@@ -152,7 +153,7 @@ void Reflector::Impl::Replace(ListedObjects items, const std::string& version, b
   version_ = version;
 }
 
-void Reflector::Impl::OnListDeadline(Listing& state) {
+void Reflector::OnListDeadline(Listing& state) {
   const Nanos silent = Now() - state.list.last_bytes;
   if (silent < kListDeadline) return ArmDeadline(kListDeadline - silent, TimerKind::kProgress);
   ListFailed(state, Error(Code::kTimeout,

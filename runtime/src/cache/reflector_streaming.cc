@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/reflector_impl.h"
+#include "cache/reflector.h"
 #include "core/tell.h"
 
 namespace kgen::cache {
@@ -17,7 +17,7 @@ constexpr int kDeadlinesForAll = 5;
 
 }  // namespace
 
-void Reflector::Impl::SendStreaming(Turn turn) {
+void Reflector::SendStreaming(Turn turn) {
   Streaming& state =
       Become(Streaming{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder(), .snapshot = {}});
   state.snapshot.started = state.snapshot.last_event = Now();
@@ -29,14 +29,14 @@ void Reflector::Impl::SendStreaming(Turn turn) {
   Changed();
 }
 
-void Reflector::Impl::Collect(Snapshot& snapshot, std::string_view type, Received received) {
-  if (type == "DELETED" && !received.foreign) return snapshot.items.Remove(received.key);
+void Reflector::Collect(Snapshot& snapshot, WatchEventType type, Received received) {
+  if (type == WatchEventType::kDeleted && !received.foreign) return snapshot.items.Remove(received.key);
   AnyRef object = OrStored(received.key, std::move(received.object));
   snapshot.items.Upsert(std::move(received.key), std::move(object));
 }
 
 // The same stream goes on as the watch.
-void Reflector::Impl::OnMarker() {
+void Reflector::OnMarker() {
   auto& streaming = std::get<Streaming>(state_);
   Snapshot done = std::move(streaming.snapshot);
   streaming.watch.unordered = false;
@@ -53,39 +53,39 @@ void Reflector::Impl::OnMarker() {
   CountSuccess();
 }
 
-void Reflector::Impl::StreamingEnded(Streaming& state, End end) {
+void Reflector::StreamingEnded(Streaming& state, End end) {
   const std::string version = state.watch.version;
   if (end.lost) state.request.turn().Lost();
   if (!end.opened && end.error) Settle(state.request, *end.error);
   state.request.Close();
-  if (!end.opened && end.error && IsNoConnection(*end.error)) return Park(true, *end.error, &Impl::SendStreaming);
+  if (!end.opened && end.error && IsNoConnection(*end.error)) return Park(true, *end.error, &Reflector::SendStreaming);
   if (end.error && !end.lost) return StreamingFailed(version, *end.error);
   const Error error(Code::kUnavailable, "streaming list " + name_ + " ended before the marker of the initial events");
   if (end.fruitless || ++streaming_attempts_ >= kAttempts) return FallBack(error);
   Report(true, error, Nanos(0));
-  Go(&Impl::SendStreaming);
+  Go(&Reflector::SendStreaming);
 }
 
-void Reflector::Impl::StreamingFailed(const std::string& version, const Error& error) {
-  if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Impl::SendStreaming);
+void Reflector::StreamingFailed(const std::string& version, const Error& error) {
+  if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Reflector::SendStreaming);
   if ((IsExpired(error) || IsVersionTooLarge(error)) && !version.empty()) {
     version_unusable_ = true;
     Report(true, error, Nanos(0));
-    return Go(&Impl::SendStreaming);
+    return Go(&Reflector::SendStreaming);
   }
   // A list would be refused as well, by a server that knows streaming lists and starts.
   if (lists_ > 0 && MayBeStarting(error) && gate_->reconnected_lately()) {
-    return OpeningFailed(true, error, &Impl::SendStreaming);
+    return OpeningFailed(true, error, &Reflector::SendStreaming);
   }
   FallBack(error);
 }
 
-void Reflector::Impl::FallBack(const Error& why) {
+void Reflector::FallBack(const Error& why) {
   Report(true, why, Nanos(0));
-  Go(&Impl::SendList);
+  Go(&Reflector::SendList);
 }
 
-void Reflector::Impl::OnStreamingDeadline(Streaming& state) {
+void Reflector::OnStreamingDeadline(Streaming& state) {
   const Snapshot& snapshot = state.snapshot;
   const TimePoint due =
       std::min(snapshot.last_event + kEndMarkerDeadline, snapshot.started + kDeadlinesForAll * kEndMarkerDeadline);

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
-#include "cache/reflector_impl.h"
+#include "cache/reflector.h"
+#include "client/errors.h"
 #include "kgen/core/unstructured.h"
 
 namespace kgen::cache {
@@ -24,13 +25,13 @@ constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
 
 }  // namespace
 
-Reflector::Impl::Decoder::Decoder(WatchDecoder::OnEvent on_event) : decoder(std::move(on_event), kMaxEventBytes) {}
+Reflector::Decoder::Decoder(WatchDecoder::OnEvent on_event) : decoder(std::move(on_event), kMaxEventBytes) {}
 
-Shared<Reflector::Impl::Decoder> Reflector::Impl::MakeDecoder() {
-  return MakeShared<Decoder>([this](std::string_view type, std::string_view object) { return OnEvent(type, object); });
+Shared<Reflector::Decoder> Reflector::MakeDecoder() {
+  return MakeShared<Decoder>([this](const WatchEvent& event) { return OnEvent(event); });
 }
 
-ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
+ListOptions Reflector::WatchOptions(Watch& watch, std::string version) {
   watch.version = version;
   watch.unordered = version.empty() || version == "0";
   watch.timeout = std::chrono::seconds(jitter_.Between(kLeastWatchTimeout.count(), 2 * kLeastWatchTimeout.count()));
@@ -43,7 +44,7 @@ ListOptions Reflector::Impl::WatchOptions(Watch& watch, std::string version) {
   return options;
 }
 
-void Reflector::Impl::SendWatch(Turn turn) {
+void Reflector::SendWatch(Turn turn) {
   Watching& state = Become(Watching{.request = Request(std::move(turn)), .watch = {}, .decoder = MakeDecoder()});
   const ListOptions options = WatchOptions(state.watch, version_);
   ArmDeadline(check_due_ ? kCheckAfter : kListDeadline, TimerKind::kProgress);
@@ -52,13 +53,13 @@ void Reflector::Impl::SendWatch(Turn turn) {
   Changed();
 }
 
-Reflector::Impl::Watch* Reflector::Impl::CurrentWatch() noexcept {
+Reflector::Watch* Reflector::CurrentWatch() noexcept {
   if (auto* streaming = std::get_if<Streaming>(&state_)) return &streaming->watch;
   auto* watching = std::get_if<Watching>(&state_);
   return watching != nullptr ? &watching->watch : nullptr;
 }
 
-void Reflector::Impl::OnWatchBytes(std::string_view bytes) {
+void Reflector::OnWatchBytes(std::string_view bytes) {
   const std::size_t queued = fifo_.size();
   auto* streaming = std::get_if<Streaming>(&state_);
   const Shared<Decoder> decoder = streaming != nullptr ? streaming->decoder : std::get<Watching>(state_).decoder;
@@ -75,26 +76,37 @@ void Reflector::Impl::OnWatchBytes(std::string_view bytes) {
   WatchEnded(std::get<Watching>(state_), std::move(end));
 }
 
-Result<void> Reflector::Impl::OnEvent(std::string_view type, std::string_view object) {
-  if (type == "ERROR") return Fail(CurrentWatch()->error.emplace(WatchError(object)));
-  if (type == "BOOKMARK") return OnBookmark(object);
-  if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") return OnObjectEvent(type, object);
-  intake_.Report(object, Error(Code::kDecode, "an event of the unknown type \"" + std::string(type) + "\""));
+Result<void> Reflector::OnEvent(const WatchEvent& event) {
+  switch (event.type) {
+    case WatchEventType::kAdded:
+    case WatchEventType::kModified:
+    case WatchEventType::kDeleted:
+      return OnObjectEvent(event.type, event.object);
+    case WatchEventType::kBookmark:
+      return OnBookmark(event.object);
+    case WatchEventType::kError:
+      return Fail(CurrentWatch()->error.emplace(client::WatchError(event.object)));
+    case WatchEventType::kUnknown:
+      break;
+  }
+  intake_.Report(event.object,
+                 Error(Code::kDecode, "an event of the unknown type \"" + std::string(event.word) + "\""));
   ++CurrentWatch()->events;
-  Record(false, PeekIdentity(object).resource_version);
+  Record(false, PeekIdentity(event.object).resource_version);
   return {};
 }
 
-Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_view object) {
+Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view object) {
   Received received = intake_.Take(object);
   Watch& watch = *CurrentWatch();
   ++watch.events;
   ++events_;
-  const bool added = type == "ADDED";
+  const bool added = type == WatchEventType::kAdded;
   const std::string version = received.version;
   const bool nameless = received.key.name.empty();
   auto* streaming = std::get_if<Streaming>(&state_);
-  if (nameless && type == "DELETED") return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+  if (nameless && type == WatchEventType::kDeleted)
+    return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
   if (nameless && streaming != nullptr) {
     streaming->snapshot.incomplete = true;
   } else if (streaming != nullptr) {
@@ -109,20 +121,20 @@ Result<void> Reflector::Impl::OnObjectEvent(std::string_view type, std::string_v
   return {};
 }
 
-void Reflector::Impl::Queue(std::string_view type, Received received) {
-  const bool readable = received.object || (type == "DELETED" && !received.foreign);
+void Reflector::Queue(WatchEventType type, Received received) {
+  const bool readable = received.object || (type == WatchEventType::kDeleted && !received.foreign);
   if (!readable) {
     fifo_.Refuse(std::move(received.key), std::move(received.version));
-  } else if (type == "ADDED") {
+  } else if (type == WatchEventType::kAdded) {
     fifo_.Add(std::move(received.key), std::move(received.object), std::move(received.version));
-  } else if (type == "MODIFIED") {
+  } else if (type == WatchEventType::kModified) {
     fifo_.Update(std::move(received.key), std::move(received.object), std::move(received.version));
   } else {
     fifo_.Delete(std::move(received.key), std::move(received.object), std::move(received.version));
   }
 }
 
-void Reflector::Impl::Record(bool added, std::string_view version) {
+void Reflector::Record(bool added, std::string_view version) {
   if (version.empty()) return;
   if (auto* streaming = std::get_if<Streaming>(&state_)) {
     streaming->snapshot.provisional = version;
@@ -134,7 +146,7 @@ void Reflector::Impl::Record(bool added, std::string_view version) {
   version_ = version;
 }
 
-Result<void> Reflector::Impl::OnBookmark(std::string_view object) {
+Result<void> Reflector::OnBookmark(std::string_view object) {
   ++CurrentWatch()->events;
   const Result<Unstructured> bookmark = Decode<Unstructured>(object);
   if (!bookmark) {
@@ -160,7 +172,7 @@ Result<void> Reflector::Impl::OnBookmark(std::string_view object) {
   return {};
 }
 
-Reflector::Impl::End Reflector::Impl::Describe(const Watch& watch, Result<void> end) const {
+Reflector::End Reflector::Describe(const Watch& watch, Result<void> end) const {
   End how;
   const TimePoint now = Now();
   how.opened = watch.opened.has_value();
@@ -172,7 +184,7 @@ Reflector::Impl::End Reflector::Impl::Describe(const Watch& watch, Result<void> 
   return how;
 }
 
-void Reflector::Impl::WatchEnded(Watching& state, End end) {
+void Reflector::WatchEnded(Watching& state, End end) {
   const Watch watch = std::move(state.watch);
   if (end.proved) {
     backoff_.Reset();
@@ -193,23 +205,23 @@ void Reflector::Impl::WatchEnded(Watching& state, End end) {
   WatchClosed(watch, end);
 }
 
-void Reflector::Impl::WatchNotOpened(const Error& error) {
-  if (IsNoConnection(error)) return Park(true, error, &Impl::SendWatch);
+void Reflector::WatchNotOpened(const Error& error) {
+  if (IsNoConnection(error)) return Park(true, error, &Reflector::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
-    return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
+    return Wait(backoff_.Next(jitter_), &Reflector::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
   if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error);
-  OpeningFailed(true, error, &Impl::SendWatch);
+  OpeningFailed(true, error, &Reflector::SendWatch);
 }
 
 // An ERROR event, or bytes that are no events.
-void Reflector::Impl::WatchFailedInside(const Error& error) {
-  if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Impl::SendWatch);
+void Reflector::WatchFailedInside(const Error& error) {
+  if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Reflector::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
     version_.clear();
-    return Wait(backoff_.Next(jitter_), &Impl::SendWatch, false);
+    return Wait(backoff_.Next(jitter_), &Reflector::SendWatch, false);
   }
   if (IsVersionTooLarge(error)) version_unusable_ = true;
   if (IsExpired(error) || IsVersionTooLarge(error)) return HistoryGone(error);
@@ -217,19 +229,19 @@ void Reflector::Impl::WatchFailedInside(const Error& error) {
   CountFailure(error);
   const Nanos delay = DelayAfter(error);
   Report(true, error, delay);
-  Wait(delay, &Impl::StartRound, MayBeStarting(error));
+  Wait(delay, &Reflector::StartRound, MayBeStarting(error));
 }
 
 // By the server, or with its connection: no failure, unless it happens all the time. A watch that ends at once and
 // brings nothing may be one that never would; then a list shows at least now and then what there is.
-void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
+void Reflector::WatchClosed(const Watch& watch, const End& end) {
   const Nanos delay = early_ends_.Next(Now(), jitter_);
   if (delay == Nanos(0)) {
     if (end.lost) {
       has_error_ = true;
       last_error_ = *end.error;
     }
-    return Go(&Impl::SendWatch);
+    return Go(&Reflector::SendWatch);
   }
   const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(Now() - watch.started);
   const Error error(Code::kUnavailable, "watch " + name_ + " ends early again and again, the last one after " +
@@ -239,14 +251,14 @@ void Reflector::Impl::WatchClosed(const Watch& watch, const End& end) {
   CountFailure(error);
   Report(true, error, delay);
   if (end.fruitless) resync_timer_.Cancel();
-  Wait(delay, end.fruitless ? &Impl::StartRound : &Impl::SendWatch, false);
+  Wait(delay, end.fruitless ? &Reflector::StartRound : &Reflector::SendWatch, false);
 }
 
-void Reflector::Impl::StartCheck() {
+void Reflector::StartCheck() {
   if (check_due_ && !Injected(Bug::kIgnoresReplacedHistory)) check_->Start();
 }
 
-void Reflector::Impl::OnWatchDeadline(Watching& state) {
+void Reflector::OnWatchDeadline(Watching& state) {
   const TimePoint answered_by = state.watch.started + kListDeadline;
   if (!state.watch.opened && Now() < answered_by) {
     StartCheck();
@@ -265,17 +277,17 @@ void Reflector::Impl::OnWatchDeadline(Watching& state) {
   const Error error(Code::kTimeout, "watch " + name_ + " outlived its timeout of " +
                                         std::to_string(state.watch.timeout.count()) + " s");
   Report(true, error, Nanos(0));
-  Go(&Impl::SendWatch);
+  Go(&Reflector::SendWatch);
 }
 
 // The timer lives as long as the watches of the round.
-void Reflector::Impl::ArmResync() {
+void Reflector::ArmResync() {
   resync_timer_.Cancel();
   if (resync_ <= Nanos(0)) return;
-  resync_timer_.After(resync_, TimerKind::kHousekeeping, [self = Shared<Impl>(this)] { self->OnResync(); });
+  resync_timer_.After(resync_, TimerKind::kHousekeeping, [self = Shared<Reflector>(this)] { self->OnResync(); });
 }
 
-void Reflector::Impl::OnResync() {
+void Reflector::OnResync() {
   const bool due = !hooks_.should_resync || hooks_.should_resync();
   ArmResync();
   if (!due) return;
@@ -283,7 +295,7 @@ void Reflector::Impl::OnResync() {
   if (hooks_.on_queued) hooks_.on_queued();
 }
 
-void Reflector::Impl::SetResync(Nanos period) {
+void Reflector::SetResync(Nanos period) {
   resync_ = period;
   if (std::holds_alternative<Watching>(state_) || resync_timer_.armed()) ArmResync();  // else the next watch does
 }

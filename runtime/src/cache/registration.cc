@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "cache/processor.h"
+#include "cache/listener.h"
 
 namespace kgen {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "cache/processor.h"
+#include "cache/listener.h"
 #include "cache/watch_errors.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/core/executor.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "client/errors.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::cache {
@@ -11,33 +12,9 @@ namespace {
 
 constexpr std::string_view kTooLarge = "Too large resource version";
 
-// The reasons of an API server: with one of these the HTTP code decides nothing any more.
-constexpr std::string_view kKnownReasons[] = {"Unauthorized",
-                                              "Forbidden",
-                                              "NotFound",
-                                              "AlreadyExists",
-                                              "Conflict",
-                                              "Gone",
-                                              "Invalid",
-                                              "ServerTimeout",
-                                              "StoreReadError",
-                                              "Timeout",
-                                              "TooManyRequests",
-                                              "BadRequest",
-                                              "Expired",
-                                              "MethodNotAllowed",
-                                              "NotAcceptable",
-                                              "RequestEntityTooLarge",
-                                              "UnsupportedMediaType",
-                                              "InternalError",
-                                              "ServiceUnavailable"};
-
-bool IsKnown(std::string_view reason) {
-  return std::find(std::begin(kKnownReasons), std::end(kKnownReasons), reason) != std::end(kKnownReasons);
-}
-
+// A known reason decides alone, whatever the code.
 bool HasReasonOrElseCode(const meta::v1::Status& status, std::string_view reason, int code) {
-  return status.reason == reason || (status.code.value_or(0) == code && !IsKnown(status.reason));
+  return status.reason == reason || (status.code.value_or(0) == code && !client::IsKnownReason(status.reason));
 }
 
 }  // namespace

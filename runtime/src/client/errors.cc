@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "client/text.h"
-#include "client/watch_decoder.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::client {
 namespace {
 
+// The reasons of an API server.
 struct Row {
   std::string_view reason;
   Code code;
@@ -42,6 +42,11 @@ constexpr Row kReasons[] = {
     {"ServiceUnavailable", Code::kUnavailable},
     {"Timeout", Code::kTimeout},
 };
+
+const Row* RowOf(std::string_view reason) noexcept {
+  const Row* row = std::ranges::find(kReasons, reason, &Row::reason);
+  return row != std::end(kReasons) ? row : nullptr;
+}
 
 struct Synthetic {
   std::string_view reason;
@@ -172,12 +177,12 @@ Error FromText(const Answer& answer) {
 
 }  // namespace
 
+bool IsKnownReason(std::string_view reason) noexcept { return RowOf(reason) != nullptr; }
+
 Code CodeOf(std::string_view reason, int http_status) noexcept {
   if (http_status == 429) return Code::kTooManyRequests;
   if (http_status == 413) return Code::kRequestTooLarge;
-  for (const Row& row : kReasons) {
-    if (row.reason == reason) return row.code;
-  }
+  if (const Row* row = RowOf(reason)) return row->code;
   switch (http_status) {
     case 400:
     case 422:
@@ -260,14 +265,10 @@ std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {
   return seconds;
 }
 
-}  // namespace kgen::client
-
-namespace kgen {
-
 Error WatchError(std::string_view status) {
-  std::optional<meta::v1::Status> parsed = client::ParseStatus(status);
-  if (parsed) return client::FromStatus(*std::move(parsed), 0);
+  std::optional<meta::v1::Status> parsed = ParseStatus(status);
+  if (parsed) return FromStatus(*std::move(parsed), 0);
   return {Code::kDecode, "an ERROR event whose object is not a Status"};
 }
 
-}  // namespace kgen
+}  // namespace kgen::client

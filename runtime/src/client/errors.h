@@ -28,8 +28,14 @@ Code CodeOf(std::string_view reason, int http_status) noexcept;
 // The Error of a response other than 2xx: from the Status in its body, or from the HTTP code and the text.
 Error ErrorOf(const Answer& answer);
 
+// Whether an API server gives this reason. If it does, the HTTP code adds nothing.
+bool IsKnownReason(std::string_view reason) noexcept;
+
 // The failure in the body of a 2xx response: a Status that is not Success.
 std::optional<Error> FailureIn(std::string_view body);
+
+// The Error of the ERROR event of a watch, from its object, which should be a Status. kDecode if it is not.
+Error WatchError(std::string_view status);
 
 // What a call ends with when an allocation fails. Each connection asks for it when it is made, so that it needs no
 // memory when there is none. `what` stands in front of it as long as that works.

@@ -213,6 +213,24 @@ HttpExchange::HttpExchange(Shared<EventLoop> the_loop, Shared<Pool> the_pool, Ht
       request(std::move(the_request)),
       sink(std::move(the_sink)) {}
 
+HttpExchange::~HttpExchange() = default;
+
+void HttpExchange::Consumed(std::size_t bytes) noexcept {
+  if (bytes == 0 || consumed_.fetch_add(bytes) != 0) return;  // a task is on its way already
+  loop->Post([self = Shared<HttpExchange>(this)] {
+    if (self->session != nullptr) self->session->Credit(*self);
+  });
+}
+
+void HttpExchange::Finish(HttpEnd end) {
+  if (!sink) return;
+  const Shared<HttpExchange> self(this);
+  Deliver();
+  const Shared<ResponseSink> to = std::exchange(sink, {});
+  const Shared<Pool> held = std::exchange(pool, {});
+  to->OnEnd(std::move(end));
+}
+
 void HttpExchange::Deliver() {
   if (sink && !arrived.empty()) sink->OnBytes(std::exchange(arrived, {}));
 }

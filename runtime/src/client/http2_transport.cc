@@ -351,24 +351,7 @@ void Pool::Observe(bool up, const Error* error) {
   });
 }
 
-void HttpExchange::Finish(HttpEnd end) {
-  if (!sink) return;
-  const Shared<HttpExchange> self(this);
-  Deliver();
-  const Shared<ResponseSink> to = std::exchange(sink, {});
-  const Shared<Pool> held = std::exchange(pool, {});
-  to->OnEnd(std::move(end));
-}
-
-HttpExchange::~HttpExchange() = default;
-
-void HttpExchange::Consumed(std::size_t bytes) noexcept {
-  if (bytes == 0 || consumed_.fetch_add(bytes) != 0) return;  // a task is on its way already
-  loop->Post([self = Shared<HttpExchange>(this)] {
-    if (self->session != nullptr) self->session->Credit(*self);
-  });
-}
-
+// Here, because it needs the Pool.
 void HttpExchange::Cancel() noexcept {
   if (cancelled_.exchange(true)) return;
   loop->Post([self = Shared<HttpExchange>(this)] {

@@ -15,6 +15,14 @@ constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
 
 bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
+WatchEventType TypeOf(std::string_view word) noexcept {
+  if (word == "ADDED") return WatchEventType::kAdded;
+  if (word == "MODIFIED") return WatchEventType::kModified;
+  if (word == "DELETED") return WatchEventType::kDeleted;
+  if (word == "BOOKMARK") return WatchEventType::kBookmark;
+  return word == "ERROR" ? WatchEventType::kError : WatchEventType::kUnknown;
+}
+
 struct Fault {
   const char* message;
   const char* at;
@@ -164,7 +172,7 @@ class WatchDecoder::Impl : public SharedObject {
     codec::Reader reader(type, 1, 1, unescaped);
     std::string_view word;
     if (!reader.String(word)) return Refuse(reader.error(), offset_);
-    return on_event_(word, object);
+    return on_event_({TypeOf(word), word, object});
   }
 
   static Result<void> Refuse(std::string_view message, std::size_t offset) {

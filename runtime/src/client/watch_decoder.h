@@ -2,7 +2,7 @@
 //
 // Splits a watch response into events as it arrives. For the reflector and AnyWatcher.
 //
-//   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
+//   strand: bytes (any cut) --Feed--> on_event(type, word, raw JSON of the object)
 //
 // Frames are JSON objects {"type":T,"object":O}, with or without line ends between them, and with the two members in
 // either order. The object is passed on as raw text: the receiver decodes it, and finds out whether it is valid JSON.
@@ -10,6 +10,7 @@
 #define KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,12 +20,20 @@
 
 namespace kgen {
 
+// The type of an event, from the word on the wire.
+enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
+
+struct WatchEvent {
+  WatchEventType type;
+  std::string_view word;    // as on the wire: "ADDED"
+  std::string_view object;  // raw JSON
+};
+
 // Thread safety: one thread at a time. Never blocks. Movable.
 class WatchDecoder {
  public:
-  // `type` is the wire's word ("ADDED", ..., or one that is not known); views are valid during the call. An error ends
-  // it.
-  using OnEvent = std::function<Result<void>(std::string_view type, std::string_view object)>;
+  // The views are valid during the call. An error ends the decoding.
+  using OnEvent = std::function<Result<void>(const WatchEvent& event)>;
   explicit WatchDecoder(OnEvent on_event, std::size_t max_event_bytes = 17u << 20);
   WatchDecoder(WatchDecoder&&) noexcept = default;
   WatchDecoder& operator=(WatchDecoder&&) noexcept = default;
@@ -39,9 +48,6 @@ class WatchDecoder {
   class Impl;
   Shared<Impl> impl_;
 };
-
-// The Error of an ERROR event, from its object: a Status as a rule. kDecode if it is none.
-Error WatchError(std::string_view status);
 
 }  // namespace kgen
 

@@ -33,16 +33,24 @@ std::string_view ToString(WatchType type) noexcept {
 
 namespace {
 
-std::optional<WatchType> TypeOf(std::string_view word) noexcept {
-  for (const WatchType type : {WatchType::kAdded, WatchType::kModified, WatchType::kDeleted, WatchType::kBookmark}) {
-    if (ToString(type) == word) return type;
+// Of an event with an object.
+WatchType TypeOf(WatchEventType type) noexcept {
+  switch (type) {
+    case WatchEventType::kModified:
+      return WatchType::kModified;
+    case WatchEventType::kDeleted:
+      return WatchType::kDeleted;
+    case WatchEventType::kBookmark:
+      return WatchType::kBookmark;
+    default:
+      return WatchType::kAdded;
   }
-  return std::nullopt;
 }
 
 // An event that Next() has not taken: undecoded, so that a slow caller costs the pool nothing.
 struct RawEvent {
-  std::string type;
+  WatchEventType type;
+  std::string word;  // of an unknown type
   std::string object;
   std::size_t credit;  // bytes of the stream that may come once this event is taken
 };
@@ -51,10 +59,9 @@ struct RawEvent {
 class WatchQueue final : public StreamSink {
  public:
   WatchQueue(std::string what, Shared<Waiter> waiter)
-      : what_(std::move(what)),
-        waiter_(std::move(waiter)),
-        decoder_([this](std::string_view type, std::string_view object) {
-          fresh_.push_back({std::string(type), std::string(object), 0});
+      : what_(std::move(what)), waiter_(std::move(waiter)), decoder_([this](const WatchEvent& event) {
+          const bool known = event.type != WatchEventType::kUnknown;
+          fresh_.push_back({event.type, std::string(known ? "" : event.word), std::string(event.object), 0});
           return Result<void>();
         }) {}
 
@@ -189,13 +196,14 @@ class AnyWatcher::State : public SharedObject {
     if (raw->credit != 0) {
       if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Consumed(raw->credit);
     }
-    if (raw->type == "ERROR") return Failed(WatchError(raw->object));
-    const std::optional<WatchType> type = TypeOf(raw->type);
-    if (!type) return Failed(Error(Code::kDecode, "an event of unknown type \"" + raw->type + '"'));
+    if (raw->type == WatchEventType::kError) return Failed(client::WatchError(raw->object));
+    if (raw->type == WatchEventType::kUnknown) {
+      return Failed(Error(Code::kDecode, "an event of unknown type \"" + raw->word + '"'));
+    }
     try {
       Result<AnyRef> object = decoder_.Decode(raw->object);
       if (!object) return Failed(object.error());
-      return Event{*type, *std::move(object)};
+      return Event{TypeOf(raw->type), *std::move(object)};
     } catch (const std::bad_alloc&) {
       return Fail(client::OutOfMemory(what_));
     }

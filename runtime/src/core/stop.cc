@@ -7,7 +7,9 @@
 
 #include <atomic>
 
+#include "core/sleeper.h"
 #include "core/thread.h"
+#include "kgen/core/waiter.h"
 
 namespace kgen {
 namespace {
@@ -54,6 +56,13 @@ std::stop_source& InstallOnce() {
 std::stop_token StopOnSignals() {
   static std::stop_source& source = InstallOnce();
   return source.get_token();
+}
+
+void Wait(std::stop_token stop) {
+  if (!stop.stop_possible()) return;
+  const Shared<detail::Sleeper> sleeper = detail::MakeSleeper();
+  const std::stop_callback wake(stop, [sleeper] { sleeper->Wake(); });
+  while (!stop.stop_requested()) sleeper->SleepUntil(Waiter::kNoDeadline);
 }
 
 }  // namespace kgen

@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "core/sleeper.h"
-#include "kgen/core/stop.h"
 
-namespace kgen {
-namespace detail {
+namespace kgen::detail {
 namespace {
 
 class ConditionSleeper final : public Sleeper {
@@ -93,13 +91,4 @@ bool& OnPostedThread() noexcept {
   return on_posted_thread;
 }
 
-}  // namespace detail
-
-void Wait(std::stop_token stop) {
-  if (!stop.stop_possible()) return;
-  const Shared<detail::Sleeper> sleeper = detail::MakeSleeper();
-  const std::stop_callback wake(stop, [sleeper] { sleeper->Wake(); });
-  while (!stop.stop_requested()) sleeper->SleepUntil(Waiter::kNoDeadline);
-}
-
-}  // namespace kgen
+}  // namespace kgen::detail

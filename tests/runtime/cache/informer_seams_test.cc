@@ -3,7 +3,7 @@
 // What other threads may see while the strand is in the middle of a task. The simulation runs a task as a whole, so
 // nothing of it can be in between there; these tests look from the places where the strand itself calls out: index
 // functions, which run while the next version of the store is built, and the executor.
-#include "cache/processor.h"
+#include "cache/listener.h"
 #include "kgen/cache/factory.h"
 #include "tests/runtime/cache/informer_fixture.h"
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Listeners and the processor: invariants L1 to L5 (cache/processor.h), over many schedules.
+// Listeners and the processor: invariants L1 to L5 (cache/listener.h), over many schedules.
 #include "cache/processor.h"
 
 #include <gmock/gmock.h>

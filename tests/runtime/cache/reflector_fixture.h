@@ -57,17 +57,18 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   ReflectorTest() { options_.streaming_list = false; }
   ~ReflectorTest() override {
-    OnStrand([&] { reflector_ = nullptr; });
+    OnStrand([&] {
+      if (reflector_) reflector_->Stop();
+    });
     EXPECT_EQ(source_->open(), 0u) << "a stream that nobody reads";
     EXPECT_EQ(simulation_.census().timers, 0u);
   }
 
   void Start() {
-    reflector_ =
-        std::make_unique<Reflector>(source_, Sample::kTable, fifo_, simulation_.executor(), strand_, seen_, options_,
-                                    Reflector::Hooks{.on_queued = [this] { ++queued_; },
-                                                     .should_resync = [this] { return resync_due_; },
-                                                     .on_status = [this] { ++status_changes_; }});
+    reflector_ = MakeShared<Reflector>(source_, Sample::kTable, fifo_, simulation_.executor(), strand_, seen_, options_,
+                                       Reflector::Hooks{.on_queued = [this] { ++queued_; },
+                                                        .should_resync = [this] { return resync_due_; },
+                                                        .on_status = [this] { ++status_changes_; }});
     OnStrand([&] { reflector_->Start(); });
   }
   void OnStrand(Task task) {
@@ -171,7 +172,7 @@ class ReflectorTest : public ::testing::TestWithParam<std::uint64_t> {
   int queued_ = 0;
   int status_changes_ = 0;
   bool resync_due_ = true;
-  std::unique_ptr<Reflector> reflector_;
+  Shared<Reflector> reflector_;
 };
 
 }  // namespace kgen::cache

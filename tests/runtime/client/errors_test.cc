@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/watch_decoder.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::client {

@@ -15,9 +15,11 @@ using ::testing::HasSubstr;
 
 struct Heard {
   std::vector<std::pair<std::string, std::string>> events;
+  std::vector<WatchEventType> types;
   WatchDecoder::OnEvent Listener() {
-    return [this](std::string_view type, std::string_view object) -> Result<void> {
-      events.emplace_back(type, object);
+    return [this](const WatchEvent& event) -> Result<void> {
+      events.emplace_back(event.word, event.object);
+      types.push_back(event.type);
       return {};
     };
   }
@@ -79,11 +81,22 @@ TEST(WatchDecoder, KnowsWhetherItStandsBetweenTwoEvents) {
   EXPECT_TRUE(decoder.at_boundary());
 }
 
+TEST(WatchDecoder, GivesEachWordItsType) {
+  Heard heard;
+  WatchDecoder decoder(heard.Listener());
+  for (const std::string word : {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "added"}) {
+    ASSERT_TRUE(decoder.Feed("{\"type\":\"" + word + "\",\"object\":{}}").has_value());
+  }
+  using enum WatchEventType;
+  EXPECT_EQ(heard.types, (std::vector{kAdded, kModified, kDeleted, kBookmark, kError, kUnknown}));
+}
+
 TEST(WatchDecoder, HandsOnTypesItDoesNotKnow) {
   Heard heard;
   WatchDecoder decoder(heard.Listener());
   ASSERT_TRUE(decoder.Feed(R"({"type":"STRANGE","object":{}})").has_value());
   EXPECT_EQ(heard.events[0].first, "STRANGE");
+  EXPECT_EQ(heard.types[0], WatchEventType::kUnknown);
 }
 
 TEST(WatchDecoder, HandsOnAnObjectThatIsNestedTooDeeplyForItsDecoder) {
@@ -133,7 +146,7 @@ TEST(WatchDecoder, RefusesAnEventOverTheLimitBeforeItIsComplete) {
 
 TEST(WatchDecoder, StopsWithTheErrorOfItsListener) {
   int calls = 0;
-  WatchDecoder decoder([&](std::string_view, std::string_view) -> Result<void> {
+  WatchDecoder decoder([&](const WatchEvent&) -> Result<void> {
     ++calls;
     return Fail(Code::kStopped, "enough");
   });

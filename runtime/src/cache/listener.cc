@@ -1,0 +1,281 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "cache/listener.h"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "cache/deliberate_bugs.h"
+#include "core/tell.h"
+
+namespace kgen::cache {
+namespace {
+
+constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
+
+thread_local Listener* running_here = nullptr;  // whose handler this thread is in
+std::mutex graph_mutex;                         // taken before any mutex_; guards every waits_for_
+
+}  // namespace
+
+// In on_synced_ from NotifySynced() until it was called or its last handle went.
+class Listener::OnSynced final : public SyncedWatch {
+ public:
+  OnSynced(Shared<Listener> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
+  ~OnSynced() override {
+    const std::lock_guard lock(listener_->mutex_);
+    std::erase(listener_->on_synced_, this);
+  }
+  void Call() { callback_(); }
+
+ private:
+  const Shared<Listener> listener_;
+  Task callback_;
+};
+
+Listener::Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+                   Shared<Observer> observer, Shared<const StartMark> started)
+    : options_(std::move(options)),
+      informer_(std::move(informer)),
+      name_(options_.name.empty() ? informer_ : options_.name),
+      executor_(std::move(executor)),
+      observer_(std::move(observer)),
+      strand_(executor_->MakeStrand("handler of " + name_)),
+      notices_(executor_->MakeStrand("sync of the handler of " + name_)),
+      started_(std::move(started)),
+      handler_(std::move(handler)) {}
+
+void Listener::Deliver(std::vector<AnyEvent> events) {
+  std::size_t high = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || events.empty()) return;
+    for (AnyEvent& event : events) {
+      initial_pending_ += queue_->Push(std::move(event));
+    }
+    high = NewlyHighBacklog();
+    if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
+  }
+  SettleSync();  // an initial event may have been cancelled
+  if (high > 0) Tell(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
+}
+
+void Listener::InitialQueued() {
+  {
+    const std::lock_guard lock(mutex_);
+    initial_queued_ = true;
+  }
+  SettleSync();
+}
+
+void Listener::Remove() {
+  AnyHandler dropped;
+  std::unique_ptr<EventQueue> discarded;
+  {
+    const std::lock_guard lock(mutex_);
+    if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
+    closed_ = removed_ = true;
+    discarded = TakeQueue();
+    if (!running_) dropped = std::exchange(handler_, nullptr);
+  }
+  FireSyncedCallbacks();
+  (void)Join({});
+}
+
+void Listener::StopDelivery() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    // Drain() discards what waits: here, on the informer's strand, that might take too long.
+    if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
+  }
+  FireSyncedCallbacks();
+}
+
+// Waits until no call is running. Not on the thread of that call, and not where the call itself waits, directly or
+// through others, for the handler that this thread runs: two handlers that remove each other would wait for ever.
+Result<void> Listener::Join(std::stop_token stop) {
+  Listener* const caller = running_here;
+  if (caller == this) return {};
+  Shared<Waiter> waiter;
+  {
+    const std::lock_guard graph(graph_mutex);
+    for (Listener* other = this; other != nullptr; other = other->waits_for_) {
+      if (other == caller) return {};
+    }
+    const std::lock_guard lock(mutex_);
+    if (!running_) return {};
+    waiter = executor_->MakeWaiter("the running call of the handler of " + name_);
+    waiters_.push_back(waiter);
+    if (caller != nullptr) caller->waits_for_ = this;
+  }
+  Result<void> waited = waiter->Wait(std::move(stop));
+  if (caller != nullptr) {
+    const std::lock_guard graph(graph_mutex);
+    caller->waits_for_ = nullptr;
+  }
+  return waited;
+}
+
+void Listener::Reject() {
+  AnyHandler dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = removed_ = rejected_ = true;
+    dropped = std::exchange(handler_, nullptr);
+  }
+  FireSyncedCallbacks();
+}
+
+Result<void> Listener::status() const {
+  const std::lock_guard lock(mutex_);
+  if (rejected_) return Fail(Code::kStopped, "handler of " + name_ + ": the informer has been stopped");
+  return {};
+}
+
+Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
+  auto watch = MakeShared<OnSynced>(Shared<Listener>(this), std::move(callback));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!synced_ && !closed_) {
+      on_synced_.push_back(watch.get());
+      return watch;
+    }
+  }
+  PostCall(watch);
+  return watch;
+}
+
+bool Listener::HasSynced() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return synced_;
+}
+
+std::size_t Listener::Backlog() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return closed_ ? 0 : queue_->size();
+}
+
+bool Listener::removed() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return removed_;
+}
+
+bool Listener::closed() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+bool Listener::gone() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return removed_ && !running_;
+}
+
+// Not on strand_, where it would come after the call that is running, and that may wait for whoever is to be told.
+void Listener::PostCall(Shared<OnSynced> watch) {
+  executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
+}
+
+// Under mutex_. The task keeps this alive, whatever becomes of the Listener.
+void Listener::Schedule() {
+  executor_->BlockingOn(strand_, [self = Shared<Listener>(this)] { self->Drain(); });
+}
+
+// Calls the handler for what waits, one event at a time. The only place where user code of a handler runs.
+void Listener::Drain() {
+  running_here = this;
+  for (;;) {
+    std::optional<AnyEvent> event;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closed_) event = queue_->Pop();
+      if (!event) {
+        scheduled_ = false;
+        break;
+      }
+      if (queue_->size() <= options_.backlog_warning / 2) backlog_told_ = false;
+      running_ = true;
+    }
+    Call(*event);
+    if (!FinishCall(event->initial)) break;
+  }
+  running_here = nullptr;
+  std::unique_ptr<EventQueue> discarded;
+  const std::lock_guard lock(mutex_);
+  if (closed_) discarded = TakeQueue();
+}
+
+// Under mutex_. What waits, to be destroyed without it.
+std::unique_ptr<EventQueue> Listener::TakeQueue() {
+  return std::exchange(queue_, std::make_unique<EventQueue>(options_.backlog_limit));
+}
+
+void Listener::Call(const AnyEvent& event) {
+  const TimePoint start = executor_->clock()->Now();
+  try {
+    handler_(event);
+  } catch (const std::exception& e) {
+    Tell(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
+  } catch (...) {
+    Tell(observer_,
+         [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, "an exception of an unknown type"}); });
+  }
+  const Nanos took = executor_->clock()->Now() - start;
+  if (took > kSlowCall)
+    Tell(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
+}
+
+// False if the handler was removed meanwhile: then its functions are destroyed here, after their last call and before
+// anybody hears of its end.
+bool Listener::FinishCall(bool initial) {
+  std::vector<Shared<Waiter>> waiters;
+  bool open = true;
+  for (AnyHandler dropped;; dropped = nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (removed_ && handler_) {
+      dropped = std::exchange(handler_, nullptr);
+      continue;
+    }
+    running_ = false;
+    if (initial) --initial_pending_;
+    waiters.swap(waiters_);
+    if (closed_) {
+      open = false;
+      scheduled_ = false;
+    }
+    break;
+  }
+  for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
+  SettleSync();
+  return open;
+}
+
+void Listener::SettleSync() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (synced_ || closed_ || !initial_queued_ || initial_pending_ > 0) return;
+    synced_ = true;
+  }
+  FireSyncedCallbacks();
+}
+
+void Listener::FireSyncedCallbacks() {
+  std::vector<Shared<OnSynced>> told;
+  {
+    const std::lock_guard lock(mutex_);
+    for (OnSynced* watch : std::exchange(on_synced_, {})) {
+      if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) told.push_back(std::move(held));
+    }
+  }
+  for (Shared<OnSynced>& watch : told) PostCall(std::move(watch));
+}
+
+// Under mutex_. The backlog, when it has just passed the mark; told again only after it has been down to half of it.
+std::size_t Listener::NewlyHighBacklog() {
+  if (options_.backlog_warning == 0) return 0;
+  if (queue_->size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
+  return queue_->size();
+}
+
+}  // namespace kgen::cache

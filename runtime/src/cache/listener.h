@@ -1,0 +1,105 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Listener: the queue and the handler of one registration.
+//
+//   Processor --Deliver(events)--> queue --> Drain() on a thread that may block --> the user's functions
+//
+// A slow handler delays only itself. An idle listener occupies no thread.
+#ifndef KGEN_RUNTIME_CACHE_LISTENER_H_
+#define KGEN_RUNTIME_CACHE_LISTENER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cache/event_queue.h"
+#include "kgen/cache/events.h"
+#include "kgen/cache/registration.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/waiter.h"
+
+namespace kgen::cache {
+
+// Whether an informer has been started. A separate object, because listeners may outlive their informer.
+struct StartMark : SharedObject {
+  std::atomic<bool> set{false};
+};
+
+// Thread safety: all members from any thread.
+// Lifetime: shared by the registration, the informer and the calls under way.
+// Invariants (tests/runtime/cache/processor_test.cc):
+//   L1  Calls of the functions never overlap, and come in the order of Deliver().
+//   L2  After Remove() from another thread has returned no call is running or will start.
+//   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
+//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays.
+//   L5  Nothing is dropped while registered, and nothing is called after removal.
+class Listener final : public SharedObject {
+ public:
+  // Without `started`: the informer has been started.
+  Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
+           Shared<Observer> observer, Shared<const StartMark> started = {});
+
+  void Deliver(std::vector<AnyEvent> events);
+  void InitialQueued();  // the informer has synced, and every initial event was delivered
+  void Remove();
+  void StopDelivery();  // the informer stopped: discards waiting events, lets the running call finish; does not wait
+  // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
+  // when two handlers would wait for each other. Errors: kCancelled (`stop`).
+  Result<void> Join(std::stop_token stop);
+  void Reject();                // the informer had already stopped, so nothing is registered
+  Result<void> status() const;  // kStopped after Reject()
+  const std::string& name() const noexcept { return name_; }
+
+  bool HasSynced() const noexcept;
+  // Runs `callback` once, as posted work, when HasSynced() is true or the listener is removed, unless the handle is
+  // dropped before, so that repeated waits leave nothing behind.
+  class SyncedWatch : public SharedObject {};
+  [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
+  std::size_t Backlog() const noexcept;
+  const HandlerOptions& options() const noexcept { return options_; }
+  bool started() const noexcept { return !started_ || started_->set.load(); }  // its informer has been
+  bool removed() const noexcept;
+  bool closed() const noexcept;  // removed, or its informer has stopped: no call will start any more
+  bool gone() const noexcept;    // removed, and its last call has ended
+
+ private:
+  class OnSynced;
+
+  void PostCall(Shared<OnSynced> watch);
+  void Schedule();
+  void Drain();
+  std::unique_ptr<EventQueue> TakeQueue();
+  void Call(const AnyEvent& event);
+  bool FinishCall(bool initial);
+  void SettleSync();
+  void FireSyncedCallbacks();
+  std::size_t NewlyHighBacklog();
+
+  const HandlerOptions options_;
+  const std::string informer_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Observer> observer_;
+  const Shared<Strand> strand_, notices_;
+  const Shared<const StartMark> started_;
+  Listener* waits_for_ = nullptr;  // while this handler's call removes another one; guarded by graph_mutex
+
+  mutable std::mutex mutex_;  // guards what follows; never held while a function of the user runs or a thread waits
+  AnyHandler handler_;        // called without the lock: only Drain() calls, and only it destroys while running_
+  std::unique_ptr<EventQueue> queue_ = std::make_unique<EventQueue>(options_.backlog_limit);
+  std::vector<Shared<Waiter>> waiters_;
+  std::vector<OnSynced*> on_synced_;  // each takes itself out
+  int initial_pending_ = 0;
+  bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
+  bool initial_queued_ = false, synced_ = false, backlog_told_ = false;
+};
+
+}  // namespace kgen::cache
+
+#endif  // KGEN_RUNTIME_CACHE_LISTENER_H_
