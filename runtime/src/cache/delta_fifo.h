@@ -14,11 +14,11 @@
 //       stays, as a bookmark.
 //   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one.
 //   Q4  Replace and Sync are elements of their own; deletions on both sides of one are not merged.
-//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one), but takes at least one; a Replace or a Sync is
-//       always the last that it takes, as the controller loop applies it in steps of its own.
-//   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(); with
-//       no Replace yet, an object's delta first makes the initial population empty (a Bookmark or Sync does not).
-//       Never false again.
+//   Q5  Drain takes at most max_deltas deltas (a Replace counts as one) and at least one. A Replace or a Sync is always
+//       the last that it takes, because the controller loop applies it in steps of its own.
+//   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(). If an
+//       object's delta comes before any Replace, the initial population is empty, and so done (a Bookmark or Sync does
+//       not do that). It never turns false again.
 //   Q7  Storage of drained elements is released at once.
 #ifndef KGEN_RUNTIME_CACHE_DELTA_FIFO_H_
 #define KGEN_RUNTIME_CACHE_DELTA_FIFO_H_

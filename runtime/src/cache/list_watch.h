@@ -26,7 +26,7 @@ class ListWatch : public SharedObject {
   // Responses are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
-  // Decides which reflector of the connection may send its next request; null: each sends when it wants.
+  // Decides which reflector of the connection may send its next request. Null: the reflector makes one of its own.
   virtual Shared<client::Gate> gate() const;
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }
@@ -35,8 +35,8 @@ class ListWatch : public SharedObject {
 
 using TweakListOptions = std::function<void(ListOptions&)>;
 
-// Over one resource of a connection. `tweak` runs after the reflector has filled the options, for list and watch alike.
-// `kind` is a kind's KindInfo and must outlive the informer, as tables do. `namespace_` "" means all.
+// The source of one resource of a connection. `tweak` runs after the reflector has filled the options, for list and
+// watch alike. `kind` must outlive the informer, as tables do. An empty `namespace_` means all namespaces.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
                                 TweakListOptions tweak = {});
 

@@ -24,8 +24,8 @@ struct ListedObject {
   bool stale = false;  // a newer state was refused; `object` is the last good one of the same snapshot
 };
 
-// A paged list calls Append(); a streaming list, in which objects change before its end, calls Upsert() and Remove().
-// One list uses one of the two ways.
+// A paged list calls Append(); a streaming list, whose objects may change before its end, calls Upsert() and Remove().
+// One list does not use both.
 //
 // Thread safety: as a standard container. Move-only; objects are shared.
 class ListedObjects {
@@ -36,10 +36,10 @@ class ListedObjects {
   ListedObjects& operator=(ListedObjects&& other) noexcept;
   ~ListedObjects();
 
-  // Adds an item behind the others, also if its key is there already. The key must have a name.
+  // Adds an item after the others, even if its key is there already. The key must have a name.
   void Append(ListedObject item);
-  // Adds the object, or replaces the one of that key at its place. A null object is one that was refused: it marks what
-  // is there as stale.
+  // Adds the object, or replaces the one of that key in its place. A null object stands for a refused one and marks the
+  // present one as stale.
   void Upsert(ObjectKey key, AnyRef object);
   // Removes the object of that key, if it is there. Its slot stays, with an empty key.
   void Remove(const ObjectKey& key);
@@ -53,8 +53,8 @@ class ListedObjects {
   ListedObject& operator[](std::size_t slot) noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
   const ListedObject& operator[](std::size_t slot) const noexcept { return chunks_[slot / kChunk][slot % kChunk]; }
 
-  // Destroys items until `units` of them have gone, or all, and takes what that cost from `units`. Nothing else may be
-  // called afterwards. Returns true when nothing is left.
+  // Destroys up to `units` items and subtracts their number from `units`. Nothing else may be called afterwards.
+  // Returns true when nothing is left.
   bool FreeSome(std::size_t& units);
 
  private:

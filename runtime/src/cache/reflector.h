@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reflector: keeps a DeltaFifo fed with the state of one resource: list, then watch, then watch again, for ever.
+// Reflector: keeps a DeltaFifo fed with the state of one resource: list, then watch, then watch again, without end.
 //
 //   ListWatch bytes --> split, decode, transform --> DeltaFifo --> Hooks::on_queued (the controller loop drains)
 //
@@ -22,8 +22,7 @@
 // It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
 // older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
 //
-// The state is a sum type, and each state owns what belongs to it: leaving a state ends
-// its request and its timer.
+// The state is a sum type, and each state owns what belongs to it: leaving a state ends its request and its timer.
 //
 //   Idle --Start--> Waiting --turn granted--> Streaming --marker--> Watching --ends--> Waiting --> ...
 //                      |                          | cannot stream

@@ -90,8 +90,7 @@ class Store : public SharedObject {
   //
   // Errors:
   //   kInvalidArgument  the name is taken, maybe by an AddIndex() that ended meanwhile; or called from an index
-  //   function
-  //                     of this store
+  //                     function of this store
   //   kUserCode         `function` threw
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   // Calls `on_fault` for each fault of a transaction once the transaction is visible, on the thread of Apply(), with no

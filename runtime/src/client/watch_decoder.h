@@ -2,10 +2,10 @@
 //
 // Splits a watch response into events as it arrives. For the reflector and AnyWatcher.
 //
-//   strand: bytes (any cut) --Feed--> on_event(type, word, raw JSON of the object)
+//   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
 //
 // Frames are JSON objects {"type":T,"object":O}, with or without line ends between them, and with the two members in
-// either order. The object is passed on as raw text: the receiver decodes it, and finds out whether it is valid JSON.
+// either order. The object is passed on as raw text, which its decoder checks.
 #ifndef KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_
 #define KGEN_RUNTIME_CLIENT_WATCH_DECODER_H_
 
@@ -39,9 +39,9 @@ class WatchDecoder {
   WatchDecoder& operator=(WatchDecoder&&) noexcept = default;
 
   // Errors: kDecode  not JSON, no type, no object, over the limit (byte offset in the message), or what on_event
-  // returned. The same error again once one was given.
+  // returned. After an error every further call returns it again.
   Result<void> Feed(std::string_view bytes);
-  // True between frames: a stream that ends elsewhere was cut.
+  // True between frames. A stream that ends elsewhere was cut.
   bool at_boundary() const noexcept;
 
  private:

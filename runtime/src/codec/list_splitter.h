@@ -4,14 +4,13 @@
 //
 //   transport bytes (any cut) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
-// Holds at most one item in memory, and none at all of those that came in one piece. `items` is recognised at depth 1
-// only; `metadata` may come before or after it. `items` may be null or missing, which is an empty list as in Go; with
-// any other value that is no array the answer is refused, since it is no list. Everything else at depth 1 (apiVersion,
-// kind, and `items` that are null) is kept for CheckListKind(). A body that is a Status instead of a list is passed on
-// whole, as the envelope.
+// Copies at most one item into memory, and only if it came in several pieces. `items` is recognised at depth 1 only;
+// `metadata` may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is
+// not an array is refused. Everything else at depth 1 (apiVersion, kind, and `items` that are null) is kept for
+// CheckListKind(). A Status instead of a list is passed on whole, as the envelope.
 //
-// Only the frame of the list is checked here: the items are cut by their brackets and quotes, and whoever decodes them
-// finds what is wrong inside. So one bad item does not cost the list.
+// Only the frame of the list is checked. Items are cut by their brackets and quotes, and their decoder finds what is
+// wrong inside, so one bad item does not cost the list.
 #ifndef KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 #define KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 
@@ -38,10 +37,10 @@ class ListSplitter {
   ListSplitter& operator=(ListSplitter&& other) noexcept;
   ~ListSplitter();
 
-  // Errors: kDecode (not a JSON object, a broken frame, `items` that are no list, a member other than items over the
-  // limit; with byte offset), or what on_item returned. After an error every further call returns it again.
+  // Errors: kDecode (not a JSON object, a broken frame, `items` that are not an array, another member over the limit;
+  // with the byte offset), or what on_item returned. After an error every further call returns it again.
   Result<void> Feed(std::string_view bytes);
-  // Call at the end of the body. Errors: kDecode if the list is not complete, or its metadata are none.
+  // Call at the end of the body. Errors: kDecode if the list is not complete or its metadata cannot be decoded.
   Result<meta::v1::ListMeta> Finish();
 
   // Depth-1 members other than items, as one JSON object. Valid after Finish().
@@ -53,11 +52,11 @@ class ListSplitter {
   Impl* impl_;
 };
 
-// Whether an answer is the list of that kind, judged by its apiVersion and kind. `envelope` is
-// ListSplitter::envelope(). Without a kind, or one that names no list kind, anything that calls itself a list will do.
+// Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope().
+// Without a kind, or with one that names no list kind, any list is accepted.
 //
 // A body with neither apiVersion nor kind is refused: a proxy that answers {"message":"please log in"} with HTTP 200
-// must not pass for a list without items. Errors: kDecode, which names both.
+// must not pass for an empty list. Errors: kDecode, which names the expected and the found kind.
 Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind);
 
 }  // namespace kgen

@@ -29,7 +29,9 @@ enum class Reason : std::uint8_t {
   kInitial,  // part of the first list, or replayed to a handler that was added later
   kWatch,    // an event of the watch
   kRelist,   // found by comparing a new list with the cache: changes in between may have been missed
-  kResync,   // nothing changed: the handler's resync period has passed, or a list found the object unchanged
+  // The resource version did not change: the handler's resync period has passed, or a list or the watch brought the
+  // object as it was.
+  kResync,
 };
 std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync"
 template <typename Traits>
@@ -42,7 +44,7 @@ struct Added {
   ObjectKey key{};
   Ref<const T> now{};
   Reason reason{};
-  String version{};  // of the store, when this was applied; the store may be newer by now, never older
+  String version{};  // of the store when the change was applied; by now the store may be newer, but not older
 };
 
 // Both objects always have the same UID: when an object was deleted and re-created, handlers get Deleted and Added.
@@ -57,9 +59,12 @@ struct Updated {
 
 template <typename T>
 struct Deleted {
-  ObjectKey key{};                   // always
-  Ref<const T> before{};             // as last known; null only if the cache never held it
-  bool final_state_unknown = false;  // noticed by a relist: changes between `before` and the deletion were missed
+  ObjectKey key{};        // always set
+  Ref<const T> before{};  // the last known state; null if the cache never held the object and the server's
+                          // last state could not be decoded
+  // `before` may be older than the object's last state, because a relist noticed the deletion, another object took the
+  // name, or the last state could not be decoded.
+  bool final_state_unknown = false;
   Reason reason{};
   String version{};
 };

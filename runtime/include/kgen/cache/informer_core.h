@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One informer, type-erased: strand, reflector, queue, controller loop, store and processor together.
-//
-// SharedInformer<T> is a few inline lines over this, so informers of eighty types share one copy of the code.
+// InformerCore: one informer, type-erased. Programs use SharedInformer<T>, which adds the type in a few inline lines,
+// so that informers of eighty types share one copy of the code.
 #ifndef KGEN_CACHE_INFORMER_CORE_H_
 #define KGEN_CACHE_INFORMER_CORE_H_
 
@@ -76,7 +75,7 @@ class InformerCore : public SharedObject {
 
   // Starts once; a second call, or one after Stop(), does nothing. `stop` only posts.
   void Start(std::stop_token stop);
-  // Ends reflector and distribution. Does not wait.
+  // Ends the reflector and the delivery of events. Does not wait.
   void Stop();
   // Blocks until the informer has stopped and no handler runs; from a handler of it, without waiting for that one.
   // Errors: kCancelled (stop), kInvalidArgument on a thread that runs posted work.
@@ -87,7 +86,7 @@ class InformerCore : public SharedObject {
   // called from an index function.
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
-  // kInvalidArgument once started.
+  // Errors: kInvalidArgument (already started).
   Result<void> SetTransform(std::function<Result<AnyRef>(AnyRef object)> transform);
 
   bool HasSynced() const noexcept;

@@ -23,13 +23,13 @@ namespace kgen {
 class Selector;
 
 namespace detail {
-// null: without a selector.
+// A null `selector` selects everything, an empty namespace all namespaces.
 std::vector<AnyRef> ListFromStore(const Shared<cache::Store>& store, std::string_view namespace_,
                                   const Selector* selector);
 AnyRef GetFromStore(const Shared<cache::Store>& store, std::string_view namespace_, std::string_view name);
 }  // namespace detail
 
-// One namespace's view.
+// The objects of one namespace. A handle to shared state.
 template <typename T>
 class NamespaceLister {
  public:
@@ -57,12 +57,12 @@ class Lister {
  public:
   explicit Lister(Shared<cache::Store> store) noexcept : store_(std::move(store)) {}
 
-  // Over all namespaces, or of a cluster-scoped kind.
+  // All objects, of every namespace.
   std::vector<Ref<const T>> List() const { return detail::TypedRefs<T>(detail::ListFromStore(store_, "", nullptr)); }
   std::vector<Ref<const T>> List(const Selector& selector) const {
     return detail::TypedRefs<T>(detail::ListFromStore(store_, "", &selector));
   }
-  // By the whole key; of a cluster-scoped kind the namespace is empty.
+  // The namespace of the key is empty for a cluster-scoped kind. Null if there is no such object.
   Ref<const T> Get(const ObjectKey& key) const {
     return detail::GetFromStore(store_, key.namespace_, key.name).template As<T>();
   }
@@ -77,7 +77,7 @@ class Lister {
   Shared<cache::Store> store_;
 };
 
-// Of a cluster-scoped kind: names are keys. Generated listers of such kinds derive from this.
+// For a cluster-scoped kind, whose objects are found by name. Generated listers of such kinds derive from this.
 template <typename T>
 class ClusterLister : public Lister<T> {
  public:

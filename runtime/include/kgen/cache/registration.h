@@ -41,10 +41,9 @@ struct HandlerOptions {
   std::size_t backlog_limit = 0;
 };
 
-// Destroying it removes the handler. From elsewhere, the destructor waits for the running call to end, and no call
-// starts afterwards. From the handler itself, it returns at once, no further call starts, and the functions are
-// destroyed after the running call. In both cases whatever the functions captured by reference may be destroyed
-// afterwards.
+// Destroying it removes the handler. The destructor waits for the running call to end, and no call starts afterwards.
+// Within a call of the handler itself, it returns at once, no further call starts, and the functions are destroyed
+// after the running call. In both cases whatever the functions captured by reference may be destroyed afterwards.
 //
 // Where waiting would hang, it does not wait, and the running call ends by itself: on a thread that must not block
 // (posted work, a timer, an observer), when two handlers remove each other, and after the executor was shut down.
@@ -54,7 +53,7 @@ struct HandlerOptions {
 // Lifetime: may outlive informer and factory.
 class [[nodiscard]] Registration {
  public:
-  Registration() noexcept = default;  // registered nowhere
+  Registration() noexcept = default;  // of no handler
   Registration(Registration&&) noexcept = default;
   Registration& operator=(Registration&& other) noexcept;
   ~Registration();

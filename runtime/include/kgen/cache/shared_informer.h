@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SharedInformer<T>: a local, indexed, always current copy of one resource, shared by any number of handlers and
-// listers.
+// SharedInformer<T>: a local, indexed copy of one resource, which follows the server with a short delay. Any number of
+// handlers and listers share it.
 //
 //   auto pods = factory.Core().V1().Pods();
 //   auto registration = pods.Informer().AddEventHandler({.on_add = [](const kgen::Added<Pod>& e) { ... }});
@@ -37,14 +37,15 @@ class SharedInformer {
  public:
   explicit SharedInformer(Shared<cache::InformerCore> core) noexcept : core_(std::move(core)) {}
 
-  // May be called while it runs: the handler first receives all objects in the store, as initial. Keep the result: the
-  // handler is removed when it is destroyed. On a stopped informer nothing is registered, and Registration::status()
-  // returns an error.
+  // May be called while the informer runs: the handler first receives all objects in the store, as initial. Keep the
+  // result, because destroying it removes the handler. On a stopped informer nothing is registered, and
+  // Registration::status() returns an error.
   [[nodiscard]] Registration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
     return core_->AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
   }
 
-  // Before or while it runs; visible in snapshots taken after the return. The function must depend on the object alone:
+  // May be called before the start or while the informer runs. Snapshots taken after the return have the index. The
+  // function must depend on the object alone:
   // when an object changes or is deleted, the function is called again for the old object to find its entries, and if
   // it then returns other values (because they depend on the time, for example), old entries may remain. Blocks while
   // the function is called for all objects, on the calling thread, and at the end while changes are being applied;
@@ -63,9 +64,9 @@ class SharedInformer {
         }));
   }
 
-  // Changes every object once, before the store sees it. Call it before the start. Dropping what you do not need saves
-  // memory: the rest shares text and subtrees with other objects as before, but each changed object is decoded twice
-  // (FactoryOptions::drop_managed_fields drops managedFields without that cost). `function` takes a T& and returns
+  // Sets a function that changes every object once, before the store sees it. Dropping what you do not need saves
+  // memory, but each changed object is decoded twice so that it can share text and subtrees with other objects;
+  // FactoryOptions::drop_managed_fields drops managedFields without that cost. `function` takes a T& and returns
   // nothing; one that takes a copy would change only the copy.
   // Errors: kInvalidArgument (already started).
   template <std::invocable<T&> F>

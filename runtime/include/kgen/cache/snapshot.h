@@ -25,7 +25,7 @@
 
 namespace kgen {
 
-// Collects the values of one object for one index. Equal values count once.
+// Collects the values of one object for one index; an index function calls Add() for each. Equal values count once.
 class IndexSink {
  public:
   virtual void Add(std::string_view value) = 0;
@@ -50,7 +50,7 @@ class AnySnapshot {
   AnyRef Get(const ObjectKey& key) const;
   std::vector<AnyRef> List() const;                                    // in no particular order
   std::vector<AnyRef> InNamespace(std::string_view namespace_) const;  // "" for all
-  // Empty for an index that does not exist; HasIndex() distinguishes that case.
+  // Empty if there is no such index; HasIndex() tells that apart from a value without objects.
   std::vector<AnyRef> ByIndex(std::string_view index, std::string_view value) const;
   std::vector<String> IndexValues(std::string_view index) const;  // sorted
   bool HasIndex(std::string_view index) const noexcept;

@@ -20,7 +20,7 @@
 namespace kgen {
 
 struct GetOptions {
-  std::string resource_version{};  // "": the newest; "0": any that the server has at hand
+  std::string resource_version{};  // "": the newest; "0": any that the server has in its cache
   Nanos timeout{};
 };
 

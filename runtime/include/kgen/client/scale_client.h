@@ -47,7 +47,7 @@ class ScalableResourceClient : public ResourceClient<T, L> {
     detail::GetScaleAsync(this->raw(), name, options, std::move(done));
   }
 
-  // Sets the desired number of replicas, 0 if spec->replicas is absent, and writes nothing else of `scale`. With a
+  // Sets the desired number of replicas (0 if spec->replicas is absent) and writes nothing else of `scale`. With a
   // metadata.resourceVersion it fails with kConflict if the object has changed since; without one the last write wins.
   // metadata.name may be empty. Returns the scale after the write.
   [[nodiscard]] Result<autoscaling::v1::Scale> UpdateScale(std::string_view name, const autoscaling::v1::Scale& scale,

@@ -52,8 +52,8 @@ struct HttpEnd {
   // The connection broke during this exchange, so a GET is worth another attempt. False if there was no connection at
   // all, or if only this exchange was reset.
   bool connection_lost;
-  // Of a cancelled exchange: how far it had come, for the message of a timeout: "still connecting to 10.0.0.1:6443: no
-  // answer yet". May be empty.
+  // How far a cancelled exchange had come, for the message of a timeout: "still connecting to 10.0.0.1:6443: no answer
+  // yet". May be empty.
   std::string progress{};
 };
 
@@ -83,8 +83,8 @@ class Exchange : public SharedObject {
 // Thread safety: all members from any thread; none blocks.
 class Transport : public SharedObject {
  public:
-  // Never fails by itself: errors arrive at the sink. Requests beyond the server's stream limit wait their turn; short
-  // ones never wait behind watches.
+  // Does not fail: errors go to the sink. Requests beyond the server's stream limit wait their turn; short ones never
+  // wait behind watches.
   virtual Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) = 0;
   // Cancels everything; later Start() ends with kCancelled at once. Idempotent.
   virtual void Close() noexcept = 0;
