@@ -26,13 +26,13 @@ namespace k8s {
 // A handle: copies share the connection. Making one does no network I/O. Thread safety: const members from any thread.
 class Clientset {
  public:
-  explicit Clientset(::kgen::Connection connection) noexcept : connection_(::std::move(connection)) {}
+  explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
 
   // Shares the connection of an equal configuration, if there is one.
-  static ::kgen::Result<Clientset> New(const ::kgen::rest::Config& config) {
-    auto connection = ::kgen::Connection::Open(config);
-    if (!connection) return ::kgen::Fail(::std::move(connection).error());
-    return Clientset(*::std::move(connection));
+  static kgen::Result<Clientset> New(const kgen::rest::Config& config) {
+    auto connection = kgen::Connection::Open(config);
+    if (!connection) return kgen::Fail(std::move(connection).error());
+    return Clientset(*std::move(connection));
   }
 
   // v1.
@@ -45,13 +45,13 @@ class Clientset {
   coordination::v1::Client CoordinationV1() const { return coordination::v1::Client(connection_); }
 
   // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
-  Clientset With(::std::stop_token stop) const { return Clientset(connection_.With(::std::move(stop))); }
+  Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
   // What all of these clients speak over.
-  const ::kgen::Connection& connection() const noexcept { return connection_; }
+  const kgen::Connection& connection() const noexcept { return connection_; }
 
  private:
-  ::kgen::Connection connection_;
+  kgen::Connection connection_;
 };
 
 }  // namespace k8s

@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: c7b2766965c34e08.
+// Of the headers: a4f40c2e675e5685.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -21,13 +21,13 @@ namespace k8s::core {
 // The versions of the core group.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace k8s::core
@@ -37,13 +37,13 @@ namespace k8s::apiextensions {
 // The versions of apiextensions.k8s.io.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // apiextensions.k8s.io/v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace k8s::apiextensions
@@ -53,13 +53,13 @@ namespace k8s::apps {
 // The versions of apps.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // apps/v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace k8s::apps
@@ -69,13 +69,13 @@ namespace k8s::coordination {
 // The versions of coordination.k8s.io.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // coordination.k8s.io/v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace k8s::coordination
@@ -83,9 +83,9 @@ class GroupInformers {
 namespace k8s {
 
 // The factory of these groups; start, stop and wait as in kgen/cache/factory.h.
-class SharedInformerFactory : public ::kgen::SharedInformerFactory {
+class SharedInformerFactory : public kgen::SharedInformerFactory {
  public:
-  using ::kgen::SharedInformerFactory::SharedInformerFactory;
+  using kgen::SharedInformerFactory::SharedInformerFactory;
 
   // the core group.
   core::GroupInformers Core() const { return core::GroupInformers(state()); }

@@ -13,7 +13,7 @@
 namespace k8s {
 
 // The tables of all kinds, without their lists; kind->list is the list's.
-::std::span<const ::kgen::TypeTable* const> Kinds();
+std::span<const kgen::TypeTable* const> Kinds();
 
 }  // namespace k8s
 

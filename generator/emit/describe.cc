@@ -11,25 +11,6 @@ namespace {
 
 using model::Kind;
 
-constexpr std::size_t kMostValues = 12;  // of an enum in a comment
-
-// "`a`, `b` and 5 more".
-std::string Values(const model::Schema& schema) {
-  std::string out;
-  std::size_t count = 0;
-  for (const model::EnumValue& value : schema.enum_values) {
-    if (count == kMostValues) return out + " and " + std::to_string(schema.enum_values.size() - count) + " more";
-    out += (count++ == 0 ? "" : ", ") + InComment(value.text.empty() ? "\"\"" : value.text, 60);
-  }
-  return out;
-}
-
-const model::Schema& Innermost(const model::Schema& schema) {
-  const model::Schema* inner = &schema;
-  while (inner->element != nullptr) inner = inner->element.get();
-  return *inner;
-}
-
 void Add(std::string sentence, std::string& out) {
   if (sentence.empty()) return;
   if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
@@ -87,22 +68,12 @@ bool IsZero(const std::string& json) {
   return json.empty() || json == "{}" || json == "\"\"" || json == "0" || json == "null";
 }
 
-bool NamesItsValues(const std::vector<std::string>& lines) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [](const std::string& line) { return line.find("Possible enum values:") != std::string::npos; });
-}
-
-// What the C++ declaration does not show: required, default, limits.
-std::string Facts(const model::Field& field, bool from_document, const std::vector<std::string>& lines) {
+// What the C++ declaration does not show: default, limits.
+std::string Facts(const model::Field& field, bool from_document) {
   const model::Schema& schema = *field.schema;
   std::string out;
-  if (field.required) Add("Required", out);
-  // Documents of the built-in API come without prose, and every name is to have a comment.
-  if (from_document && lines.empty() && !field.required) Add("Optional", out);
   if (schema.deprecated) Add("Deprecated", out);
   if (schema.nullable) Add("May be null", out);
-  const std::string values = NamesItsValues(lines) ? std::string() : Values(Innermost(schema));
-  if (!values.empty()) Add("Known values: " + values, out);
   const bool hidden = from_document ? IsZero(schema.default_json) : schema.default_json.empty();
   if (!hidden) Add("Default: " + InComment(schema.default_json), out);
   if (schema.facets != nullptr) Add(Limits(*schema.facets), out);
@@ -117,9 +88,17 @@ std::vector<std::string> DescribeField(const model::Field& field, bool from_docu
   if (lines.empty() && field.schema->kind != Kind::kRef) lines = field.schema->description;
   const auto blank = [](const std::string& line) { return line.find_first_not_of(" \t\r\n") == std::string::npos; };
   if (std::all_of(lines.begin(), lines.end(), blank)) lines.clear();
-  std::string facts = Facts(field, from_document, lines);
+  std::string facts = Facts(field, from_document);
   if (!facts.empty()) lines.push_back(std::move(facts));
   return lines;
+}
+
+std::string DescribeMember(const model::Field& field, const std::string& identifier, const std::string& values) {
+  std::string out;
+  if (identifier != field.name) Join(InComment(field.name), out);
+  if (field.required) Join("required", out);
+  if (!values.empty()) Join("one of " + values, out);
+  return out;
 }
 
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback) {

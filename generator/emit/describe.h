@@ -12,10 +12,13 @@
 
 namespace kgen::generator::emit {
 
-// The comment of a member: its description, followed by what the declaration does not show: required, known values,
-// default, limits. Code from a CRD has no comment where there is neither. In code from an API document every name has
-// one (the built-in API comes without descriptions), so an optional member says "Optional.".
+// The comment above a member: its description, followed by what the declaration does not show: default, limits, how
+// elements are told apart. None where there is neither.
 std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
+
+// The note behind a member: its wire name where `identifier` differs, "required", and the struct with its known values
+// (`values`, may be empty).
+std::string DescribeMember(const model::Field& field, const std::string& identifier, const std::string& values);
 
 // The comment of a struct. `fallback` is used if the document has no description; may be empty.
 std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback);

@@ -96,7 +96,7 @@ bool IsNamespace(const std::string& text) {
     const std::size_t end = rest.find("::");
     const std::string part(rest.substr(0, end));
     if (part.empty() || part.size() > 60 || part[0] == '_' || NamespaceIdentifier(part) != part) return false;
-    if (first && (part == "kgen" || part == "main")) return false;
+    if (first && part == "main") return false;
     if (end == std::string_view::npos) return true;
     rest.remove_prefix(end + 2);
     first = false;

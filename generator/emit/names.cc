@@ -126,7 +126,10 @@ constexpr std::string_view kMacros[] = {
 
 // Words with a special meaning at the start of a line, and names that some systems do not accept as file names.
 constexpr std::string_view kBadNamespaces[] = {"aux", "con",      "final", "import", "module",
-                                               "nul", "override", "prn",   "std",    "posix"};
+                                               "nul", "override", "prn",   "posix"};
+
+// The namespaces that generated code uses, without leading colons: nothing in it may hide them.
+constexpr std::string_view kUsedNamespaces[] = {"kgen", "std"};
 
 template <std::size_t n>
 bool Contains(const std::string_view (&words)[n], std::string_view word) {
@@ -134,7 +137,7 @@ bool Contains(const std::string_view (&words)[n], std::string_view word) {
 }
 
 bool IsReserved(std::string_view word) {
-  return Contains(kKeywords, word) || Contains(kMacros, word) || IsSystemMacro(word);
+  return Contains(kKeywords, word) || Contains(kMacros, word) || Contains(kUsedNamespaces, word) || IsSystemMacro(word);
 }
 
 bool IsDevice(std::string_view word) {

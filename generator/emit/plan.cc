@@ -39,26 +39,41 @@ void CollectRefs(const model::Schema& schema, std::vector<TypeId>& refs) {
   for (const model::Field& field : schema.fields) CollectRefs(*field.schema, refs);
 }
 
-// A verb, and what of ResourceClient belongs to it.
-struct VerbMethods {
+// A verb, and the name of its bit in kgen::Verbs: for the resource itself, its status and its scale.
+struct VerbName {
   Verb verb;
-  std::array<std::string_view, 3> methods;
-  std::array<std::string_view, 2> status;  // with a status subresource that has the verb
-  std::array<std::string_view, 2> scale;   // with a scale subresource that has it
+  std::string_view own, status, scale;
 };
-constexpr std::array<VerbMethods, 8> kVerbMethods = {{
-    {Verb::kCreate, {"Create", "CreateAsync"}, {}, {}},
-    {Verb::kUpdate,
-     {"Update", "UpdateAsync"},
-     {"UpdateStatus", "UpdateStatusAsync"},
-     {"UpdateScale", "UpdateScaleAsync"}},
-    {Verb::kDelete, {"Delete", "DeleteAsync"}, {}, {}},
-    {Verb::kDeleteCollection, {"DeleteCollection"}, {}, {}},
-    {Verb::kGet, {"Get", "GetAsync"}, {}, {"GetScale", "GetScaleAsync"}},
-    {Verb::kList, {"List", "ListAsync", "Pages"}, {}, {}},
-    {Verb::kWatch, {"Watch"}, {}, {}},
-    {Verb::kPatch, {"Patch", "PatchAsync", "Apply"}, {"PatchStatus"}, {}},
+constexpr std::array<VerbName, 8> kVerbNames = {{
+    {Verb::kCreate, "kCreate", "", ""},
+    {Verb::kGet, "kGet", "", "kGetScale"},
+    {Verb::kList, "kList", "", ""},
+    {Verb::kWatch, "kWatch", "", ""},
+    {Verb::kUpdate, "kUpdate", "kUpdateStatus", "kUpdateScale"},
+    {Verb::kPatch, "kPatch", "kPatchStatus", ""},
+    {Verb::kDelete, "kDelete", "", ""},
+    {Verb::kDeleteCollection, "kDeleteCollection", "", ""},
 }};
+
+// The verbs of one kind: by the name of all of them where none is missing.
+void AddVerbs(const model::Verbs& verbs, std::string_view VerbName::* name, std::string_view all, std::string& out) {
+  std::vector<std::string_view> names;
+  bool whole = true;
+  for (const VerbName& verb : kVerbNames) {
+    if ((verb.*name).empty()) continue;
+    if (verbs.Has(verb.verb)) names.push_back(verb.*name);
+    whole = whole && verbs.Has(verb.verb);
+  }
+  if (whole) names = {all};
+  for (std::string_view one : names) out.append(out.empty() ? "kgen::Verbs::" : " | kgen::Verbs::").append(one);
+}
+
+bool HasProse(const model::Schema& schema) {
+  if (!schema.description.empty()) return true;
+  if (schema.element != nullptr && HasProse(*schema.element)) return true;
+  return std::any_of(schema.fields.begin(), schema.fields.end(),
+                     [](const model::Field& field) { return !field.description.empty() || HasProse(*field.schema); });
+}
 
 class Planner {
  public:
@@ -202,7 +217,7 @@ class Planner {
                     .runtime = true,
                     .open = false,
                     .name = api_.types[id].name,
-                    .qualified = "::kgen::meta::v1::" + api_.types[id].name,
+                    .qualified = "kgen::meta::v1::" + api_.types[id].name,
                     .scope = "kgen::meta::v1"};
     }
   }
@@ -237,9 +252,23 @@ class Planner {
     for (TypeId id : source.types) define(id);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
+    const bool described = std::any_of(source.types.begin(), source.types.end(),
+                                       [&](TypeId id) { return HasProse(api_.types[id].schema); });
+    if (!described) version.documentation = WhereDescriptionsAre(version);
     PlanAliases(source, version);
     PlanKinds(source, version);
     PlanResources(source, version);
+  }
+
+  static Comment WhereDescriptionsAre(const PlannedVersion& version) {
+    const std::string path = version.group.empty() ? "api/" : "apis/" + version.group + "/";
+    Comment lines = CommentLines({"There are no descriptions here, because the input has none. For types with "
+                                  "descriptions, generate from a server's own document, which `kubectl get --raw "
+                                  "/openapi/v3/" +
+                                  path + version.version + "` prints."},
+                                 kColumns);
+    lines.insert(lines.begin(), "//");
+    return lines;
   }
 
   // Of headers that include each other none can come first.
@@ -276,9 +305,11 @@ class Planner {
 
   // What a reader cannot see in the struct, if the document has no description: under which name a server or the
   // reference has it.
-  static std::string About(const model::NamedType& type, const model::ApiKind* kind, const std::string& version) {
+  static std::string About(const model::NamedType& type, const std::string& name, const model::ApiKind* kind,
+                           const std::string& version) {
     if (kind == nullptr || !kind->resource) {
-      return type.definition.empty() ? std::string() : "In the reference: " + InComment(type.definition, 250) + ".";
+      const bool same = type.definition.empty() || type.definition.ends_with("." + name);
+      return same ? std::string() : "In the reference: " + InComment(type.definition, 250) + ".";
     }
     const bool namespaced = kind->resource->scope == model::Scope::kNamespaced;
     return InComment(kind->resource->plural) + " of " + version + ", " +
@@ -298,7 +329,7 @@ class Planner {
       return;
     }
     const model::ApiKind* kind = KindOf(source, id);
-    version.structs.push_back(structs.Plan(type, name, prefix + name, About(type, kind, version.title),
+    version.structs.push_back(structs.Plan(type, name, prefix + name, About(type, name, kind, version.title),
                                            kind == nullptr ? std::string() : DescribeDeprecation(*kind)));
     const auto list = source.made_lists.find(id);
     if (list == source.made_lists.end()) return;
@@ -375,23 +406,18 @@ class Planner {
     }
   }
 
-  static void PlanMethods(const model::Resource& resource, PlannedResource& out) {
-    const auto add = [&](const auto& methods) {
-      for (std::string_view method : methods) {
-        if (!method.empty()) out.methods.emplace_back(method);
-      }
-    };
-    const model::Subresource* status = resource.Find("status");
-    const model::Subresource* scale = resource.Find("scale");
-    // Old and aggregated APIs may have a scale of their own type, which the runtime's client cannot use.
-    const bool scalable = scale != nullptr && scale->body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"};
-    for (const VerbMethods& verb : kVerbMethods) {
-      if (resource.verbs.Has(verb.verb)) add(verb.methods);
-      if (status != nullptr && status->verbs.Has(verb.verb)) add(verb.status);
-      if (!scalable || !scale->verbs.Has(verb.verb) || verb.scale[0].empty()) continue;
-      add(verb.scale);
-      out.scalable = true;
+  static std::string VerbsOf(const model::Resource& resource) {
+    std::string out;
+    AddVerbs(resource.verbs, &VerbName::own, "kStandard", out);
+    if (const model::Subresource* status = resource.Find("status"); status != nullptr) {
+      AddVerbs(status->verbs, &VerbName::status, "kStatus", out);
     }
+    // Old and aggregated APIs may have a scale of their own type, which the runtime's client cannot use.
+    const model::Subresource* scale = resource.Find("scale");
+    if (scale != nullptr && scale->body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"}) {
+      AddVerbs(scale->verbs, &VerbName::scale, "kScale", out);
+    }
+    return out.empty() ? "kgen::Verbs::kNone" : out;
   }
 
   void PlanResources(const Source& source, PlannedVersion& version) {
@@ -431,7 +457,7 @@ class Planner {
       out.namespaced = resource.scope == model::Scope::kNamespaced;
       out.has_informer = resource.HasLister();
       out.deprecation = CommentLines({DescribeDeprecation(*served[i])}, kColumns - 2);
-      PlanMethods(resource, out);
+      out.verbs = VerbsOf(resource);
       version.resources.push_back(std::move(out));
     }
     std::sort(version.resources.begin(), version.resources.end(),

@@ -24,12 +24,13 @@ using Comment = std::vector<std::string>;
 struct PlannedField {
   std::string wire_name;
   std::string identifier;
-  std::string type;         // "::kgen::Optional<Spec>"
-  std::string initializer;  // "{}", " = ::kgen::kAbsent", "{::kgen::kAbsent}"
+  std::string type;         // "kgen::Optional<Spec>"
+  std::string initializer;  // "{}", " = kgen::kAbsent", "{kgen::kAbsent}"
   std::string value_kind;   // of kgen::ValueKind: "kBox"
-  std::string flags;        // "::kgen::kRequired", "0"
+  std::string flags;        // "kgen::kRequired", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"
   Comment comment;
+  std::string note;  // to stand behind the declaration: "`operator`, required"; may be empty
 };
 
 // A nested struct of constants: the known values of an open enum, or what a CRD says of a kind.
@@ -39,7 +40,7 @@ struct PlannedEnum {
     std::string value;  // a literal
   };
   std::string name;  // "PhaseValues"
-  std::string type;  // "::std::string_view", "::std::int64_t"
+  std::string type;  // "std::string_view", "std::int64_t"
   std::vector<Constant> constants;
   Comment comment;
 };
@@ -72,21 +73,20 @@ struct PlannedKindInfo {
   std::string list;  // the list's C++ type, empty: none
 };
 
-// What the typed client of a resource can do, as the names that it takes from ResourceClient.
+// A resource with its client, lister and informer.
 struct PlannedResource {
   std::string accessor;       // "Orders"
   std::string type;           // "Order"
   std::string list_type;      // "OrderList"; "void" when it cannot be listed
   std::string client_class;   // "OrdersClient"
+  std::string verbs;          // of its client: "kgen::Verbs::kStandard | kgen::Verbs::kStatus"
   std::string lister_class;   // "OrderLister"
   std::string informer_name;  // "OrderInformer"
   std::string title;          // for comments: "orders.shop.example.com"
   std::string accessor_type;  // `type`, qualified where the accessor would hide it
   bool namespaced = false;
   bool has_informer = false;
-  bool scalable = false;             // derives from ScalableResourceClient
-  std::vector<std::string> methods;  // in a fixed order
-  Comment deprecation;               // empty: not deprecated
+  Comment deprecation;  // empty: not deprecated
 };
 
 struct PlannedAlias {
@@ -109,6 +109,7 @@ struct PlannedVersion {
   std::vector<std::string> kind_types;  // the C++ types of the kinds, for the scheme
   std::vector<PlannedResource> resources;
   std::string client_class, informers_class;  // "Client", "Informers"
+  Comment documentation;                      // where to find the descriptions, if the input has none
 };
 
 struct PlannedManifest {

@@ -22,7 +22,7 @@ std::string Inside(const PlannedStruct& kind, std::string_view name) {
 PlannedEnum ScalePaths(const model::ScalePaths& paths, const PlannedStruct& kind) {
   return {
       .name = Inside(kind, kMetadataNames[0]),
-      .type = "::std::string_view",
+      .type = "std::string_view",
       .constants = {{"kSpecReplicas", StringViewLiteral(paths.spec_replicas)},
                     {"kStatusReplicas", StringViewLiteral(paths.status_replicas)},
                     {"kLabelSelector", StringViewLiteral(paths.label_selector)}},
@@ -38,7 +38,7 @@ PlannedEnum SelectableFields(const std::vector<std::string>& json_paths, const P
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   const std::vector<std::string> identifiers = ConstantIdentifiers(labels);
   PlannedEnum out{.name = Inside(kind, kMetadataNames[1]),
-                  .type = "::std::string_view",
+                  .type = "std::string_view",
                   .constants = {},
                   .comment = CommentLines(
                       {"What a field selector may name, beside metadata.name and metadata.namespace."}, kWidth)};

@@ -23,8 +23,8 @@ constexpr std::size_t kColumns = 120;
 constexpr std::size_t kMostMembers = 4000;
 constexpr std::size_t kLongestName = 32767;
 
-constexpr std::string_view kObjectMeta = "::kgen::meta::v1::ObjectMeta";
-constexpr std::string_view kListMeta = "::kgen::meta::v1::ListMeta";
+constexpr std::string_view kObjectMeta = "kgen::meta::v1::ObjectMeta";
+constexpr std::string_view kListMeta = "kgen::meta::v1::ListMeta";
 
 // The fixed order of members: those that users need first come first, all others follow in byte order.
 int Rank(std::string_view wire_name, Role role) {
@@ -55,35 +55,35 @@ bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
 std::string_view LeafType(Kind kind) {
   switch (kind) {
     case Kind::kString:
-      return "::kgen::String";
+      return "kgen::String";
     case Kind::kBool:
       return "bool";
     case Kind::kInt32:
-      return "::std::int32_t";
+      return "std::int32_t";
     case Kind::kInt64:
-      return "::std::int64_t";
+      return "std::int64_t";
     case Kind::kDouble:
       return "double";
     case Kind::kBytes:
-      return "::kgen::Bytes";
+      return "kgen::Bytes";
     case Kind::kTime:
-      return "::kgen::Time";
+      return "kgen::Time";
     case Kind::kMicroTime:
-      return "::kgen::MicroTime";
+      return "kgen::MicroTime";
     case Kind::kDuration:
-      return "::kgen::Duration";
+      return "kgen::Duration";
     case Kind::kQuantity:
-      return "::kgen::Quantity";
+      return "kgen::Quantity";
     case Kind::kIntOrString:
-      return "::kgen::IntOrString";
+      return "kgen::IntOrString";
     case Kind::kJson:
     case Kind::kObject:
     case Kind::kRef:
     case Kind::kList:
     case Kind::kMap:
-      return "::kgen::Json";
+      return "kgen::Json";
   }
-  return "::kgen::Json";
+  return "kgen::Json";
 }
 
 // The enumerator of kgen::ValueKind for a member.
@@ -142,7 +142,7 @@ std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>
   return all;
 }
 
-PlannedField InPlaceMetadata(std::string_view type, std::string description, std::size_t width) {
+PlannedField InPlaceMetadata(std::string_view type) {
   return {.wire_name = "metadata",
           .identifier = "metadata",
           .type = std::string(type),
@@ -150,7 +150,8 @@ PlannedField InPlaceMetadata(std::string_view type, std::string description, std
           .value_kind = "kStruct",
           .flags = "0",
           .detail = "&" + std::string(type) + "::kTable",
-          .comment = CommentLines({std::move(description)}, width)};
+          .comment = {},
+          .note = {}};
 }
 
 }  // namespace
@@ -232,17 +233,16 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   list.name = list.path = name;
   list.item = item;
   list.metadata = "metadata";
-  list.comment = CommentLines({"Iterates over `items`."}, kColumns);
-  list.fields.push_back(
-      InPlaceMetadata(kListMeta, "The version that the list is of, and where the next page starts.", kColumns - 2));
+  list.fields.push_back(InPlaceMetadata(kListMeta));
   list.fields.push_back({.wire_name = "items",
                          .identifier = "items",
-                         .type = "::kgen::List<" + item + ">",
+                         .type = "kgen::List<" + item + ">",
                          .initializer = "{}",
                          .value_kind = "kList",
-                         .flags = "::kgen::kRequired",
-                         .detail = "&::kgen::kTypeOf<" + item + ">",
-                         .comment = CommentLines({"The objects."}, kColumns - 2)});
+                         .flags = "kgen::kRequired",
+                         .detail = "&kgen::kTypeOf<" + item + ">",
+                         .comment = {},
+                         .note = {}});
   return list;
 }
 
@@ -321,9 +321,7 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   PlannedEnum out;
   out.name = scope.enums.find(field.name)->second;
   const bool text = schema.kind == Kind::kString;
-  out.type = text ? "::std::string_view" : "::std::int64_t";
-  out.comment = CommentLines({"Known values of " + InComment(field.name) + "; a newer server may send others."},
-                             scope.width() - 2);
+  out.type = text ? "std::string_view" : "std::int64_t";
   std::vector<std::string> values;
   values.reserve(schema.enum_values.size());
   for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
@@ -365,7 +363,7 @@ Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema&
         scope.title + "." + Visible(field.name),
         "types are generated for definitions whose names contain a package and a version, as in "
         "com.example.shop.v1.Order; of meta/v1 only for those that every object uses");
-    return {"::kgen::Json", "::kgen::Json"};
+    return {"kgen::Json", "kgen::Json"};
   }
   if (type.runtime || type.scope != scope_) return {type.qualified, type.qualified};
   return {scope.hidden.contains(type.name) && type.name != scope.path ? type.qualified : type.name, type.name};
@@ -379,7 +377,7 @@ Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& un
     return {name, scope.path + "::" + name};
   }
   if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
-    const std::string container = schema.kind == Kind::kList ? "::kgen::List<" : "::kgen::Map<";
+    const std::string container = schema.kind == Kind::kList ? "kgen::List<" : "kgen::Map<";
     const Spelling element = Spell(field, *schema.element, scope);
     return {container + element.in_class + ">", container + element.in_tables + ">"};
   }
@@ -388,7 +386,7 @@ Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& un
 
 std::string StructPlanner::Flags(const model::Field& field, const Scope& scope) const {
   std::string flags;
-  const auto add = [&](const char* flag) { flags += (flags.empty() ? "::kgen::" : " | ::kgen::") + std::string(flag); };
+  const auto add = [&](const char* flag) { flags += (flags.empty() ? "kgen::" : " | kgen::") + std::string(flag); };
   if (field.required) add("kRequired");
   if (field.schema->nullable) add("kNullable");
   if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
@@ -401,30 +399,31 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
   const Spelling spelling = Spell(field, schema, scope);
   if (scope.role != Role::kPlain && field.name == "metadata" &&
       (spelling.in_class == kObjectMeta || spelling.in_class == kListMeta)) {
-    return InPlaceMetadata(spelling.in_class, "Name, namespace, labels and the rest that every object has.",
-                           scope.width() - 2);
+    return InPlaceMetadata(spelling.in_class);
   }
   PlannedField out;
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
   out.flags = Flags(field, scope);
   out.comment = CommentLines(DescribeField(field, scope.from_document), scope.width() - 2);
+  const auto values = scope.enums.find(field.name);
+  out.note = DescribeMember(field, out.identifier, values == scope.enums.end() ? std::string() : values->second);
   out.value_kind = ValueKindName(schema.kind);
   out.detail = "nullptr";
   out.initializer = "{}";
   out.type = spelling.in_class;
   if (IsScalar(schema.kind)) {
-    out.type = "::kgen::Optional<" + spelling.in_class + ">";
-  } else if (schema.kind == Kind::kObject || (schema.kind == Kind::kRef && spelling.in_class != "::kgen::Json")) {
-    out.type = "::kgen::Optional<" + spelling.in_class + ">";
+    out.type = "kgen::Optional<" + spelling.in_class + ">";
+  } else if (schema.kind == Kind::kObject || (schema.kind == Kind::kRef && spelling.in_class != "kgen::Json")) {
+    out.type = "kgen::Optional<" + spelling.in_class + ">";
     // Clang makes the destructor where it meets an `=`, which it cannot yet for a type that is only declared.
     const bool open = schema.kind == Kind::kRef && names_[schema.ref].open && names_[schema.ref].scope == scope_;
-    out.initializer = open ? "{::kgen::kAbsent}" : " = ::kgen::kAbsent";
+    out.initializer = open ? "{kgen::kAbsent}" : " = kgen::kAbsent";
     out.detail = "&" + spelling.in_tables + "::kTable";
   } else if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
     // The type of the element: what stands between the angle brackets.
     const std::size_t open = spelling.in_tables.find('<');
-    out.detail = "&::kgen::kTypeOf<" + spelling.in_tables.substr(open + 1, spelling.in_tables.size() - open - 2) + ">";
+    out.detail = "&kgen::kTypeOf<" + spelling.in_tables.substr(open + 1, spelling.in_tables.size() - open - 2) + ">";
   } else if (schema.kind == Kind::kRef) {
     out.value_kind = "kJson";
   }

@@ -2,7 +2,6 @@
 #include "generator/emit/view.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -40,9 +39,15 @@ ViewMap FileView(const std::string& path, const std::string& name_space, const F
 
 // A declaration with its initializer, broken as clang-format breaks it.
 ViewList Declaration(const PlannedField& field, std::size_t indent) {
-  std::string line = field.type + " " + field.identifier + field.initializer + ";";
-  if (indent + line.size() <= kColumns || field.initializer[0] == '{') return {std::move(line)};
-  return {field.type + " " + field.identifier + " =", "    ::kgen::kAbsent;"};
+  const std::string note = field.note.empty() ? std::string() : "  // " + field.note;
+  const std::string line = field.type + " " + field.identifier + field.initializer + ";";
+  if (indent + line.size() + note.size() <= kColumns) return {line + note};
+  const bool broken = indent + line.size() > kColumns && field.initializer[0] != '{';
+  ViewList lines;
+  if (!note.empty()) lines.push_back(note.substr(2));
+  lines.push_back(broken ? field.type + " " + field.identifier + " =" : line);
+  if (broken) lines.push_back("    kgen::kAbsent;");
+  return lines;
 }
 
 ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& constant, std::size_t indent) {
@@ -127,8 +132,8 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
   for (const PlannedField& field : planned.fields) {
     wire_names.push_back(field.wire_name);
     rows.push_back("{" + StringLiteral(field.wire_name) + ", " + std::to_string(field.wire_name.size()) +
-                   ", offsetof(" + planned.path + ", " + field.identifier +
-                   "), ::kgen::ValueKind::" + field.value_kind + ", " + field.flags + ", 0, " + field.detail + "}");
+                   ", offsetof(" + planned.path + ", " + field.identifier + "), kgen::ValueKind::" + field.value_kind +
+                   ", " + field.flags + ", 0, " + field.detail + "}");
   }
   ViewList columns;
   for (const PlannedColumn& column : planned.columns) {
@@ -154,9 +159,9 @@ void TableViews(const PlannedStruct& planned, const TableScope& around, std::set
                         {"slot_lines", SlotLines(slots.slots)},
                         {"slot_data", hashed ? scope.Spell(symbol + "Slots") : "nullptr"},
                         {"hash_bits", std::to_string(hashed ? slots.bits : 0)},
-                        {"flags", planned.preserve_unknown ? "::kgen::kPreservesUnknown" : "0"},
+                        {"flags", planned.preserve_unknown ? "kgen::kPreservesUnknown" : "0"},
                         {"hash_seed", std::to_string(hashed ? slots.seed : 0)},
-                        {"metadata", planned.metadata.empty() ? "::kgen::TypeTable::kNoMetadata"
+                        {"metadata", planned.metadata.empty() ? "kgen::TypeTable::kNoMetadata"
                                                               : "offsetof(" + type + ", " + planned.metadata + ")"},
                         {"kind", planned.kind_symbol.empty() ? "nullptr" : "&" + scope.Spell(planned.kind_symbol)}});
 }
@@ -185,41 +190,44 @@ ViewList Derived(const std::string& name, const std::string& base) {
   return {"class " + name, "    : " + base + " {"};
 }
 
-ViewValue ClientView(const PlannedResource& resource) {
-  const std::string parameter = resource.namespaced ? "::std::string_view namespace_" : "";
+// `using NAME = TARGET;`, broken where it is too long.
+ViewList Alias(const std::string& name, const std::string& target) {
+  if (6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
+  ViewList lines = {"using " + name + " ="};
+  std::string line = "    " + target + ";";
+  while (line.size() > kColumns) {
+    const std::size_t bar = line.rfind(" | ", kColumns - 2);
+    if (bar == std::string::npos) break;
+    lines.push_back(line.substr(0, bar + 2));
+    line = std::string(8, ' ') + line.substr(bar + 3);
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
+ViewValue ClientView(const PlannedVersion& version, const PlannedResource& resource) {
+  const std::string parameter = resource.namespaced ? "std::string_view namespace_" : "";
   const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
-  const std::string base = resource.scalable ? "ScalableResourceClient" : "ResourceClient";
-  std::vector<std::string> methods = resource.methods;
-  methods.insert(methods.end(), {base, "connection", "raw"});
-  std::sort(methods.begin(), methods.end(), [](const std::string& a, const std::string& b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                        [](char x, char y) { return std::tolower(x) < std::tolower(y); });
-  });
-  return ViewMap{
-      {"title", resource.title},
-      {"deprecation", resource.deprecation},
-      {"namespaced", resource.namespaced},
-      {"class_lines", Derived(resource.client_class,
-                              "private ::kgen::" + base + "<" + resource.type + ", " + resource.list_type + ">")},
-      {"base", base},
-      {"methods", methods},
-      {"accessor_lines", Function(resource.client_class + " " + resource.accessor + "(" + parameter + ") const",
-                                  resource.client_class + "(connection_, " + argument + ")", 2)}};
+  return ViewMap{{"deprecation", resource.deprecation},
+                 {"alias_lines", Alias(resource.client_class, "kgen::ResourceClient<" + resource.type + ", " +
+                                                                  resource.list_type + ", " + resource.verbs + ">")},
+                 {"declaration", resource.client_class + " " + resource.accessor + "(" + parameter + ") const;"},
+                 {"accessor_lines", Function(resource.client_class + " " + version.client_class +
+                                                 "::" + resource.accessor + "(" + parameter + ") const",
+                                             resource.client_class + "(connection_, " + argument + ")", 0)}};
 }
 
 ViewValue InformerView(const PlannedResource& resource) {
-  const std::string alias = "using " + resource.informer_name + " =";
-  const std::string target = "::kgen::InformerAccessor<" + resource.type + ", " + resource.lister_class + ">;";
-  const bool fits = alias.size() + 1 + target.size() <= kColumns;
-  const std::string base = resource.namespaced ? "public ::kgen::Lister<" : "public ::kgen::ClusterLister<";
+  const std::string base = resource.namespaced ? "public kgen::Lister<" : "public kgen::ClusterLister<";
   return ViewMap{{"title", resource.title},
                  {"deprecation", resource.deprecation},
                  {"namespaced", resource.namespaced},
                  {"class_lines", Derived(resource.lister_class, base + resource.type + ">")},
-                 {"method_lines", Function("::kgen::NamespaceLister<" + resource.accessor_type + "> " +
-                                               resource.accessor + "(::std::string_view namespace_) const",
+                 {"method_lines", Function("kgen::NamespaceLister<" + resource.accessor_type + "> " +
+                                               resource.accessor + "(std::string_view namespace_) const",
                                            "In(namespace_)", 2)},
-                 {"alias_lines", fits ? ViewList{alias + " " + target} : ViewList{alias, "    " + target}},
+                 {"alias_lines", Alias(resource.informer_name,
+                                       "kgen::InformerAccessor<" + resource.type + ", " + resource.lister_class + ">")},
                  {"accessor_lines", Function(resource.informer_name + " " + resource.accessor + "() const",
                                              resource.informer_name + "(factory_)", 2)}};
 }
@@ -275,6 +283,7 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHea
     aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
   }
   view.emplace_back("title", version.title);
+  view.emplace_back("documentation", version.documentation);
   std::vector<std::string> includes = version.includes;
   includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
                                    "kgen/core/type_table.h", "kgen/core/value.h"});
@@ -297,8 +306,7 @@ ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
   std::set<std::string> declared;
   std::vector<std::string> includes = {header.fingerprint, "kgen/client/resource_client.h"};
   for (const PlannedResource& resource : version.resources) {
-    if (resource.scalable && includes.size() == 2) includes.emplace_back("kgen/client/scale_client.h");
-    resources.push_back(ClientView(resource));
+    resources.push_back(ClientView(version, resource));
     declared.insert(resource.type);
     if (resource.list_type != "void") declared.insert(resource.list_type);
   }
@@ -383,7 +391,13 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
   ViewList includes, sections, kinds, manifests;
   for (const TablePart& part : parts) {
     includes.push_back(part.version->folder + "/types.h");
-    ViewList tables, infos;
+    ViewList tables, infos, clients;
+    if (part.first == 0 && !part.version->resources.empty()) {
+      includes.push_back(part.version->folder + "/client.h");
+      for (const PlannedResource& resource : part.version->resources) {
+        clients.push_back(ClientView(*part.version, resource));
+      }
+    }
     std::set<std::string> symbols, wanted;
     for (std::size_t i = part.first; i < part.last; ++i) {
       TableViews(part.version->structs[i], TableScope(part.version->name_space), symbols, tables);
@@ -392,8 +406,11 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
     for (const PlannedKindInfo& kind : part.version->kinds) {
       if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
     }
-    sections.push_back(ViewMap{
-        {"section_space", part.version->name_space}, {"infos", std::move(infos)}, {"tables", std::move(tables)}});
+    sections.push_back(ViewMap{{"section_space", part.version->name_space},
+                               {"infos", std::move(infos)},
+                               {"tables", std::move(tables)},
+                               {"has_clients", !clients.empty()},
+                               {"clients", std::move(clients)}});
   }
   if (with_scheme) {
     std::set<std::string> seen;

@@ -48,6 +48,10 @@ Connection ConnectionCore::Handle(Connection::Parts parts, Shared<ThrottledObser
 
 Result<Connection> Connection::Open(const rest::Config& config) { return client::ConnectionCore::Open(config); }
 
+Result<Connection> Connection::Over(const rest::Config& config, Shared<Transport> transport) {
+  return client::ConnectionCore::Over(config, std::move(transport));
+}
+
 Connection Connection::Over(Parts parts) {
   client::ConnectionCore::Settings settings;
   settings.host = parts.host;

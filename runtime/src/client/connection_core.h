@@ -42,6 +42,7 @@ class ConnectionCore : public SharedObject {
   static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
   // Opens a connection, or finds the one of an equal config.
   static Result<Connection> Open(const rest::Config& config);
+  static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
 
   const Shared<Transport> transport;
   const Shared<Executor> executor;

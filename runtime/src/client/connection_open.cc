@@ -78,7 +78,8 @@ bool UsesExec(const rest::Config& config) {
          config.tls.certificate_data.empty() && config.tls.certificate_file.empty();
 }
 
-Result<Connection> OpenNew(rest::Config config) {
+// Over `transport`, or over a new one if it is null.
+Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}) {
   Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
   if (auto ok = CheckHeaderText("the bearer token", config.bearer_token); !ok) return Fail(ok.error());
@@ -102,14 +103,17 @@ Result<Connection> OpenNew(rest::Config config) {
   Shared<ClientIdentity> identity;
   if (UsesExec(config)) {
     if (auto ok = CheckExec(config.exec); !ok) return Fail(ok.error());
-    identity = MakeShared<ClientIdentity>();
+    if (!transport) identity = MakeShared<ClientIdentity>();
     settings.exec = MakeShared<ExecCredentials>(config, parts.executor, identity);
   }
   config.host = url->origin;
-  Result<Shared<Transport>> transport =
-      MakeHttp2Transport(config, parts.executor, observer, Http2Options(), std::move(identity));
-  if (!transport) return Fail(transport.error());
-  parts.transport = *std::move(transport);
+  if (!transport) {
+    Result<Shared<Transport>> made =
+        MakeHttp2Transport(config, parts.executor, observer, Http2Options(), std::move(identity));
+    if (!made) return Fail(made.error());
+    transport = *std::move(made);
+  }
+  parts.transport = std::move(transport);
   Connection connection = ConnectionCore::Handle(std::move(parts), std::move(observer), std::move(settings));
   // If a file is the only source of the token, it must be readable from the start.
   const Shared<ConnectionCore> core = ConnectionCore::Of(connection);
@@ -128,6 +132,12 @@ ConnectionCore::~ConnectionCore() {
   observer->Close();
 }
 
+Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Transport> transport) {
+  Result<Connection> opened = OpenNew(config, std::move(transport));
+  if (!opened) return Fail(opened.error().With("open a connection"));
+  return opened;
+}
+
 Result<Connection> ConnectionCore::Open(const rest::Config& config) {
   if (Shared<ConnectionCore> core = Connections().Find(config)) return Connection(std::move(core));
   Result<Connection> opened = OpenNew(config);
@@ -138,3 +148,15 @@ Result<Connection> ConnectionCore::Open(const rest::Config& config) {
 }
 
 }  // namespace kgen::client
+
+kgen::Result<kgen::Shared<kgen::Transport>> kgen::MakeHttpTransport(const rest::Config& config) {
+  Result<client::ServerUrl> url = client::ParseServerUrl(config.host, config.tls);
+  if (!url) return Fail(url.error().With("make a transport"));
+  rest::Config origin = config;
+  origin.host = url->origin;
+  const Shared<Executor> executor = config.executor ? config.executor : DefaultExecutor();
+  auto observer = MakeShared<ThrottledObserver>(config.observer, executor);
+  Result<Shared<Transport>> made = MakeHttp2Transport(origin, executor, std::move(observer));
+  if (!made) return Fail(made.error().With("make a transport"));
+  return made;
+}

@@ -317,13 +317,17 @@ void ExecCredentials::Leave(Waiting& waiting) noexcept {
 
 void ExecCredentials::Finish(Run& run, Answer answer) {
   run.limit.Cancel();
+  if (answer && !identity_ && (*answer)->token.empty()) {
+    answer = Fail(Failure("returned a client certificate and no token, which a transport of your own cannot use", ""));
+  }
   std::vector<Shared<Waiting>> waiting;
   {
     const std::scoped_lock lock(mutex_);
     if (run_.get() == &run) {
       run_ = {};
       if (answer) cached_ = *answer;
-      if (answer && !cached_->certificate_pem.empty()) identity_->Set(cached_->certificate_pem, cached_->key_pem);
+      if (answer && identity_ && !cached_->certificate_pem.empty())
+        identity_->Set(cached_->certificate_pem, cached_->key_pem);
     }
     waiting.swap(run.waiting);
     for (const auto& each : waiting) each->run_ = {};

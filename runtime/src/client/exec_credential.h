@@ -58,7 +58,7 @@ class ExecCredentials : public SharedObject {
   static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
 
   // Of `config` the plugin and what it is told of the cluster. A certificate goes to `identity` before anybody hears of
-  // it.
+  // it; without an `identity` (null), one without a token is an error.
   ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
 
   // Whoever waits for an answer.

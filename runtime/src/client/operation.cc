@@ -186,7 +186,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
     query = WithQueryPair(std::move(query), "timeout", DurationText(limit));
   }
   if (!query.empty()) http.path += '?' + query;
-  http.headers.push_back({"accept", "application/json"});
+  http.headers.push_back({"accept", request_.accept.empty() ? "application/json" : request_.accept});
   http.headers.push_back({"user-agent", core_->user_agent});
   if (!token.empty()) http.headers.push_back({"authorization", "Bearer " + token});
   if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});

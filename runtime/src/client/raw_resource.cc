@@ -192,7 +192,7 @@ Result<ApiRequest> RawResource::Delete(std::string_view name, const DeleteOption
   return request;
 }
 
-Result<ApiRequest> RawResource::DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
+Result<ApiRequest> RawResource::DeleteCollection(const ListOptions& which, const DeleteOptions& options) const {
   Result<ApiRequest> request = OfCollection("DELETE", "delete collection of", *kind_, namespace_, true);
   if (!request) return request;
   request->query = which.Query();

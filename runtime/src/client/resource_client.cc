@@ -21,6 +21,20 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
   }
 }
 
+Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_view name,
+                                      const autoscaling::v1::Scale& scale, const UpdateOptions& options) {
+  // Servers want the name in the body too; the caller has said it once already.
+  std::string body;
+  if (scale.metadata.name.empty()) {
+    autoscaling::v1::Scale named = scale;
+    named.metadata.name = name;
+    body = Encode(named);
+  } else {
+    body = Encode(scale);
+  }
+  return resource.Update(scale.metadata.namespace_, name, "scale", std::move(body), options);
+}
+
 Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest> request) {
   if (!request) return Fail(std::move(request).error());
   Result<ApiResponse> response = connection.Call(*std::move(request));

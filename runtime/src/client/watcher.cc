@@ -74,7 +74,19 @@ class WatchQueue final : public StreamSink {
     return stream_;
   }
 
+  // Instead of waiting: OnOpen() or, without one, OnEnd() calls `opening`. Until then the queue does not hold the
+  // stream, so that an executor that shuts down and drops the stream drops the queue as well.
+  using Opening = std::move_only_function<void(Result<void>)>;
+  void NotifyOpening(client::StreamOperation* stream, Opening opening) {
+    unopened_ = stream;
+    opening_ = std::move(opening);
+  }
+
   void OnOpen() override {
+    if (opening_) {
+      Attach(Shared<client::StreamOperation>(unopened_));
+      return std::exchange(opening_, nullptr)({});
+    }
     {
       const std::scoped_lock lock(mutex_);
       open_ = true;
@@ -107,6 +119,7 @@ class WatchQueue final : public StreamSink {
 
   void OnEnd(Result<void> end) override {
     Error error = EndOf(end);
+    if (end && opening_) end = Fail(error);
     Shared<client::StreamOperation> dropped;  // the operation holds this sink, and this sink the operation
     {
       const std::scoped_lock lock(mutex_);
@@ -114,6 +127,7 @@ class WatchQueue final : public StreamSink {
       dropped = std::exchange(stream_, {});
     }
     waiter_->Notify();
+    if (opening_) std::exchange(opening_, nullptr)(std::move(end));
   }
 
   // Blocks until the answer is there.
@@ -165,6 +179,8 @@ class WatchQueue final : public StreamSink {
   const Shared<Waiter> waiter_;
   WatchDecoder decoder_;           // strand only, as is fresh_
   std::vector<RawEvent> fresh_{};  // events of the piece that is being read
+  Opening opening_{};              // strand only, as is unopened_; set before the stream begins
+  client::StreamOperation* unopened_ = nullptr;
   mutable std::mutex mutex_;
   std::deque<RawEvent> events_{};
   Shared<client::StreamOperation> stream_{};
@@ -172,6 +188,21 @@ class WatchQueue final : public StreamSink {
   std::optional<Error> fault_{};  // of the stream: returned once, before end_
   std::optional<Error> end_{};
 };
+
+struct QueuedStream {
+  Shared<WatchQueue> queue;
+  Shared<client::StreamOperation> stream;  // not begun, and not attached to the queue
+};
+
+QueuedStream MakeStream(const Connection& connection, ApiRequest request) {
+  Executor& executor = connection.executor();
+  const std::string what = request.what;
+  auto queue = MakeShared<WatchQueue>(what, executor.MakeWaiter(what));
+  auto stream = MakeShared<client::StreamOperation>(client::ConnectionCore::Of(connection), std::move(request),
+                                                    executor.MakeStrand(what), queue);
+  stream->KeepCredit();
+  return {std::move(queue), std::move(stream)};
+}
 
 }  // namespace
 
@@ -226,20 +257,44 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptio
   Result<ApiRequest> request = resource.Watch(options);
   if (!request) return Fail(std::move(request).error());
   const Connection& connection = resource.connection();
-  Executor& executor = connection.executor();
   const std::string what = request->what;
-  if (executor.InPostedTask()) {
+  if (connection.executor().InPostedTask()) {
     return Fail(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work").With(what));
   }
-  auto queue = MakeShared<WatchQueue>(what, executor.MakeWaiter(what));
-  auto stream = MakeShared<client::StreamOperation>(client::ConnectionCore::Of(connection), *std::move(request),
-                                                    executor.MakeStrand(what), queue);
-  stream->KeepCredit();
+  auto [queue, stream] = MakeStream(connection, *std::move(request));
   queue->Attach(stream);
   auto state = MakeShared<State>(connection, what, queue, table);  // cancels the stream when this function fails
   stream->Begin();
   if (Result<void> opened = queue->WaitOpen(connection.stop()); !opened) return Fail(opened.error());
   return AnyWatcher(std::move(state));
+}
+
+void AnyWatcher::OpenAsync(const RawResource& resource, const ListOptions& options, const TypeTable& table,
+                           std::move_only_function<void(Result<AnyWatcher>)> done) {
+  const Connection& connection = resource.connection();
+  Result<ApiRequest> request = resource.Watch(options);
+  if (!request) {
+    Executor& executor = connection.executor();
+    executor.Post(executor.MakeStrand("refused watch"),
+                  [error = request.error(), done = std::move(done)]() mutable { done(Fail(std::move(error))); });
+    return;
+  }
+  std::string what = request->what;
+  auto [queue, stream] = MakeStream(connection, *std::move(request));
+  // `done` runs as a task of its own, so that its exceptions reach the observer and not the watch.
+  queue->NotifyOpening(stream.get(), [connection, what = std::move(what), &table, queue = queue.get(),
+                                      done = std::move(done)](Result<void> opened) mutable {
+    Result<AnyWatcher> watcher = Fail(Code::kInternal, "");
+    if (opened) {
+      watcher = AnyWatcher(MakeShared<State>(connection, what, Shared<WatchQueue>(queue), table));
+    } else {
+      watcher = Fail(std::move(opened).error());
+    }
+    Executor& executor = connection.executor();
+    executor.Post(executor.MakeStrand(what),
+                  [watcher = std::move(watcher), done = std::move(done)]() mutable { done(std::move(watcher)); });
+  });
+  stream->Begin();
 }
 
 Result<AnyWatcher::Event> AnyWatcher::Next(std::stop_token stop) { return state_->Next(std::move(stop)); }

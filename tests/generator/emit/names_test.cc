@@ -49,6 +49,14 @@ TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders) {
   EXPECT_EQ(TypeIdentifier("SIGINT"), "SIGINT_");
 }
 
+// Generated code says kgen:: and std:: without leading colons, also inside of structs and namespaces of the input.
+TEST(Identifiers, NeverHideTheNamespacesThatGeneratedCodeUses) {
+  for (const char* name : {"kgen", "std"}) {
+    EXPECT_EQ(MemberIdentifier(name), std::string(name) + "_");
+    EXPECT_EQ(NamespaceIdentifier(name), std::string(name) + "_");
+  }
+}
+
 // Contract: generator NAM-03, NAM-04.
 TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords) {
   EXPECT_EQ(MemberIdentifier("foo-bar"), "foo_bar");

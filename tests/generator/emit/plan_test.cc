@@ -16,9 +16,7 @@ namespace {
 
 using test::Load;
 using test::Loaded;
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Not;
 
 // The version of the first document's only group.
 PlannedVersion PlanOf(Loaded loaded) {
@@ -56,20 +54,17 @@ std::string ScaleOperation(const std::string& method, const std::string& group, 
 TEST(PlanOfScale, HasTheVerbsThatThePathHas) {
   const std::string get = ScaleOperation("get", "autoscaling", "v1"), put = ScaleOperation("put", "autoscaling", "v1");
   const PlannedVersion both = PlanOf(Load({WidgetDocument(get + put)}));
-  EXPECT_TRUE(both.resources.at(0).scalable);
-  EXPECT_THAT(both.resources.at(0).methods,
-              ElementsAre("UpdateScale", "UpdateScaleAsync", "Get", "GetAsync", "GetScale", "GetScaleAsync"));
+  EXPECT_EQ(both.resources.at(0).verbs, "kgen::Verbs::kGet | kgen::Verbs::kScale");
   const PlannedVersion read = PlanOf(Load({WidgetDocument(get)}));
-  EXPECT_THAT(read.resources.at(0).methods, ElementsAre("Get", "GetAsync", "GetScale", "GetScaleAsync"));
+  EXPECT_EQ(read.resources.at(0).verbs, "kgen::Verbs::kGet | kgen::Verbs::kGetScale");
   const PlannedVersion patched = PlanOf(Load({WidgetDocument(ScaleOperation("patch", "autoscaling", "v1"))}));
-  EXPECT_FALSE(patched.resources.at(0).scalable);
+  EXPECT_EQ(patched.resources.at(0).verbs, "kgen::Verbs::kGet");
 }
 
 // Contract: generator OP-02.
 TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly) {
   const PlannedVersion version = PlanOf(Load({WidgetDocument(ScaleOperation("get", "extensions", "v1beta1"))}));
-  EXPECT_FALSE(version.resources.at(0).scalable);
-  EXPECT_THAT(version.resources.at(0).methods, ElementsAre("Get", "GetAsync"));
+  EXPECT_EQ(version.resources.at(0).verbs, "kgen::Verbs::kGet");
 }
 
 // An API document with these definitions, each of which has the kind `Widget` of its version.
@@ -104,10 +99,10 @@ TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition) {
   EXPECT_THAT(version.declared, ElementsAre("A"));
   ASSERT_EQ(version.structs.size(), 3u);
   EXPECT_EQ(version.structs[0].name, "B");
-  EXPECT_EQ(version.structs[0].fields.at(0).initializer, "{::kgen::kAbsent}");
-  EXPECT_EQ(version.structs[0].fields.at(1).initializer, " = ::kgen::kAbsent");
+  EXPECT_EQ(version.structs[0].fields.at(0).initializer, "{kgen::kAbsent}");
+  EXPECT_EQ(version.structs[0].fields.at(1).initializer, " = kgen::kAbsent");
   EXPECT_EQ(version.structs[1].name, "A");
-  EXPECT_EQ(version.structs[1].fields.at(0).initializer, " = ::kgen::kAbsent");
+  EXPECT_EQ(version.structs[1].fields.at(0).initializer, " = kgen::kAbsent");
 }
 
 TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
@@ -152,10 +147,8 @@ TEST(PlanOfScale, GoesByTheVersion) {
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
   ASSERT_EQ(plan.versions.size(), 2u);
   EXPECT_EQ(plan.versions[0].version, "v2");
-  EXPECT_FALSE(plan.versions[0].resources.at(0).scalable);
-  EXPECT_THAT(plan.versions[0].resources.at(0).methods, Not(Contains("GetScale")));
-  EXPECT_TRUE(plan.versions[1].resources.at(0).scalable);
-  EXPECT_THAT(plan.versions[1].resources.at(0).methods, Contains("UpdateScale"));
+  EXPECT_EQ(plan.versions[0].resources.at(0).verbs, "kgen::Verbs::kStandard");
+  EXPECT_EQ(plan.versions[1].resources.at(0).verbs, "kgen::Verbs::kStandard | kgen::Verbs::kScale");
 }
 
 // What a v1 CRD says of its only version after the schema, from column 4 on.
@@ -210,14 +203,17 @@ TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant) {
   EXPECT_EQ(values.constants[1].identifier, "kKeep");
 }
 
-// The comment of the member `a`, whose schema is this.
-Comment CommentOf(const std::string& schema) {
-  const PlannedVersion version = PlanOf(Load({test::OrderCrd("a: " + schema)}));
+// The member `a`, whose schema is this.
+PlannedField MemberOf(const std::string& schema, const std::string& name = "a") {
+  const PlannedVersion version = PlanOf(Load({test::OrderCrd(name + ": " + schema)}));
   for (const PlannedField& field : version.structs.at(0).fields) {
-    if (field.wire_name == "a") return field.comment;
+    if (field.wire_name == name) return field;
   }
-  return {"no member"};
+  PlannedField none;
+  none.comment = {"no member"};
+  return none;
 }
+Comment CommentOf(const std::string& schema) { return MemberOf(schema).comment; }
 
 // Contract: generator DOC-08, DOC-13.
 TEST(PlanOfComments, HoldWhatTheDeclarationDoesNotShowAndNothingElse) {
@@ -242,24 +238,37 @@ TEST(PlanOfComments, SayLimitsInWords) {
 }
 
 // Contract: generator DOC-13.
-TEST(PlanOfComments, NameTheKnownValuesOnce) {
-  EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"),
-              ElementsAre("// Known values: `a`, `\"\"`, `` b`c ``."));
-  EXPECT_THAT(CommentOf("{type: string, enum: [a, b], description: \"Possible enum values:\\n - `\\\"a\\\"` first\"}"),
-              ElementsAre("// Possible enum values:", "//  - `\"a\"` first"));
-  EXPECT_THAT(CommentOf("{type: string, enum: [a, b, c, d, e, f, g, h, i, j, k, l, m, o]}"),
-              ElementsAre("// Known values: `a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`, `i`, `j`, `k`, `l` and 2 more."));
+TEST(PlanOfComments, NameTheStructOfTheKnownValues) {
+  EXPECT_EQ(MemberOf("{type: string, enum: [a, '', 'b`c']}").note, "one of AValues");
+  EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"), ElementsAre());
 }
 
-TEST(PlanOfComments, SayOfEveryNameOfAnApiDocumentThatItIsRequiredOrOptional) {
+TEST(PlanOfComments, HaveTheWireNameBesideAMemberThatIsSpelledOtherwise) {
+  EXPECT_EQ(MemberOf("{type: string}", "template").note, "`template`");
+  EXPECT_EQ(MemberOf("{type: string}", "a-b").note, "`a-b`");
+  EXPECT_EQ(MemberOf("{type: string, enum: [x]}", "operator").note, "`operator`, one of OperatorValues");
+  EXPECT_EQ(MemberOf("{type: string}", "plain").note, "");
+}
+
+TEST(PlanOfComments, SayBehindAMemberThatItIsRequired) {
   const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, required: [c], properties: {b: {type: string, default: ''}, c: {type: string}}}
 )",
                                                          {"v1"})}));
-  EXPECT_THAT(version.structs.at(0).comment, ElementsAre("// In the reference: `com.example.x.v1.A`."));
-  EXPECT_THAT(version.structs.at(0).fields.at(0).comment, ElementsAre("// Optional."));
-  EXPECT_THAT(version.structs.at(0).fields.at(1).comment, ElementsAre("// Required."));
+  EXPECT_THAT(version.structs.at(0).comment, ElementsAre()) << "its name in the reference is that of the struct";
+  EXPECT_THAT(version.structs.at(0).fields.at(0).comment, ElementsAre());
+  EXPECT_EQ(version.structs.at(0).fields.at(0).note, "");
+  EXPECT_EQ(version.structs.at(0).fields.at(1).note, "required");
   EXPECT_THAT(version.structs.at(1).comment, ElementsAre("// `widgets` of x.example.com/v1, namespaced."));
+}
+
+TEST(PlanOfComments, SayWhereTheDescriptionsOfADocumentWithoutAnyAre) {
+  const std::string type = "com.example.x.v1.A: {type: object, properties: {b: {type: string";
+  const PlannedVersion bare = PlanOf(Load({DocumentOf("\n    " + type + "}}}\n", {"v1"})}));
+  ASSERT_EQ(bare.documentation.size(), 3u);
+  EXPECT_THAT(bare.documentation[2], ::testing::HasSubstr("/openapi/v3/apis/x.example.com/v1"));
+  const PlannedVersion described = PlanOf(Load({DocumentOf("\n    " + type + ", description: Words.}}}\n", {"v1"})}));
+  EXPECT_THAT(described.documentation, ElementsAre());
 }
 
 // Contract: generator MV-03.

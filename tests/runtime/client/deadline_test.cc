@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "kgen/client/resource_client.h"
-#include "kgen/client/scale_client.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
@@ -20,7 +19,7 @@ using namespace std::chrono_literals;
 
 class DeadlineTest : public ClientTest {
  protected:
-  ScalableResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
+  ResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
   static ApiRequest Within(Nanos timeout) {
     ApiRequest request = Get();
     request.timeout = timeout;

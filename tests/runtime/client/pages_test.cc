@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kgen/client/resource_client.h"
+#include "kgen/core/unstructured.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
@@ -250,6 +251,69 @@ TEST_F(ResourceClientTest, AnswersAsynchronously) {
   executor_->Run();
   EXPECT_EQ(name, "a");
   EXPECT_TRUE(deleted);
+}
+
+// One request for each call, in the order of the calls.
+TEST_F(ResourceClientTest, HasEveryVerbWithoutBlockingAndWithoutOptions) {
+  const auto widgets = Widgets();
+  Widget widget;
+  widget.metadata.name = "a";
+  int answers = 0;
+  const auto count = [&](const auto& result) { answers += result.has_value(); };
+  for (int i = 0; i < 9; ++i) transport_->Reply({.body = WidgetJson("a")});
+  widgets.GetAsync("a", count);
+  widgets.CreateAsync(widget, count);
+  widgets.UpdateAsync(widget, count);
+  widgets.UpdateStatusAsync(widget, count);
+  widgets.PatchAsync("a", MergePatch("{}"), count);
+  widgets.PatchStatusAsync("a", MergePatch("{}"), count);
+  widgets.ApplyAsync(widget, {.field_manager = "me"}, count);
+  widgets.DeleteAsync("a", count);
+  widgets.DeleteCollectionAsync({.label_selector = "a=b"}, count);
+  transport_->Reply({.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{},"items":[]})"});
+  widgets.ListAsync(count);
+  const std::string scale = R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"}})";
+  transport_->Reply({.body = scale});
+  transport_->Reply({.body = scale});
+  widgets.GetScaleAsync("a", count);
+  widgets.UpdateScaleAsync("a", autoscaling::v1::Scale{}, count);
+  executor_->Run();
+  EXPECT_EQ(answers, 12);
+  std::vector<std::string> sent;
+  for (std::size_t i = 0; i < transport_->size(); ++i) {
+    const HttpRequest& request = transport_->request(i);
+    sent.push_back(request.method + request.path.substr(request.path.find("/widgets") + 8));
+  }
+  EXPECT_THAT(sent, ::testing::ElementsAre("GET/a", "POST", "PUT/a", "PUT/a/status", "PATCH/a", "PATCH/a/status",
+                                           "PATCH/a?fieldManager=me&force=false", "DELETE/a",
+                                           "DELETE?labelSelector=a%3Db", "GET", "GET/a/scale", "PUT/a/scale"));
+}
+
+template <typename Client>
+concept Gets = requires(const Client& client) { client.Get("a"); };
+template <typename Client>
+concept GetsWithoutBlocking =
+    requires(const Client& client, Callback<Widget> done) { client.GetAsync("a", std::move(done)); };
+template <typename Client>
+concept Deletes = requires(const Client& client) { client.Delete("a"); };
+template <typename Client>
+concept HasPages = requires(const Client& client) { client.Pages(); };
+
+TEST(VerbsOfAResource, AreThoseThatItsClientNames) {
+  using ReadOnly = ResourceClient<Widget, WidgetList, Verbs::kGet | Verbs::kWatch>;
+  EXPECT_TRUE(Gets<ReadOnly>);
+  EXPECT_TRUE(GetsWithoutBlocking<ReadOnly>);
+  EXPECT_FALSE(Deletes<ReadOnly>);
+  EXPECT_FALSE(HasPages<ReadOnly>);
+  EXPECT_FALSE((Gets<ResourceClient<Widget, WidgetList, Verbs::kDelete>>));
+  EXPECT_TRUE((Deletes<ResourceClient<Widget, WidgetList, Verbs::kStandard>>));
+}
+
+TEST(ResourceClientType, IsNotForObjectsThatDoNotNameTheirResource) {
+  EXPECT_TRUE((std::is_constructible_v<ResourceClient<Widget, WidgetList>, Connection, std::string_view>));
+  EXPECT_FALSE((std::is_constructible_v<ResourceClient<Unstructured, UnstructuredList>, Connection, std::string_view>));
+  EXPECT_FALSE(
+      (std::is_constructible_v<ResourceClient<PartialObjectMetadata, UnstructuredList>, Connection, std::string_view>));
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ TEST_F(RawResourceTest, SendsDeleteOptionsAsBody) {
 
 // Contract: client TYP-1.
 TEST_F(RawResourceTest, SelectsWithTheQueryWhatDeleteCollectionDeletes) {
-  const Result<ApiRequest> request = Pods().DeleteCollection({.dry_run = true}, {.label_selector = "a=b"});
+  const Result<ApiRequest> request = Pods().DeleteCollection({.label_selector = "a=b"}, {.dry_run = true});
   EXPECT_EQ(request->query, "labelSelector=a%3Db");
   EXPECT_EQ(request->body, R"({"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]})");
 }

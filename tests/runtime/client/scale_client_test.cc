@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // GetScale and UpdateScale: what is sent, and what becomes of the answer.
-#include "kgen/client/scale_client.h"
+#include "kgen/client/resource_client.h"
 
 #include <optional>
 #include <utility>
@@ -26,9 +26,7 @@ constexpr char kScale[] =
 
 class ScaleClientTest : public ClientTest {
  protected:
-  ScalableResourceClient<Widget, WidgetList> Widgets(std::string_view space = "default") {
-    return {connection(), space};
-  }
+  ResourceClient<Widget, WidgetList> Widgets(std::string_view space = "default") { return {connection(), space}; }
   static Scale Three() { return {.spec = ScaleSpec{.replicas = 3}}; }
 };
 

@@ -197,5 +197,35 @@ TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedWork) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
+TEST_F(WatcherTest, OpensWithoutBlocking) {
+  transport_->Hold();
+  std::optional<Result<Watcher<Widget>>> watcher;
+  Widgets().WatchAsync({.resource_version = "5"}, [&](Result<Watcher<Widget>> opened) { watcher = std::move(opened); });
+  executor_->Run();
+  EXPECT_FALSE(watcher.has_value());
+  transport_->last().Head(200);
+  executor_->Run();
+  ASSERT_TRUE(watcher.has_value());
+  transport_->last().Bytes(EventJson("ADDED", "a"));
+  const auto event = Must((*watcher)->Next());
+  EXPECT_EQ(event.object->metadata.name, "a");
+  watcher.reset();
+  executor_->Run();
+  EXPECT_TRUE(transport_->last().cancelled());
+  EXPECT_TRUE(transport_->closed()) << "nothing holds the connection any more";
+}
+
+TEST_F(WatcherTest, OpeningWithoutBlockingFailsOnce) {
+  transport_->Reply({.status = 403, .body = "no"});
+  std::vector<Code> codes;
+  const auto note = [&](Result<Watcher<Widget>> opened) { codes.push_back(opened.error().code()); };
+  Widgets().WatchAsync(note);
+  ResourceClient<Widget, WidgetList>(connection(), "a/b").WatchAsync(note);
+  EXPECT_TRUE(codes.empty()) << "both are reported by posted work";
+  executor_->Run();
+  EXPECT_THAT(codes, ::testing::UnorderedElementsAre(Code::kForbidden, Code::kInvalidArgument));
+  EXPECT_TRUE(transport_->closed()) << "nothing holds the connection any more";
+}
+
 }  // namespace
 }  // namespace kgen::testing

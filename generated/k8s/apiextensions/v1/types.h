@@ -3,7 +3,12 @@
 //
 // The types of apiextensions.k8s.io/v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/apiextensions.k8s.io/v1` prints.
 #ifndef K8S_APIEXTENSIONS_V1_TYPES_H_
 #define K8S_APIEXTENSIONS_V1_TYPES_H_
 
@@ -17,403 +22,272 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 // The types of meta/v1 belong to the runtime.
 namespace k8s::meta {
-namespace v1 = ::kgen::meta::v1;
+namespace v1 = kgen::meta::v1;
 }  // namespace k8s::meta
 
 namespace k8s::apiextensions::v1 {
 
-// Prints every type below as YAML.
-using ::kgen::operator<<;
-
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition`.
 struct CustomResourceColumnDefinition {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String description{};
-  // Optional.
-  ::kgen::String format{};
-  // Required.
-  ::kgen::String jsonPath{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> priority{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String description{};
+  kgen::String format{};
+  kgen::String jsonPath{};  // required
+  kgen::Optional<std::int32_t> priority{};
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference`.
 struct ServiceReference {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String namespace_{};
-  // Optional.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> port{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String namespace_{};  // `namespace`, required
+  kgen::String path{};
+  kgen::Optional<std::int32_t> port{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
 struct WebhookClientConfig {
-  // Optional.
-  ::kgen::Bytes caBundle{};
-  // Optional.
-  ::kgen::Optional<ServiceReference> service = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String url{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Bytes caBundle{};
+  kgen::Optional<ServiceReference> service = kgen::kAbsent;
+  kgen::String url{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
 struct WebhookConversion {
-  // Optional.
-  ::kgen::Optional<WebhookClientConfig> clientConfig = ::kgen::kAbsent;
-  // Required.
-  ::kgen::List<::kgen::String> conversionReviewVersions{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
+  kgen::List<kgen::String> conversionReviewVersions{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion`.
 struct CustomResourceConversion {
-  // Required.
-  ::kgen::String strategy{};
-  // Optional.
-  ::kgen::Optional<WebhookConversion> webhook = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String strategy{};  // required
+  kgen::Optional<WebhookConversion> webhook = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames`.
 struct CustomResourceDefinitionNames {
-  // Optional.
-  ::kgen::List<::kgen::String> categories{};
-  // Required.
-  ::kgen::String kind{};
-  // Optional.
-  ::kgen::String listKind{};
-  // Required.
-  ::kgen::String plural{};
-  // Optional.
-  ::kgen::List<::kgen::String> shortNames{};
-  // Optional.
-  ::kgen::String singular{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> categories{};
+  kgen::String kind{};  // required
+  kgen::String listKind{};
+  kgen::String plural{};  // required
+  kgen::List<kgen::String> shortNames{};
+  kgen::String singular{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 struct ExternalDocumentation {
-  // Optional.
-  ::kgen::String description{};
-  // Optional.
-  ::kgen::String url{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String description{};
+  kgen::String url{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
 struct ValidationRule {
-  // Known values of `reason`; a newer server may send others.
   struct ReasonValues {
-    static constexpr ::std::string_view kFieldValueDuplicate = "FieldValueDuplicate";
-    static constexpr ::std::string_view kFieldValueForbidden = "FieldValueForbidden";
-    static constexpr ::std::string_view kFieldValueInvalid = "FieldValueInvalid";
-    static constexpr ::std::string_view kFieldValueRequired = "FieldValueRequired";
+    static constexpr std::string_view kFieldValueDuplicate = "FieldValueDuplicate";
+    static constexpr std::string_view kFieldValueForbidden = "FieldValueForbidden";
+    static constexpr std::string_view kFieldValueInvalid = "FieldValueInvalid";
+    static constexpr std::string_view kFieldValueRequired = "FieldValueRequired";
   };
 
-  // Optional.
-  ::kgen::String fieldPath{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String messageExpression{};
-  // Optional.
-  ::kgen::Optional<bool> optionalOldSelf{};
-  // Optional. Known values: `FieldValueDuplicate`, `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String rule{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fieldPath{};
+  kgen::String message{};
+  kgen::String messageExpression{};
+  kgen::Optional<bool> optionalOldSelf{};
+  kgen::String reason{};  // one of ReasonValues
+  kgen::String rule{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps`.
 struct JSONSchemaProps {
-  // Optional.
-  ::kgen::String ref{};
-  // Optional.
-  ::kgen::String schema{};
-  // Optional.
-  ::kgen::Json additionalItems{};
-  // Optional.
-  ::kgen::Json additionalProperties{};
-  // Optional.
-  ::kgen::List<JSONSchemaProps> allOf{};
-  // Optional.
-  ::kgen::List<JSONSchemaProps> anyOf{};
-  // Optional.
-  ::kgen::Json default_{};
-  // Optional.
-  ::kgen::Map<JSONSchemaProps> definitions{};
-  // Optional.
-  ::kgen::Map<::kgen::Json> dependencies{};
-  // Optional.
-  ::kgen::String description{};
-  // Optional.
-  ::kgen::List<::kgen::Json> enum_{};
-  // Optional.
-  ::kgen::Json example{};
-  // Optional.
-  ::kgen::Optional<bool> exclusiveMaximum{};
-  // Optional.
-  ::kgen::Optional<bool> exclusiveMinimum{};
-  // Optional.
-  ::kgen::Optional<ExternalDocumentation> externalDocs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String format{};
-  // Optional.
-  ::kgen::String id{};
-  // Optional.
-  ::kgen::Json items{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> maxItems{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> maxLength{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> maxProperties{};
-  // Optional.
-  ::kgen::Optional<double> maximum{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> minItems{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> minLength{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> minProperties{};
-  // Optional.
-  ::kgen::Optional<double> minimum{};
-  // Optional.
-  ::kgen::Optional<double> multipleOf{};
-  // Optional.
-  ::kgen::Optional<JSONSchemaProps> not_ = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> nullable{};
-  // Optional.
-  ::kgen::List<JSONSchemaProps> oneOf{};
-  // Optional.
-  ::kgen::String pattern{};
-  // Optional.
-  ::kgen::Map<JSONSchemaProps> patternProperties{};
-  // Optional.
-  ::kgen::Map<JSONSchemaProps> properties{};
-  // Optional.
-  ::kgen::List<::kgen::String> required{};
-  // Optional.
-  ::kgen::String title{};
-  // Optional.
-  ::kgen::String type{};
-  // Optional.
-  ::kgen::Optional<bool> uniqueItems{};
-  // Optional.
-  ::kgen::Optional<bool> x_kubernetes_embedded_resource{};
-  // Optional.
-  ::kgen::Optional<bool> x_kubernetes_int_or_string{};
-  // Optional.
-  ::kgen::List<::kgen::String> x_kubernetes_list_map_keys{};
-  // Optional.
-  ::kgen::String x_kubernetes_list_type{};
-  // Optional.
-  ::kgen::String x_kubernetes_map_type{};
-  // Optional.
-  ::kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};
-  // Optional. Elements are told apart by `rule`.
-  ::kgen::List<ValidationRule> x_kubernetes_validations{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String ref{};  // `$ref`
+  kgen::String schema{};  // `$schema`
+  kgen::Json additionalItems{};
+  kgen::Json additionalProperties{};
+  kgen::List<JSONSchemaProps> allOf{};
+  kgen::List<JSONSchemaProps> anyOf{};
+  kgen::Json default_{};  // `default`
+  kgen::Map<JSONSchemaProps> definitions{};
+  kgen::Map<kgen::Json> dependencies{};
+  kgen::String description{};
+  kgen::List<kgen::Json> enum_{};  // `enum`
+  kgen::Json example{};
+  kgen::Optional<bool> exclusiveMaximum{};
+  kgen::Optional<bool> exclusiveMinimum{};
+  kgen::Optional<ExternalDocumentation> externalDocs = kgen::kAbsent;
+  kgen::String format{};
+  kgen::String id{};
+  kgen::Json items{};
+  kgen::Optional<std::int64_t> maxItems{};
+  kgen::Optional<std::int64_t> maxLength{};
+  kgen::Optional<std::int64_t> maxProperties{};
+  kgen::Optional<double> maximum{};
+  kgen::Optional<std::int64_t> minItems{};
+  kgen::Optional<std::int64_t> minLength{};
+  kgen::Optional<std::int64_t> minProperties{};
+  kgen::Optional<double> minimum{};
+  kgen::Optional<double> multipleOf{};
+  kgen::Optional<JSONSchemaProps> not_ = kgen::kAbsent;  // `not`
+  kgen::Optional<bool> nullable{};
+  kgen::List<JSONSchemaProps> oneOf{};
+  kgen::String pattern{};
+  kgen::Map<JSONSchemaProps> patternProperties{};
+  kgen::Map<JSONSchemaProps> properties{};
+  kgen::List<kgen::String> required{};
+  kgen::String title{};
+  kgen::String type{};
+  kgen::Optional<bool> uniqueItems{};
+  kgen::Optional<bool> x_kubernetes_embedded_resource{};  // `x-kubernetes-embedded-resource`
+  kgen::Optional<bool> x_kubernetes_int_or_string{};  // `x-kubernetes-int-or-string`
+  kgen::List<kgen::String> x_kubernetes_list_map_keys{};  // `x-kubernetes-list-map-keys`
+  kgen::String x_kubernetes_list_type{};  // `x-kubernetes-list-type`
+  kgen::String x_kubernetes_map_type{};  // `x-kubernetes-map-type`
+  kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};  // `x-kubernetes-preserve-unknown-fields`
+  // Elements are told apart by `rule`.
+  kgen::List<ValidationRule> x_kubernetes_validations{};  // `x-kubernetes-validations`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation`.
 struct CustomResourceValidation {
-  // Optional.
-  ::kgen::Optional<JSONSchemaProps> openAPIV3Schema = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<JSONSchemaProps> openAPIV3Schema = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
 struct SelectableField {
-  // Required.
-  ::kgen::String jsonPath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String jsonPath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale`.
 struct CustomResourceSubresourceScale {
-  // Optional.
-  ::kgen::String labelSelectorPath{};
-  // Required.
-  ::kgen::String specReplicasPath{};
-  // Required.
-  ::kgen::String statusReplicasPath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String labelSelectorPath{};
+  kgen::String specReplicasPath{};  // required
+  kgen::String statusReplicasPath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus`.
 struct CustomResourceSubresourceStatus {
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources`.
 struct CustomResourceSubresources {
-  // Optional.
-  ::kgen::Optional<CustomResourceSubresourceScale> scale = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CustomResourceSubresourceStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<CustomResourceSubresourceScale> scale = kgen::kAbsent;
+  kgen::Optional<CustomResourceSubresourceStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion`.
 struct CustomResourceDefinitionVersion {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
-  // Optional.
-  ::kgen::Optional<bool> deprecated{};
-  // Optional.
-  ::kgen::String deprecationWarning{};
-  // Optional.
-  ::kgen::Optional<CustomResourceValidation> schema = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<SelectableField> selectableFields{};
-  // Required. Default: `false`.
-  ::kgen::Optional<bool> served{};
-  // Required. Default: `false`.
-  ::kgen::Optional<bool> storage{};
-  // Optional.
-  ::kgen::Optional<CustomResourceSubresources> subresources = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
+  kgen::Optional<bool> deprecated{};
+  kgen::String deprecationWarning{};
+  kgen::Optional<CustomResourceValidation> schema = kgen::kAbsent;
+  kgen::List<SelectableField> selectableFields{};
+  // Default: `false`.
+  kgen::Optional<bool> served{};  // required
+  // Default: `false`.
+  kgen::Optional<bool> storage{};  // required
+  kgen::Optional<CustomResourceSubresources> subresources = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec`.
 struct CustomResourceDefinitionSpec {
-  // Optional.
-  ::kgen::Optional<CustomResourceConversion> conversion = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String group{};
-  // Required.
-  ::kgen::Optional<CustomResourceDefinitionNames> names = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> preserveUnknownFields{};
-  // Required.
-  ::kgen::String scope{};
-  // Required.
-  ::kgen::List<CustomResourceDefinitionVersion> versions{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<CustomResourceConversion> conversion = kgen::kAbsent;
+  kgen::String group{};  // required
+  kgen::Optional<CustomResourceDefinitionNames> names = kgen::kAbsent;  // required
+  kgen::Optional<bool> preserveUnknownFields{};
+  kgen::String scope{};  // required
+  kgen::List<CustomResourceDefinitionVersion> versions{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition`.
 struct CustomResourceDefinitionCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus`.
 struct CustomResourceDefinitionStatus {
-  // Optional.
-  ::kgen::Optional<CustomResourceDefinitionNames> acceptedNames = ::kgen::kAbsent;
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<CustomResourceDefinitionCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::List<::kgen::String> storedVersions{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
+  // Elements are told apart by `type`.
+  kgen::List<CustomResourceDefinitionCondition> conditions{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::List<kgen::String> storedVersions{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `customresourcedefinitions` of apiextensions.k8s.io/v1, of the whole cluster.
 struct CustomResourceDefinition {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
-  ::kgen::Optional<CustomResourceDefinitionSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CustomResourceDefinitionStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;  // required
+  kgen::Optional<CustomResourceDefinitionStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct CustomResourceDefinitionList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<CustomResourceDefinition> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<CustomResourceDefinition> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const CustomResourceDefinition* begin() const noexcept;
   const CustomResourceDefinition* end() const noexcept;
   CustomResourceDefinition* begin() noexcept;
   CustomResourceDefinition* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const CustomResourceDefinition& operator[](::std::size_t i) const noexcept;
-  CustomResourceDefinition& operator[](::std::size_t i);
+  const CustomResourceDefinition& operator[](std::size_t i) const noexcept;
+  CustomResourceDefinition& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace k8s::apiextensions::v1

@@ -3,7 +3,12 @@
 //
 // The types of apps/v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/apps/v1` prints.
 #ifndef K8S_APPS_V1_TYPES_H_
 #define K8S_APPS_V1_TYPES_H_
 
@@ -18,11 +23,11 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 // The types of meta/v1 belong to the runtime.
 namespace k8s::meta {
-namespace v1 = ::kgen::meta::v1;
+namespace v1 = kgen::meta::v1;
 }  // namespace k8s::meta
 
 namespace k8s::apps::v1 {
@@ -32,538 +37,387 @@ using ::kgen::operator<<;
 
 // `controllerrevisions` of apps/v1, namespaced.
 struct ControllerRevision {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Json data{};
-  // Required.
-  ::kgen::Optional<::std::int64_t> revision{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Json data{};
+  kgen::Optional<std::int64_t> revision{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ControllerRevisionList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ControllerRevision> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ControllerRevision> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ControllerRevision* begin() const noexcept;
   const ControllerRevision* end() const noexcept;
   ControllerRevision* begin() noexcept;
   ControllerRevision* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ControllerRevision& operator[](::std::size_t i) const noexcept;
-  ControllerRevision& operator[](::std::size_t i);
+  const ControllerRevision& operator[](std::size_t i) const noexcept;
+  ControllerRevision& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.RollingUpdateDaemonSet`.
 struct RollingUpdateDaemonSet {
-  // Optional.
-  ::kgen::IntOrString maxSurge{};
-  // Optional.
-  ::kgen::IntOrString maxUnavailable{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::IntOrString maxSurge{};
+  kgen::IntOrString maxUnavailable{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DaemonSetUpdateStrategy`.
 struct DaemonSetUpdateStrategy {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kOnDelete = "OnDelete";
-    static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
+    static constexpr std::string_view kOnDelete = "OnDelete";
+    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // Optional.
-  ::kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = ::kgen::kAbsent;
-  // Optional. Known values: `OnDelete`, `RollingUpdate`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<RollingUpdateDaemonSet> rollingUpdate = kgen::kAbsent;
+  kgen::String type{};  // one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DaemonSetSpec`.
 struct DaemonSetSpec {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // Required.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> minReadySeconds{};
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
+  kgen::Optional<DaemonSetUpdateStrategy> updateStrategy = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DaemonSetCondition`.
 struct DaemonSetCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DaemonSetStatus`.
 struct DaemonSetStatus {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> collisionCount{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<DaemonSetCondition> conditions{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> currentNumberScheduled{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> desiredNumberScheduled{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> numberAvailable{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> numberMisscheduled{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> numberReady{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> numberUnavailable{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> updatedNumberScheduled{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> collisionCount{};
+  // Elements are told apart by `type`.
+  kgen::List<DaemonSetCondition> conditions{};
+  kgen::Optional<std::int32_t> currentNumberScheduled{};  // required
+  kgen::Optional<std::int32_t> desiredNumberScheduled{};  // required
+  kgen::Optional<std::int32_t> numberAvailable{};
+  kgen::Optional<std::int32_t> numberMisscheduled{};  // required
+  kgen::Optional<std::int32_t> numberReady{};  // required
+  kgen::Optional<std::int32_t> numberUnavailable{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::Optional<std::int32_t> updatedNumberScheduled{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `daemonsets` of apps/v1, namespaced.
 struct DaemonSet {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<DaemonSetSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DaemonSetStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<DaemonSetSpec> spec = kgen::kAbsent;
+  kgen::Optional<DaemonSetStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct DaemonSetList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<DaemonSet> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<DaemonSet> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const DaemonSet* begin() const noexcept;
   const DaemonSet* end() const noexcept;
   DaemonSet* begin() noexcept;
   DaemonSet* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const DaemonSet& operator[](::std::size_t i) const noexcept;
-  DaemonSet& operator[](::std::size_t i);
+  const DaemonSet& operator[](std::size_t i) const noexcept;
+  DaemonSet& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.RollingUpdateDeployment`.
 struct RollingUpdateDeployment {
-  // Optional.
-  ::kgen::IntOrString maxSurge{};
-  // Optional.
-  ::kgen::IntOrString maxUnavailable{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::IntOrString maxSurge{};
+  kgen::IntOrString maxUnavailable{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DeploymentStrategy`.
 struct DeploymentStrategy {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kRecreate = "Recreate";
-    static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
+    static constexpr std::string_view kRecreate = "Recreate";
+    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // Optional.
-  ::kgen::Optional<RollingUpdateDeployment> rollingUpdate = ::kgen::kAbsent;
-  // Optional. Known values: `Recreate`, `RollingUpdate`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<RollingUpdateDeployment> rollingUpdate = kgen::kAbsent;
+  kgen::String type{};  // one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DeploymentSpec`.
 struct DeploymentSpec {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // Optional.
-  ::kgen::Optional<bool> paused{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> progressDeadlineSeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // Required.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DeploymentStrategy> strategy = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> minReadySeconds{};
+  kgen::Optional<bool> paused{};
+  kgen::Optional<std::int32_t> progressDeadlineSeconds{};
+  kgen::Optional<std::int32_t> replicas{};
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
+  kgen::Optional<DeploymentStrategy> strategy = kgen::kAbsent;
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DeploymentCondition`.
 struct DeploymentCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::Time lastUpdateTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::Time lastUpdateTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.DeploymentStatus`.
 struct DeploymentStatus {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> collisionCount{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<DeploymentCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> terminatingReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> unavailableReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> updatedReplicas{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> availableReplicas{};
+  kgen::Optional<std::int32_t> collisionCount{};
+  // Elements are told apart by `type`.
+  kgen::List<DeploymentCondition> conditions{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::Optional<std::int32_t> readyReplicas{};
+  kgen::Optional<std::int32_t> replicas{};
+  kgen::Optional<std::int32_t> terminatingReplicas{};
+  kgen::Optional<std::int32_t> unavailableReplicas{};
+  kgen::Optional<std::int32_t> updatedReplicas{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `deployments` of apps/v1, namespaced.
 struct Deployment {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<DeploymentSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DeploymentStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<DeploymentSpec> spec = kgen::kAbsent;
+  kgen::Optional<DeploymentStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct DeploymentList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Deployment> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Deployment> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Deployment* begin() const noexcept;
   const Deployment* end() const noexcept;
   Deployment* begin() noexcept;
   Deployment* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Deployment& operator[](::std::size_t i) const noexcept;
-  Deployment& operator[](::std::size_t i);
+  const Deployment& operator[](std::size_t i) const noexcept;
+  Deployment& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.ReplicaSetSpec`.
 struct ReplicaSetSpec {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Required.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> minReadySeconds{};
+  kgen::Optional<std::int32_t> replicas{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.ReplicaSetCondition`.
 struct ReplicaSetCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.ReplicaSetStatus`.
 struct ReplicaSetStatus {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<ReplicaSetCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> fullyLabeledReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> terminatingReplicas{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> availableReplicas{};
+  // Elements are told apart by `type`.
+  kgen::List<ReplicaSetCondition> conditions{};
+  kgen::Optional<std::int32_t> fullyLabeledReplicas{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::Optional<std::int32_t> readyReplicas{};
+  kgen::Optional<std::int32_t> replicas{};  // required
+  kgen::Optional<std::int32_t> terminatingReplicas{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `replicasets` of apps/v1, namespaced.
 struct ReplicaSet {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<ReplicaSetSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ReplicaSetStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<ReplicaSetSpec> spec = kgen::kAbsent;
+  kgen::Optional<ReplicaSetStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ReplicaSetList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ReplicaSet> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ReplicaSet> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ReplicaSet* begin() const noexcept;
   const ReplicaSet* end() const noexcept;
   ReplicaSet* begin() noexcept;
   ReplicaSet* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ReplicaSet& operator[](::std::size_t i) const noexcept;
-  ReplicaSet& operator[](::std::size_t i);
+  const ReplicaSet& operator[](std::size_t i) const noexcept;
+  ReplicaSet& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy`.
 struct RollingUpdateStatefulSetStrategy {
-  // Optional.
-  ::kgen::IntOrString maxUnavailable{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> partition{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::IntOrString maxUnavailable{};
+  kgen::Optional<std::int32_t> partition{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetOrdinals`.
 struct StatefulSetOrdinals {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> start{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> start{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-  // Optional.
-  ::kgen::String whenDeleted{};
-  // Optional.
-  ::kgen::String whenScaled{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String whenDeleted{};
+  kgen::String whenScaled{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetUpdateStrategy`.
 struct StatefulSetUpdateStrategy {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kOnDelete = "OnDelete";
-    static constexpr ::std::string_view kRollingUpdate = "RollingUpdate";
+    static constexpr std::string_view kOnDelete = "OnDelete";
+    static constexpr std::string_view kRollingUpdate = "RollingUpdate";
   };
 
-  // Optional.
-  ::kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = ::kgen::kAbsent;
-  // Optional. Known values: `OnDelete`, `RollingUpdate`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<RollingUpdateStatefulSetStrategy> rollingUpdate = kgen::kAbsent;
+  kgen::String type{};  // one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetSpec`.
 struct StatefulSetSpec {
-  // Known values of `podManagementPolicy`; a newer server may send others.
   struct PodManagementPolicyValues {
-    static constexpr ::std::string_view kOrderedReady = "OrderedReady";
-    static constexpr ::std::string_view kParallel = "Parallel";
+    static constexpr std::string_view kOrderedReady = "OrderedReady";
+    static constexpr std::string_view kParallel = "Parallel";
   };
 
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // Optional.
-  ::kgen::Optional<StatefulSetOrdinals> ordinals = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy =
-      ::kgen::kAbsent;
-  // Optional. Known values: `OrderedReady`, `Parallel`.
-  ::kgen::String podManagementPolicy{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> revisionHistoryLimit{};
-  // Required.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String serviceName{};
-  // Required.
-  ::kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> minReadySeconds{};
+  kgen::Optional<StatefulSetOrdinals> ordinals = kgen::kAbsent;
+  kgen::Optional<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = kgen::kAbsent;
+  kgen::String podManagementPolicy{};  // one of PodManagementPolicyValues
+  kgen::Optional<std::int32_t> replicas{};
+  kgen::Optional<std::int32_t> revisionHistoryLimit{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
+  kgen::String serviceName{};
+  kgen::Optional<::k8s::core::v1::PodTemplateSpec> template_ = kgen::kAbsent;  // `template`, required
+  kgen::Optional<StatefulSetUpdateStrategy> updateStrategy = kgen::kAbsent;
+  kgen::List<::k8s::core::v1::PersistentVolumeClaim> volumeClaimTemplates{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetCondition`.
 struct StatefulSetCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.apps.v1.StatefulSetStatus`.
 struct StatefulSetStatus {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> collisionCount{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<StatefulSetCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> currentReplicas{};
-  // Optional.
-  ::kgen::String currentRevision{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::String updateRevision{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> updatedReplicas{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> availableReplicas{};
+  kgen::Optional<std::int32_t> collisionCount{};
+  // Elements are told apart by `type`.
+  kgen::List<StatefulSetCondition> conditions{};
+  kgen::Optional<std::int32_t> currentReplicas{};
+  kgen::String currentRevision{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::Optional<std::int32_t> readyReplicas{};
+  kgen::Optional<std::int32_t> replicas{};  // required
+  kgen::String updateRevision{};
+  kgen::Optional<std::int32_t> updatedReplicas{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `statefulsets` of apps/v1, namespaced.
 struct StatefulSet {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<StatefulSetSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<StatefulSetStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<StatefulSetSpec> spec = kgen::kAbsent;
+  kgen::Optional<StatefulSetStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct StatefulSetList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<StatefulSet> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<StatefulSet> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const StatefulSet* begin() const noexcept;
   const StatefulSet* end() const noexcept;
   StatefulSet* begin() noexcept;
   StatefulSet* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const StatefulSet& operator[](::std::size_t i) const noexcept;
-  StatefulSet& operator[](::std::size_t i);
+  const StatefulSet& operator[](std::size_t i) const noexcept;
+  StatefulSet& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace k8s::apps::v1

@@ -3,7 +3,12 @@
 //
 // The types of coordination.k8s.io/v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/coordination.k8s.io/v1` prints.
 #ifndef K8S_COORDINATION_V1_TYPES_H_
 #define K8S_COORDINATION_V1_TYPES_H_
 
@@ -17,74 +22,58 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 // The types of meta/v1 belong to the runtime.
 namespace k8s::meta {
-namespace v1 = ::kgen::meta::v1;
+namespace v1 = kgen::meta::v1;
 }  // namespace k8s::meta
 
 namespace k8s::coordination::v1 {
 
-// Prints every type below as YAML.
-using ::kgen::operator<<;
-
-// In the reference: `io.k8s.api.coordination.v1.LeaseSpec`.
 struct LeaseSpec {
-  // Optional.
-  ::kgen::MicroTime acquireTime{};
-  // Optional.
-  ::kgen::String holderIdentity{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> leaseDurationSeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> leaseTransitions{};
-  // Optional.
-  ::kgen::String preferredHolder{};
-  // Optional.
-  ::kgen::MicroTime renewTime{};
-  // Optional.
-  ::kgen::String strategy{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::MicroTime acquireTime{};
+  kgen::String holderIdentity{};
+  kgen::Optional<std::int32_t> leaseDurationSeconds{};
+  kgen::Optional<std::int32_t> leaseTransitions{};
+  kgen::String preferredHolder{};
+  kgen::MicroTime renewTime{};
+  kgen::String strategy{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `leases` of coordination.k8s.io/v1, namespaced.
 struct Lease {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<LeaseSpec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<LeaseSpec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct LeaseList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Lease> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Lease> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Lease* begin() const noexcept;
   const Lease* end() const noexcept;
   Lease* begin() noexcept;
   Lease* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Lease& operator[](::std::size_t i) const noexcept;
-  Lease& operator[](::std::size_t i);
+  const Lease& operator[](std::size_t i) const noexcept;
+  Lease& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace k8s::coordination::v1

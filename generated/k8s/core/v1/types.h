@@ -3,7 +3,12 @@
 //
 // The types of v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/api/v1` prints.
 #ifndef K8S_CORE_V1_TYPES_H_
 #define K8S_CORE_V1_TYPES_H_
 
@@ -17,4133 +22,2972 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 // The types of meta/v1 belong to the runtime.
 namespace k8s::meta {
-namespace v1 = ::kgen::meta::v1;
+namespace v1 = kgen::meta::v1;
 }  // namespace k8s::meta
 
 namespace k8s::core::v1 {
 
-// Prints every type below as YAML.
-using ::kgen::operator<<;
-
-// In the reference: `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
 struct AWSElasticBlockStoreVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> partition{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String volumeID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<std::int32_t> partition{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String volumeID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSelectorRequirement`.
 struct NodeSelectorRequirement {
-  // Known values of `operator`; a newer server may send others.
   struct OperatorValues {
-    static constexpr ::std::string_view kDoesNotExist = "DoesNotExist";
-    static constexpr ::std::string_view kExists = "Exists";
-    static constexpr ::std::string_view kGt = "Gt";
-    static constexpr ::std::string_view kIn = "In";
-    static constexpr ::std::string_view kLt = "Lt";
-    static constexpr ::std::string_view kNotIn = "NotIn";
+    static constexpr std::string_view kDoesNotExist = "DoesNotExist";
+    static constexpr std::string_view kExists = "Exists";
+    static constexpr std::string_view kGt = "Gt";
+    static constexpr std::string_view kIn = "In";
+    static constexpr std::string_view kLt = "Lt";
+    static constexpr std::string_view kNotIn = "NotIn";
   };
 
-  // Required.
-  ::kgen::String key{};
-  // Required. Known values: `DoesNotExist`, `Exists`, `Gt`, `In`, `Lt`, `NotIn`.
-  ::kgen::String operator_{};
-  // Optional.
-  ::kgen::List<::kgen::String> values{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String key{};  // required
+  kgen::String operator_{};  // `operator`, required, one of OperatorValues
+  kgen::List<kgen::String> values{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSelectorTerm`.
 struct NodeSelectorTerm {
-  // Optional.
-  ::kgen::List<NodeSelectorRequirement> matchExpressions{};
-  // Optional.
-  ::kgen::List<NodeSelectorRequirement> matchFields{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<NodeSelectorRequirement> matchExpressions{};
+  kgen::List<NodeSelectorRequirement> matchFields{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PreferredSchedulingTerm`.
 struct PreferredSchedulingTerm {
-  // Required.
-  ::kgen::Optional<NodeSelectorTerm> preference = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<::std::int32_t> weight{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<NodeSelectorTerm> preference = kgen::kAbsent;  // required
+  kgen::Optional<std::int32_t> weight{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSelector`.
 struct NodeSelector {
-  // Required.
-  ::kgen::List<NodeSelectorTerm> nodeSelectorTerms{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<NodeSelectorTerm> nodeSelectorTerms{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeAffinity`.
 struct NodeAffinity {
-  // Optional.
-  ::kgen::List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // Optional.
-  ::kgen::Optional<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution{};
+  kgen::Optional<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodAffinityTerm`.
 struct PodAffinityTerm {
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::kgen::String> matchLabelKeys{};
-  // Optional.
-  ::kgen::List<::kgen::String> mismatchLabelKeys{};
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> namespaceSelector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::kgen::String> namespaces{};
-  // Required.
-  ::kgen::String topologyKey{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
+  kgen::List<kgen::String> matchLabelKeys{};
+  kgen::List<kgen::String> mismatchLabelKeys{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
+  kgen::List<kgen::String> namespaces{};
+  kgen::String topologyKey{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.WeightedPodAffinityTerm`.
 struct WeightedPodAffinityTerm {
-  // Required.
-  ::kgen::Optional<PodAffinityTerm> podAffinityTerm = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<::std::int32_t> weight{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<PodAffinityTerm> podAffinityTerm = kgen::kAbsent;  // required
+  kgen::Optional<std::int32_t> weight{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodAffinity`.
 struct PodAffinity {
-  // Optional.
-  ::kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // Optional.
-  ::kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
+  kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodAntiAffinity`.
 struct PodAntiAffinity {
-  // Optional.
-  ::kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
-  // Optional.
-  ::kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
+  kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Affinity`.
 struct Affinity {
-  // Optional.
-  ::kgen::Optional<NodeAffinity> nodeAffinity = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodAffinity> podAffinity = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodAntiAffinity> podAntiAffinity = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<NodeAffinity> nodeAffinity = kgen::kAbsent;
+  kgen::Optional<PodAffinity> podAffinity = kgen::kAbsent;
+  kgen::Optional<PodAntiAffinity> podAntiAffinity = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.AppArmorProfile`.
 struct AppArmorProfile {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kLocalhost = "Localhost";
-    static constexpr ::std::string_view kRuntimeDefault = "RuntimeDefault";
-    static constexpr ::std::string_view kUnconfined = "Unconfined";
+    static constexpr std::string_view kLocalhost = "Localhost";
+    static constexpr std::string_view kRuntimeDefault = "RuntimeDefault";
+    static constexpr std::string_view kUnconfined = "Unconfined";
   };
 
-  // Optional.
-  ::kgen::String localhostProfile{};
-  // Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String localhostProfile{};
+  kgen::String type{};  // required, one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.AttachedVolume`.
 struct AttachedVolume {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String devicePath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String devicePath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.AzureDiskVolumeSource`.
 struct AzureDiskVolumeSource {
-  // Known values of `cachingMode`; a newer server may send others.
   struct CachingModeValues {
-    static constexpr ::std::string_view kNone = "None";
-    static constexpr ::std::string_view kReadOnly = "ReadOnly";
-    static constexpr ::std::string_view kReadWrite = "ReadWrite";
+    static constexpr std::string_view kNone = "None";
+    static constexpr std::string_view kReadOnly = "ReadOnly";
+    static constexpr std::string_view kReadWrite = "ReadWrite";
   };
 
-  // Known values of `kind`; a newer server may send others.
   struct KindValues {
-    static constexpr ::std::string_view kDedicated = "Dedicated";
-    static constexpr ::std::string_view kManaged = "Managed";
-    static constexpr ::std::string_view kShared = "Shared";
+    static constexpr std::string_view kDedicated = "Dedicated";
+    static constexpr std::string_view kManaged = "Managed";
+    static constexpr std::string_view kShared = "Shared";
   };
 
-  // Optional. Known values: `None`, `ReadOnly`, `ReadWrite`. Default: `"ReadWrite"`.
-  ::kgen::String cachingMode{};
-  // Required.
-  ::kgen::String diskName{};
-  // Required.
-  ::kgen::String diskURI{};
-  // Optional. Default: `"ext4"`.
-  ::kgen::String fsType{};
-  // Optional. Known values: `Dedicated`, `Managed`, `Shared`. Default: `"Shared"`.
-  ::kgen::String kind{};
-  // Optional. Default: `false`.
-  ::kgen::Optional<bool> readOnly{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Default: `"ReadWrite"`.
+  kgen::String cachingMode{};  // one of CachingModeValues
+  kgen::String diskName{};  // required
+  kgen::String diskURI{};  // required
+  // Default: `"ext4"`.
+  kgen::String fsType{};
+  // Default: `"Shared"`.
+  kgen::String kind{};  // one of KindValues
+  // Default: `false`.
+  kgen::Optional<bool> readOnly{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.AzureFilePersistentVolumeSource`.
 struct AzureFilePersistentVolumeSource {
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String secretName{};
-  // Optional.
-  ::kgen::String secretNamespace{};
-  // Required.
-  ::kgen::String shareName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String secretName{};  // required
+  kgen::String secretNamespace{};
+  kgen::String shareName{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.AzureFileVolumeSource`.
 struct AzureFileVolumeSource {
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String secretName{};
-  // Required.
-  ::kgen::String shareName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String secretName{};  // required
+  kgen::String shareName{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ObjectReference`.
 struct ObjectReference {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String namespace_{};
-  // Optional.
-  ::kgen::String apiVersion{};
-  // Optional.
-  ::kgen::String fieldPath{};
-  // Optional.
-  ::kgen::String kind{};
-  // Optional.
-  ::kgen::String resourceVersion{};
-  // Optional.
-  ::kgen::String uid{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String namespace_{};  // `namespace`
+  kgen::String apiVersion{};
+  kgen::String fieldPath{};
+  kgen::String kind{};
+  kgen::String resourceVersion{};
+  kgen::String uid{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `bindings` of v1, namespaced.
 struct Binding {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Required.
-  ::kgen::Optional<ObjectReference> target = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<ObjectReference> target = kgen::kAbsent;  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecretReference`.
 struct SecretReference {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String namespace_{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String namespace_{};  // `namespace`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CSIPersistentVolumeSource`.
 struct CSIPersistentVolumeSource {
-  // Optional.
-  ::kgen::Optional<SecretReference> controllerExpandSecretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretReference> controllerPublishSecretRef = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String driver{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<SecretReference> nodeExpandSecretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretReference> nodePublishSecretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretReference> nodeStageSecretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Map<::kgen::String> volumeAttributes{};
-  // Required.
-  ::kgen::String volumeHandle{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<SecretReference> controllerExpandSecretRef = kgen::kAbsent;
+  kgen::Optional<SecretReference> controllerPublishSecretRef = kgen::kAbsent;
+  kgen::String driver{};  // required
+  kgen::String fsType{};
+  kgen::Optional<SecretReference> nodeExpandSecretRef = kgen::kAbsent;
+  kgen::Optional<SecretReference> nodePublishSecretRef = kgen::kAbsent;
+  kgen::Optional<SecretReference> nodeStageSecretRef = kgen::kAbsent;
+  kgen::Optional<bool> readOnly{};
+  kgen::Map<kgen::String> volumeAttributes{};
+  kgen::String volumeHandle{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LocalObjectReference`.
 struct LocalObjectReference {
-  // Optional.
-  ::kgen::String name{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CSIVolumeSource`.
 struct CSIVolumeSource {
-  // Required.
-  ::kgen::String driver{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> nodePublishSecretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Map<::kgen::String> volumeAttributes{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String driver{};  // required
+  kgen::String fsType{};
+  kgen::Optional<LocalObjectReference> nodePublishSecretRef = kgen::kAbsent;
+  kgen::Optional<bool> readOnly{};
+  kgen::Map<kgen::String> volumeAttributes{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Capabilities`.
 struct Capabilities {
-  // Optional.
-  ::kgen::List<::kgen::String> add{};
-  // Optional.
-  ::kgen::List<::kgen::String> drop{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> add{};
+  kgen::List<kgen::String> drop{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CephFSPersistentVolumeSource`.
 struct CephFSPersistentVolumeSource {
-  // Required.
-  ::kgen::List<::kgen::String> monitors{};
-  // Optional.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::String secretFile{};
-  // Optional.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String user{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> monitors{};  // required
+  kgen::String path{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String secretFile{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
+  kgen::String user{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CephFSVolumeSource`.
 struct CephFSVolumeSource {
-  // Required.
-  ::kgen::List<::kgen::String> monitors{};
-  // Optional.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::String secretFile{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String user{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> monitors{};  // required
+  kgen::String path{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String secretFile{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  kgen::String user{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CinderPersistentVolumeSource`.
 struct CinderPersistentVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String volumeID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
+  kgen::String volumeID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.CinderVolumeSource`.
 struct CinderVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String volumeID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  kgen::String volumeID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ClientIPConfig`.
 struct ClientIPConfig {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> timeoutSeconds{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> timeoutSeconds{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ClusterTrustBundleProjection`.
 struct ClusterTrustBundleProjection {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  // Required.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::String signerName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
+  kgen::Optional<bool> optional{};
+  kgen::String path{};  // required
+  kgen::String signerName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ComponentCondition`.
 struct ComponentCondition {
-  // Optional.
-  ::kgen::String error{};
-  // Optional.
-  ::kgen::String message{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String error{};
+  kgen::String message{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `componentstatuses` of v1, of the whole cluster.
 struct ComponentStatus {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<ComponentCondition> conditions{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  // Elements are told apart by `type`.
+  kgen::List<ComponentCondition> conditions{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ComponentStatusList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ComponentStatus> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ComponentStatus> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ComponentStatus* begin() const noexcept;
   const ComponentStatus* end() const noexcept;
   ComponentStatus* begin() noexcept;
   ComponentStatus* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ComponentStatus& operator[](::std::size_t i) const noexcept;
-  ComponentStatus& operator[](::std::size_t i);
+  const ComponentStatus& operator[](std::size_t i) const noexcept;
+  ComponentStatus& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `configmaps` of v1, namespaced.
 struct ConfigMap {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Map<::kgen::Bytes> binaryData{};
-  // Optional.
-  ::kgen::Map<::kgen::String> data{};
-  // Optional.
-  ::kgen::Optional<bool> immutable{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Map<kgen::Bytes> binaryData{};
+  kgen::Map<kgen::String> data{};
+  kgen::Optional<bool> immutable{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ConfigMapEnvSource`.
 struct ConfigMapEnvSource {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ConfigMapKeySelector`.
 struct ConfigMapKeySelector {
-  // Optional.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String key{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String key{};  // required
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ConfigMapList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ConfigMap> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ConfigMap> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ConfigMap* begin() const noexcept;
   const ConfigMap* end() const noexcept;
   ConfigMap* begin() noexcept;
   ConfigMap* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ConfigMap& operator[](::std::size_t i) const noexcept;
-  ConfigMap& operator[](::std::size_t i);
+  const ConfigMap& operator[](std::size_t i) const noexcept;
+  ConfigMap& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ConfigMapNodeConfigSource`.
 struct ConfigMapNodeConfigSource {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String namespace_{};
-  // Required.
-  ::kgen::String kubeletConfigKey{};
-  // Optional.
-  ::kgen::String resourceVersion{};
-  // Optional.
-  ::kgen::String uid{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String namespace_{};  // `namespace`, required
+  kgen::String kubeletConfigKey{};  // required
+  kgen::String resourceVersion{};
+  kgen::String uid{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.KeyToPath`.
 struct KeyToPath {
-  // Required.
-  ::kgen::String key{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> mode{};
-  // Required.
-  ::kgen::String path{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String key{};  // required
+  kgen::Optional<std::int32_t> mode{};
+  kgen::String path{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ConfigMapProjection`.
 struct ConfigMapProjection {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::List<KeyToPath> items{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::List<KeyToPath> items{};
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ConfigMapVolumeSource`.
 struct ConfigMapVolumeSource {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> defaultMode{};
-  // Optional.
-  ::kgen::List<KeyToPath> items{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<std::int32_t> defaultMode{};
+  kgen::List<KeyToPath> items{};
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ObjectFieldSelector`.
 struct ObjectFieldSelector {
-  // Optional.
-  ::kgen::String apiVersion{};
-  // Required.
-  ::kgen::String fieldPath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String apiVersion{};
+  kgen::String fieldPath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.FileKeySelector`.
 struct FileKeySelector {
-  // Required.
-  ::kgen::String key{};
-  // Optional. Default: `false`.
-  ::kgen::Optional<bool> optional{};
-  // Required.
-  ::kgen::String path{};
-  // Required.
-  ::kgen::String volumeName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String key{};  // required
+  // Default: `false`.
+  kgen::Optional<bool> optional{};
+  kgen::String path{};  // required
+  kgen::String volumeName{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceFieldSelector`.
 struct ResourceFieldSelector {
-  // Optional.
-  ::kgen::String containerName{};
-  // Optional.
-  ::kgen::Quantity divisor{};
-  // Required.
-  ::kgen::String resource{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String containerName{};
+  kgen::Quantity divisor{};
+  kgen::String resource{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecretKeySelector`.
 struct SecretKeySelector {
-  // Optional.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String key{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String key{};  // required
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EnvVarSource`.
 struct EnvVarSource {
-  // Optional.
-  ::kgen::Optional<ConfigMapKeySelector> configMapKeyRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ObjectFieldSelector> fieldRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FileKeySelector> fileKeyRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ResourceFieldSelector> resourceFieldRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretKeySelector> secretKeyRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ConfigMapKeySelector> configMapKeyRef = kgen::kAbsent;
+  kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
+  kgen::Optional<FileKeySelector> fileKeyRef = kgen::kAbsent;
+  kgen::Optional<ResourceFieldSelector> resourceFieldRef = kgen::kAbsent;
+  kgen::Optional<SecretKeySelector> secretKeyRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EnvVar`.
 struct EnvVar {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String value{};
-  // Optional.
-  ::kgen::Optional<EnvVarSource> valueFrom = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String value{};
+  kgen::Optional<EnvVarSource> valueFrom = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecretEnvSource`.
 struct SecretEnvSource {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EnvFromSource`.
 struct EnvFromSource {
-  // Optional.
-  ::kgen::Optional<ConfigMapEnvSource> configMapRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String prefix{};
-  // Optional.
-  ::kgen::Optional<SecretEnvSource> secretRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ConfigMapEnvSource> configMapRef = kgen::kAbsent;
+  kgen::String prefix{};
+  kgen::Optional<SecretEnvSource> secretRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ExecAction`.
 struct ExecAction {
-  // Optional.
-  ::kgen::List<::kgen::String> command{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> command{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.HTTPHeader`.
 struct HTTPHeader {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String value{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.HTTPGetAction`.
 struct HTTPGetAction {
-  // Known values of `scheme`; a newer server may send others.
   struct SchemeValues {
-    static constexpr ::std::string_view kHTTP = "HTTP";
-    static constexpr ::std::string_view kHTTPS = "HTTPS";
+    static constexpr std::string_view kHTTP = "HTTP";
+    static constexpr std::string_view kHTTPS = "HTTPS";
   };
 
-  // Optional.
-  ::kgen::String host{};
-  // Optional.
-  ::kgen::List<HTTPHeader> httpHeaders{};
-  // Optional.
-  ::kgen::String path{};
-  // Required.
-  ::kgen::IntOrString port{};
-  // Optional. Known values: `HTTP`, `HTTPS`.
-  ::kgen::String scheme{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String host{};
+  kgen::List<HTTPHeader> httpHeaders{};
+  kgen::String path{};
+  kgen::IntOrString port{};  // required
+  kgen::String scheme{};  // one of SchemeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SleepAction`.
 struct SleepAction {
-  // Required.
-  ::kgen::Optional<::std::int64_t> seconds{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int64_t> seconds{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.TCPSocketAction`.
 struct TCPSocketAction {
-  // Optional.
-  ::kgen::String host{};
-  // Required.
-  ::kgen::IntOrString port{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String host{};
+  kgen::IntOrString port{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LifecycleHandler`.
 struct LifecycleHandler {
-  // Optional.
-  ::kgen::Optional<ExecAction> exec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<HTTPGetAction> httpGet = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SleepAction> sleep = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<TCPSocketAction> tcpSocket = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ExecAction> exec = kgen::kAbsent;
+  kgen::Optional<HTTPGetAction> httpGet = kgen::kAbsent;
+  kgen::Optional<SleepAction> sleep = kgen::kAbsent;
+  kgen::Optional<TCPSocketAction> tcpSocket = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Lifecycle`.
 struct Lifecycle {
-  // Known values of `stopSignal`; a newer server may send others.
   struct StopSignalValues {
-    static constexpr ::std::string_view kSIGABRT = "SIGABRT";
-    static constexpr ::std::string_view kSIGALRM = "SIGALRM";
-    static constexpr ::std::string_view kSIGBUS = "SIGBUS";
-    static constexpr ::std::string_view kSIGCHLD = "SIGCHLD";
-    static constexpr ::std::string_view kSIGCLD = "SIGCLD";
-    static constexpr ::std::string_view kSIGCONT = "SIGCONT";
-    static constexpr ::std::string_view kSIGFPE = "SIGFPE";
-    static constexpr ::std::string_view kSIGHUP = "SIGHUP";
-    static constexpr ::std::string_view kSIGILL = "SIGILL";
-    static constexpr ::std::string_view kSIGINT = "SIGINT";
-    static constexpr ::std::string_view kSIGIO = "SIGIO";
-    static constexpr ::std::string_view kSIGIOT = "SIGIOT";
-    static constexpr ::std::string_view kSIGKILL = "SIGKILL";
-    static constexpr ::std::string_view kSIGPIPE = "SIGPIPE";
-    static constexpr ::std::string_view kSIGPOLL = "SIGPOLL";
-    static constexpr ::std::string_view kSIGPROF = "SIGPROF";
-    static constexpr ::std::string_view kSIGPWR = "SIGPWR";
-    static constexpr ::std::string_view kSIGQUIT = "SIGQUIT";
-    static constexpr ::std::string_view kSIGRTMAX = "SIGRTMAX";
-    static constexpr ::std::string_view kSIGRTMAX1 = "SIGRTMAX-1";
-    static constexpr ::std::string_view kSIGRTMAX10 = "SIGRTMAX-10";
-    static constexpr ::std::string_view kSIGRTMAX11 = "SIGRTMAX-11";
-    static constexpr ::std::string_view kSIGRTMAX12 = "SIGRTMAX-12";
-    static constexpr ::std::string_view kSIGRTMAX13 = "SIGRTMAX-13";
-    static constexpr ::std::string_view kSIGRTMAX14 = "SIGRTMAX-14";
-    static constexpr ::std::string_view kSIGRTMAX2 = "SIGRTMAX-2";
-    static constexpr ::std::string_view kSIGRTMAX3 = "SIGRTMAX-3";
-    static constexpr ::std::string_view kSIGRTMAX4 = "SIGRTMAX-4";
-    static constexpr ::std::string_view kSIGRTMAX5 = "SIGRTMAX-5";
-    static constexpr ::std::string_view kSIGRTMAX6 = "SIGRTMAX-6";
-    static constexpr ::std::string_view kSIGRTMAX7 = "SIGRTMAX-7";
-    static constexpr ::std::string_view kSIGRTMAX8 = "SIGRTMAX-8";
-    static constexpr ::std::string_view kSIGRTMAX9 = "SIGRTMAX-9";
-    static constexpr ::std::string_view kSIGRTMIN = "SIGRTMIN";
-    static constexpr ::std::string_view kSIGRTMIN1 = "SIGRTMIN+1";
-    static constexpr ::std::string_view kSIGRTMIN10 = "SIGRTMIN+10";
-    static constexpr ::std::string_view kSIGRTMIN11 = "SIGRTMIN+11";
-    static constexpr ::std::string_view kSIGRTMIN12 = "SIGRTMIN+12";
-    static constexpr ::std::string_view kSIGRTMIN13 = "SIGRTMIN+13";
-    static constexpr ::std::string_view kSIGRTMIN14 = "SIGRTMIN+14";
-    static constexpr ::std::string_view kSIGRTMIN15 = "SIGRTMIN+15";
-    static constexpr ::std::string_view kSIGRTMIN2 = "SIGRTMIN+2";
-    static constexpr ::std::string_view kSIGRTMIN3 = "SIGRTMIN+3";
-    static constexpr ::std::string_view kSIGRTMIN4 = "SIGRTMIN+4";
-    static constexpr ::std::string_view kSIGRTMIN5 = "SIGRTMIN+5";
-    static constexpr ::std::string_view kSIGRTMIN6 = "SIGRTMIN+6";
-    static constexpr ::std::string_view kSIGRTMIN7 = "SIGRTMIN+7";
-    static constexpr ::std::string_view kSIGRTMIN8 = "SIGRTMIN+8";
-    static constexpr ::std::string_view kSIGRTMIN9 = "SIGRTMIN+9";
-    static constexpr ::std::string_view kSIGSEGV = "SIGSEGV";
-    static constexpr ::std::string_view kSIGSTKFLT = "SIGSTKFLT";
-    static constexpr ::std::string_view kSIGSTOP = "SIGSTOP";
-    static constexpr ::std::string_view kSIGSYS = "SIGSYS";
-    static constexpr ::std::string_view kSIGTERM = "SIGTERM";
-    static constexpr ::std::string_view kSIGTRAP = "SIGTRAP";
-    static constexpr ::std::string_view kSIGTSTP = "SIGTSTP";
-    static constexpr ::std::string_view kSIGTTIN = "SIGTTIN";
-    static constexpr ::std::string_view kSIGTTOU = "SIGTTOU";
-    static constexpr ::std::string_view kSIGURG = "SIGURG";
-    static constexpr ::std::string_view kSIGUSR1 = "SIGUSR1";
-    static constexpr ::std::string_view kSIGUSR2 = "SIGUSR2";
-    static constexpr ::std::string_view kSIGVTALRM = "SIGVTALRM";
-    static constexpr ::std::string_view kSIGWINCH = "SIGWINCH";
-    static constexpr ::std::string_view kSIGXCPU = "SIGXCPU";
-    static constexpr ::std::string_view kSIGXFSZ = "SIGXFSZ";
+    static constexpr std::string_view kSIGABRT = "SIGABRT";
+    static constexpr std::string_view kSIGALRM = "SIGALRM";
+    static constexpr std::string_view kSIGBUS = "SIGBUS";
+    static constexpr std::string_view kSIGCHLD = "SIGCHLD";
+    static constexpr std::string_view kSIGCLD = "SIGCLD";
+    static constexpr std::string_view kSIGCONT = "SIGCONT";
+    static constexpr std::string_view kSIGFPE = "SIGFPE";
+    static constexpr std::string_view kSIGHUP = "SIGHUP";
+    static constexpr std::string_view kSIGILL = "SIGILL";
+    static constexpr std::string_view kSIGINT = "SIGINT";
+    static constexpr std::string_view kSIGIO = "SIGIO";
+    static constexpr std::string_view kSIGIOT = "SIGIOT";
+    static constexpr std::string_view kSIGKILL = "SIGKILL";
+    static constexpr std::string_view kSIGPIPE = "SIGPIPE";
+    static constexpr std::string_view kSIGPOLL = "SIGPOLL";
+    static constexpr std::string_view kSIGPROF = "SIGPROF";
+    static constexpr std::string_view kSIGPWR = "SIGPWR";
+    static constexpr std::string_view kSIGQUIT = "SIGQUIT";
+    static constexpr std::string_view kSIGRTMAX = "SIGRTMAX";
+    static constexpr std::string_view kSIGRTMAX1 = "SIGRTMAX-1";
+    static constexpr std::string_view kSIGRTMAX10 = "SIGRTMAX-10";
+    static constexpr std::string_view kSIGRTMAX11 = "SIGRTMAX-11";
+    static constexpr std::string_view kSIGRTMAX12 = "SIGRTMAX-12";
+    static constexpr std::string_view kSIGRTMAX13 = "SIGRTMAX-13";
+    static constexpr std::string_view kSIGRTMAX14 = "SIGRTMAX-14";
+    static constexpr std::string_view kSIGRTMAX2 = "SIGRTMAX-2";
+    static constexpr std::string_view kSIGRTMAX3 = "SIGRTMAX-3";
+    static constexpr std::string_view kSIGRTMAX4 = "SIGRTMAX-4";
+    static constexpr std::string_view kSIGRTMAX5 = "SIGRTMAX-5";
+    static constexpr std::string_view kSIGRTMAX6 = "SIGRTMAX-6";
+    static constexpr std::string_view kSIGRTMAX7 = "SIGRTMAX-7";
+    static constexpr std::string_view kSIGRTMAX8 = "SIGRTMAX-8";
+    static constexpr std::string_view kSIGRTMAX9 = "SIGRTMAX-9";
+    static constexpr std::string_view kSIGRTMIN = "SIGRTMIN";
+    static constexpr std::string_view kSIGRTMIN1 = "SIGRTMIN+1";
+    static constexpr std::string_view kSIGRTMIN10 = "SIGRTMIN+10";
+    static constexpr std::string_view kSIGRTMIN11 = "SIGRTMIN+11";
+    static constexpr std::string_view kSIGRTMIN12 = "SIGRTMIN+12";
+    static constexpr std::string_view kSIGRTMIN13 = "SIGRTMIN+13";
+    static constexpr std::string_view kSIGRTMIN14 = "SIGRTMIN+14";
+    static constexpr std::string_view kSIGRTMIN15 = "SIGRTMIN+15";
+    static constexpr std::string_view kSIGRTMIN2 = "SIGRTMIN+2";
+    static constexpr std::string_view kSIGRTMIN3 = "SIGRTMIN+3";
+    static constexpr std::string_view kSIGRTMIN4 = "SIGRTMIN+4";
+    static constexpr std::string_view kSIGRTMIN5 = "SIGRTMIN+5";
+    static constexpr std::string_view kSIGRTMIN6 = "SIGRTMIN+6";
+    static constexpr std::string_view kSIGRTMIN7 = "SIGRTMIN+7";
+    static constexpr std::string_view kSIGRTMIN8 = "SIGRTMIN+8";
+    static constexpr std::string_view kSIGRTMIN9 = "SIGRTMIN+9";
+    static constexpr std::string_view kSIGSEGV = "SIGSEGV";
+    static constexpr std::string_view kSIGSTKFLT = "SIGSTKFLT";
+    static constexpr std::string_view kSIGSTOP = "SIGSTOP";
+    static constexpr std::string_view kSIGSYS = "SIGSYS";
+    static constexpr std::string_view kSIGTERM = "SIGTERM";
+    static constexpr std::string_view kSIGTRAP = "SIGTRAP";
+    static constexpr std::string_view kSIGTSTP = "SIGTSTP";
+    static constexpr std::string_view kSIGTTIN = "SIGTTIN";
+    static constexpr std::string_view kSIGTTOU = "SIGTTOU";
+    static constexpr std::string_view kSIGURG = "SIGURG";
+    static constexpr std::string_view kSIGUSR1 = "SIGUSR1";
+    static constexpr std::string_view kSIGUSR2 = "SIGUSR2";
+    static constexpr std::string_view kSIGVTALRM = "SIGVTALRM";
+    static constexpr std::string_view kSIGWINCH = "SIGWINCH";
+    static constexpr std::string_view kSIGXCPU = "SIGXCPU";
+    static constexpr std::string_view kSIGXFSZ = "SIGXFSZ";
   };
 
-  // Optional.
-  ::kgen::Optional<LifecycleHandler> postStart = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<LifecycleHandler> preStop = ::kgen::kAbsent;
-  // Optional. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`, `SIGHUP`,
-  // `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT` and 53 more.
-  ::kgen::String stopSignal{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<LifecycleHandler> postStart = kgen::kAbsent;
+  kgen::Optional<LifecycleHandler> preStop = kgen::kAbsent;
+  kgen::String stopSignal{};  // one of StopSignalValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.GRPCAction`.
 struct GRPCAction {
-  // Required.
-  ::kgen::Optional<::std::int32_t> port{};
-  // Optional.
-  ::kgen::String service{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> port{};  // required
+  kgen::String service{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Probe`.
 struct Probe {
-  // Optional.
-  ::kgen::Optional<ExecAction> exec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::std::int32_t> failureThreshold{};
-  // Optional.
-  ::kgen::Optional<GRPCAction> grpc = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<HTTPGetAction> httpGet = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::std::int32_t> initialDelaySeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> periodSeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> successThreshold{};
-  // Optional.
-  ::kgen::Optional<TCPSocketAction> tcpSocket = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::std::int64_t> terminationGracePeriodSeconds{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> timeoutSeconds{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ExecAction> exec = kgen::kAbsent;
+  kgen::Optional<std::int32_t> failureThreshold{};
+  kgen::Optional<GRPCAction> grpc = kgen::kAbsent;
+  kgen::Optional<HTTPGetAction> httpGet = kgen::kAbsent;
+  kgen::Optional<std::int32_t> initialDelaySeconds{};
+  kgen::Optional<std::int32_t> periodSeconds{};
+  kgen::Optional<std::int32_t> successThreshold{};
+  kgen::Optional<TCPSocketAction> tcpSocket = kgen::kAbsent;
+  kgen::Optional<std::int64_t> terminationGracePeriodSeconds{};
+  kgen::Optional<std::int32_t> timeoutSeconds{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerPort`.
 struct ContainerPort {
-  // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
-    static constexpr ::std::string_view kSCTP = "SCTP";
-    static constexpr ::std::string_view kTCP = "TCP";
-    static constexpr ::std::string_view kUDP = "UDP";
+    static constexpr std::string_view kSCTP = "SCTP";
+    static constexpr std::string_view kTCP = "TCP";
+    static constexpr std::string_view kUDP = "UDP";
   };
 
-  // Optional.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> containerPort{};
-  // Optional.
-  ::kgen::String hostIP{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> hostPort{};
-  // Optional. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
-  ::kgen::String protocol{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<std::int32_t> containerPort{};  // required
+  kgen::String hostIP{};
+  kgen::Optional<std::int32_t> hostPort{};
+  // Default: `"TCP"`.
+  kgen::String protocol{};  // one of ProtocolValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerResizePolicy`.
 struct ContainerResizePolicy {
-  // Required.
-  ::kgen::String resourceName{};
-  // Required.
-  ::kgen::String restartPolicy{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String resourceName{};  // required
+  kgen::String restartPolicy{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceClaim`.
 struct ResourceClaim {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String request{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String request{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceRequirements`.
 struct ResourceRequirements {
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<ResourceClaim> claims{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> limits{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> requests{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Elements are told apart by `name`.
+  kgen::List<ResourceClaim> claims{};
+  kgen::Map<kgen::Quantity> limits{};
+  kgen::Map<kgen::Quantity> requests{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes`.
 struct ContainerRestartRuleOnExitCodes {
-  // Required.
-  ::kgen::String operator_{};
-  // Optional. A set: no element twice.
-  ::kgen::List<::std::int32_t> values{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String operator_{};  // `operator`, required
+  // A set: no element twice.
+  kgen::List<std::int32_t> values{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerRestartRule`.
 struct ContainerRestartRule {
-  // Required.
-  ::kgen::String action{};
-  // Optional.
-  ::kgen::Optional<ContainerRestartRuleOnExitCodes> exitCodes = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String action{};  // required
+  kgen::Optional<ContainerRestartRuleOnExitCodes> exitCodes = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SELinuxOptions`.
 struct SELinuxOptions {
-  // Optional.
-  ::kgen::String level{};
-  // Optional.
-  ::kgen::String role{};
-  // Optional.
-  ::kgen::String type{};
-  // Optional.
-  ::kgen::String user{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String level{};
+  kgen::String role{};
+  kgen::String type{};
+  kgen::String user{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SeccompProfile`.
 struct SeccompProfile {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kLocalhost = "Localhost";
-    static constexpr ::std::string_view kRuntimeDefault = "RuntimeDefault";
-    static constexpr ::std::string_view kUnconfined = "Unconfined";
+    static constexpr std::string_view kLocalhost = "Localhost";
+    static constexpr std::string_view kRuntimeDefault = "RuntimeDefault";
+    static constexpr std::string_view kUnconfined = "Unconfined";
   };
 
-  // Optional.
-  ::kgen::String localhostProfile{};
-  // Required. Known values: `Localhost`, `RuntimeDefault`, `Unconfined`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String localhostProfile{};
+  kgen::String type{};  // required, one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.WindowsSecurityContextOptions`.
 struct WindowsSecurityContextOptions {
-  // Optional.
-  ::kgen::String gmsaCredentialSpec{};
-  // Optional.
-  ::kgen::String gmsaCredentialSpecName{};
-  // Optional.
-  ::kgen::Optional<bool> hostProcess{};
-  // Optional.
-  ::kgen::String runAsUserName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String gmsaCredentialSpec{};
+  kgen::String gmsaCredentialSpecName{};
+  kgen::Optional<bool> hostProcess{};
+  kgen::String runAsUserName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecurityContext`.
 struct SecurityContext {
-  // Known values of `procMount`; a newer server may send others.
   struct ProcMountValues {
-    static constexpr ::std::string_view kDefault = "Default";
-    static constexpr ::std::string_view kUnmasked = "Unmasked";
+    static constexpr std::string_view kDefault = "Default";
+    static constexpr std::string_view kUnmasked = "Unmasked";
   };
 
-  // Optional.
-  ::kgen::Optional<bool> allowPrivilegeEscalation{};
-  // Optional.
-  ::kgen::Optional<AppArmorProfile> appArmorProfile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<Capabilities> capabilities = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> privileged{};
-  // Optional. Known values: `Default`, `Unmasked`.
-  ::kgen::String procMount{};
-  // Optional.
-  ::kgen::Optional<bool> readOnlyRootFilesystem{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> runAsGroup{};
-  // Optional.
-  ::kgen::Optional<bool> runAsNonRoot{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> runAsUser{};
-  // Optional.
-  ::kgen::Optional<SELinuxOptions> seLinuxOptions = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SeccompProfile> seccompProfile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<WindowsSecurityContextOptions> windowsOptions = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> allowPrivilegeEscalation{};
+  kgen::Optional<AppArmorProfile> appArmorProfile = kgen::kAbsent;
+  kgen::Optional<Capabilities> capabilities = kgen::kAbsent;
+  kgen::Optional<bool> privileged{};
+  kgen::String procMount{};  // one of ProcMountValues
+  kgen::Optional<bool> readOnlyRootFilesystem{};
+  kgen::Optional<std::int64_t> runAsGroup{};
+  kgen::Optional<bool> runAsNonRoot{};
+  kgen::Optional<std::int64_t> runAsUser{};
+  kgen::Optional<SELinuxOptions> seLinuxOptions = kgen::kAbsent;
+  kgen::Optional<SeccompProfile> seccompProfile = kgen::kAbsent;
+  kgen::Optional<WindowsSecurityContextOptions> windowsOptions = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeDevice`.
 struct VolumeDevice {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String devicePath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String devicePath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeMount`.
 struct VolumeMount {
-  // Known values of `mountPropagation`; a newer server may send others.
   struct MountPropagationValues {
-    static constexpr ::std::string_view kBidirectional = "Bidirectional";
-    static constexpr ::std::string_view kHostToContainer = "HostToContainer";
-    static constexpr ::std::string_view kNone = "None";
+    static constexpr std::string_view kBidirectional = "Bidirectional";
+    static constexpr std::string_view kHostToContainer = "HostToContainer";
+    static constexpr std::string_view kNone = "None";
   };
 
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String mountPath{};
-  // Optional. Known values: `Bidirectional`, `HostToContainer`, `None`.
-  ::kgen::String mountPropagation{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::String recursiveReadOnly{};
-  // Optional.
-  ::kgen::String subPath{};
-  // Optional.
-  ::kgen::String subPathExpr{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String mountPath{};  // required
+  kgen::String mountPropagation{};  // one of MountPropagationValues
+  kgen::Optional<bool> readOnly{};
+  kgen::String recursiveReadOnly{};
+  kgen::String subPath{};
+  kgen::String subPathExpr{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Container`.
 struct Container {
-  // Known values of `imagePullPolicy`; a newer server may send others.
   struct ImagePullPolicyValues {
-    static constexpr ::std::string_view kAlways = "Always";
-    static constexpr ::std::string_view kIfNotPresent = "IfNotPresent";
-    static constexpr ::std::string_view kNever = "Never";
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kIfNotPresent = "IfNotPresent";
+    static constexpr std::string_view kNever = "Never";
   };
 
-  // Known values of `terminationMessagePolicy`; a newer server may send others.
   struct TerminationMessagePolicyValues {
-    static constexpr ::std::string_view kFallbackToLogsOnError = "FallbackToLogsOnError";
-    static constexpr ::std::string_view kFile = "File";
+    static constexpr std::string_view kFallbackToLogsOnError = "FallbackToLogsOnError";
+    static constexpr std::string_view kFile = "File";
   };
 
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::List<::kgen::String> args{};
-  // Optional.
-  ::kgen::List<::kgen::String> command{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<EnvVar> env{};
-  // Optional.
-  ::kgen::List<EnvFromSource> envFrom{};
-  // Optional.
-  ::kgen::String image{};
-  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
-  ::kgen::String imagePullPolicy{};
-  // Optional.
-  ::kgen::Optional<Lifecycle> lifecycle = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<Probe> livenessProbe = ::kgen::kAbsent;
-  // Optional. Elements are told apart by `containerPort`, `protocol`.
-  ::kgen::List<ContainerPort> ports{};
-  // Optional.
-  ::kgen::Optional<Probe> readinessProbe = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<ContainerResizePolicy> resizePolicy{};
-  // Optional.
-  ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String restartPolicy{};
-  // Optional.
-  ::kgen::List<ContainerRestartRule> restartPolicyRules{};
-  // Optional.
-  ::kgen::Optional<SecurityContext> securityContext = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<Probe> startupProbe = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> stdin_{};
-  // Optional.
-  ::kgen::Optional<bool> stdinOnce{};
-  // Optional.
-  ::kgen::String terminationMessagePath{};
-  // Optional. Known values: `FallbackToLogsOnError`, `File`.
-  ::kgen::String terminationMessagePolicy{};
-  // Optional.
-  ::kgen::Optional<bool> tty{};
-  // Optional. Elements are told apart by `devicePath`.
-  ::kgen::List<VolumeDevice> volumeDevices{};
-  // Optional. Elements are told apart by `mountPath`.
-  ::kgen::List<VolumeMount> volumeMounts{};
-  // Optional.
-  ::kgen::String workingDir{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::List<kgen::String> args{};
+  kgen::List<kgen::String> command{};
+  // Elements are told apart by `name`.
+  kgen::List<EnvVar> env{};
+  kgen::List<EnvFromSource> envFrom{};
+  kgen::String image{};
+  kgen::String imagePullPolicy{};  // one of ImagePullPolicyValues
+  kgen::Optional<Lifecycle> lifecycle = kgen::kAbsent;
+  kgen::Optional<Probe> livenessProbe = kgen::kAbsent;
+  // Elements are told apart by `containerPort`, `protocol`.
+  kgen::List<ContainerPort> ports{};
+  kgen::Optional<Probe> readinessProbe = kgen::kAbsent;
+  kgen::List<ContainerResizePolicy> resizePolicy{};
+  kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
+  kgen::String restartPolicy{};
+  kgen::List<ContainerRestartRule> restartPolicyRules{};
+  kgen::Optional<SecurityContext> securityContext = kgen::kAbsent;
+  kgen::Optional<Probe> startupProbe = kgen::kAbsent;
+  kgen::Optional<bool> stdin_{};  // `stdin`
+  kgen::Optional<bool> stdinOnce{};
+  kgen::String terminationMessagePath{};
+  kgen::String terminationMessagePolicy{};  // one of TerminationMessagePolicyValues
+  kgen::Optional<bool> tty{};
+  // Elements are told apart by `devicePath`.
+  kgen::List<VolumeDevice> volumeDevices{};
+  // Elements are told apart by `mountPath`.
+  kgen::List<VolumeMount> volumeMounts{};
+  kgen::String workingDir{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
 struct ContainerExtendedResourceRequest {
-  // Required.
-  ::kgen::String containerName{};
-  // Required.
-  ::kgen::String requestName{};
-  // Required.
-  ::kgen::String resourceName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String containerName{};  // required
+  kgen::String requestName{};  // required
+  kgen::String resourceName{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerImage`.
 struct ContainerImage {
-  // Optional.
-  ::kgen::List<::kgen::String> names{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> sizeBytes{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> names{};
+  kgen::Optional<std::int64_t> sizeBytes{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerStateRunning`.
 struct ContainerStateRunning {
-  // Optional.
-  ::kgen::Time startedAt{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time startedAt{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerStateTerminated`.
 struct ContainerStateTerminated {
-  // Optional.
-  ::kgen::String containerID{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> exitCode{};
-  // Optional.
-  ::kgen::Time finishedAt{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> signal{};
-  // Optional.
-  ::kgen::Time startedAt{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String containerID{};
+  kgen::Optional<std::int32_t> exitCode{};  // required
+  kgen::Time finishedAt{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::Optional<std::int32_t> signal{};
+  kgen::Time startedAt{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerStateWaiting`.
 struct ContainerStateWaiting {
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerState`.
 struct ContainerState {
-  // Optional.
-  ::kgen::Optional<ContainerStateRunning> running = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ContainerStateTerminated> terminated = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ContainerStateWaiting> waiting = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ContainerStateRunning> running = kgen::kAbsent;
+  kgen::Optional<ContainerStateTerminated> terminated = kgen::kAbsent;
+  kgen::Optional<ContainerStateWaiting> waiting = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceHealth`.
 struct ResourceHealth {
-  // Optional.
-  ::kgen::String health{};
-  // Optional.
-  ::kgen::String message{};
-  // Required.
-  ::kgen::String resourceID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String health{};
+  kgen::String message{};
+  kgen::String resourceID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceStatus`.
 struct ResourceStatus {
-  // Required.
-  ::kgen::String name{};
-  // Optional. Elements are told apart by `resourceID`.
-  ::kgen::List<ResourceHealth> resources{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  // Elements are told apart by `resourceID`.
+  kgen::List<ResourceHealth> resources{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LinuxContainerUser`.
 struct LinuxContainerUser {
-  // Required.
-  ::kgen::Optional<::std::int64_t> gid{};
-  // Optional.
-  ::kgen::List<::std::int64_t> supplementalGroups{};
-  // Required.
-  ::kgen::Optional<::std::int64_t> uid{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int64_t> gid{};  // required
+  kgen::List<std::int64_t> supplementalGroups{};
+  kgen::Optional<std::int64_t> uid{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerUser`.
 struct ContainerUser {
-  // Optional.
-  ::kgen::Optional<LinuxContainerUser> linux_ = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<LinuxContainerUser> linux_ = kgen::kAbsent;  // `linux`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ImageVolumeStatus`.
 struct ImageVolumeStatus {
-  // Required.
-  ::kgen::String imageRef{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String imageRef{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeStatus`.
 struct VolumeStatus {
-  // Optional.
-  ::kgen::Optional<ImageVolumeStatus> image = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ImageVolumeStatus> image = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeMountStatus`.
 struct VolumeMountStatus {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String mountPath{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::String recursiveReadOnly{};
-  // Optional.
-  ::kgen::Optional<VolumeStatus> volumeStatus = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String mountPath{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::String recursiveReadOnly{};
+  kgen::Optional<VolumeStatus> volumeStatus = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ContainerStatus`.
 struct ContainerStatus {
-  // Known values of `stopSignal`; a newer server may send others.
   struct StopSignalValues {
-    static constexpr ::std::string_view kSIGABRT = "SIGABRT";
-    static constexpr ::std::string_view kSIGALRM = "SIGALRM";
-    static constexpr ::std::string_view kSIGBUS = "SIGBUS";
-    static constexpr ::std::string_view kSIGCHLD = "SIGCHLD";
-    static constexpr ::std::string_view kSIGCLD = "SIGCLD";
-    static constexpr ::std::string_view kSIGCONT = "SIGCONT";
-    static constexpr ::std::string_view kSIGFPE = "SIGFPE";
-    static constexpr ::std::string_view kSIGHUP = "SIGHUP";
-    static constexpr ::std::string_view kSIGILL = "SIGILL";
-    static constexpr ::std::string_view kSIGINT = "SIGINT";
-    static constexpr ::std::string_view kSIGIO = "SIGIO";
-    static constexpr ::std::string_view kSIGIOT = "SIGIOT";
-    static constexpr ::std::string_view kSIGKILL = "SIGKILL";
-    static constexpr ::std::string_view kSIGPIPE = "SIGPIPE";
-    static constexpr ::std::string_view kSIGPOLL = "SIGPOLL";
-    static constexpr ::std::string_view kSIGPROF = "SIGPROF";
-    static constexpr ::std::string_view kSIGPWR = "SIGPWR";
-    static constexpr ::std::string_view kSIGQUIT = "SIGQUIT";
-    static constexpr ::std::string_view kSIGRTMAX = "SIGRTMAX";
-    static constexpr ::std::string_view kSIGRTMAX1 = "SIGRTMAX-1";
-    static constexpr ::std::string_view kSIGRTMAX10 = "SIGRTMAX-10";
-    static constexpr ::std::string_view kSIGRTMAX11 = "SIGRTMAX-11";
-    static constexpr ::std::string_view kSIGRTMAX12 = "SIGRTMAX-12";
-    static constexpr ::std::string_view kSIGRTMAX13 = "SIGRTMAX-13";
-    static constexpr ::std::string_view kSIGRTMAX14 = "SIGRTMAX-14";
-    static constexpr ::std::string_view kSIGRTMAX2 = "SIGRTMAX-2";
-    static constexpr ::std::string_view kSIGRTMAX3 = "SIGRTMAX-3";
-    static constexpr ::std::string_view kSIGRTMAX4 = "SIGRTMAX-4";
-    static constexpr ::std::string_view kSIGRTMAX5 = "SIGRTMAX-5";
-    static constexpr ::std::string_view kSIGRTMAX6 = "SIGRTMAX-6";
-    static constexpr ::std::string_view kSIGRTMAX7 = "SIGRTMAX-7";
-    static constexpr ::std::string_view kSIGRTMAX8 = "SIGRTMAX-8";
-    static constexpr ::std::string_view kSIGRTMAX9 = "SIGRTMAX-9";
-    static constexpr ::std::string_view kSIGRTMIN = "SIGRTMIN";
-    static constexpr ::std::string_view kSIGRTMIN1 = "SIGRTMIN+1";
-    static constexpr ::std::string_view kSIGRTMIN10 = "SIGRTMIN+10";
-    static constexpr ::std::string_view kSIGRTMIN11 = "SIGRTMIN+11";
-    static constexpr ::std::string_view kSIGRTMIN12 = "SIGRTMIN+12";
-    static constexpr ::std::string_view kSIGRTMIN13 = "SIGRTMIN+13";
-    static constexpr ::std::string_view kSIGRTMIN14 = "SIGRTMIN+14";
-    static constexpr ::std::string_view kSIGRTMIN15 = "SIGRTMIN+15";
-    static constexpr ::std::string_view kSIGRTMIN2 = "SIGRTMIN+2";
-    static constexpr ::std::string_view kSIGRTMIN3 = "SIGRTMIN+3";
-    static constexpr ::std::string_view kSIGRTMIN4 = "SIGRTMIN+4";
-    static constexpr ::std::string_view kSIGRTMIN5 = "SIGRTMIN+5";
-    static constexpr ::std::string_view kSIGRTMIN6 = "SIGRTMIN+6";
-    static constexpr ::std::string_view kSIGRTMIN7 = "SIGRTMIN+7";
-    static constexpr ::std::string_view kSIGRTMIN8 = "SIGRTMIN+8";
-    static constexpr ::std::string_view kSIGRTMIN9 = "SIGRTMIN+9";
-    static constexpr ::std::string_view kSIGSEGV = "SIGSEGV";
-    static constexpr ::std::string_view kSIGSTKFLT = "SIGSTKFLT";
-    static constexpr ::std::string_view kSIGSTOP = "SIGSTOP";
-    static constexpr ::std::string_view kSIGSYS = "SIGSYS";
-    static constexpr ::std::string_view kSIGTERM = "SIGTERM";
-    static constexpr ::std::string_view kSIGTRAP = "SIGTRAP";
-    static constexpr ::std::string_view kSIGTSTP = "SIGTSTP";
-    static constexpr ::std::string_view kSIGTTIN = "SIGTTIN";
-    static constexpr ::std::string_view kSIGTTOU = "SIGTTOU";
-    static constexpr ::std::string_view kSIGURG = "SIGURG";
-    static constexpr ::std::string_view kSIGUSR1 = "SIGUSR1";
-    static constexpr ::std::string_view kSIGUSR2 = "SIGUSR2";
-    static constexpr ::std::string_view kSIGVTALRM = "SIGVTALRM";
-    static constexpr ::std::string_view kSIGWINCH = "SIGWINCH";
-    static constexpr ::std::string_view kSIGXCPU = "SIGXCPU";
-    static constexpr ::std::string_view kSIGXFSZ = "SIGXFSZ";
+    static constexpr std::string_view kSIGABRT = "SIGABRT";
+    static constexpr std::string_view kSIGALRM = "SIGALRM";
+    static constexpr std::string_view kSIGBUS = "SIGBUS";
+    static constexpr std::string_view kSIGCHLD = "SIGCHLD";
+    static constexpr std::string_view kSIGCLD = "SIGCLD";
+    static constexpr std::string_view kSIGCONT = "SIGCONT";
+    static constexpr std::string_view kSIGFPE = "SIGFPE";
+    static constexpr std::string_view kSIGHUP = "SIGHUP";
+    static constexpr std::string_view kSIGILL = "SIGILL";
+    static constexpr std::string_view kSIGINT = "SIGINT";
+    static constexpr std::string_view kSIGIO = "SIGIO";
+    static constexpr std::string_view kSIGIOT = "SIGIOT";
+    static constexpr std::string_view kSIGKILL = "SIGKILL";
+    static constexpr std::string_view kSIGPIPE = "SIGPIPE";
+    static constexpr std::string_view kSIGPOLL = "SIGPOLL";
+    static constexpr std::string_view kSIGPROF = "SIGPROF";
+    static constexpr std::string_view kSIGPWR = "SIGPWR";
+    static constexpr std::string_view kSIGQUIT = "SIGQUIT";
+    static constexpr std::string_view kSIGRTMAX = "SIGRTMAX";
+    static constexpr std::string_view kSIGRTMAX1 = "SIGRTMAX-1";
+    static constexpr std::string_view kSIGRTMAX10 = "SIGRTMAX-10";
+    static constexpr std::string_view kSIGRTMAX11 = "SIGRTMAX-11";
+    static constexpr std::string_view kSIGRTMAX12 = "SIGRTMAX-12";
+    static constexpr std::string_view kSIGRTMAX13 = "SIGRTMAX-13";
+    static constexpr std::string_view kSIGRTMAX14 = "SIGRTMAX-14";
+    static constexpr std::string_view kSIGRTMAX2 = "SIGRTMAX-2";
+    static constexpr std::string_view kSIGRTMAX3 = "SIGRTMAX-3";
+    static constexpr std::string_view kSIGRTMAX4 = "SIGRTMAX-4";
+    static constexpr std::string_view kSIGRTMAX5 = "SIGRTMAX-5";
+    static constexpr std::string_view kSIGRTMAX6 = "SIGRTMAX-6";
+    static constexpr std::string_view kSIGRTMAX7 = "SIGRTMAX-7";
+    static constexpr std::string_view kSIGRTMAX8 = "SIGRTMAX-8";
+    static constexpr std::string_view kSIGRTMAX9 = "SIGRTMAX-9";
+    static constexpr std::string_view kSIGRTMIN = "SIGRTMIN";
+    static constexpr std::string_view kSIGRTMIN1 = "SIGRTMIN+1";
+    static constexpr std::string_view kSIGRTMIN10 = "SIGRTMIN+10";
+    static constexpr std::string_view kSIGRTMIN11 = "SIGRTMIN+11";
+    static constexpr std::string_view kSIGRTMIN12 = "SIGRTMIN+12";
+    static constexpr std::string_view kSIGRTMIN13 = "SIGRTMIN+13";
+    static constexpr std::string_view kSIGRTMIN14 = "SIGRTMIN+14";
+    static constexpr std::string_view kSIGRTMIN15 = "SIGRTMIN+15";
+    static constexpr std::string_view kSIGRTMIN2 = "SIGRTMIN+2";
+    static constexpr std::string_view kSIGRTMIN3 = "SIGRTMIN+3";
+    static constexpr std::string_view kSIGRTMIN4 = "SIGRTMIN+4";
+    static constexpr std::string_view kSIGRTMIN5 = "SIGRTMIN+5";
+    static constexpr std::string_view kSIGRTMIN6 = "SIGRTMIN+6";
+    static constexpr std::string_view kSIGRTMIN7 = "SIGRTMIN+7";
+    static constexpr std::string_view kSIGRTMIN8 = "SIGRTMIN+8";
+    static constexpr std::string_view kSIGRTMIN9 = "SIGRTMIN+9";
+    static constexpr std::string_view kSIGSEGV = "SIGSEGV";
+    static constexpr std::string_view kSIGSTKFLT = "SIGSTKFLT";
+    static constexpr std::string_view kSIGSTOP = "SIGSTOP";
+    static constexpr std::string_view kSIGSYS = "SIGSYS";
+    static constexpr std::string_view kSIGTERM = "SIGTERM";
+    static constexpr std::string_view kSIGTRAP = "SIGTRAP";
+    static constexpr std::string_view kSIGTSTP = "SIGTSTP";
+    static constexpr std::string_view kSIGTTIN = "SIGTTIN";
+    static constexpr std::string_view kSIGTTOU = "SIGTTOU";
+    static constexpr std::string_view kSIGURG = "SIGURG";
+    static constexpr std::string_view kSIGUSR1 = "SIGUSR1";
+    static constexpr std::string_view kSIGUSR2 = "SIGUSR2";
+    static constexpr std::string_view kSIGVTALRM = "SIGVTALRM";
+    static constexpr std::string_view kSIGWINCH = "SIGWINCH";
+    static constexpr std::string_view kSIGXCPU = "SIGXCPU";
+    static constexpr std::string_view kSIGXFSZ = "SIGXFSZ";
   };
 
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<ResourceStatus> allocatedResourcesStatus{};
-  // Optional.
-  ::kgen::String containerID{};
-  // Required.
-  ::kgen::String image{};
-  // Required.
-  ::kgen::String imageID{};
-  // Optional.
-  ::kgen::Optional<ContainerState> lastState = ::kgen::kAbsent;
-  // Required. Default: `false`.
-  ::kgen::Optional<bool> ready{};
-  // Optional.
-  ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<::std::int32_t> restartCount{};
-  // Optional.
-  ::kgen::Optional<bool> started{};
-  // Optional.
-  ::kgen::Optional<ContainerState> state = ::kgen::kAbsent;
-  // Optional. Known values: `SIGABRT`, `SIGALRM`, `SIGBUS`, `SIGCHLD`, `SIGCLD`, `SIGCONT`, `SIGFPE`, `SIGHUP`,
-  // `SIGILL`, `SIGINT`, `SIGIO`, `SIGIOT` and 53 more.
-  ::kgen::String stopSignal{};
-  // Optional.
-  ::kgen::Optional<ContainerUser> user = ::kgen::kAbsent;
-  // Optional. Elements are told apart by `mountPath`.
-  ::kgen::List<VolumeMountStatus> volumeMounts{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::Map<kgen::Quantity> allocatedResources{};
+  // Elements are told apart by `name`.
+  kgen::List<ResourceStatus> allocatedResourcesStatus{};
+  kgen::String containerID{};
+  kgen::String image{};  // required
+  kgen::String imageID{};  // required
+  kgen::Optional<ContainerState> lastState = kgen::kAbsent;
+  // Default: `false`.
+  kgen::Optional<bool> ready{};  // required
+  kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
+  kgen::Optional<std::int32_t> restartCount{};  // required
+  kgen::Optional<bool> started{};
+  kgen::Optional<ContainerState> state = kgen::kAbsent;
+  kgen::String stopSignal{};  // one of StopSignalValues
+  kgen::Optional<ContainerUser> user = kgen::kAbsent;
+  // Elements are told apart by `mountPath`.
+  kgen::List<VolumeMountStatus> volumeMounts{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.DaemonEndpoint`.
 struct DaemonEndpoint {
-  // Required.
-  ::kgen::Optional<::std::int32_t> Port{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> Port{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.DownwardAPIVolumeFile`.
 struct DownwardAPIVolumeFile {
-  // Optional.
-  ::kgen::Optional<ObjectFieldSelector> fieldRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::std::int32_t> mode{};
-  // Required.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<ResourceFieldSelector> resourceFieldRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
+  kgen::Optional<std::int32_t> mode{};
+  kgen::String path{};  // required
+  kgen::Optional<ResourceFieldSelector> resourceFieldRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.DownwardAPIProjection`.
 struct DownwardAPIProjection {
-  // Optional.
-  ::kgen::List<DownwardAPIVolumeFile> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<DownwardAPIVolumeFile> items{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.DownwardAPIVolumeSource`.
 struct DownwardAPIVolumeSource {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> defaultMode{};
-  // Optional.
-  ::kgen::List<DownwardAPIVolumeFile> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> defaultMode{};
+  kgen::List<DownwardAPIVolumeFile> items{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EmptyDirVolumeSource`.
 struct EmptyDirVolumeSource {
-  // Optional.
-  ::kgen::String medium{};
-  // Optional.
-  ::kgen::Quantity sizeLimit{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String medium{};
+  kgen::Quantity sizeLimit{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EndpointAddress`.
 struct EndpointAddress {
-  // Optional.
-  ::kgen::String hostname{};
-  // Required.
-  ::kgen::String ip{};
-  // Optional.
-  ::kgen::String nodeName{};
-  // Optional.
-  ::kgen::Optional<ObjectReference> targetRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String hostname{};
+  kgen::String ip{};  // required
+  kgen::String nodeName{};
+  kgen::Optional<ObjectReference> targetRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EndpointPort`.
 struct EndpointPort {
-  // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
-    static constexpr ::std::string_view kSCTP = "SCTP";
-    static constexpr ::std::string_view kTCP = "TCP";
-    static constexpr ::std::string_view kUDP = "UDP";
+    static constexpr std::string_view kSCTP = "SCTP";
+    static constexpr std::string_view kTCP = "TCP";
+    static constexpr std::string_view kUDP = "UDP";
   };
 
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String appProtocol{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> port{};
-  // Optional. Known values: `SCTP`, `TCP`, `UDP`.
-  ::kgen::String protocol{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String appProtocol{};
+  kgen::Optional<std::int32_t> port{};  // required
+  kgen::String protocol{};  // one of ProtocolValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EndpointSubset`.
 struct EndpointSubset {
-  // Optional.
-  ::kgen::List<EndpointAddress> addresses{};
-  // Optional.
-  ::kgen::List<EndpointAddress> notReadyAddresses{};
-  // Optional.
-  ::kgen::List<EndpointPort> ports{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<EndpointAddress> addresses{};
+  kgen::List<EndpointAddress> notReadyAddresses{};
+  kgen::List<EndpointPort> ports{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `endpoints` of v1, namespaced.
 struct Endpoints {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::List<EndpointSubset> subsets{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::List<EndpointSubset> subsets{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct EndpointsList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Endpoints> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Endpoints> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Endpoints* begin() const noexcept;
   const Endpoints* end() const noexcept;
   Endpoints* begin() noexcept;
   Endpoints* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Endpoints& operator[](::std::size_t i) const noexcept;
-  Endpoints& operator[](::std::size_t i);
+  const Endpoints& operator[](std::size_t i) const noexcept;
+  Endpoints& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EphemeralContainer`.
 struct EphemeralContainer {
-  // Known values of `imagePullPolicy`; a newer server may send others.
   struct ImagePullPolicyValues {
-    static constexpr ::std::string_view kAlways = "Always";
-    static constexpr ::std::string_view kIfNotPresent = "IfNotPresent";
-    static constexpr ::std::string_view kNever = "Never";
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kIfNotPresent = "IfNotPresent";
+    static constexpr std::string_view kNever = "Never";
   };
 
-  // Known values of `terminationMessagePolicy`; a newer server may send others.
   struct TerminationMessagePolicyValues {
-    static constexpr ::std::string_view kFallbackToLogsOnError = "FallbackToLogsOnError";
-    static constexpr ::std::string_view kFile = "File";
+    static constexpr std::string_view kFallbackToLogsOnError = "FallbackToLogsOnError";
+    static constexpr std::string_view kFile = "File";
   };
 
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::List<::kgen::String> args{};
-  // Optional.
-  ::kgen::List<::kgen::String> command{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<EnvVar> env{};
-  // Optional.
-  ::kgen::List<EnvFromSource> envFrom{};
-  // Optional.
-  ::kgen::String image{};
-  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
-  ::kgen::String imagePullPolicy{};
-  // Optional.
-  ::kgen::Optional<Lifecycle> lifecycle = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<Probe> livenessProbe = ::kgen::kAbsent;
-  // Optional. Elements are told apart by `containerPort`, `protocol`.
-  ::kgen::List<ContainerPort> ports{};
-  // Optional.
-  ::kgen::Optional<Probe> readinessProbe = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<ContainerResizePolicy> resizePolicy{};
-  // Optional.
-  ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String restartPolicy{};
-  // Optional.
-  ::kgen::List<ContainerRestartRule> restartPolicyRules{};
-  // Optional.
-  ::kgen::Optional<SecurityContext> securityContext = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<Probe> startupProbe = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> stdin_{};
-  // Optional.
-  ::kgen::Optional<bool> stdinOnce{};
-  // Optional.
-  ::kgen::String targetContainerName{};
-  // Optional.
-  ::kgen::String terminationMessagePath{};
-  // Optional. Known values: `FallbackToLogsOnError`, `File`.
-  ::kgen::String terminationMessagePolicy{};
-  // Optional.
-  ::kgen::Optional<bool> tty{};
-  // Optional. Elements are told apart by `devicePath`.
-  ::kgen::List<VolumeDevice> volumeDevices{};
-  // Optional. Elements are told apart by `mountPath`.
-  ::kgen::List<VolumeMount> volumeMounts{};
-  // Optional.
-  ::kgen::String workingDir{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::List<kgen::String> args{};
+  kgen::List<kgen::String> command{};
+  // Elements are told apart by `name`.
+  kgen::List<EnvVar> env{};
+  kgen::List<EnvFromSource> envFrom{};
+  kgen::String image{};
+  kgen::String imagePullPolicy{};  // one of ImagePullPolicyValues
+  kgen::Optional<Lifecycle> lifecycle = kgen::kAbsent;
+  kgen::Optional<Probe> livenessProbe = kgen::kAbsent;
+  // Elements are told apart by `containerPort`, `protocol`.
+  kgen::List<ContainerPort> ports{};
+  kgen::Optional<Probe> readinessProbe = kgen::kAbsent;
+  kgen::List<ContainerResizePolicy> resizePolicy{};
+  kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
+  kgen::String restartPolicy{};
+  kgen::List<ContainerRestartRule> restartPolicyRules{};
+  kgen::Optional<SecurityContext> securityContext = kgen::kAbsent;
+  kgen::Optional<Probe> startupProbe = kgen::kAbsent;
+  kgen::Optional<bool> stdin_{};  // `stdin`
+  kgen::Optional<bool> stdinOnce{};
+  kgen::String targetContainerName{};
+  kgen::String terminationMessagePath{};
+  kgen::String terminationMessagePolicy{};  // one of TerminationMessagePolicyValues
+  kgen::Optional<bool> tty{};
+  // Elements are told apart by `devicePath`.
+  kgen::List<VolumeDevice> volumeDevices{};
+  // Elements are told apart by `mountPath`.
+  kgen::List<VolumeMount> volumeMounts{};
+  kgen::String workingDir{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.TypedLocalObjectReference`.
 struct TypedLocalObjectReference {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String apiGroup{};
-  // Required.
-  ::kgen::String kind{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String apiGroup{};
+  kgen::String kind{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.TypedObjectReference`.
 struct TypedObjectReference {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String namespace_{};
-  // Optional.
-  ::kgen::String apiGroup{};
-  // Required.
-  ::kgen::String kind{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String namespace_{};  // `namespace`
+  kgen::String apiGroup{};
+  kgen::String kind{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeResourceRequirements`.
 struct VolumeResourceRequirements {
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> limits{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> requests{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Map<kgen::Quantity> limits{};
+  kgen::Map<kgen::Quantity> requests{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 struct PersistentVolumeClaimSpec {
-  // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
-    static constexpr ::std::string_view kReadOnlyMany = "ReadOnlyMany";
-    static constexpr ::std::string_view kReadWriteMany = "ReadWriteMany";
-    static constexpr ::std::string_view kReadWriteOnce = "ReadWriteOnce";
-    static constexpr ::std::string_view kReadWriteOncePod = "ReadWriteOncePod";
+    static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
+    static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
+    static constexpr std::string_view kReadWriteOnce = "ReadWriteOnce";
+    static constexpr std::string_view kReadWriteOncePod = "ReadWriteOncePod";
   };
 
-  // Known values of `volumeMode`; a newer server may send others.
   struct VolumeModeValues {
-    static constexpr ::std::string_view kBlock = "Block";
-    static constexpr ::std::string_view kFilesystem = "Filesystem";
+    static constexpr std::string_view kBlock = "Block";
+    static constexpr std::string_view kFilesystem = "Filesystem";
   };
 
-  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
-  ::kgen::List<::kgen::String> accessModes{};
-  // Optional.
-  ::kgen::Optional<TypedLocalObjectReference> dataSource = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<TypedObjectReference> dataSourceRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<VolumeResourceRequirements> resources = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> selector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String storageClassName{};
-  // Optional.
-  ::kgen::String volumeAttributesClassName{};
-  // Optional. Known values: `Block`, `Filesystem`.
-  ::kgen::String volumeMode{};
-  // Optional.
-  ::kgen::String volumeName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
+  kgen::Optional<TypedLocalObjectReference> dataSource = kgen::kAbsent;
+  kgen::Optional<TypedObjectReference> dataSourceRef = kgen::kAbsent;
+  kgen::Optional<VolumeResourceRequirements> resources = kgen::kAbsent;
+  kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
+  kgen::String storageClassName{};
+  kgen::String volumeAttributesClassName{};
+  kgen::String volumeMode{};  // one of VolumeModeValues
+  kgen::String volumeName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimTemplate`.
 struct PersistentVolumeClaimTemplate {
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::ObjectMeta> metadata = ::kgen::kAbsent;
-  // Required.
-  ::kgen::Optional<PersistentVolumeClaimSpec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
+  kgen::Optional<PersistentVolumeClaimSpec> spec = kgen::kAbsent;  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EphemeralVolumeSource`.
 struct EphemeralVolumeSource {
-  // Optional.
-  ::kgen::Optional<PersistentVolumeClaimTemplate> volumeClaimTemplate = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<PersistentVolumeClaimTemplate> volumeClaimTemplate = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EventSeries`.
 struct EventSeries {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> count{};
-  // Optional.
-  ::kgen::MicroTime lastObservedTime{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> count{};
+  kgen::MicroTime lastObservedTime{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.EventSource`.
 struct EventSource {
-  // Optional.
-  ::kgen::String component{};
-  // Optional.
-  ::kgen::String host{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String component{};
+  kgen::String host{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `events` of v1, namespaced.
 struct Event {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::String action{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> count{};
-  // Optional.
-  ::kgen::MicroTime eventTime{};
-  // Optional.
-  ::kgen::Time firstTimestamp{};
-  // Required.
-  ::kgen::Optional<ObjectReference> involvedObject = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Time lastTimestamp{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Optional.
-  ::kgen::Optional<ObjectReference> related = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String reportingComponent{};
-  // Optional.
-  ::kgen::String reportingInstance{};
-  // Optional.
-  ::kgen::Optional<EventSeries> series = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<EventSource> source = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::String action{};
+  kgen::Optional<std::int32_t> count{};
+  kgen::MicroTime eventTime{};
+  kgen::Time firstTimestamp{};
+  kgen::Optional<ObjectReference> involvedObject = kgen::kAbsent;  // required
+  kgen::Time lastTimestamp{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::Optional<ObjectReference> related = kgen::kAbsent;
+  kgen::String reportingComponent{};
+  kgen::String reportingInstance{};
+  kgen::Optional<EventSeries> series = kgen::kAbsent;
+  kgen::Optional<EventSource> source = kgen::kAbsent;
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct EventList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Event> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Event> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Event* begin() const noexcept;
   const Event* end() const noexcept;
   Event* begin() noexcept;
   Event* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Event& operator[](::std::size_t i) const noexcept;
-  Event& operator[](::std::size_t i);
+  const Event& operator[](std::size_t i) const noexcept;
+  Event& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.FCVolumeSource`.
 struct FCVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> lun{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::List<::kgen::String> targetWWNs{};
-  // Optional.
-  ::kgen::List<::kgen::String> wwids{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<std::int32_t> lun{};
+  kgen::Optional<bool> readOnly{};
+  kgen::List<kgen::String> targetWWNs{};
+  kgen::List<kgen::String> wwids{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.FlexPersistentVolumeSource`.
 struct FlexPersistentVolumeSource {
-  // Required.
-  ::kgen::String driver{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Map<::kgen::String> options{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String driver{};  // required
+  kgen::String fsType{};
+  kgen::Map<kgen::String> options{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.FlexVolumeSource`.
 struct FlexVolumeSource {
-  // Required.
-  ::kgen::String driver{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Map<::kgen::String> options{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String driver{};  // required
+  kgen::String fsType{};
+  kgen::Map<kgen::String> options{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.FlockerVolumeSource`.
 struct FlockerVolumeSource {
-  // Optional.
-  ::kgen::String datasetName{};
-  // Optional.
-  ::kgen::String datasetUUID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String datasetName{};
+  kgen::String datasetUUID{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.GCEPersistentDiskVolumeSource`.
 struct GCEPersistentDiskVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> partition{};
-  // Required.
-  ::kgen::String pdName{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<std::int32_t> partition{};
+  kgen::String pdName{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.GitRepoVolumeSource`.
 struct GitRepoVolumeSource {
-  // Optional.
-  ::kgen::String directory{};
-  // Required.
-  ::kgen::String repository{};
-  // Optional.
-  ::kgen::String revision{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String directory{};
+  kgen::String repository{};  // required
+  kgen::String revision{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.GlusterfsPersistentVolumeSource`.
 struct GlusterfsPersistentVolumeSource {
-  // Required.
-  ::kgen::String endpoints{};
-  // Optional.
-  ::kgen::String endpointsNamespace{};
-  // Required.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String endpoints{};  // required
+  kgen::String endpointsNamespace{};
+  kgen::String path{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.GlusterfsVolumeSource`.
 struct GlusterfsVolumeSource {
-  // Required.
-  ::kgen::String endpoints{};
-  // Required.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String endpoints{};  // required
+  kgen::String path{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.HostAlias`.
 struct HostAlias {
-  // Optional.
-  ::kgen::List<::kgen::String> hostnames{};
-  // Required.
-  ::kgen::String ip{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> hostnames{};
+  kgen::String ip{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.HostIP`.
 struct HostIP {
-  // Required.
-  ::kgen::String ip{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String ip{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.HostPathVolumeSource`.
 struct HostPathVolumeSource {
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kEmpty = "";
-    static constexpr ::std::string_view kBlockDevice = "BlockDevice";
-    static constexpr ::std::string_view kCharDevice = "CharDevice";
-    static constexpr ::std::string_view kDirectory = "Directory";
-    static constexpr ::std::string_view kDirectoryOrCreate = "DirectoryOrCreate";
-    static constexpr ::std::string_view kFile = "File";
-    static constexpr ::std::string_view kFileOrCreate = "FileOrCreate";
-    static constexpr ::std::string_view kSocket = "Socket";
+    static constexpr std::string_view kEmpty = "";
+    static constexpr std::string_view kBlockDevice = "BlockDevice";
+    static constexpr std::string_view kCharDevice = "CharDevice";
+    static constexpr std::string_view kDirectory = "Directory";
+    static constexpr std::string_view kDirectoryOrCreate = "DirectoryOrCreate";
+    static constexpr std::string_view kFile = "File";
+    static constexpr std::string_view kFileOrCreate = "FileOrCreate";
+    static constexpr std::string_view kSocket = "Socket";
   };
 
-  // Required.
-  ::kgen::String path{};
-  // Optional. Known values: `""`, `BlockDevice`, `CharDevice`, `Directory`, `DirectoryOrCreate`, `File`,
-  // `FileOrCreate`, `Socket`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String path{};  // required
+  kgen::String type{};  // one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ISCSIPersistentVolumeSource`.
 struct ISCSIPersistentVolumeSource {
-  // Optional.
-  ::kgen::Optional<bool> chapAuthDiscovery{};
-  // Optional.
-  ::kgen::Optional<bool> chapAuthSession{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::String initiatorName{};
-  // Required.
-  ::kgen::String iqn{};
-  // Optional. Default: `"default"`.
-  ::kgen::String iscsiInterface{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> lun{};
-  // Optional.
-  ::kgen::List<::kgen::String> portals{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String targetPortal{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> chapAuthDiscovery{};
+  kgen::Optional<bool> chapAuthSession{};
+  kgen::String fsType{};
+  kgen::String initiatorName{};
+  kgen::String iqn{};  // required
+  // Default: `"default"`.
+  kgen::String iscsiInterface{};
+  kgen::Optional<std::int32_t> lun{};  // required
+  kgen::List<kgen::String> portals{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
+  kgen::String targetPortal{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ISCSIVolumeSource`.
 struct ISCSIVolumeSource {
-  // Optional.
-  ::kgen::Optional<bool> chapAuthDiscovery{};
-  // Optional.
-  ::kgen::Optional<bool> chapAuthSession{};
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::String initiatorName{};
-  // Required.
-  ::kgen::String iqn{};
-  // Optional. Default: `"default"`.
-  ::kgen::String iscsiInterface{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> lun{};
-  // Optional.
-  ::kgen::List<::kgen::String> portals{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String targetPortal{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> chapAuthDiscovery{};
+  kgen::Optional<bool> chapAuthSession{};
+  kgen::String fsType{};
+  kgen::String initiatorName{};
+  kgen::String iqn{};  // required
+  // Default: `"default"`.
+  kgen::String iscsiInterface{};
+  kgen::Optional<std::int32_t> lun{};  // required
+  kgen::List<kgen::String> portals{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  kgen::String targetPortal{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ImageVolumeSource`.
 struct ImageVolumeSource {
-  // Known values of `pullPolicy`; a newer server may send others.
   struct PullPolicyValues {
-    static constexpr ::std::string_view kAlways = "Always";
-    static constexpr ::std::string_view kIfNotPresent = "IfNotPresent";
-    static constexpr ::std::string_view kNever = "Never";
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kIfNotPresent = "IfNotPresent";
+    static constexpr std::string_view kNever = "Never";
   };
 
-  // Optional. Known values: `Always`, `IfNotPresent`, `Never`.
-  ::kgen::String pullPolicy{};
-  // Optional.
-  ::kgen::String reference{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String pullPolicy{};  // one of PullPolicyValues
+  kgen::String reference{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LimitRangeItem`.
 struct LimitRangeItem {
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> default_{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> defaultRequest{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> max_{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> maxLimitRequestRatio{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> min_{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Map<kgen::Quantity> default_{};  // `default`
+  kgen::Map<kgen::Quantity> defaultRequest{};
+  kgen::Map<kgen::Quantity> max_{};  // `max`
+  kgen::Map<kgen::Quantity> maxLimitRequestRatio{};
+  kgen::Map<kgen::Quantity> min_{};  // `min`
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LimitRangeSpec`.
 struct LimitRangeSpec {
-  // Required.
-  ::kgen::List<LimitRangeItem> limits{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<LimitRangeItem> limits{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `limitranges` of v1, namespaced.
 struct LimitRange {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<LimitRangeSpec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<LimitRangeSpec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct LimitRangeList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<LimitRange> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<LimitRange> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const LimitRange* begin() const noexcept;
   const LimitRange* end() const noexcept;
   LimitRange* begin() noexcept;
   LimitRange* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const LimitRange& operator[](::std::size_t i) const noexcept;
-  LimitRange& operator[](::std::size_t i);
+  const LimitRange& operator[](std::size_t i) const noexcept;
+  LimitRange& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PortStatus`.
 struct PortStatus {
-  // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
-    static constexpr ::std::string_view kSCTP = "SCTP";
-    static constexpr ::std::string_view kTCP = "TCP";
-    static constexpr ::std::string_view kUDP = "UDP";
+    static constexpr std::string_view kSCTP = "SCTP";
+    static constexpr std::string_view kTCP = "TCP";
+    static constexpr std::string_view kUDP = "UDP";
   };
 
-  // Optional.
-  ::kgen::String error{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> port{};
-  // Required. Known values: `SCTP`, `TCP`, `UDP`.
-  ::kgen::String protocol{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String error{};
+  kgen::Optional<std::int32_t> port{};  // required
+  kgen::String protocol{};  // required, one of ProtocolValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LoadBalancerIngress`.
 struct LoadBalancerIngress {
-  // Optional.
-  ::kgen::String hostname{};
-  // Optional.
-  ::kgen::String ip{};
-  // Optional.
-  ::kgen::String ipMode{};
-  // Optional.
-  ::kgen::List<PortStatus> ports{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String hostname{};
+  kgen::String ip{};
+  kgen::String ipMode{};
+  kgen::List<PortStatus> ports{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LoadBalancerStatus`.
 struct LoadBalancerStatus {
-  // Optional.
-  ::kgen::List<LoadBalancerIngress> ingress{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<LoadBalancerIngress> ingress{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.LocalVolumeSource`.
 struct LocalVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String path{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::String path{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ModifyVolumeStatus`.
 struct ModifyVolumeStatus {
-  // Known values of `status`; a newer server may send others.
   struct StatusValues {
-    static constexpr ::std::string_view kInProgress = "InProgress";
-    static constexpr ::std::string_view kInfeasible = "Infeasible";
-    static constexpr ::std::string_view kPending = "Pending";
+    static constexpr std::string_view kInProgress = "InProgress";
+    static constexpr std::string_view kInfeasible = "Infeasible";
+    static constexpr std::string_view kPending = "Pending";
   };
 
-  // Required. Known values: `InProgress`, `Infeasible`, `Pending`.
-  ::kgen::String status{};
-  // Optional.
-  ::kgen::String targetVolumeAttributesClassName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String status{};  // required, one of StatusValues
+  kgen::String targetVolumeAttributesClassName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NFSVolumeSource`.
 struct NFSVolumeSource {
-  // Required.
-  ::kgen::String path{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String server{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String path{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::String server{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NamespaceSpec`.
 struct NamespaceSpec {
-  // Optional.
-  ::kgen::List<::kgen::String> finalizers{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> finalizers{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NamespaceCondition`.
 struct NamespaceCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NamespaceStatus`.
 struct NamespaceStatus {
-  // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
-    static constexpr ::std::string_view kActive = "Active";
-    static constexpr ::std::string_view kTerminating = "Terminating";
+    static constexpr std::string_view kActive = "Active";
+    static constexpr std::string_view kTerminating = "Terminating";
   };
 
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<NamespaceCondition> conditions{};
-  // Optional. Known values: `Active`, `Terminating`.
-  ::kgen::String phase{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Elements are told apart by `type`.
+  kgen::List<NamespaceCondition> conditions{};
+  kgen::String phase{};  // one of PhaseValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `namespaces` of v1, of the whole cluster.
 struct Namespace {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<NamespaceSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<NamespaceStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<NamespaceSpec> spec = kgen::kAbsent;
+  kgen::Optional<NamespaceStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct NamespaceList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Namespace> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Namespace> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Namespace* begin() const noexcept;
   const Namespace* end() const noexcept;
   Namespace* begin() noexcept;
   Namespace* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Namespace& operator[](::std::size_t i) const noexcept;
-  Namespace& operator[](::std::size_t i);
+  const Namespace& operator[](std::size_t i) const noexcept;
+  Namespace& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeConfigSource`.
 struct NodeConfigSource {
-  // Optional.
-  ::kgen::Optional<ConfigMapNodeConfigSource> configMap = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ConfigMapNodeConfigSource> configMap = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Taint`.
 struct Taint {
-  // Known values of `effect`; a newer server may send others.
   struct EffectValues {
-    static constexpr ::std::string_view kNoExecute = "NoExecute";
-    static constexpr ::std::string_view kNoSchedule = "NoSchedule";
-    static constexpr ::std::string_view kPreferNoSchedule = "PreferNoSchedule";
+    static constexpr std::string_view kNoExecute = "NoExecute";
+    static constexpr std::string_view kNoSchedule = "NoSchedule";
+    static constexpr std::string_view kPreferNoSchedule = "PreferNoSchedule";
   };
 
-  // Required. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
-  ::kgen::String effect{};
-  // Required.
-  ::kgen::String key{};
-  // Optional.
-  ::kgen::Time timeAdded{};
-  // Optional.
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String effect{};  // required, one of EffectValues
+  kgen::String key{};  // required
+  kgen::Time timeAdded{};
+  kgen::String value{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSpec`.
 struct NodeSpec {
-  // Optional.
-  ::kgen::Optional<NodeConfigSource> configSource = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String externalID{};
-  // Optional.
-  ::kgen::String podCIDR{};
-  // Optional. A set: no element twice.
-  ::kgen::List<::kgen::String> podCIDRs{};
-  // Optional.
-  ::kgen::String providerID{};
-  // Optional.
-  ::kgen::List<Taint> taints{};
-  // Optional.
-  ::kgen::Optional<bool> unschedulable{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<NodeConfigSource> configSource = kgen::kAbsent;
+  kgen::String externalID{};
+  kgen::String podCIDR{};
+  // A set: no element twice.
+  kgen::List<kgen::String> podCIDRs{};
+  kgen::String providerID{};
+  kgen::List<Taint> taints{};
+  kgen::Optional<bool> unschedulable{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeAddress`.
 struct NodeAddress {
-  // Required.
-  ::kgen::String address{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String address{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeCondition`.
 struct NodeCondition {
-  // Optional.
-  ::kgen::Time lastHeartbeatTime{};
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastHeartbeatTime{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeConfigStatus`.
 struct NodeConfigStatus {
-  // Optional.
-  ::kgen::Optional<NodeConfigSource> active = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<NodeConfigSource> assigned = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String error{};
-  // Optional.
-  ::kgen::Optional<NodeConfigSource> lastKnownGood = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<NodeConfigSource> active = kgen::kAbsent;
+  kgen::Optional<NodeConfigSource> assigned = kgen::kAbsent;
+  kgen::String error{};
+  kgen::Optional<NodeConfigSource> lastKnownGood = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeDaemonEndpoints`.
 struct NodeDaemonEndpoints {
-  // Optional.
-  ::kgen::Optional<DaemonEndpoint> kubeletEndpoint = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<DaemonEndpoint> kubeletEndpoint = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeFeatures`.
 struct NodeFeatures {
-  // Optional.
-  ::kgen::Optional<bool> supplementalGroupsPolicy{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> supplementalGroupsPolicy{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSwapStatus`.
 struct NodeSwapStatus {
-  // Optional.
-  ::kgen::Optional<::std::int64_t> capacity{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int64_t> capacity{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeSystemInfo`.
 struct NodeSystemInfo {
-  // Required.
-  ::kgen::String architecture{};
-  // Required.
-  ::kgen::String bootID{};
-  // Required.
-  ::kgen::String containerRuntimeVersion{};
-  // Required.
-  ::kgen::String kernelVersion{};
-  // Required.
-  ::kgen::String kubeProxyVersion{};
-  // Required.
-  ::kgen::String kubeletVersion{};
-  // Required.
-  ::kgen::String machineID{};
-  // Required.
-  ::kgen::String operatingSystem{};
-  // Required.
-  ::kgen::String osImage{};
-  // Optional.
-  ::kgen::Optional<NodeSwapStatus> swap = ::kgen::kAbsent;
-  // Required.
-  ::kgen::String systemUUID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String architecture{};  // required
+  kgen::String bootID{};  // required
+  kgen::String containerRuntimeVersion{};  // required
+  kgen::String kernelVersion{};  // required
+  kgen::String kubeProxyVersion{};  // required
+  kgen::String kubeletVersion{};  // required
+  kgen::String machineID{};  // required
+  kgen::String operatingSystem{};  // required
+  kgen::String osImage{};  // required
+  kgen::Optional<NodeSwapStatus> swap = kgen::kAbsent;
+  kgen::String systemUUID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeRuntimeHandlerFeatures`.
 struct NodeRuntimeHandlerFeatures {
-  // Optional.
-  ::kgen::Optional<bool> recursiveReadOnlyMounts{};
-  // Optional.
-  ::kgen::Optional<bool> userNamespaces{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> recursiveReadOnlyMounts{};
+  kgen::Optional<bool> userNamespaces{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeRuntimeHandler`.
 struct NodeRuntimeHandler {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<NodeRuntimeHandlerFeatures> features = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::Optional<NodeRuntimeHandlerFeatures> features = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeStatus`.
 struct NodeStatus {
-  // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
-    static constexpr ::std::string_view kPending = "Pending";
-    static constexpr ::std::string_view kRunning = "Running";
-    static constexpr ::std::string_view kTerminated = "Terminated";
+    static constexpr std::string_view kPending = "Pending";
+    static constexpr std::string_view kRunning = "Running";
+    static constexpr std::string_view kTerminated = "Terminated";
   };
 
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<NodeAddress> addresses{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> allocatable{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> capacity{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<NodeCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<NodeConfigStatus> config = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<NodeDaemonEndpoints> daemonEndpoints = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::kgen::String> declaredFeatures{};
-  // Optional.
-  ::kgen::Optional<NodeFeatures> features = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<ContainerImage> images{};
-  // Optional.
-  ::kgen::Optional<NodeSystemInfo> nodeInfo = ::kgen::kAbsent;
-  // Optional. Known values: `Pending`, `Running`, `Terminated`.
-  ::kgen::String phase{};
-  // Optional.
-  ::kgen::List<NodeRuntimeHandler> runtimeHandlers{};
-  // Optional.
-  ::kgen::List<AttachedVolume> volumesAttached{};
-  // Optional.
-  ::kgen::List<::kgen::String> volumesInUse{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Elements are told apart by `type`.
+  kgen::List<NodeAddress> addresses{};
+  kgen::Map<kgen::Quantity> allocatable{};
+  kgen::Map<kgen::Quantity> capacity{};
+  // Elements are told apart by `type`.
+  kgen::List<NodeCondition> conditions{};
+  kgen::Optional<NodeConfigStatus> config = kgen::kAbsent;
+  kgen::Optional<NodeDaemonEndpoints> daemonEndpoints = kgen::kAbsent;
+  kgen::List<kgen::String> declaredFeatures{};
+  kgen::Optional<NodeFeatures> features = kgen::kAbsent;
+  kgen::List<ContainerImage> images{};
+  kgen::Optional<NodeSystemInfo> nodeInfo = kgen::kAbsent;
+  kgen::String phase{};  // one of PhaseValues
+  kgen::List<NodeRuntimeHandler> runtimeHandlers{};
+  kgen::List<AttachedVolume> volumesAttached{};
+  kgen::List<kgen::String> volumesInUse{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `nodes` of v1, of the whole cluster.
 struct Node {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<NodeSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<NodeStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<NodeSpec> spec = kgen::kAbsent;
+  kgen::Optional<NodeStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus`.
 struct NodeAllocatableResourceClaimStatus {
-  // Optional. A set: no element twice.
-  ::kgen::List<::kgen::String> containers{};
-  // Required.
-  ::kgen::String resourceClaimName{};
-  // Required.
-  ::kgen::Map<::kgen::Quantity> resources{};
-  ::kgen::UnknownFields unknown_fields{};
+  // A set: no element twice.
+  kgen::List<kgen::String> containers{};
+  kgen::String resourceClaimName{};  // required
+  kgen::Map<kgen::Quantity> resources{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct NodeList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Node> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Node> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Node* begin() const noexcept;
   const Node* end() const noexcept;
   Node* begin() noexcept;
   Node* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Node& operator[](::std::size_t i) const noexcept;
-  Node& operator[](::std::size_t i);
+  const Node& operator[](std::size_t i) const noexcept;
+  Node& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeNodeAffinity`.
 struct VolumeNodeAffinity {
-  // Optional.
-  ::kgen::Optional<NodeSelector> required = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<NodeSelector> required = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource`.
 struct PhotonPersistentDiskVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String pdID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::String pdID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PortworxVolumeSource`.
 struct PortworxVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String volumeID{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String volumeID{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.QuobyteVolumeSource`.
 struct QuobyteVolumeSource {
-  // Optional.
-  ::kgen::String group{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::String registry{};
-  // Optional.
-  ::kgen::String tenant{};
-  // Optional.
-  ::kgen::String user{};
-  // Required.
-  ::kgen::String volume{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String group{};
+  kgen::Optional<bool> readOnly{};
+  kgen::String registry{};  // required
+  kgen::String tenant{};
+  kgen::String user{};
+  kgen::String volume{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.RBDPersistentVolumeSource`.
 struct RBDPersistentVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String image{};
-  // Optional. Default: `"/etc/ceph/keyring"`.
-  ::kgen::String keyring{};
-  // Required.
-  ::kgen::List<::kgen::String> monitors{};
-  // Optional. Default: `"rbd"`.
-  ::kgen::String pool{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // Optional. Default: `"admin"`.
-  ::kgen::String user{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::String image{};  // required
+  // Default: `"/etc/ceph/keyring"`.
+  kgen::String keyring{};
+  kgen::List<kgen::String> monitors{};  // required
+  // Default: `"rbd"`.
+  kgen::String pool{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
+  // Default: `"admin"`.
+  kgen::String user{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ScaleIOPersistentVolumeSource`.
 struct ScaleIOPersistentVolumeSource {
-  // Optional. Default: `"xfs"`.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String gateway{};
-  // Optional.
-  ::kgen::String protectionDomain{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::Optional<SecretReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> sslEnabled{};
-  // Optional. Default: `"ThinProvisioned"`.
-  ::kgen::String storageMode{};
-  // Optional.
-  ::kgen::String storagePool{};
-  // Required.
-  ::kgen::String system{};
-  // Optional.
-  ::kgen::String volumeName{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Default: `"xfs"`.
+  kgen::String fsType{};
+  kgen::String gateway{};  // required
+  kgen::String protectionDomain{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<SecretReference> secretRef = kgen::kAbsent;  // required
+  kgen::Optional<bool> sslEnabled{};
+  // Default: `"ThinProvisioned"`.
+  kgen::String storageMode{};
+  kgen::String storagePool{};
+  kgen::String system{};  // required
+  kgen::String volumeName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.StorageOSPersistentVolumeSource`.
 struct StorageOSPersistentVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<ObjectReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String volumeName{};
-  // Optional.
-  ::kgen::String volumeNamespace{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<ObjectReference> secretRef = kgen::kAbsent;
+  kgen::String volumeName{};
+  kgen::String volumeNamespace{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource`.
 struct VsphereVirtualDiskVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::String storagePolicyID{};
-  // Optional.
-  ::kgen::String storagePolicyName{};
-  // Required.
-  ::kgen::String volumePath{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::String storagePolicyID{};
+  kgen::String storagePolicyName{};
+  kgen::String volumePath{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeSpec`.
 struct PersistentVolumeSpec {
-  // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
-    static constexpr ::std::string_view kReadOnlyMany = "ReadOnlyMany";
-    static constexpr ::std::string_view kReadWriteMany = "ReadWriteMany";
-    static constexpr ::std::string_view kReadWriteOnce = "ReadWriteOnce";
-    static constexpr ::std::string_view kReadWriteOncePod = "ReadWriteOncePod";
+    static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
+    static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
+    static constexpr std::string_view kReadWriteOnce = "ReadWriteOnce";
+    static constexpr std::string_view kReadWriteOncePod = "ReadWriteOncePod";
   };
 
-  // Known values of `persistentVolumeReclaimPolicy`; a newer server may send others.
   struct PersistentVolumeReclaimPolicyValues {
-    static constexpr ::std::string_view kDelete = "Delete";
-    static constexpr ::std::string_view kRecycle = "Recycle";
-    static constexpr ::std::string_view kRetain = "Retain";
+    static constexpr std::string_view kDelete = "Delete";
+    static constexpr std::string_view kRecycle = "Recycle";
+    static constexpr std::string_view kRetain = "Retain";
   };
 
-  // Known values of `volumeMode`; a newer server may send others.
   struct VolumeModeValues {
-    static constexpr ::std::string_view kBlock = "Block";
-    static constexpr ::std::string_view kFilesystem = "Filesystem";
+    static constexpr std::string_view kBlock = "Block";
+    static constexpr std::string_view kFilesystem = "Filesystem";
   };
 
-  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
-  ::kgen::List<::kgen::String> accessModes{};
-  // Optional.
-  ::kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<AzureDiskVolumeSource> azureDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<AzureFilePersistentVolumeSource> azureFile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> capacity{};
-  // Optional.
-  ::kgen::Optional<CephFSPersistentVolumeSource> cephfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CinderPersistentVolumeSource> cinder = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ObjectReference> claimRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CSIPersistentVolumeSource> csi = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FCVolumeSource> fc = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FlexPersistentVolumeSource> flexVolume = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FlockerVolumeSource> flocker = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<GlusterfsPersistentVolumeSource> glusterfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<HostPathVolumeSource> hostPath = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ISCSIPersistentVolumeSource> iscsi = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<LocalVolumeSource> local = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::kgen::String> mountOptions{};
-  // Optional.
-  ::kgen::Optional<NFSVolumeSource> nfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<VolumeNodeAffinity> nodeAffinity = ::kgen::kAbsent;
-  // Optional. Known values: `Delete`, `Recycle`, `Retain`.
-  ::kgen::String persistentVolumeReclaimPolicy{};
-  // Optional.
-  ::kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PortworxVolumeSource> portworxVolume = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<QuobyteVolumeSource> quobyte = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<RBDPersistentVolumeSource> rbd = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ScaleIOPersistentVolumeSource> scaleIO = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String storageClassName{};
-  // Optional.
-  ::kgen::Optional<StorageOSPersistentVolumeSource> storageos = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String volumeAttributesClassName{};
-  // Optional. Known values: `Block`, `Filesystem`.
-  ::kgen::String volumeMode{};
-  // Optional.
-  ::kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
+  kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = kgen::kAbsent;
+  kgen::Optional<AzureDiskVolumeSource> azureDisk = kgen::kAbsent;
+  kgen::Optional<AzureFilePersistentVolumeSource> azureFile = kgen::kAbsent;
+  kgen::Map<kgen::Quantity> capacity{};
+  kgen::Optional<CephFSPersistentVolumeSource> cephfs = kgen::kAbsent;
+  kgen::Optional<CinderPersistentVolumeSource> cinder = kgen::kAbsent;
+  kgen::Optional<ObjectReference> claimRef = kgen::kAbsent;
+  kgen::Optional<CSIPersistentVolumeSource> csi = kgen::kAbsent;
+  kgen::Optional<FCVolumeSource> fc = kgen::kAbsent;
+  kgen::Optional<FlexPersistentVolumeSource> flexVolume = kgen::kAbsent;
+  kgen::Optional<FlockerVolumeSource> flocker = kgen::kAbsent;
+  kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = kgen::kAbsent;
+  kgen::Optional<GlusterfsPersistentVolumeSource> glusterfs = kgen::kAbsent;
+  kgen::Optional<HostPathVolumeSource> hostPath = kgen::kAbsent;
+  kgen::Optional<ISCSIPersistentVolumeSource> iscsi = kgen::kAbsent;
+  kgen::Optional<LocalVolumeSource> local = kgen::kAbsent;
+  kgen::List<kgen::String> mountOptions{};
+  kgen::Optional<NFSVolumeSource> nfs = kgen::kAbsent;
+  kgen::Optional<VolumeNodeAffinity> nodeAffinity = kgen::kAbsent;
+  kgen::String persistentVolumeReclaimPolicy{};  // one of PersistentVolumeReclaimPolicyValues
+  kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = kgen::kAbsent;
+  kgen::Optional<PortworxVolumeSource> portworxVolume = kgen::kAbsent;
+  kgen::Optional<QuobyteVolumeSource> quobyte = kgen::kAbsent;
+  kgen::Optional<RBDPersistentVolumeSource> rbd = kgen::kAbsent;
+  kgen::Optional<ScaleIOPersistentVolumeSource> scaleIO = kgen::kAbsent;
+  kgen::String storageClassName{};
+  kgen::Optional<StorageOSPersistentVolumeSource> storageos = kgen::kAbsent;
+  kgen::String volumeAttributesClassName{};
+  kgen::String volumeMode{};  // one of VolumeModeValues
+  kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeStatus`.
 struct PersistentVolumeStatus {
-  // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
-    static constexpr ::std::string_view kAvailable = "Available";
-    static constexpr ::std::string_view kBound = "Bound";
-    static constexpr ::std::string_view kFailed = "Failed";
-    static constexpr ::std::string_view kPending = "Pending";
-    static constexpr ::std::string_view kReleased = "Released";
+    static constexpr std::string_view kAvailable = "Available";
+    static constexpr std::string_view kBound = "Bound";
+    static constexpr std::string_view kFailed = "Failed";
+    static constexpr std::string_view kPending = "Pending";
+    static constexpr std::string_view kReleased = "Released";
   };
 
-  // Optional.
-  ::kgen::Time lastPhaseTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional. Known values: `Available`, `Bound`, `Failed`, `Pending`, `Released`.
-  ::kgen::String phase{};
-  // Optional.
-  ::kgen::String reason{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastPhaseTransitionTime{};
+  kgen::String message{};
+  kgen::String phase{};  // one of PhaseValues
+  kgen::String reason{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `persistentvolumes` of v1, of the whole cluster.
 struct PersistentVolume {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<PersistentVolumeSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PersistentVolumeStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<PersistentVolumeSpec> spec = kgen::kAbsent;
+  kgen::Optional<PersistentVolumeStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 struct PersistentVolumeClaimCondition {
-  // Optional.
-  ::kgen::Time lastProbeTime{};
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastProbeTime{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 struct PersistentVolumeClaimStatus {
-  // Known values of `accessModes`; a newer server may send others.
   struct AccessModesValues {
-    static constexpr ::std::string_view kReadOnlyMany = "ReadOnlyMany";
-    static constexpr ::std::string_view kReadWriteMany = "ReadWriteMany";
-    static constexpr ::std::string_view kReadWriteOnce = "ReadWriteOnce";
-    static constexpr ::std::string_view kReadWriteOncePod = "ReadWriteOncePod";
+    static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
+    static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
+    static constexpr std::string_view kReadWriteOnce = "ReadWriteOnce";
+    static constexpr std::string_view kReadWriteOncePod = "ReadWriteOncePod";
   };
 
-  // Known values of `allocatedResourceStatuses`; a newer server may send others.
   struct AllocatedResourceStatusesValues {
-    static constexpr ::std::string_view kControllerResizeInProgress = "ControllerResizeInProgress";
-    static constexpr ::std::string_view kControllerResizeInfeasible = "ControllerResizeInfeasible";
-    static constexpr ::std::string_view kNodeResizeInProgress = "NodeResizeInProgress";
-    static constexpr ::std::string_view kNodeResizeInfeasible = "NodeResizeInfeasible";
-    static constexpr ::std::string_view kNodeResizePending = "NodeResizePending";
+    static constexpr std::string_view kControllerResizeInProgress = "ControllerResizeInProgress";
+    static constexpr std::string_view kControllerResizeInfeasible = "ControllerResizeInfeasible";
+    static constexpr std::string_view kNodeResizeInProgress = "NodeResizeInProgress";
+    static constexpr std::string_view kNodeResizeInfeasible = "NodeResizeInfeasible";
+    static constexpr std::string_view kNodeResizePending = "NodeResizePending";
   };
 
-  // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
-    static constexpr ::std::string_view kBound = "Bound";
-    static constexpr ::std::string_view kLost = "Lost";
-    static constexpr ::std::string_view kPending = "Pending";
+    static constexpr std::string_view kBound = "Bound";
+    static constexpr std::string_view kLost = "Lost";
+    static constexpr std::string_view kPending = "Pending";
   };
 
-  // Optional. Known values: `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOnce`, `ReadWriteOncePod`.
-  ::kgen::List<::kgen::String> accessModes{};
-  // Optional. Known values: `ControllerResizeInProgress`, `ControllerResizeInfeasible`, `NodeResizeInProgress`,
-  // `NodeResizeInfeasible`, `NodeResizePending`.
-  ::kgen::Map<::kgen::String> allocatedResourceStatuses{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> capacity{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<PersistentVolumeClaimCondition> conditions{};
-  // Optional.
-  ::kgen::String currentVolumeAttributesClassName{};
-  // Optional.
-  ::kgen::Optional<ModifyVolumeStatus> modifyVolumeStatus = ::kgen::kAbsent;
-  // Optional. Known values: `Bound`, `Lost`, `Pending`.
-  ::kgen::String phase{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
+  kgen::Map<kgen::String> allocatedResourceStatuses{};  // one of AllocatedResourceStatusesValues
+  kgen::Map<kgen::Quantity> allocatedResources{};
+  kgen::Map<kgen::Quantity> capacity{};
+  // Elements are told apart by `type`.
+  kgen::List<PersistentVolumeClaimCondition> conditions{};
+  kgen::String currentVolumeAttributesClassName{};
+  kgen::Optional<ModifyVolumeStatus> modifyVolumeStatus = kgen::kAbsent;
+  kgen::String phase{};  // one of PhaseValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `persistentvolumeclaims` of v1, namespaced.
 struct PersistentVolumeClaim {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<PersistentVolumeClaimSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PersistentVolumeClaimStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<PersistentVolumeClaimSpec> spec = kgen::kAbsent;
+  kgen::Optional<PersistentVolumeClaimStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct PersistentVolumeClaimList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<PersistentVolumeClaim> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<PersistentVolumeClaim> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const PersistentVolumeClaim* begin() const noexcept;
   const PersistentVolumeClaim* end() const noexcept;
   PersistentVolumeClaim* begin() noexcept;
   PersistentVolumeClaim* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const PersistentVolumeClaim& operator[](::std::size_t i) const noexcept;
-  PersistentVolumeClaim& operator[](::std::size_t i);
+  const PersistentVolumeClaim& operator[](std::size_t i) const noexcept;
+  PersistentVolumeClaim& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource`.
 struct PersistentVolumeClaimVolumeSource {
-  // Required.
-  ::kgen::String claimName{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String claimName{};  // required
+  kgen::Optional<bool> readOnly{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct PersistentVolumeList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<PersistentVolume> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<PersistentVolume> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const PersistentVolume* begin() const noexcept;
   const PersistentVolume* end() const noexcept;
   PersistentVolume* begin() noexcept;
   PersistentVolume* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const PersistentVolume& operator[](::std::size_t i) const noexcept;
-  PersistentVolume& operator[](::std::size_t i);
+  const PersistentVolume& operator[](std::size_t i) const noexcept;
+  PersistentVolume& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodDNSConfigOption`.
 struct PodDNSConfigOption {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String value{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodDNSConfig`.
 struct PodDNSConfig {
-  // Optional.
-  ::kgen::List<::kgen::String> nameservers{};
-  // Optional.
-  ::kgen::List<PodDNSConfigOption> options{};
-  // Optional.
-  ::kgen::List<::kgen::String> searches{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<kgen::String> nameservers{};
+  kgen::List<PodDNSConfigOption> options{};
+  kgen::List<kgen::String> searches{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodOS`.
 struct PodOS {
-  // Required.
-  ::kgen::String name{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodReadinessGate`.
 struct PodReadinessGate {
-  // Required.
-  ::kgen::String conditionType{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String conditionType{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodResourceClaim`.
 struct PodResourceClaim {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String resourceClaimName{};
-  // Optional.
-  ::kgen::String resourceClaimTemplateName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String resourceClaimName{};
+  kgen::String resourceClaimTemplateName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodSchedulingGate`.
 struct PodSchedulingGate {
-  // Required.
-  ::kgen::String name{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodSchedulingGroup`.
 struct PodSchedulingGroup {
-  // Optional.
-  ::kgen::String podGroupName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String podGroupName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Sysctl`.
 struct Sysctl {
-  // Required.
-  ::kgen::String name{};
-  // Required.
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String value{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodSecurityContext`.
 struct PodSecurityContext {
-  // Known values of `fsGroupChangePolicy`; a newer server may send others.
   struct FsGroupChangePolicyValues {
-    static constexpr ::std::string_view kAlways = "Always";
-    static constexpr ::std::string_view kOnRootMismatch = "OnRootMismatch";
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kOnRootMismatch = "OnRootMismatch";
   };
 
-  // Known values of `supplementalGroupsPolicy`; a newer server may send others.
   struct SupplementalGroupsPolicyValues {
-    static constexpr ::std::string_view kMerge = "Merge";
-    static constexpr ::std::string_view kStrict = "Strict";
+    static constexpr std::string_view kMerge = "Merge";
+    static constexpr std::string_view kStrict = "Strict";
   };
 
-  // Optional.
-  ::kgen::Optional<AppArmorProfile> appArmorProfile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<::std::int64_t> fsGroup{};
-  // Optional. Known values: `Always`, `OnRootMismatch`.
-  ::kgen::String fsGroupChangePolicy{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> runAsGroup{};
-  // Optional.
-  ::kgen::Optional<bool> runAsNonRoot{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> runAsUser{};
-  // Optional.
-  ::kgen::String seLinuxChangePolicy{};
-  // Optional.
-  ::kgen::Optional<SELinuxOptions> seLinuxOptions = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SeccompProfile> seccompProfile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::std::int64_t> supplementalGroups{};
-  // Optional. Known values: `Merge`, `Strict`.
-  ::kgen::String supplementalGroupsPolicy{};
-  // Optional.
-  ::kgen::List<Sysctl> sysctls{};
-  // Optional.
-  ::kgen::Optional<WindowsSecurityContextOptions> windowsOptions = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<AppArmorProfile> appArmorProfile = kgen::kAbsent;
+  kgen::Optional<std::int64_t> fsGroup{};
+  kgen::String fsGroupChangePolicy{};  // one of FsGroupChangePolicyValues
+  kgen::Optional<std::int64_t> runAsGroup{};
+  kgen::Optional<bool> runAsNonRoot{};
+  kgen::Optional<std::int64_t> runAsUser{};
+  kgen::String seLinuxChangePolicy{};
+  kgen::Optional<SELinuxOptions> seLinuxOptions = kgen::kAbsent;
+  kgen::Optional<SeccompProfile> seccompProfile = kgen::kAbsent;
+  kgen::List<std::int64_t> supplementalGroups{};
+  kgen::String supplementalGroupsPolicy{};  // one of SupplementalGroupsPolicyValues
+  kgen::List<Sysctl> sysctls{};
+  kgen::Optional<WindowsSecurityContextOptions> windowsOptions = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Toleration`.
 struct Toleration {
-  // Known values of `effect`; a newer server may send others.
   struct EffectValues {
-    static constexpr ::std::string_view kNoExecute = "NoExecute";
-    static constexpr ::std::string_view kNoSchedule = "NoSchedule";
-    static constexpr ::std::string_view kPreferNoSchedule = "PreferNoSchedule";
+    static constexpr std::string_view kNoExecute = "NoExecute";
+    static constexpr std::string_view kNoSchedule = "NoSchedule";
+    static constexpr std::string_view kPreferNoSchedule = "PreferNoSchedule";
   };
 
-  // Known values of `operator`; a newer server may send others.
   struct OperatorValues {
-    static constexpr ::std::string_view kEqual = "Equal";
-    static constexpr ::std::string_view kExists = "Exists";
-    static constexpr ::std::string_view kGt = "Gt";
-    static constexpr ::std::string_view kLt = "Lt";
+    static constexpr std::string_view kEqual = "Equal";
+    static constexpr std::string_view kExists = "Exists";
+    static constexpr std::string_view kGt = "Gt";
+    static constexpr std::string_view kLt = "Lt";
   };
 
-  // Optional. Known values: `NoExecute`, `NoSchedule`, `PreferNoSchedule`.
-  ::kgen::String effect{};
-  // Optional.
-  ::kgen::String key{};
-  // Optional. Known values: `Equal`, `Exists`, `Gt`, `Lt`.
-  ::kgen::String operator_{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> tolerationSeconds{};
-  // Optional.
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String effect{};  // one of EffectValues
+  kgen::String key{};
+  kgen::String operator_{};  // `operator`, one of OperatorValues
+  kgen::Optional<std::int64_t> tolerationSeconds{};
+  kgen::String value{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.TopologySpreadConstraint`.
 struct TopologySpreadConstraint {
-  // Known values of `nodeAffinityPolicy`; a newer server may send others.
   struct NodeAffinityPolicyValues {
-    static constexpr ::std::string_view kHonor = "Honor";
-    static constexpr ::std::string_view kIgnore = "Ignore";
+    static constexpr std::string_view kHonor = "Honor";
+    static constexpr std::string_view kIgnore = "Ignore";
   };
 
-  // Known values of `nodeTaintsPolicy`; a newer server may send others.
   struct NodeTaintsPolicyValues {
-    static constexpr ::std::string_view kHonor = "Honor";
-    static constexpr ::std::string_view kIgnore = "Ignore";
+    static constexpr std::string_view kHonor = "Honor";
+    static constexpr std::string_view kIgnore = "Ignore";
   };
 
-  // Known values of `whenUnsatisfiable`; a newer server may send others.
   struct WhenUnsatisfiableValues {
-    static constexpr ::std::string_view kDoNotSchedule = "DoNotSchedule";
-    static constexpr ::std::string_view kScheduleAnyway = "ScheduleAnyway";
+    static constexpr std::string_view kDoNotSchedule = "DoNotSchedule";
+    static constexpr std::string_view kScheduleAnyway = "ScheduleAnyway";
   };
 
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::LabelSelector> labelSelector = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::List<::kgen::String> matchLabelKeys{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> maxSkew{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minDomains{};
-  // Optional. Known values: `Honor`, `Ignore`.
-  ::kgen::String nodeAffinityPolicy{};
-  // Optional. Known values: `Honor`, `Ignore`.
-  ::kgen::String nodeTaintsPolicy{};
-  // Required.
-  ::kgen::String topologyKey{};
-  // Required. Known values: `DoNotSchedule`, `ScheduleAnyway`.
-  ::kgen::String whenUnsatisfiable{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
+  kgen::List<kgen::String> matchLabelKeys{};
+  kgen::Optional<std::int32_t> maxSkew{};  // required
+  kgen::Optional<std::int32_t> minDomains{};
+  kgen::String nodeAffinityPolicy{};  // one of NodeAffinityPolicyValues
+  kgen::String nodeTaintsPolicy{};  // one of NodeTaintsPolicyValues
+  kgen::String topologyKey{};  // required
+  kgen::String whenUnsatisfiable{};  // required, one of WhenUnsatisfiableValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodCertificateProjection`.
 struct PodCertificateProjection {
-  // Optional.
-  ::kgen::String certificateChainPath{};
-  // Optional.
-  ::kgen::String credentialBundlePath{};
-  // Optional.
-  ::kgen::String keyPath{};
-  // Required.
-  ::kgen::String keyType{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> maxExpirationSeconds{};
-  // Required.
-  ::kgen::String signerName{};
-  // Optional.
-  ::kgen::Map<::kgen::String> userAnnotations{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String certificateChainPath{};
+  kgen::String credentialBundlePath{};
+  kgen::String keyPath{};
+  kgen::String keyType{};  // required
+  kgen::Optional<std::int32_t> maxExpirationSeconds{};
+  kgen::String signerName{};  // required
+  kgen::Map<kgen::String> userAnnotations{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecretProjection`.
 struct SecretProjection {
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::List<KeyToPath> items{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::List<KeyToPath> items{};
+  kgen::Optional<bool> optional{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
 struct ServiceAccountTokenProjection {
-  // Optional.
-  ::kgen::String audience{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> expirationSeconds{};
-  // Required.
-  ::kgen::String path{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String audience{};
+  kgen::Optional<std::int64_t> expirationSeconds{};
+  kgen::String path{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.VolumeProjection`.
 struct VolumeProjection {
-  // Optional.
-  ::kgen::Optional<ClusterTrustBundleProjection> clusterTrustBundle = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ConfigMapProjection> configMap = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DownwardAPIProjection> downwardAPI = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodCertificateProjection> podCertificate = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretProjection> secret = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ServiceAccountTokenProjection> serviceAccountToken = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ClusterTrustBundleProjection> clusterTrustBundle = kgen::kAbsent;
+  kgen::Optional<ConfigMapProjection> configMap = kgen::kAbsent;
+  kgen::Optional<DownwardAPIProjection> downwardAPI = kgen::kAbsent;
+  kgen::Optional<PodCertificateProjection> podCertificate = kgen::kAbsent;
+  kgen::Optional<SecretProjection> secret = kgen::kAbsent;
+  kgen::Optional<ServiceAccountTokenProjection> serviceAccountToken = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ProjectedVolumeSource`.
 struct ProjectedVolumeSource {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> defaultMode{};
-  // Optional.
-  ::kgen::List<VolumeProjection> sources{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> defaultMode{};
+  kgen::List<VolumeProjection> sources{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.RBDVolumeSource`.
 struct RBDVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String image{};
-  // Optional. Default: `"/etc/ceph/keyring"`.
-  ::kgen::String keyring{};
-  // Required.
-  ::kgen::List<::kgen::String> monitors{};
-  // Optional. Default: `"rbd"`.
-  ::kgen::String pool{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Optional. Default: `"admin"`.
-  ::kgen::String user{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::String image{};  // required
+  // Default: `"/etc/ceph/keyring"`.
+  kgen::String keyring{};
+  kgen::List<kgen::String> monitors{};  // required
+  // Default: `"rbd"`.
+  kgen::String pool{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  // Default: `"admin"`.
+  kgen::String user{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ScaleIOVolumeSource`.
 struct ScaleIOVolumeSource {
-  // Optional. Default: `"xfs"`.
-  ::kgen::String fsType{};
-  // Required.
-  ::kgen::String gateway{};
-  // Optional.
-  ::kgen::String protectionDomain{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Required.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> sslEnabled{};
-  // Optional. Default: `"ThinProvisioned"`.
-  ::kgen::String storageMode{};
-  // Optional.
-  ::kgen::String storagePool{};
-  // Required.
-  ::kgen::String system{};
-  // Optional.
-  ::kgen::String volumeName{};
-  ::kgen::UnknownFields unknown_fields{};
+  // Default: `"xfs"`.
+  kgen::String fsType{};
+  kgen::String gateway{};  // required
+  kgen::String protectionDomain{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;  // required
+  kgen::Optional<bool> sslEnabled{};
+  // Default: `"ThinProvisioned"`.
+  kgen::String storageMode{};
+  kgen::String storagePool{};
+  kgen::String system{};  // required
+  kgen::String volumeName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SecretVolumeSource`.
 struct SecretVolumeSource {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> defaultMode{};
-  // Optional.
-  ::kgen::List<KeyToPath> items{};
-  // Optional.
-  ::kgen::Optional<bool> optional{};
-  // Optional.
-  ::kgen::String secretName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> defaultMode{};
+  kgen::List<KeyToPath> items{};
+  kgen::Optional<bool> optional{};
+  kgen::String secretName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.StorageOSVolumeSource`.
 struct StorageOSVolumeSource {
-  // Optional.
-  ::kgen::String fsType{};
-  // Optional.
-  ::kgen::Optional<bool> readOnly{};
-  // Optional.
-  ::kgen::Optional<LocalObjectReference> secretRef = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String volumeName{};
-  // Optional.
-  ::kgen::String volumeNamespace{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String fsType{};
+  kgen::Optional<bool> readOnly{};
+  kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
+  kgen::String volumeName{};
+  kgen::String volumeNamespace{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.Volume`.
 struct Volume {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<AzureDiskVolumeSource> azureDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<AzureFileVolumeSource> azureFile = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CephFSVolumeSource> cephfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CinderVolumeSource> cinder = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ConfigMapVolumeSource> configMap = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<CSIVolumeSource> csi = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<DownwardAPIVolumeSource> downwardAPI = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<EmptyDirVolumeSource> emptyDir = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<EphemeralVolumeSource> ephemeral = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FCVolumeSource> fc = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FlexVolumeSource> flexVolume = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<FlockerVolumeSource> flocker = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<GitRepoVolumeSource> gitRepo = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<GlusterfsVolumeSource> glusterfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<HostPathVolumeSource> hostPath = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ImageVolumeSource> image = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ISCSIVolumeSource> iscsi = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<NFSVolumeSource> nfs = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PersistentVolumeClaimVolumeSource> persistentVolumeClaim = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PortworxVolumeSource> portworxVolume = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ProjectedVolumeSource> projected = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<QuobyteVolumeSource> quobyte = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<RBDVolumeSource> rbd = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ScaleIOVolumeSource> scaleIO = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<SecretVolumeSource> secret = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<StorageOSVolumeSource> storageos = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = kgen::kAbsent;
+  kgen::Optional<AzureDiskVolumeSource> azureDisk = kgen::kAbsent;
+  kgen::Optional<AzureFileVolumeSource> azureFile = kgen::kAbsent;
+  kgen::Optional<CephFSVolumeSource> cephfs = kgen::kAbsent;
+  kgen::Optional<CinderVolumeSource> cinder = kgen::kAbsent;
+  kgen::Optional<ConfigMapVolumeSource> configMap = kgen::kAbsent;
+  kgen::Optional<CSIVolumeSource> csi = kgen::kAbsent;
+  kgen::Optional<DownwardAPIVolumeSource> downwardAPI = kgen::kAbsent;
+  kgen::Optional<EmptyDirVolumeSource> emptyDir = kgen::kAbsent;
+  kgen::Optional<EphemeralVolumeSource> ephemeral = kgen::kAbsent;
+  kgen::Optional<FCVolumeSource> fc = kgen::kAbsent;
+  kgen::Optional<FlexVolumeSource> flexVolume = kgen::kAbsent;
+  kgen::Optional<FlockerVolumeSource> flocker = kgen::kAbsent;
+  kgen::Optional<GCEPersistentDiskVolumeSource> gcePersistentDisk = kgen::kAbsent;
+  kgen::Optional<GitRepoVolumeSource> gitRepo = kgen::kAbsent;
+  kgen::Optional<GlusterfsVolumeSource> glusterfs = kgen::kAbsent;
+  kgen::Optional<HostPathVolumeSource> hostPath = kgen::kAbsent;
+  kgen::Optional<ImageVolumeSource> image = kgen::kAbsent;
+  kgen::Optional<ISCSIVolumeSource> iscsi = kgen::kAbsent;
+  kgen::Optional<NFSVolumeSource> nfs = kgen::kAbsent;
+  kgen::Optional<PersistentVolumeClaimVolumeSource> persistentVolumeClaim = kgen::kAbsent;
+  kgen::Optional<PhotonPersistentDiskVolumeSource> photonPersistentDisk = kgen::kAbsent;
+  kgen::Optional<PortworxVolumeSource> portworxVolume = kgen::kAbsent;
+  kgen::Optional<ProjectedVolumeSource> projected = kgen::kAbsent;
+  kgen::Optional<QuobyteVolumeSource> quobyte = kgen::kAbsent;
+  kgen::Optional<RBDVolumeSource> rbd = kgen::kAbsent;
+  kgen::Optional<ScaleIOVolumeSource> scaleIO = kgen::kAbsent;
+  kgen::Optional<SecretVolumeSource> secret = kgen::kAbsent;
+  kgen::Optional<StorageOSVolumeSource> storageos = kgen::kAbsent;
+  kgen::Optional<VsphereVirtualDiskVolumeSource> vsphereVolume = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodSpec`.
 struct PodSpec {
-  // Known values of `dnsPolicy`; a newer server may send others.
   struct DnsPolicyValues {
-    static constexpr ::std::string_view kClusterFirst = "ClusterFirst";
-    static constexpr ::std::string_view kClusterFirstWithHostNet = "ClusterFirstWithHostNet";
-    static constexpr ::std::string_view kDefault = "Default";
-    static constexpr ::std::string_view kNone = "None";
+    static constexpr std::string_view kClusterFirst = "ClusterFirst";
+    static constexpr std::string_view kClusterFirstWithHostNet = "ClusterFirstWithHostNet";
+    static constexpr std::string_view kDefault = "Default";
+    static constexpr std::string_view kNone = "None";
   };
 
-  // Known values of `preemptionPolicy`; a newer server may send others.
   struct PreemptionPolicyValues {
-    static constexpr ::std::string_view kNever = "Never";
-    static constexpr ::std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
+    static constexpr std::string_view kNever = "Never";
+    static constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
   };
 
-  // Known values of `restartPolicy`; a newer server may send others.
   struct RestartPolicyValues {
-    static constexpr ::std::string_view kAlways = "Always";
-    static constexpr ::std::string_view kNever = "Never";
-    static constexpr ::std::string_view kOnFailure = "OnFailure";
+    static constexpr std::string_view kAlways = "Always";
+    static constexpr std::string_view kNever = "Never";
+    static constexpr std::string_view kOnFailure = "OnFailure";
   };
 
-  // Optional.
-  ::kgen::Optional<::std::int64_t> activeDeadlineSeconds{};
-  // Optional.
-  ::kgen::Optional<Affinity> affinity = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<bool> automountServiceAccountToken{};
-  // Required. Elements are told apart by `name`.
-  ::kgen::List<Container> containers{};
-  // Optional.
-  ::kgen::Optional<PodDNSConfig> dnsConfig = ::kgen::kAbsent;
-  // Optional. Known values: `ClusterFirst`, `ClusterFirstWithHostNet`, `Default`, `None`.
-  ::kgen::String dnsPolicy{};
-  // Optional.
-  ::kgen::Optional<bool> enableServiceLinks{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<EphemeralContainer> ephemeralContainers{};
-  // Optional. Elements are told apart by `ip`.
-  ::kgen::List<HostAlias> hostAliases{};
-  // Optional.
-  ::kgen::Optional<bool> hostIPC{};
-  // Optional.
-  ::kgen::Optional<bool> hostNetwork{};
-  // Optional.
-  ::kgen::Optional<bool> hostPID{};
-  // Optional.
-  ::kgen::Optional<bool> hostUsers{};
-  // Optional.
-  ::kgen::String hostname{};
-  // Optional.
-  ::kgen::String hostnameOverride{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<LocalObjectReference> imagePullSecrets{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<Container> initContainers{};
-  // Optional.
-  ::kgen::String nodeName{};
-  // Optional.
-  ::kgen::Map<::kgen::String> nodeSelector{};
-  // Optional.
-  ::kgen::Optional<PodOS> os = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> overhead{};
-  // Optional. Known values: `Never`, `PreemptLowerPriority`.
-  ::kgen::String preemptionPolicy{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> priority{};
-  // Optional.
-  ::kgen::String priorityClassName{};
-  // Optional.
-  ::kgen::List<PodReadinessGate> readinessGates{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<PodResourceClaim> resourceClaims{};
-  // Optional.
-  ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // Optional. Known values: `Always`, `Never`, `OnFailure`.
-  ::kgen::String restartPolicy{};
-  // Optional.
-  ::kgen::String runtimeClassName{};
-  // Optional.
-  ::kgen::String schedulerName{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<PodSchedulingGate> schedulingGates{};
-  // Optional.
-  ::kgen::Optional<PodSchedulingGroup> schedulingGroup = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodSecurityContext> securityContext = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String serviceAccount{};
-  // Optional.
-  ::kgen::String serviceAccountName{};
-  // Optional.
-  ::kgen::Optional<bool> setHostnameAsFQDN{};
-  // Optional.
-  ::kgen::Optional<bool> shareProcessNamespace{};
-  // Optional.
-  ::kgen::String subdomain{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> terminationGracePeriodSeconds{};
-  // Optional.
-  ::kgen::List<Toleration> tolerations{};
-  // Optional. Elements are told apart by `topologyKey`, `whenUnsatisfiable`.
-  ::kgen::List<TopologySpreadConstraint> topologySpreadConstraints{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<Volume> volumes{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int64_t> activeDeadlineSeconds{};
+  kgen::Optional<Affinity> affinity = kgen::kAbsent;
+  kgen::Optional<bool> automountServiceAccountToken{};
+  // Elements are told apart by `name`.
+  kgen::List<Container> containers{};  // required
+  kgen::Optional<PodDNSConfig> dnsConfig = kgen::kAbsent;
+  kgen::String dnsPolicy{};  // one of DnsPolicyValues
+  kgen::Optional<bool> enableServiceLinks{};
+  // Elements are told apart by `name`.
+  kgen::List<EphemeralContainer> ephemeralContainers{};
+  // Elements are told apart by `ip`.
+  kgen::List<HostAlias> hostAliases{};
+  kgen::Optional<bool> hostIPC{};
+  kgen::Optional<bool> hostNetwork{};
+  kgen::Optional<bool> hostPID{};
+  kgen::Optional<bool> hostUsers{};
+  kgen::String hostname{};
+  kgen::String hostnameOverride{};
+  // Elements are told apart by `name`.
+  kgen::List<LocalObjectReference> imagePullSecrets{};
+  // Elements are told apart by `name`.
+  kgen::List<Container> initContainers{};
+  kgen::String nodeName{};
+  kgen::Map<kgen::String> nodeSelector{};
+  kgen::Optional<PodOS> os = kgen::kAbsent;
+  kgen::Map<kgen::Quantity> overhead{};
+  kgen::String preemptionPolicy{};  // one of PreemptionPolicyValues
+  kgen::Optional<std::int32_t> priority{};
+  kgen::String priorityClassName{};
+  kgen::List<PodReadinessGate> readinessGates{};
+  // Elements are told apart by `name`.
+  kgen::List<PodResourceClaim> resourceClaims{};
+  kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
+  kgen::String restartPolicy{};  // one of RestartPolicyValues
+  kgen::String runtimeClassName{};
+  kgen::String schedulerName{};
+  // Elements are told apart by `name`.
+  kgen::List<PodSchedulingGate> schedulingGates{};
+  kgen::Optional<PodSchedulingGroup> schedulingGroup = kgen::kAbsent;
+  kgen::Optional<PodSecurityContext> securityContext = kgen::kAbsent;
+  kgen::String serviceAccount{};
+  kgen::String serviceAccountName{};
+  kgen::Optional<bool> setHostnameAsFQDN{};
+  kgen::Optional<bool> shareProcessNamespace{};
+  kgen::String subdomain{};
+  kgen::Optional<std::int64_t> terminationGracePeriodSeconds{};
+  kgen::List<Toleration> tolerations{};
+  // Elements are told apart by `topologyKey`, `whenUnsatisfiable`.
+  kgen::List<TopologySpreadConstraint> topologySpreadConstraints{};
+  // Elements are told apart by `name`.
+  kgen::List<Volume> volumes{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodCondition`.
 struct PodCondition {
-  // Optional.
-  ::kgen::Time lastProbeTime{};
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastProbeTime{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
 struct PodExtendedResourceClaimStatus {
-  // Required.
-  ::kgen::List<ContainerExtendedResourceRequest> requestMappings{};
-  // Required.
-  ::kgen::String resourceClaimName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<ContainerExtendedResourceRequest> requestMappings{};  // required
+  kgen::String resourceClaimName{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodIP`.
 struct PodIP {
-  // Required.
-  ::kgen::String ip{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String ip{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodResourceClaimStatus`.
 struct PodResourceClaimStatus {
-  // Required.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String resourceClaimName{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};  // required
+  kgen::String resourceClaimName{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodStatus`.
 struct PodStatus {
-  // Known values of `phase`; a newer server may send others.
   struct PhaseValues {
-    static constexpr ::std::string_view kFailed = "Failed";
-    static constexpr ::std::string_view kPending = "Pending";
-    static constexpr ::std::string_view kRunning = "Running";
-    static constexpr ::std::string_view kSucceeded = "Succeeded";
-    static constexpr ::std::string_view kUnknown = "Unknown";
+    static constexpr std::string_view kFailed = "Failed";
+    static constexpr std::string_view kPending = "Pending";
+    static constexpr std::string_view kRunning = "Running";
+    static constexpr std::string_view kSucceeded = "Succeeded";
+    static constexpr std::string_view kUnknown = "Unknown";
   };
 
-  // Known values of `qosClass`; a newer server may send others.
   struct QosClassValues {
-    static constexpr ::std::string_view kBestEffort = "BestEffort";
-    static constexpr ::std::string_view kBurstable = "Burstable";
-    static constexpr ::std::string_view kGuaranteed = "Guaranteed";
+    static constexpr std::string_view kBestEffort = "BestEffort";
+    static constexpr std::string_view kBurstable = "Burstable";
+    static constexpr std::string_view kGuaranteed = "Guaranteed";
   };
 
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> allocatedResources{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<PodCondition> conditions{};
-  // Optional.
-  ::kgen::List<ContainerStatus> containerStatuses{};
-  // Optional.
-  ::kgen::List<ContainerStatus> ephemeralContainerStatuses{};
-  // Optional.
-  ::kgen::Optional<PodExtendedResourceClaimStatus> extendedResourceClaimStatus = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String hostIP{};
-  // Optional. Merged by `ip`.
-  ::kgen::List<HostIP> hostIPs{};
-  // Optional.
-  ::kgen::List<ContainerStatus> initContainerStatuses{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses{};
-  // Optional.
-  ::kgen::String nominatedNodeName{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional. Known values: `Failed`, `Pending`, `Running`, `Succeeded`, `Unknown`.
-  ::kgen::String phase{};
-  // Optional.
-  ::kgen::String podIP{};
-  // Optional. Elements are told apart by `ip`.
-  ::kgen::List<PodIP> podIPs{};
-  // Optional. Known values: `BestEffort`, `Burstable`, `Guaranteed`.
-  ::kgen::String qosClass{};
-  // Optional.
-  ::kgen::String reason{};
-  // Optional.
-  ::kgen::String resize{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<PodResourceClaimStatus> resourceClaimStatuses{};
-  // Optional.
-  ::kgen::Optional<ResourceRequirements> resources = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Time startTime{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Map<kgen::Quantity> allocatedResources{};
+  // Elements are told apart by `type`.
+  kgen::List<PodCondition> conditions{};
+  kgen::List<ContainerStatus> containerStatuses{};
+  kgen::List<ContainerStatus> ephemeralContainerStatuses{};
+  kgen::Optional<PodExtendedResourceClaimStatus> extendedResourceClaimStatus = kgen::kAbsent;
+  kgen::String hostIP{};
+  // Merged by `ip`.
+  kgen::List<HostIP> hostIPs{};
+  kgen::List<ContainerStatus> initContainerStatuses{};
+  kgen::String message{};
+  kgen::List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses{};
+  kgen::String nominatedNodeName{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::String phase{};  // one of PhaseValues
+  kgen::String podIP{};
+  // Elements are told apart by `ip`.
+  kgen::List<PodIP> podIPs{};
+  kgen::String qosClass{};  // one of QosClassValues
+  kgen::String reason{};
+  kgen::String resize{};
+  // Elements are told apart by `name`.
+  kgen::List<PodResourceClaimStatus> resourceClaimStatuses{};
+  kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
+  kgen::Time startTime{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `pods` of v1, namespaced.
 struct Pod {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<PodSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<PodSpec> spec = kgen::kAbsent;
+  kgen::Optional<PodStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct PodList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Pod> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Pod> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Pod* begin() const noexcept;
   const Pod* end() const noexcept;
   Pod* begin() noexcept;
   Pod* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Pod& operator[](::std::size_t i) const noexcept;
-  Pod& operator[](::std::size_t i);
+  const Pod& operator[](std::size_t i) const noexcept;
+  Pod& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.PodTemplateSpec`.
 struct PodTemplateSpec {
-  // Optional.
-  ::kgen::Optional<::kgen::meta::v1::ObjectMeta> metadata = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<PodSpec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
+  kgen::Optional<PodSpec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `podtemplates` of v1, namespaced.
 struct PodTemplate {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<PodTemplateSpec> template_ = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<PodTemplateSpec> template_ = kgen::kAbsent;  // `template`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct PodTemplateList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<PodTemplate> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<PodTemplate> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const PodTemplate* begin() const noexcept;
   const PodTemplate* end() const noexcept;
   PodTemplate* begin() noexcept;
   PodTemplate* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const PodTemplate& operator[](::std::size_t i) const noexcept;
-  PodTemplate& operator[](::std::size_t i);
+  const PodTemplate& operator[](std::size_t i) const noexcept;
+  PodTemplate& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ReplicationControllerSpec`.
 struct ReplicationControllerSpec {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> minReadySeconds{};
-  // Optional. Default: `1`.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  // Optional.
-  ::kgen::Map<::kgen::String> selector{};
-  // Optional.
-  ::kgen::Optional<PodTemplateSpec> template_ = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> minReadySeconds{};
+  // Default: `1`.
+  kgen::Optional<std::int32_t> replicas{};
+  kgen::Map<kgen::String> selector{};
+  kgen::Optional<PodTemplateSpec> template_ = kgen::kAbsent;  // `template`
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ReplicationControllerCondition`.
 struct ReplicationControllerCondition {
-  // Optional.
-  ::kgen::Time lastTransitionTime{};
-  // Optional.
-  ::kgen::String message{};
-  // Optional.
-  ::kgen::String reason{};
-  // Required.
-  ::kgen::String status{};
-  // Required.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Time lastTransitionTime{};
+  kgen::String message{};
+  kgen::String reason{};
+  kgen::String status{};  // required
+  kgen::String type{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ReplicationControllerStatus`.
 struct ReplicationControllerStatus {
-  // Optional.
-  ::kgen::Optional<::std::int32_t> availableReplicas{};
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<ReplicationControllerCondition> conditions{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> fullyLabeledReplicas{};
-  // Optional.
-  ::kgen::Optional<::std::int64_t> observedGeneration{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> readyReplicas{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> replicas{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<std::int32_t> availableReplicas{};
+  // Elements are told apart by `type`.
+  kgen::List<ReplicationControllerCondition> conditions{};
+  kgen::Optional<std::int32_t> fullyLabeledReplicas{};
+  kgen::Optional<std::int64_t> observedGeneration{};
+  kgen::Optional<std::int32_t> readyReplicas{};
+  kgen::Optional<std::int32_t> replicas{};  // required
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `replicationcontrollers` of v1, namespaced.
 struct ReplicationController {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<ReplicationControllerSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ReplicationControllerStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<ReplicationControllerSpec> spec = kgen::kAbsent;
+  kgen::Optional<ReplicationControllerStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ReplicationControllerList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ReplicationController> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ReplicationController> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ReplicationController* begin() const noexcept;
   const ReplicationController* end() const noexcept;
   ReplicationController* begin() noexcept;
   ReplicationController* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ReplicationController& operator[](::std::size_t i) const noexcept;
-  ReplicationController& operator[](::std::size_t i);
+  const ReplicationController& operator[](std::size_t i) const noexcept;
+  ReplicationController& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
 struct ScopedResourceSelectorRequirement {
-  // Known values of `operator`; a newer server may send others.
   struct OperatorValues {
-    static constexpr ::std::string_view kDoesNotExist = "DoesNotExist";
-    static constexpr ::std::string_view kExists = "Exists";
-    static constexpr ::std::string_view kIn = "In";
-    static constexpr ::std::string_view kNotIn = "NotIn";
+    static constexpr std::string_view kDoesNotExist = "DoesNotExist";
+    static constexpr std::string_view kExists = "Exists";
+    static constexpr std::string_view kIn = "In";
+    static constexpr std::string_view kNotIn = "NotIn";
   };
 
-  // Known values of `scopeName`; a newer server may send others.
   struct ScopeNameValues {
-    static constexpr ::std::string_view kBestEffort = "BestEffort";
-    static constexpr ::std::string_view kCrossNamespacePodAffinity = "CrossNamespacePodAffinity";
-    static constexpr ::std::string_view kNotBestEffort = "NotBestEffort";
-    static constexpr ::std::string_view kNotTerminating = "NotTerminating";
-    static constexpr ::std::string_view kPriorityClass = "PriorityClass";
-    static constexpr ::std::string_view kTerminating = "Terminating";
-    static constexpr ::std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
+    static constexpr std::string_view kBestEffort = "BestEffort";
+    static constexpr std::string_view kCrossNamespacePodAffinity = "CrossNamespacePodAffinity";
+    static constexpr std::string_view kNotBestEffort = "NotBestEffort";
+    static constexpr std::string_view kNotTerminating = "NotTerminating";
+    static constexpr std::string_view kPriorityClass = "PriorityClass";
+    static constexpr std::string_view kTerminating = "Terminating";
+    static constexpr std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
   };
 
-  // Required. Known values: `DoesNotExist`, `Exists`, `In`, `NotIn`.
-  ::kgen::String operator_{};
-  // Required. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`, `NotTerminating`,
-  // `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
-  ::kgen::String scopeName{};
-  // Optional.
-  ::kgen::List<::kgen::String> values{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String operator_{};  // `operator`, required, one of OperatorValues
+  kgen::String scopeName{};  // required, one of ScopeNameValues
+  kgen::List<kgen::String> values{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ScopeSelector`.
 struct ScopeSelector {
-  // Optional.
-  ::kgen::List<ScopedResourceSelectorRequirement> matchExpressions{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::List<ScopedResourceSelectorRequirement> matchExpressions{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceQuotaSpec`.
 struct ResourceQuotaSpec {
-  // Known values of `scopes`; a newer server may send others.
   struct ScopesValues {
-    static constexpr ::std::string_view kBestEffort = "BestEffort";
-    static constexpr ::std::string_view kCrossNamespacePodAffinity = "CrossNamespacePodAffinity";
-    static constexpr ::std::string_view kNotBestEffort = "NotBestEffort";
-    static constexpr ::std::string_view kNotTerminating = "NotTerminating";
-    static constexpr ::std::string_view kPriorityClass = "PriorityClass";
-    static constexpr ::std::string_view kTerminating = "Terminating";
-    static constexpr ::std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
+    static constexpr std::string_view kBestEffort = "BestEffort";
+    static constexpr std::string_view kCrossNamespacePodAffinity = "CrossNamespacePodAffinity";
+    static constexpr std::string_view kNotBestEffort = "NotBestEffort";
+    static constexpr std::string_view kNotTerminating = "NotTerminating";
+    static constexpr std::string_view kPriorityClass = "PriorityClass";
+    static constexpr std::string_view kTerminating = "Terminating";
+    static constexpr std::string_view kVolumeAttributesClass = "VolumeAttributesClass";
   };
 
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> hard{};
-  // Optional.
-  ::kgen::Optional<ScopeSelector> scopeSelector = ::kgen::kAbsent;
-  // Optional. Known values: `BestEffort`, `CrossNamespacePodAffinity`, `NotBestEffort`, `NotTerminating`,
-  // `PriorityClass`, `Terminating`, `VolumeAttributesClass`.
-  ::kgen::List<::kgen::String> scopes{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Map<kgen::Quantity> hard{};
+  kgen::Optional<ScopeSelector> scopeSelector = kgen::kAbsent;
+  kgen::List<kgen::String> scopes{};  // one of ScopesValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ResourceQuotaStatus`.
 struct ResourceQuotaStatus {
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> hard{};
-  // Optional.
-  ::kgen::Map<::kgen::Quantity> used{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Map<kgen::Quantity> hard{};
+  kgen::Map<kgen::Quantity> used{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `resourcequotas` of v1, namespaced.
 struct ResourceQuota {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<ResourceQuotaSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ResourceQuotaStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<ResourceQuotaSpec> spec = kgen::kAbsent;
+  kgen::Optional<ResourceQuotaStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ResourceQuotaList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ResourceQuota> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ResourceQuota> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ResourceQuota* begin() const noexcept;
   const ResourceQuota* end() const noexcept;
   ResourceQuota* begin() noexcept;
   ResourceQuota* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ResourceQuota& operator[](::std::size_t i) const noexcept;
-  ResourceQuota& operator[](::std::size_t i);
+  const ResourceQuota& operator[](std::size_t i) const noexcept;
+  ResourceQuota& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `secrets` of v1, namespaced.
 struct Secret {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Map<::kgen::Bytes> data{};
-  // Optional.
-  ::kgen::Optional<bool> immutable{};
-  // Optional.
-  ::kgen::Map<::kgen::String> stringData{};
-  // Optional.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Map<kgen::Bytes> data{};
+  kgen::Optional<bool> immutable{};
+  kgen::Map<kgen::String> stringData{};
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct SecretList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Secret> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Secret> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Secret* begin() const noexcept;
   const Secret* end() const noexcept;
   Secret* begin() noexcept;
   Secret* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Secret& operator[](::std::size_t i) const noexcept;
-  Secret& operator[](::std::size_t i);
+  const Secret& operator[](std::size_t i) const noexcept;
+  Secret& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ServicePort`.
 struct ServicePort {
-  // Known values of `protocol`; a newer server may send others.
   struct ProtocolValues {
-    static constexpr ::std::string_view kSCTP = "SCTP";
-    static constexpr ::std::string_view kTCP = "TCP";
-    static constexpr ::std::string_view kUDP = "UDP";
+    static constexpr std::string_view kSCTP = "SCTP";
+    static constexpr std::string_view kTCP = "TCP";
+    static constexpr std::string_view kUDP = "UDP";
   };
 
-  // Optional.
-  ::kgen::String name{};
-  // Optional.
-  ::kgen::String appProtocol{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> nodePort{};
-  // Required.
-  ::kgen::Optional<::std::int32_t> port{};
-  // Optional. Known values: `SCTP`, `TCP`, `UDP`. Default: `"TCP"`.
-  ::kgen::String protocol{};
-  // Optional.
-  ::kgen::IntOrString targetPort{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::String name{};
+  kgen::String appProtocol{};
+  kgen::Optional<std::int32_t> nodePort{};
+  kgen::Optional<std::int32_t> port{};  // required
+  // Default: `"TCP"`.
+  kgen::String protocol{};  // one of ProtocolValues
+  kgen::IntOrString targetPort{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.SessionAffinityConfig`.
 struct SessionAffinityConfig {
-  // Optional.
-  ::kgen::Optional<ClientIPConfig> clientIP = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<ClientIPConfig> clientIP = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ServiceSpec`.
 struct ServiceSpec {
-  // Known values of `externalTrafficPolicy`; a newer server may send others.
   struct ExternalTrafficPolicyValues {
-    static constexpr ::std::string_view kCluster = "Cluster";
-    static constexpr ::std::string_view kLocal = "Local";
+    static constexpr std::string_view kCluster = "Cluster";
+    static constexpr std::string_view kLocal = "Local";
   };
 
-  // Known values of `internalTrafficPolicy`; a newer server may send others.
   struct InternalTrafficPolicyValues {
-    static constexpr ::std::string_view kCluster = "Cluster";
-    static constexpr ::std::string_view kLocal = "Local";
+    static constexpr std::string_view kCluster = "Cluster";
+    static constexpr std::string_view kLocal = "Local";
   };
 
-  // Known values of `ipFamilies`; a newer server may send others.
   struct IpFamiliesValues {
-    static constexpr ::std::string_view kEmpty = "";
-    static constexpr ::std::string_view kIPv4 = "IPv4";
-    static constexpr ::std::string_view kIPv6 = "IPv6";
+    static constexpr std::string_view kEmpty = "";
+    static constexpr std::string_view kIPv4 = "IPv4";
+    static constexpr std::string_view kIPv6 = "IPv6";
   };
 
-  // Known values of `ipFamilyPolicy`; a newer server may send others.
   struct IpFamilyPolicyValues {
-    static constexpr ::std::string_view kPreferDualStack = "PreferDualStack";
-    static constexpr ::std::string_view kRequireDualStack = "RequireDualStack";
-    static constexpr ::std::string_view kSingleStack = "SingleStack";
+    static constexpr std::string_view kPreferDualStack = "PreferDualStack";
+    static constexpr std::string_view kRequireDualStack = "RequireDualStack";
+    static constexpr std::string_view kSingleStack = "SingleStack";
   };
 
-  // Known values of `sessionAffinity`; a newer server may send others.
   struct SessionAffinityValues {
-    static constexpr ::std::string_view kClientIP = "ClientIP";
-    static constexpr ::std::string_view kNone = "None";
+    static constexpr std::string_view kClientIP = "ClientIP";
+    static constexpr std::string_view kNone = "None";
   };
 
-  // Known values of `type`; a newer server may send others.
   struct TypeValues {
-    static constexpr ::std::string_view kClusterIP = "ClusterIP";
-    static constexpr ::std::string_view kExternalName = "ExternalName";
-    static constexpr ::std::string_view kLoadBalancer = "LoadBalancer";
-    static constexpr ::std::string_view kNodePort = "NodePort";
+    static constexpr std::string_view kClusterIP = "ClusterIP";
+    static constexpr std::string_view kExternalName = "ExternalName";
+    static constexpr std::string_view kLoadBalancer = "LoadBalancer";
+    static constexpr std::string_view kNodePort = "NodePort";
   };
 
-  // Optional.
-  ::kgen::Optional<bool> allocateLoadBalancerNodePorts{};
-  // Optional.
-  ::kgen::String clusterIP{};
-  // Optional.
-  ::kgen::List<::kgen::String> clusterIPs{};
-  // Optional.
-  ::kgen::List<::kgen::String> externalIPs{};
-  // Optional.
-  ::kgen::String externalName{};
-  // Optional. Known values: `Cluster`, `Local`.
-  ::kgen::String externalTrafficPolicy{};
-  // Optional.
-  ::kgen::Optional<::std::int32_t> healthCheckNodePort{};
-  // Optional. Known values: `Cluster`, `Local`.
-  ::kgen::String internalTrafficPolicy{};
-  // Optional. Known values: `""`, `IPv4`, `IPv6`.
-  ::kgen::List<::kgen::String> ipFamilies{};
-  // Optional. Known values: `PreferDualStack`, `RequireDualStack`, `SingleStack`.
-  ::kgen::String ipFamilyPolicy{};
-  // Optional.
-  ::kgen::String loadBalancerClass{};
-  // Optional.
-  ::kgen::String loadBalancerIP{};
-  // Optional.
-  ::kgen::List<::kgen::String> loadBalancerSourceRanges{};
-  // Optional. Elements are told apart by `port`, `protocol`.
-  ::kgen::List<ServicePort> ports{};
-  // Optional.
-  ::kgen::Optional<bool> publishNotReadyAddresses{};
-  // Optional.
-  ::kgen::Map<::kgen::String> selector{};
-  // Optional. Known values: `ClientIP`, `None`.
-  ::kgen::String sessionAffinity{};
-  // Optional.
-  ::kgen::Optional<SessionAffinityConfig> sessionAffinityConfig = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::String trafficDistribution{};
-  // Optional. Known values: `ClusterIP`, `ExternalName`, `LoadBalancer`, `NodePort`.
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<bool> allocateLoadBalancerNodePorts{};
+  kgen::String clusterIP{};
+  kgen::List<kgen::String> clusterIPs{};
+  kgen::List<kgen::String> externalIPs{};
+  kgen::String externalName{};
+  kgen::String externalTrafficPolicy{};  // one of ExternalTrafficPolicyValues
+  kgen::Optional<std::int32_t> healthCheckNodePort{};
+  kgen::String internalTrafficPolicy{};  // one of InternalTrafficPolicyValues
+  kgen::List<kgen::String> ipFamilies{};  // one of IpFamiliesValues
+  kgen::String ipFamilyPolicy{};  // one of IpFamilyPolicyValues
+  kgen::String loadBalancerClass{};
+  kgen::String loadBalancerIP{};
+  kgen::List<kgen::String> loadBalancerSourceRanges{};
+  // Elements are told apart by `port`, `protocol`.
+  kgen::List<ServicePort> ports{};
+  kgen::Optional<bool> publishNotReadyAddresses{};
+  kgen::Map<kgen::String> selector{};
+  kgen::String sessionAffinity{};  // one of SessionAffinityValues
+  kgen::Optional<SessionAffinityConfig> sessionAffinityConfig = kgen::kAbsent;
+  kgen::String trafficDistribution{};
+  kgen::String type{};  // one of TypeValues
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// In the reference: `io.k8s.api.core.v1.ServiceStatus`.
 struct ServiceStatus {
-  // Optional. Elements are told apart by `type`.
-  ::kgen::List<::kgen::meta::v1::Condition> conditions{};
-  // Optional.
-  ::kgen::Optional<LoadBalancerStatus> loadBalancer = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  // Elements are told apart by `type`.
+  kgen::List<kgen::meta::v1::Condition> conditions{};
+  kgen::Optional<LoadBalancerStatus> loadBalancer = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `services` of v1, namespaced.
 struct Service {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<ServiceSpec> spec = ::kgen::kAbsent;
-  // Optional.
-  ::kgen::Optional<ServiceStatus> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<ServiceSpec> spec = kgen::kAbsent;
+  kgen::Optional<ServiceStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `serviceaccounts` of v1, namespaced.
 struct ServiceAccount {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  // Optional.
-  ::kgen::Optional<bool> automountServiceAccountToken{};
-  // Optional.
-  ::kgen::List<LocalObjectReference> imagePullSecrets{};
-  // Optional. Elements are told apart by `name`.
-  ::kgen::List<ObjectReference> secrets{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<bool> automountServiceAccountToken{};
+  kgen::List<LocalObjectReference> imagePullSecrets{};
+  // Elements are told apart by `name`.
+  kgen::List<ObjectReference> secrets{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ServiceAccountList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ServiceAccount> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ServiceAccount> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ServiceAccount* begin() const noexcept;
   const ServiceAccount* end() const noexcept;
   ServiceAccount* begin() noexcept;
   ServiceAccount* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ServiceAccount& operator[](::std::size_t i) const noexcept;
-  ServiceAccount& operator[](::std::size_t i);
+  const ServiceAccount& operator[](std::size_t i) const noexcept;
+  ServiceAccount& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ServiceList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Service> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Service> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Service* begin() const noexcept;
   const Service* end() const noexcept;
   Service* begin() noexcept;
   Service* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Service& operator[](::std::size_t i) const noexcept;
-  Service& operator[](::std::size_t i);
+  const Service& operator[](std::size_t i) const noexcept;
+  Service& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace k8s::core::v1

@@ -47,7 +47,8 @@ struct ApiRequest {
   Nanos timeout{};
   // The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
-  bool json = false;  // the response must be JSON; another media type fails with kDecode
+  bool json = false;     // the response must be JSON; another media type fails with kDecode
+  std::string accept{};  // media types to ask for; "": application/json
 };
 
 struct ApiResponse {
@@ -81,7 +82,18 @@ class Connection {
   // Errors: kConfig  host or certificates malformed, files unreadable
   static Result<Connection> Open(const rest::Config& config);
 
-  // Over given parts: the in-process API server, tests. All shared.
+  // Over a transport of your own, and otherwise as Open() does it: the path prefix, authentication, user agent, limits
+  // and timeouts are those of `config`. The result is not shared with equal configs. This is how a program counts,
+  // traces or changes what is sent: it wraps the transport that MakeHttpTransport() returns.
+  //
+  //   auto counting = kgen::MakeShared<CountingTransport>(kgen::Must(kgen::MakeHttpTransport(config)));
+  //   k8s::Clientset clientset(kgen::Must(kgen::Connection::Over(config, counting)));
+  //
+  // Errors: as Open(). Requests fail with kConfig if a credential plugin returns nothing but a client certificate,
+  // because only the transport of Open() can use that.
+  static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
+
+  // Over given parts, without authentication: the in-process API server, tests. All shared.
   struct Parts {
     Shared<Transport> transport;
     Shared<Executor> executor;

@@ -19,6 +19,8 @@
 
 namespace kgen {
 
+struct UnstructuredList;
+
 namespace detail {
 
 // Detects that the continue tokens of a list repeat, so that following them would never end. Remembers one token
@@ -65,6 +67,9 @@ Result<L> TakeList(Result<AnyRef> list) {
   if (!list) return Fail(std::move(list).error());
   return std::move(*const_cast<L*>(static_cast<const L*>(list->object())));
 }
+// Items without apiVersion and kind, as servers send those of built-in resources, get them from the list.
+template <>
+Result<UnstructuredList> TakeList<UnstructuredList>(Result<AnyRef> list);
 
 }  // namespace detail
 

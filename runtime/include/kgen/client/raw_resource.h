@@ -33,7 +33,7 @@ class RawResource {
   Result<ApiRequest> Patch(std::string_view name, std::string_view subresource, const kgen::Patch& patch,
                            const PatchOptions& options) const;
   Result<ApiRequest> Delete(std::string_view name, const DeleteOptions& options) const;
-  Result<ApiRequest> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const;
+  Result<ApiRequest> DeleteCollection(const ListOptions& which, const DeleteOptions& options) const;
 
   const Connection& connection() const noexcept { return connection_; }
   const KindInfo& kind() const noexcept { return *kind_; }

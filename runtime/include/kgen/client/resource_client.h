@@ -1,19 +1,19 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of one resource, typed: what `clientset.CoreV1().Pods("default")` is made of.
+// The verbs of one resource, typed: what `clientset.CoreV1().Pods("default")` returns.
 //
-//   auto pod = pods.Get("web-0");                                        // blocking: Result<Pod>
-//   pods.GetAsync("web-0", {}, [](kgen::Result<Pod> pod) { ... });       // posted work: must not block
-//   for (const auto& page : pods.Pages({.limit = 500})) ...              // a Result<PodList> per page
-//
-// Generated clients expose the verbs that the resource has. Each blocking form waits for the asynchronous one.
+//   auto pod = pods.Get("web-0");                                    // blocks: Result<Pod>
+//   pods.GetAsync("web-0", [](kgen::Result<Pod> pod) { ... });       // does not; the callback must not block
+//   pods.GetAsync("web-0", {.timeout = 1s}, callback);               // options stand before the callback
+//   for (const auto& page : pods.Pages({.limit = 500})) ...          // a Result<PodList> per page
 #ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
 #define KGEN_CLIENT_RESOURCE_CLIENT_H_
 
+#include <cstdint>
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kgen/client/options.h"
@@ -24,8 +24,46 @@
 #include "kgen/codec/encode.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/result.h"
+#include "kgen/core/scale.h"
 
 namespace kgen {
+
+struct PartialObjectMetadata;
+struct Unstructured;
+
+// What a server lets clients do with a resource. Values combine with |.
+enum class Verbs : std::uint16_t {
+  kNone = 0,
+  kCreate = 1 << 0,
+  kGet = 1 << 1,
+  kList = 1 << 2,
+  kWatch = 1 << 3,
+  kUpdate = 1 << 4,
+  kPatch = 1 << 5,
+  kDelete = 1 << 6,
+  kDeleteCollection = 1 << 7,
+  kUpdateStatus = 1 << 8,
+  kPatchStatus = 1 << 9,
+  kGetScale = 1 << 10,
+  kUpdateScale = 1 << 11,
+  kStandard = 0xFF,  // all of the object itself
+  kStatus = kUpdateStatus | kPatchStatus,
+  kScale = kGetScale | kUpdateScale,
+  kAll = kStandard | kStatus | kScale,
+};
+constexpr Verbs operator|(Verbs a, Verbs b) noexcept {
+  return static_cast<Verbs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
+}
+
+// What the compiler names when a program calls a verb that the API document of the resource does not have.
+template <Verbs verbs, Verbs verb>
+concept ResourceHasVerb = (verbs | verb) == verbs;
+
+// Objects whose type says which resource they belong to. Unstructured and PartialObjectMetadata do not: the clients of
+// Unstructured come from kgen::DynamicClient.
+template <typename T>
+concept TypeNamesItsResource = !std::is_same_v<T, Unstructured> && !std::is_same_v<T, PartialObjectMetadata> &&
+                               requires(const T& object) { object.metadata.resourceVersion; };
 
 template <typename T>
 using Callback = std::move_only_function<void(Result<T>)>;
@@ -54,51 +92,97 @@ Result<T> DecodeBody(const Result<std::string>& body, std::string_view what) {
   return value;
 }
 
+Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_view name,
+                                      const autoscaling::v1::Scale& scale, const UpdateOptions& options);
+
 }  // namespace detail
 
-// T is a kind, L its list type. A value: holds the connection.
+// T is a kind and L its list type; `verbs` are those that the resource has, and others do not compile. Generated code
+// has an alias for each resource (k8s::core::v1::PodsClient). A value: copies share the connection.
+//
+// Each verb has two forms. The blocking one returns the result; the one with Async returns at once, and calls
+// `done` exactly once with the result, as posted work of the executor (see Connection::CallAsync). Arguments stand in
+// the same order everywhere: what the verb is about, then its options, which may be left out, then the callback.
 //
 // Thread safety: const members from any thread.
 // Blocking: the forms without Async block until the response has arrived, or until the stop of Connection::With() is
 // requested; the only other limit is Config::timeout. On a thread that runs posted work they fail with
 // kInvalidArgument; handlers and reconcile functions may call them.
 // Errors: kInvalidArgument (nothing sent), the server's (see Code), kUnavailable, kTls, kTimeout, kCancelled, kDecode.
-template <typename T, typename L>
+template <typename T, typename L, Verbs verbs = Verbs::kAll>
 class ResourceClient {
  public:
-  // T may be incomplete here: generated clients are declared before the types that they serve.
   ResourceClient(Connection connection, std::string_view in_namespace)
-      : connection_(std::move(connection)), namespace_(in_namespace) {}
+    requires TypeNamesItsResource<T>
+      : raw_(std::move(connection), *T::kTable.kind, in_namespace) {}
+  explicit ResourceClient(RawResource raw) : raw_(std::move(raw)) {}
 
   // The server's answer holds what it added: uid, resourceVersion, defaults.
-  [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const {
+  [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kCreate>
+  {
     return Body<T>(CreateRequest(object, options));
   }
-  void CreateAsync(const T& object, const CreateOptions& options, Callback<T> done) const {
+  void CreateAsync(const T& object, const CreateOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kCreate>
+  {
     BodyAsync<T>(CreateRequest(object, options), std::move(done));
+  }
+  void CreateAsync(const T& object, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kCreate>
+  {
+    CreateAsync(object, {}, std::move(done));
   }
 
   // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. Fields that the schema
   // of this program does not know go back as they came, if `object` was read from the server.
-  [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const {
+  [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdate>
+  {
     return Body<T>(UpdateRequest(object, "", options));
   }
-  void UpdateAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
+  void UpdateAsync(const T& object, const UpdateOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdate>
+  {
     BodyAsync<T>(UpdateRequest(object, "", options), std::move(done));
   }
-  // The same for the status alone; everything else in `object` is ignored by the server.
-  [[nodiscard]] Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const {
-    return Body<T>(UpdateRequest(object, "status", options));
-  }
-  void UpdateStatusAsync(const T& object, const UpdateOptions& options, Callback<T> done) const {
-    BodyAsync<T>(UpdateRequest(object, "status", options), std::move(done));
+  void UpdateAsync(const T& object, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdate>
+  {
+    UpdateAsync(object, {}, std::move(done));
   }
 
-  [[nodiscard]] Result<T> Get(std::string_view name, const GetOptions& options = {}) const {
-    return Body<T>(raw().Get(name, "", options));
+  // The same for the status alone; the server ignores everything else in `object`.
+  [[nodiscard]] Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateStatus>
+  {
+    return Body<T>(UpdateRequest(object, "status", options));
   }
-  void GetAsync(std::string_view name, const GetOptions& options, Callback<T> done) const {
-    BodyAsync<T>(raw().Get(name, "", options), std::move(done));
+  void UpdateStatusAsync(const T& object, const UpdateOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateStatus>
+  {
+    BodyAsync<T>(UpdateRequest(object, "status", options), std::move(done));
+  }
+  void UpdateStatusAsync(const T& object, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateStatus>
+  {
+    UpdateStatusAsync(object, {}, std::move(done));
+  }
+
+  [[nodiscard]] Result<T> Get(std::string_view name, const GetOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kGet>
+  {
+    return Body<T>(raw_.Get(name, "", options));
+  }
+  void GetAsync(std::string_view name, const GetOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kGet>
+  {
+    BodyAsync<T>(raw_.Get(name, "", options), std::move(done));
+  }
+  void GetAsync(std::string_view name, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kGet>
+  {
+    GetAsync(name, {}, std::move(done));
   }
 
   // One page, or everything if options.limit is absent. A response that is not the requested list is an error
@@ -107,82 +191,197 @@ class ResourceClient {
   // Items are decoded as they arrive, so besides the list itself at most one of them is in memory as text. Each item is
   // bounded by the limits of DecodeOptions, and the response by options.max_answer_bytes. An item that cannot be
   // decoded fails the call, with its position and name in the message.
-  [[nodiscard]] Result<L> List(const ListOptions& options = {}) const {
-    return detail::TakeList<L>(detail::CallForList(connection_, raw().List(options), L::kTable, *T::kTable.kind));
+  [[nodiscard]] Result<L> List(const ListOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kList>
+  {
+    return detail::TakeList<L>(detail::CallForList(connection(), raw_.List(options), L::kTable, raw_.kind()));
   }
-  void ListAsync(const ListOptions& options, Callback<L> done) const {
+  void ListAsync(const ListOptions& options, Callback<L> done) const
+    requires ResourceHasVerb<verbs, Verbs::kList>
+  {
     detail::CallForListAsync(
-        connection_, raw().List(options), L::kTable, *T::kTable.kind,
+        connection(), raw_.List(options), L::kTable, raw_.kind(),
         [done = std::move(done)](Result<AnyRef> list) mutable { done(detail::TakeList<L>(std::move(list))); });
+  }
+  void ListAsync(Callback<L> done) const
+    requires ResourceHasVerb<verbs, Verbs::kList>
+  {
+    ListAsync({}, std::move(done));
   }
 
   // All pages, each requested when the loop reaches it. The range owns all that it needs, so a range-for may use it
   // directly.
-  kgen::Pages<L> Pages(ListOptions options = {}) const { return kgen::Pages<L>(raw(), std::move(options)); }
+  kgen::Pages<L> Pages(ListOptions options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kList>
+  {
+    return kgen::Pages<L>(raw_, std::move(options));
+  }
 
   // A raw watch from options.resource_version on, without cache or reconnection. Most programs want an informer
-  // instead.
-  [[nodiscard]] Result<Watcher<T>> Watch(const ListOptions& options = {}) const {
-    return Watcher<T>::Open(raw(), options);
+  // instead. The asynchronous form opens the watch without blocking; Watcher::Next() blocks, so read the watcher on a
+  // thread that may.
+  [[nodiscard]] Result<Watcher<T>> Watch(const ListOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kWatch>
+  {
+    return Watcher<T>::Open(raw_, options);
+  }
+  void WatchAsync(const ListOptions& options, Callback<Watcher<T>> done) const
+    requires ResourceHasVerb<verbs, Verbs::kWatch>
+  {
+    Watcher<T>::OpenAsync(raw_, options, std::move(done));
+  }
+  void WatchAsync(Callback<Watcher<T>> done) const
+    requires ResourceHasVerb<verbs, Verbs::kWatch>
+  {
+    WatchAsync({}, std::move(done));
   }
 
-  [[nodiscard]] Result<T> Patch(std::string_view name, const kgen::Patch& patch,
-                                const PatchOptions& options = {}) const {
-    return Body<T>(raw().Patch(name, "", patch, options));
+  [[nodiscard]] Result<T> Patch(std::string_view name, const kgen::Patch& patch, const PatchOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kPatch>
+  {
+    return Body<T>(raw_.Patch(name, "", patch, options));
   }
-  void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options,
-                  Callback<T> done) const {
-    BodyAsync<T>(raw().Patch(name, "", patch, options), std::move(done));
+  void PatchAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatch>
+  {
+    BodyAsync<T>(raw_.Patch(name, "", patch, options), std::move(done));
+  }
+  void PatchAsync(std::string_view name, const kgen::Patch& patch, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatch>
+  {
+    PatchAsync(name, patch, {}, std::move(done));
   }
   [[nodiscard]] Result<T> PatchStatus(std::string_view name, const kgen::Patch& patch,
-                                      const PatchOptions& options = {}) const {
-    return Body<T>(raw().Patch(name, "status", patch, options));
+                                      const PatchOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
+  {
+    return Body<T>(raw_.Patch(name, "status", patch, options));
   }
-  // Server-side apply of the members that are set in `object`; options.field_manager is required by the server.
-  [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options) const {
-    return Body<T>(raw().Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
+  void PatchStatusAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options,
+                        Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
+  {
+    BodyAsync<T>(raw_.Patch(name, "status", patch, options), std::move(done));
+  }
+  void PatchStatusAsync(std::string_view name, const kgen::Patch& patch, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
+  {
+    PatchStatusAsync(name, patch, {}, std::move(done));
+  }
+  // Server-side apply of the members that are set in `object`. The options have no default, because the server requires
+  // a field_manager.
+  [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options) const
+    requires ResourceHasVerb<verbs, Verbs::kPatch>
+  {
+    return Body<T>(raw_.Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options));
+  }
+  void ApplyAsync(const T& object, const PatchOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatch>
+  {
+    BodyAsync<T>(raw_.Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options), std::move(done));
   }
 
-  [[nodiscard]] Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const {
-    return Discard(detail::CallForBody(connection_, raw().Delete(name, options)));
+  [[nodiscard]] Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kDelete>
+  {
+    return Discard(detail::CallForBody(connection(), raw_.Delete(name, options)));
   }
-  void DeleteAsync(std::string_view name, const DeleteOptions& options, Callback<void> done) const {
-    detail::CallForBodyAsync(
-        connection_, raw().Delete(name, options),
-        [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
+  void DeleteAsync(std::string_view name, const DeleteOptions& options, Callback<void> done) const
+    requires ResourceHasVerb<verbs, Verbs::kDelete>
+  {
+    DiscardAsync(raw_.Delete(name, options), std::move(done));
   }
-  [[nodiscard]] Result<void> DeleteCollection(const DeleteOptions& options, const ListOptions& which) const {
-    return Discard(detail::CallForBody(connection_, raw().DeleteCollection(options, which)));
+  void DeleteAsync(std::string_view name, Callback<void> done) const
+    requires ResourceHasVerb<verbs, Verbs::kDelete>
+  {
+    DeleteAsync(name, {}, std::move(done));
+  }
+  // Deletes what `which` selects; `{}` is everything in the namespace.
+  [[nodiscard]] Result<void> DeleteCollection(const ListOptions& which, const DeleteOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kDeleteCollection>
+  {
+    return Discard(detail::CallForBody(connection(), raw_.DeleteCollection(which, options)));
+  }
+  void DeleteCollectionAsync(const ListOptions& which, const DeleteOptions& options, Callback<void> done) const
+    requires ResourceHasVerb<verbs, Verbs::kDeleteCollection>
+  {
+    DiscardAsync(raw_.DeleteCollection(which, options), std::move(done));
+  }
+  void DeleteCollectionAsync(const ListOptions& which, Callback<void> done) const
+    requires ResourceHasVerb<verbs, Verbs::kDeleteCollection>
+  {
+    DeleteCollectionAsync(which, {}, std::move(done));
   }
 
-  RawResource raw() const { return RawResource(connection_, *T::kTable.kind, namespace_); }
-  const Connection& connection() const noexcept { return connection_; }
+  // The desired and the observed number of replicas of `name`. An absent spec->replicas is 0.
+  [[nodiscard]] Result<autoscaling::v1::Scale> GetScale(std::string_view name, const GetOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kGetScale>
+  {
+    return Body<autoscaling::v1::Scale>(raw_.Get(name, "scale", options));
+  }
+  void GetScaleAsync(std::string_view name, const GetOptions& options, Callback<autoscaling::v1::Scale> done) const
+    requires ResourceHasVerb<verbs, Verbs::kGetScale>
+  {
+    BodyAsync<autoscaling::v1::Scale>(raw_.Get(name, "scale", options), std::move(done));
+  }
+  void GetScaleAsync(std::string_view name, Callback<autoscaling::v1::Scale> done) const
+    requires ResourceHasVerb<verbs, Verbs::kGetScale>
+  {
+    GetScaleAsync(name, {}, std::move(done));
+  }
+  // Sets the desired number of replicas, 0 if spec->replicas is absent, and writes nothing else of `scale`. With a
+  // metadata.resourceVersion it fails with kConflict if the object has changed since; without one the last write wins.
+  // metadata.name may be empty. Returns the scale after the write.
+  [[nodiscard]] Result<autoscaling::v1::Scale> UpdateScale(std::string_view name, const autoscaling::v1::Scale& scale,
+                                                           const UpdateOptions& options = {}) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateScale>
+  {
+    return Body<autoscaling::v1::Scale>(detail::UpdateScaleRequest(raw_, name, scale, options));
+  }
+  void UpdateScaleAsync(std::string_view name, const autoscaling::v1::Scale& scale, const UpdateOptions& options,
+                        Callback<autoscaling::v1::Scale> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateScale>
+  {
+    BodyAsync<autoscaling::v1::Scale>(detail::UpdateScaleRequest(raw_, name, scale, options), std::move(done));
+  }
+  void UpdateScaleAsync(std::string_view name, const autoscaling::v1::Scale& scale,
+                        Callback<autoscaling::v1::Scale> done) const
+    requires ResourceHasVerb<verbs, Verbs::kUpdateScale>
+  {
+    UpdateScaleAsync(name, scale, {}, std::move(done));
+  }
 
- protected:
+  const RawResource& raw() const noexcept { return raw_; }
+  const Connection& connection() const noexcept { return raw_.connection(); }
+
+ private:
   template <typename R>
   Result<R> Body(Result<ApiRequest> request) const {
     const std::string what = detail::WhatOf(request);
-    return detail::DecodeBody<R>(detail::CallForBody(connection_, std::move(request)), what);
+    return detail::DecodeBody<R>(detail::CallForBody(connection(), std::move(request)), what);
   }
   template <typename R>
   void BodyAsync(Result<ApiRequest> request, Callback<R> done) const {
     std::string what = detail::WhatOf(request);
-    detail::CallForBodyAsync(connection_, std::move(request),
+    detail::CallForBodyAsync(connection(), std::move(request),
                              [done = std::move(done), what = std::move(what)](Result<std::string> body) mutable {
                                done(detail::DecodeBody<R>(body, what));
                              });
   }
+  void DiscardAsync(Result<ApiRequest> request, Callback<void> done) const {
+    detail::CallForBodyAsync(
+        connection(), std::move(request),
+        [done = std::move(done)](Result<std::string> body) mutable { done(Discard(std::move(body))); });
+  }
 
- private:
   Result<ApiRequest> CreateRequest(const T& object, const CreateOptions& options) const {
-    return raw().Create(object.metadata.namespace_, Encode(object), options);
+    return raw_.Create(object.metadata.namespace_, Encode(object), options);
   }
   Result<ApiRequest> UpdateRequest(const T& object, std::string_view subresource, const UpdateOptions& options) const {
-    return raw().Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
+    return raw_.Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
   }
 
-  Connection connection_;
-  std::string namespace_;
+  RawResource raw_;
 };
 
 }  // namespace kgen

@@ -10,10 +10,12 @@
 #define KGEN_CLIENT_WATCHER_H_
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kgen/client/options.h"
 #include "kgen/client/raw_resource.h"
@@ -37,6 +39,8 @@ class AnyWatcher {
     AnyRef object;  // of a bookmark only metadata.resourceVersion is meaningful
   };
   static Result<AnyWatcher> Open(const RawResource& resource, const ListOptions& options, const TypeTable& table);
+  static void OpenAsync(const RawResource& resource, const ListOptions& options, const TypeTable& table,
+                        std::move_only_function<void(Result<AnyWatcher>)> done);
   AnyWatcher(AnyWatcher&&) noexcept = default;
   AnyWatcher& operator=(AnyWatcher&& other) noexcept;
   ~AnyWatcher();  // ends the watch; never blocks
@@ -62,6 +66,15 @@ class Watcher {
     Result<AnyWatcher> any = AnyWatcher::Open(resource, options, T::kTable);
     if (!any) return Fail(std::move(any).error());
     return Watcher(std::move(*any));
+  }
+
+  // The same without blocking: `done` runs exactly once, as posted work, and must not block.
+  static void OpenAsync(const RawResource& resource, const ListOptions& options,
+                        std::move_only_function<void(Result<Watcher>)> done) {
+    AnyWatcher::OpenAsync(resource, options, T::kTable, [done = std::move(done)](Result<AnyWatcher> any) mutable {
+      if (!any) return done(Fail(std::move(any).error()));
+      done(Watcher(std::move(*any)));
+    });
   }
 
   // Blocks until the next event.

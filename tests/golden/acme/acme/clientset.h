@@ -20,31 +20,31 @@
 namespace acme {
 
 // The CustomResourceDefinitions that this code was made from, as JSON: what kgen::crd::Install takes.
-::std::span<const ::std::string_view> Manifests();
+std::span<const std::string_view> Manifests();
 
 // A handle: copies share the connection. Making one does no network I/O. Thread safety: const members from any thread.
 class Clientset {
  public:
-  explicit Clientset(::kgen::Connection connection) noexcept : connection_(::std::move(connection)) {}
+  explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
 
   // Shares the connection of an equal configuration, if there is one.
-  static ::kgen::Result<Clientset> New(const ::kgen::rest::Config& config) {
-    auto connection = ::kgen::Connection::Open(config);
-    if (!connection) return ::kgen::Fail(::std::move(connection).error());
-    return Clientset(*::std::move(connection));
+  static kgen::Result<Clientset> New(const kgen::rest::Config& config) {
+    auto connection = kgen::Connection::Open(config);
+    if (!connection) return kgen::Fail(std::move(connection).error());
+    return Clientset(*std::move(connection));
   }
 
   // shop.example.com/v1.
   shop::v1::Client ShopV1() const { return shop::v1::Client(connection_); }
 
   // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
-  Clientset With(::std::stop_token stop) const { return Clientset(connection_.With(::std::move(stop))); }
+  Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
   // What all of these clients speak over.
-  const ::kgen::Connection& connection() const noexcept { return connection_; }
+  const kgen::Connection& connection() const noexcept { return connection_; }
 
  private:
-  ::kgen::Connection connection_;
+  kgen::Connection connection_;
 };
 
 }  // namespace acme

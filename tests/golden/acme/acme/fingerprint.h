@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: 16d4754272f22620.
+// Of the headers: 62c186a29056f2fe.
 
 #endif  // ACME_FINGERPRINT_H_

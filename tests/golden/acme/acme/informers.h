@@ -17,13 +17,13 @@ namespace acme::shop {
 // The versions of shop.example.com.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // shop.example.com/v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace acme::shop
@@ -31,9 +31,9 @@ class GroupInformers {
 namespace acme {
 
 // The factory of these groups; start, stop and wait as in kgen/cache/factory.h.
-class SharedInformerFactory : public ::kgen::SharedInformerFactory {
+class SharedInformerFactory : public kgen::SharedInformerFactory {
  public:
-  using ::kgen::SharedInformerFactory::SharedInformerFactory;
+  using kgen::SharedInformerFactory::SharedInformerFactory;
 
   // shop.example.com.
   shop::GroupInformers Shop() const { return shop::GroupInformers(state()); }

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 79eabd476cb0e0f5.
+// Of the headers: 4744f74effea8216.
 
 #endif  // HOSTILE_FINGERPRINT_H_

@@ -21,13 +21,13 @@ namespace hostile::core_strimzi {
 // The versions of core.strimzi.example.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // core.strimzi.example/v1beta1.
   v1beta1::Informers V1beta1() const { return v1beta1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace hostile::core_strimzi
@@ -37,13 +37,13 @@ namespace hostile::default_ {
 // The versions of default.example.com.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // default.example.com/v1.
   v1::Informers V1() const { return v1::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace hostile::default_
@@ -53,7 +53,7 @@ namespace hostile::start {
 // The versions of start.example.com.
 class GroupInformers {
  public:
-  explicit GroupInformers(::kgen::Shared<::kgen::FactoryState> factory) noexcept : factory_(::std::move(factory)) {}
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
 
   // start.example.com/v1alpha2.
   v1alpha2::Informers V1alpha2() const { return v1alpha2::Informers(factory_); }
@@ -63,7 +63,7 @@ class GroupInformers {
   auto_::Informers Auto() const { return auto_::Informers(factory_); }
 
  private:
-  ::kgen::Shared<::kgen::FactoryState> factory_;
+  kgen::Shared<kgen::FactoryState> factory_;
 };
 
 }  // namespace hostile::start
@@ -71,9 +71,9 @@ class GroupInformers {
 namespace hostile {
 
 // The factory of these groups; start, stop and wait as in kgen/cache/factory.h.
-class SharedInformerFactory : public ::kgen::SharedInformerFactory {
+class SharedInformerFactory : public kgen::SharedInformerFactory {
  public:
-  using ::kgen::SharedInformerFactory::SharedInformerFactory;
+  using kgen::SharedInformerFactory::SharedInformerFactory;
 
   // core.strimzi.example.
   core_strimzi::GroupInformers CoreStrimzi() const { return core_strimzi::GroupInformers(state()); }

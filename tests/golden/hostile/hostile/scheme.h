@@ -12,7 +12,7 @@
 namespace hostile {
 
 // The tables of all kinds, without their lists; kind->list is the list's.
-::std::span<const ::kgen::TypeTable* const> Kinds();
+std::span<const kgen::TypeTable* const> Kinds();
 
 }  // namespace hostile
 

@@ -2,7 +2,9 @@
 //
 // The types of shop.example.com/v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
 #ifndef ACME_SHOP_V1_TYPES_H_
 #define ACME_SHOP_V1_TYPES_H_
 
@@ -17,7 +19,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 namespace acme::shop::v1 {
 
@@ -28,189 +30,177 @@ using ::kgen::operator<<;
 struct Order {
   struct Spec {
     struct Address {
-      // Required.
-      ::kgen::String city{};
+      kgen::String city{};  // required
       // A number, or what is written on it.
-      ::kgen::IntOrString door{};
-      ::kgen::String postcode{};
-      // Required.
-      ::kgen::String street{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::IntOrString door{};
+      kgen::String postcode{};
+      kgen::String street{};  // required
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct GiftCards {
-      ::kgen::Optional<::std::int64_t> lines{};
-      ::kgen::String text{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<std::int64_t> lines{};
+      kgen::String text{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     // One article.
     struct Lines {
       // Per cent. A negative one is an extra charge.
-      ::kgen::Optional<double> discount{};
-      ::kgen::List<::kgen::String> engraving{};
-      // Required.
-      ::kgen::String item{};
-      ::kgen::Optional<::std::int32_t> quantity{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<double> discount{};
+      kgen::List<kgen::String> engraving{};
+      kgen::String item{};  // required
+      kgen::Optional<std::int32_t> quantity{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Template {
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
-    // Known values of `priority`; a newer server may send others.
     struct PriorityValues {
-      static constexpr ::std::string_view kHigh = "High";
-      static constexpr ::std::string_view kLow = "Low";
-      static constexpr ::std::string_view kNormal = "Normal";
+      static constexpr std::string_view kHigh = "High";
+      static constexpr std::string_view kLow = "Low";
+      static constexpr std::string_view kNormal = "Normal";
     };
 
     // Where it goes. Absent for what is fetched.
-    ::kgen::Optional<Address> address = ::kgen::kAbsent;
-    ::kgen::Time deliverAfter{};
+    kgen::Optional<Address> address = kgen::kAbsent;
+    kgen::Time deliverAfter{};
     // Leaves the house today.
-    ::kgen::Optional<bool> express{};
+    kgen::Optional<bool> express{};
     // Whatever partners send along; the shop does not look inside.
-    ::kgen::Json extensions{};
+    kgen::Json extensions{};
     // Cards by the name of who gets them.
-    ::kgen::Map<GiftCards> giftCards{};
+    kgen::Map<GiftCards> giftCards{};
     // The article, as the catalogue calls it.
-    // Required. 1 to 80 characters.
-    ::kgen::String item{};
+    // 1 to 80 characters.
+    kgen::String item{};  // required
     // Articles that go into the same parcel.
     // Elements are told apart by `item`.
-    ::kgen::List<Lines> lines{};
+    kgen::List<Lines> lines{};
     // What the article's own page asks for.
-    ::kgen::Map<::kgen::String> options{};
+    kgen::Map<kgen::String> options{};
     // How many people pack at the same time.
     // Default: `1`.
-    ::kgen::Optional<::std::int32_t> packers{};
-    ::kgen::Bytes photo{};
+    kgen::Optional<std::int32_t> packers{};
+    kgen::Bytes photo{};
     // Who is served first.
     //
     // Orders without a word about it are Normal.
-    // Known values: `Low`, `Normal`, `High`. Default: `"Normal"`.
-    ::kgen::String priority{};
+    // Default: `"Normal"`.
+    kgen::String priority{};  // one of PriorityValues
     // How many of them.
-    // Required. At least 1.
-    ::kgen::Optional<::std::int32_t> quantity{};
+    // At least 1.
+    kgen::Optional<std::int32_t> quantity{};  // required
     // Where to look, hall by hall.
-    ::kgen::List<::kgen::List<::std::int64_t>> shelves{};
+    kgen::List<kgen::List<std::int64_t>> shelves{};
     // Note: C++ calls this `template_`.
-    ::kgen::Optional<Template> template_ = ::kgen::kAbsent;
+    kgen::Optional<Template> template_ = kgen::kAbsent;  // `template`
     // null means that the customer was asked, and has none.
     // May be null.
-    ::kgen::String voucher{};
+    kgen::String voucher{};
     // What the parcel may weigh, in kilograms.
     // Pattern
     // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
-    ::kgen::Quantity weight{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::Quantity weight{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   struct Status {
     struct Conditions {
-      // Known values of `status`; a newer server may send others.
       struct StatusValues {
-        static constexpr ::std::string_view kFalse = "False";
-        static constexpr ::std::string_view kTrue = "True";
-        static constexpr ::std::string_view kUnknown = "Unknown";
+        static constexpr std::string_view kFalse = "False";
+        static constexpr std::string_view kTrue = "True";
+        static constexpr std::string_view kUnknown = "Unknown";
       };
 
-      // Required.
-      ::kgen::Time lastTransitionTime{};
-      // Required. At most 32768 characters.
-      ::kgen::String message{};
+      kgen::Time lastTransitionTime{};  // required
+      // At most 32768 characters.
+      kgen::String message{};  // required
       // At least 0.
-      ::kgen::Optional<::std::int64_t> observedGeneration{};
-      // Required. 1 to 1024 characters.
-      ::kgen::String reason{};
-      // Required. Known values: `True`, `False`, `Unknown`.
-      ::kgen::String status{};
-      // Required. At most 316 characters, pattern
+      kgen::Optional<std::int64_t> observedGeneration{};
+      // 1 to 1024 characters.
+      kgen::String reason{};  // required
+      kgen::String status{};  // required, one of StatusValues
+      // At most 316 characters, pattern
       // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`.
-      ::kgen::String type{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String type{};  // required
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     // How many of the articles are packed.
-    ::kgen::Optional<::std::int32_t> availableReplicas{};
+    kgen::Optional<std::int32_t> availableReplicas{};
     // Elements are told apart by `type`.
-    ::kgen::List<Conditions> conditions{};
-    ::kgen::Optional<::std::int64_t> observedGeneration{};
-    ::kgen::String selector{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::List<Conditions> conditions{};
+    kgen::Optional<std::int64_t> observedGeneration{};
+    kgen::String selector{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
   struct ScalePaths {
-    static constexpr ::std::string_view kSpecReplicas = ".spec.packers";
-    static constexpr ::std::string_view kStatusReplicas = ".status.availableReplicas";
-    static constexpr ::std::string_view kLabelSelector = ".status.selector";
+    static constexpr std::string_view kSpecReplicas = ".spec.packers";
+    static constexpr std::string_view kStatusReplicas = ".status.availableReplicas";
+    static constexpr std::string_view kLabelSelector = ".status.selector";
   };
 
   // What a field selector may name, beside metadata.name and metadata.namespace.
   struct SelectableFields {
-    static constexpr ::std::string_view kSpecItem = "spec.item";
+    static constexpr std::string_view kSpecItem = "spec.item";
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
+  kgen::meta::v1::ObjectMeta metadata{};
   // What the customer wants.
-  // Required.
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
+  kgen::Optional<Spec> spec = kgen::kAbsent;  // required
   // How far it has got.
-  ::kgen::Optional<Status> status = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::Optional<Status> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
   // What `kubectl get` shows.
-  static const ::kgen::PrinterColumns kPrinterColumns;
+  static const kgen::PrinterColumns kPrinterColumns;
 };
 
-// Iterates over `items`.
 struct OrderList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Order> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Order> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Order* begin() const noexcept;
   const Order* end() const noexcept;
   Order* begin() noexcept;
   Order* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Order& operator[](::std::size_t i) const noexcept;
-  Order& operator[](::std::size_t i);
+  const Order& operator[](std::size_t i) const noexcept;
+  Order& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// By the names that they would have in Go.
+// Nested types by the names that they would have in Go.
 using OrderSpec = Order::Spec;
 using OrderStatus = Order::Status;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace acme::shop::v1

@@ -2,7 +2,12 @@
 //
 // The types of core.strimzi.example/v1beta1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/core.strimzi.example/v1beta1` prints.
 #ifndef HOSTILE_CORE_STRIMZI_V1BETA1_TYPES_H_
 #define HOSTILE_CORE_STRIMZI_V1BETA1_TYPES_H_
 
@@ -16,7 +21,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 namespace hostile::core_strimzi::v1beta1 {
 
@@ -25,38 +30,34 @@ using ::kgen::operator<<;
 
 // `events` of core.strimzi.example/v1beta1, namespaced.
 struct Event {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::String type{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::String type{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct EventList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Event> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Event> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Event* begin() const noexcept;
   const Event* end() const noexcept;
   Event* begin() noexcept;
   Event* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Event& operator[](::std::size_t i) const noexcept;
-  Event& operator[](::std::size_t i);
+  const Event& operator[](std::size_t i) const noexcept;
+  Event& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace hostile::core_strimzi::v1beta1

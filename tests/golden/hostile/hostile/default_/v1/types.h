@@ -2,7 +2,9 @@
 //
 // The types of default.example.com/v1.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
 #ifndef HOSTILE_DEFAULT_V1_TYPES_H_
 #define HOSTILE_DEFAULT_V1_TYPES_H_
 
@@ -17,7 +19,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 namespace hostile::default_::v1 {
 
@@ -28,495 +30,461 @@ using ::kgen::operator<<;
 struct Client {
   struct Spec {
     struct ETIMEDOUT_2_ {
-      // Known values of `EOF`; a newer server may send others.
       struct EOFValues {
-        static constexpr ::std::string_view kEOF = "EOF";
-        static constexpr ::std::string_view kINTMAX = "INT_MAX";
+        static constexpr std::string_view kEOF = "EOF";
+        static constexpr std::string_view kINTMAX = "INT_MAX";
       };
 
-      // Known values: `EOF`, `INT_MAX`.
-      ::kgen::String EOF_{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String EOF_{};  // `EOF`, one of EOFValues
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Port_ {
-      ::kgen::Optional<::std::int64_t> Port{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<std::int64_t> Port{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Spec_2_ {
       struct Spec {
-        ::kgen::String Spec_{};
-        ::kgen::Optional<bool> spec{};
-        ::kgen::UnknownFields unknown_fields{};
+        kgen::String Spec_{};  // `Spec`
+        kgen::Optional<bool> spec{};
+        kgen::UnknownFields unknown_fields{};
 
-        static const ::kgen::TypeTable kTable;
+        static const kgen::TypeTable kTable;
       };
 
-      ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<Spec> spec = kgen::kAbsent;
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Deep {
-      ::kgen::String w{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String w{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Empty {
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Grid {
-      ::kgen::Optional<double> v{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<double> v{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Metrics {
       struct Relabelings {
-        ::kgen::String z{};
-        ::kgen::UnknownFields unknown_fields{};
+        kgen::String z{};
+        kgen::UnknownFields unknown_fields{};
 
-        static const ::kgen::TypeTable kTable;
+        static const kgen::TypeTable kTable;
       };
 
-      ::kgen::List<Relabelings> relabelings{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::List<Relabelings> relabelings{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct MetricsRelabelings {
-      ::kgen::String x{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String x{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct NatOutgoing {
-      ::kgen::String a{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String a{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct NatOutgoing_2 {
-      ::kgen::String b{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String b{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Port_2 {
-      ::kgen::Optional<::std::int64_t> port{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<std::int64_t> port{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
     struct Spec_2 {
       struct Spec {
         struct Spec_ {
-          ::kgen::String x{};
-          ::kgen::UnknownFields unknown_fields{};
+          kgen::String x{};
+          kgen::UnknownFields unknown_fields{};
 
-          static const ::kgen::TypeTable kTable;
+          static const kgen::TypeTable kTable;
         };
 
-        ::kgen::Optional<Spec_> spec = ::kgen::kAbsent;
-        ::kgen::UnknownFields unknown_fields{};
+        kgen::Optional<Spec_> spec = kgen::kAbsent;
+        kgen::UnknownFields unknown_fields{};
 
-        static const ::kgen::TypeTable kTable;
+        static const kgen::TypeTable kTable;
       };
 
-      ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<Spec> spec = kgen::kAbsent;
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
-    // Known values of `byName`; a newer server may send others.
     struct ByNameValues {
-      static constexpr ::std::string_view kC = "C";
+      static constexpr std::string_view kC = "C";
     };
 
-    // Known values of `code`; a newer server may send others.
     struct CodeValues {
-      static constexpr ::std::int64_t kValueMinus5 = -5;
-      static constexpr ::std::int64_t kValueMinus9223372036854775808 = -9223372036854775807 - 1;
-      static constexpr ::std::int64_t kValue301 = 301;
-      static constexpr ::std::int64_t kValue9223372036854775807 = 9223372036854775807;
+      static constexpr std::int64_t kValueMinus5 = -5;
+      static constexpr std::int64_t kValueMinus9223372036854775808 = -9223372036854775807 - 1;
+      static constexpr std::int64_t kValue301 = 301;
+      static constexpr std::int64_t kValue9223372036854775807 = 9223372036854775807;
     };
 
-    // Known values of `mode`; a newer server may send others.
     struct ModeValues {
-      static constexpr ::std::string_view kEmpty = "";
-      static constexpr ::std::string_view kNotEqual = "!=";
-      static constexpr ::std::string_view kNotTilde = "!~";
-      static constexpr ::std::string_view kDash = "-";
-      static constexpr ::std::string_view kValueMinus5 = "-5";
-      static constexpr ::std::string_view kValue1 = "1";
-      static constexpr ::std::string_view kValue1_0 = "1.0";
-      static constexpr ::std::string_view kValue10 = "10";
-      static constexpr ::std::string_view kEqual = "=";
-      static constexpr ::std::string_view kEqualTilde = "=~";
-      static constexpr ::std::string_view kQuestionQuestionSlash = "?\?/";
-      static constexpr ::std::string_view kHKEYSoftware = "HKEY\\Software";
-      static constexpr ::std::string_view kNULL = "NULL";
-      static constexpr ::std::string_view kREPLACE = "REPLACE";
-      static constexpr ::std::string_view kReplace_Replace = "Replace";
-      static constexpr ::std::string_view kUnderscore = "_";
-      static constexpr ::std::string_view kAB_a_dash_b = "a-b";
-      static constexpr ::std::string_view kAB_aB = "aB";
-      static constexpr ::std::string_view kAB_a_underscore_b = "a_b";
-      static constexpr ::std::string_view kCafU00e9 = "caf\303\251";
-      static constexpr ::std::string_view kDefault = "default";
-      static constexpr ::std::string_view kKTable = "kTable";
-      static constexpr ::std::string_view kOn = "on";
-      static constexpr ::std::string_view kReplace_replace = "replace";
-      static constexpr ::std::string_view kXIntY0 = "x\"; int y = 0; //";
+      static constexpr std::string_view kEmpty = "";
+      static constexpr std::string_view kNotEqual = "!=";
+      static constexpr std::string_view kNotTilde = "!~";
+      static constexpr std::string_view kDash = "-";
+      static constexpr std::string_view kValueMinus5 = "-5";
+      static constexpr std::string_view kValue1 = "1";
+      static constexpr std::string_view kValue1_0 = "1.0";
+      static constexpr std::string_view kValue10 = "10";
+      static constexpr std::string_view kEqual = "=";
+      static constexpr std::string_view kEqualTilde = "=~";
+      static constexpr std::string_view kQuestionQuestionSlash = "?\?/";
+      static constexpr std::string_view kHKEYSoftware = "HKEY\\Software";
+      static constexpr std::string_view kNULL = "NULL";
+      static constexpr std::string_view kREPLACE = "REPLACE";
+      static constexpr std::string_view kReplace_Replace = "Replace";
+      static constexpr std::string_view kUnderscore = "_";
+      static constexpr std::string_view kAB_a_dash_b = "a-b";
+      static constexpr std::string_view kAB_aB = "aB";
+      static constexpr std::string_view kAB_a_underscore_b = "a_b";
+      static constexpr std::string_view kCafU00e9 = "caf\303\251";
+      static constexpr std::string_view kDefault = "default";
+      static constexpr std::string_view kKTable = "kTable";
+      static constexpr std::string_view kOn = "on";
+      static constexpr std::string_view kReplace_replace = "replace";
+      static constexpr std::string_view kXIntY0 = "x\"; int y = 0; //";
     };
 
-    // Known values of `modes`; a newer server may send others.
     struct ModesValues {
-      static constexpr ::std::string_view kA = "A";
-      static constexpr ::std::string_view kB = "B";
+      static constexpr std::string_view kA = "A";
+      static constexpr std::string_view kB = "B";
     };
 
-    ::kgen::String name{};
-    ::kgen::String namespace_{};
-    ::kgen::String ref{};
-    ::kgen::String schema{};
-    ::kgen::String dash{};
-    ::kgen::String n2xx{};
-    ::kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = ::kgen::kAbsent;
-    ::kgen::String Foo_bar{};
-    ::kgen::Optional<double> I_{};
-    ::kgen::String LC_ALL_{};
-    ::kgen::List<::kgen::String> Optional{};
-    ::kgen::Optional<Port_> Port = ::kgen::kAbsent;
-    ::kgen::Optional<Spec_2_> Spec_ = ::kgen::kAbsent;
-    ::kgen::String String{};
-    ::kgen::String underscore{};
-    ::kgen::String Reserved{};
-    ::kgen::String init{};
-    ::kgen::Json anything{};
-    // Known values: `C`.
-    ::kgen::Map<::kgen::String> byName{};
-    ::kgen::String caf_u00e9{};
-    ::kgen::String co_await_{};
-    // Known values: `301`, `-5`, `-9223372036854775808`, `9223372036854775807`.
-    ::kgen::Optional<::std::int64_t> code{};
-    ::kgen::Map<::kgen::Map<::kgen::List<Deep>>> deep{};
-    ::kgen::Json embedded{};
-    ::kgen::Optional<Empty> empty = ::kgen::kAbsent;
-    ::kgen::Optional<::std::int64_t> errno_{};
-    ::kgen::List<bool> flags{};
-    ::kgen::String foo_bar_2{};
-    ::kgen::String foo_bar_3{};
-    ::kgen::String fooBar{};
-    ::kgen::String foo_bar{};
-    ::kgen::List<::kgen::List<Grid>> grid{};
-    ::kgen::String kTable_{};
-    ::kgen::String kgen{};
-    ::kgen::String linux_{};
-    ::kgen::Optional<::std::int32_t> major_{};
-    ::kgen::Optional<Metrics> metrics = ::kgen::kAbsent;
-    ::kgen::List<MetricsRelabelings> metricsRelabelings{};
-    // Known values: `""`, `-`, `_`, `=`, `!=`, `=~`, `!~`, `1`, `-5`, `on`, `default`, `NULL` and 13 more.
-    ::kgen::String mode{};
-    ::kgen::String modeValues{};
-    // Known values: `A`, `B`.
-    ::kgen::List<::kgen::String> modes{};
-    ::kgen::Optional<NatOutgoing> nat_outgoing = ::kgen::kAbsent;
-    ::kgen::Optional<NatOutgoing_2> natOutgoing = ::kgen::kAbsent;
-    ::kgen::Json not_{};
-    ::kgen::Optional<bool> operator_{};
-    ::kgen::Optional<Port_2> port = ::kgen::kAbsent;
-    ::kgen::Optional<Spec_2> spec = ::kgen::kAbsent;
-    ::kgen::String std{};
-    ::kgen::Optional<bool> stdin_{};
+    kgen::String name{};
+    kgen::String namespace_{};  // `namespace`
+    kgen::String ref{};  // `$ref`
+    kgen::String schema{};  // `$schema`
+    kgen::String dash{};  // `-`
+    kgen::String n2xx{};  // `2xx`
+    kgen::Optional<ETIMEDOUT_2_> ETIMEDOUT_ = kgen::kAbsent;  // `ETIMEDOUT`
+    kgen::String Foo_bar{};
+    kgen::Optional<double> I_{};  // `I`
+    kgen::String LC_ALL_{};  // `LC_ALL`
+    kgen::List<kgen::String> Optional{};
+    kgen::Optional<Port_> Port = kgen::kAbsent;
+    kgen::Optional<Spec_2_> Spec_ = kgen::kAbsent;  // `Spec`
+    kgen::String String{};
+    kgen::String underscore{};  // `_`
+    kgen::String Reserved{};  // `_Reserved`
+    kgen::String init{};  // `__init__`
+    kgen::Json anything{};
+    kgen::Map<kgen::String> byName{};  // one of ByNameValues
+    kgen::String caf_u00e9{};  // `café`
+    kgen::String co_await_{};  // `co_await`
+    kgen::Optional<std::int64_t> code{};  // one of CodeValues
+    kgen::Map<kgen::Map<kgen::List<Deep>>> deep{};
+    kgen::Json embedded{};
+    kgen::Optional<Empty> empty = kgen::kAbsent;
+    kgen::Optional<std::int64_t> errno_{};  // `errno`
+    kgen::List<bool> flags{};
+    kgen::String foo_bar_2{};  // `foo-bar`
+    kgen::String foo_bar_3{};  // `foo.bar`
+    kgen::String fooBar{};
+    kgen::String foo_bar{};
+    kgen::List<kgen::List<Grid>> grid{};
+    kgen::String kTable_{};  // `kTable`
+    kgen::String kgen_{};  // `kgen`
+    kgen::String linux_{};  // `linux`
+    kgen::Optional<std::int32_t> major_{};  // `major`
+    kgen::Optional<Metrics> metrics = kgen::kAbsent;
+    kgen::List<MetricsRelabelings> metricsRelabelings{};
+    kgen::String mode{};  // one of ModeValues
+    kgen::String modeValues{};
+    kgen::List<kgen::String> modes{};  // one of ModesValues
+    kgen::Optional<NatOutgoing> nat_outgoing = kgen::kAbsent;  // `nat-outgoing`
+    kgen::Optional<NatOutgoing_2> natOutgoing = kgen::kAbsent;
+    kgen::Json not_{};  // `not`
+    kgen::Optional<bool> operator_{};  // `operator`
+    kgen::Optional<Port_2> port = kgen::kAbsent;
+    kgen::Optional<Spec_2> spec = kgen::kAbsent;
+    kgen::String std_{};  // `std`
+    kgen::Optional<bool> stdin_{};  // `stdin`
     // trigraph ? ?/ bidi  mark, line
     //  separator, NO LINT, clang format off
     // #pragma once\ .
     // Default: `"*/ \"quoted\\"`. Pattern `^[a-z]\\$`.
-    ::kgen::String trouble{};
-    ::kgen::String unknown_fields_{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::String trouble{};
+    kgen::String unknown_fields_{};  // `unknown_fields`
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   struct Status {
     struct Status_2_ {
-      ::kgen::Optional<bool> ok{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::Optional<bool> ok{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
-    ::kgen::String Status_{};
-    ::kgen::Optional<Status_2_> status = ::kgen::kAbsent;
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::String Status_{};  // `Status`
+    kgen::Optional<Status_2_> status = kgen::kAbsent;
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::Optional<Status> status = ::kgen::kAbsent;
-  ::kgen::String begin{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::Optional<Status> status = kgen::kAbsent;
+  kgen::String begin{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ClientList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Client> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Client> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Client* begin() const noexcept;
   const Client* end() const noexcept;
   Client* begin() noexcept;
   Client* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Client& operator[](::std::size_t i) const noexcept;
-  Client& operator[](::std::size_t i);
+  const Client& operator[](std::size_t i) const noexcept;
+  Client& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `lists` of default.example.com/v1, namespaced.
 struct List {
   struct Spec {
-    ::kgen::Optional<::std::int64_t> size{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::Optional<std::int64_t> size{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ListOfLists {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<List> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<List> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const List* begin() const noexcept;
   const List* end() const noexcept;
   List* begin() noexcept;
   List* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const List& operator[](::std::size_t i) const noexcept;
-  List& operator[](::std::size_t i);
+  const List& operator[](std::size_t i) const noexcept;
+  List& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `listers` of default.example.com/v1, namespaced.
 struct Lister {
   struct Spec {
-    ::kgen::List<::kgen::String> List{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::List<kgen::String> List{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ListerList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Lister> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Lister> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Lister* begin() const noexcept;
   const Lister* end() const noexcept;
   Lister* begin() noexcept;
   Lister* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Lister& operator[](::std::size_t i) const noexcept;
-  Lister& operator[](::std::size_t i);
+  const Lister& operator[](std::size_t i) const noexcept;
+  Lister& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `scalepaths` of default.example.com/v1, namespaced.
 struct ScalePaths {
   struct Spec {
     struct ScalePaths {
-      ::kgen::String b{};
-      ::kgen::UnknownFields unknown_fields{};
+      kgen::String b{};
+      kgen::UnknownFields unknown_fields{};
 
-      static const ::kgen::TypeTable kTable;
+      static const kgen::TypeTable kTable;
     };
 
-    ::kgen::String Color{};
-    ::kgen::String color{};
-    ::kgen::String foo_bar{};
-    ::kgen::String kPrinterColumns{};
-    ::kgen::List<ScalePaths> scalePaths{};
-    ::kgen::Optional<::std::int32_t> shards{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::String Color{};
+    kgen::String color{};
+    kgen::String foo_bar{};
+    kgen::String kPrinterColumns{};
+    kgen::List<ScalePaths> scalePaths{};
+    kgen::Optional<std::int32_t> shards{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   struct ScalePaths_2_ {
-    ::kgen::String a{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::String a{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
   struct ScalePaths_ {
-    static constexpr ::std::string_view kSpecReplicas = ".spec.shards";
-    static constexpr ::std::string_view kStatusReplicas = ".status.shards";
-    static constexpr ::std::string_view kLabelSelector = "";
+    static constexpr std::string_view kSpecReplicas = ".spec.shards";
+    static constexpr std::string_view kStatusReplicas = ".status.shards";
+    static constexpr std::string_view kLabelSelector = "";
   };
 
   // What a field selector may name, beside metadata.name and metadata.namespace.
   struct SelectableFields {
-    static constexpr ::std::string_view kSpecColor_spec_dot_Color = "spec.Color";
-    static constexpr ::std::string_view kSpecColor_spec_dot_color = "spec.color";
-    static constexpr ::std::string_view kSpecFooBar = "spec.foo_bar";
+    static constexpr std::string_view kSpecColor_spec_dot_Color = "spec.Color";
+    static constexpr std::string_view kSpecColor_spec_dot_color = "spec.color";
+    static constexpr std::string_view kSpecFooBar = "spec.foo_bar";
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::Optional<ScalePaths_2_> ScalePaths_ = ::kgen::kAbsent;
-  ::kgen::String SelectableFields_{};
-  ::kgen::String kPrinterColumns_{};
-  ::kgen::String kScalePathsColumns{};
-  ::kgen::String kScalePathsFields{};
-  ::kgen::String kScalePathsKind{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::Optional<ScalePaths_2_> ScalePaths_ = kgen::kAbsent;  // `ScalePaths`
+  kgen::String SelectableFields_{};  // `SelectableFields`
+  kgen::String kPrinterColumns_{};  // `kPrinterColumns`
+  kgen::String kScalePathsColumns{};
+  kgen::String kScalePathsFields{};
+  kgen::String kScalePathsKind{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
   // What `kubectl get` shows.
-  static const ::kgen::PrinterColumns kPrinterColumns;
+  static const kgen::PrinterColumns kPrinterColumns;
 };
 
-// Iterates over `items`.
 struct ScalePathsList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<ScalePaths> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<ScalePaths> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const ScalePaths* begin() const noexcept;
   const ScalePaths* end() const noexcept;
   ScalePaths* begin() noexcept;
   ScalePaths* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const ScalePaths& operator[](::std::size_t i) const noexcept;
-  ScalePaths& operator[](::std::size_t i);
+  const ScalePaths& operator[](std::size_t i) const noexcept;
+  ScalePaths& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `values` of default.example.com/v1, of the whole cluster.
 struct Values {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Map<::kgen::String> data{};
-  ::kgen::List<::kgen::String> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Map<kgen::String> data{};
+  kgen::List<kgen::String> items{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct ValuesList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Values> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Values> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Values* begin() const noexcept;
   const Values* end() const noexcept;
   Values* begin() noexcept;
   Values* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Values& operator[](::std::size_t i) const noexcept;
-  Values& operator[](::std::size_t i);
+  const Values& operator[](std::size_t i) const noexcept;
+  Values& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
 // `informers` of default.example.com/v1, namespaced.
 struct String {
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::String value{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::String value{};
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct StringList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<String> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<String> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const String* begin() const noexcept;
   const String* end() const noexcept;
   String* begin() noexcept;
   String* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const String& operator[](::std::size_t i) const noexcept;
-  String& operator[](::std::size_t i);
+  const String& operator[](std::size_t i) const noexcept;
+  String& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// By the names that they would have in Go.
+// Nested types by the names that they would have in Go.
 using ClientSpec = Client::Spec;
 using ClientStatus = Client::Status;
 using ListSpec = List::Spec;
@@ -525,9 +493,9 @@ using ScalePathsSpec = ScalePaths::Spec;
 using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace hostile::default_::v1

@@ -2,7 +2,12 @@
 //
 // The types of start.example.com/auto.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/start.example.com/auto` prints.
 #ifndef HOSTILE_START_AUTO_TYPES_H_
 #define HOSTILE_START_AUTO_TYPES_H_
 
@@ -16,7 +21,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 namespace hostile::start::auto_ {
 
@@ -26,48 +31,44 @@ using ::kgen::operator<<;
 // `starts` of start.example.com/auto, of the whole cluster.
 struct Start {
   struct Spec {
-    ::kgen::String acme{};
-    ::kgen::Optional<::std::int64_t> std{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::String acme{};
+    kgen::Optional<std::int64_t> std_{};  // `std`
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// Iterates over `items`.
 struct StartList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Start> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Start> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Start* begin() const noexcept;
   const Start* end() const noexcept;
   Start* begin() noexcept;
   Start* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Start& operator[](::std::size_t i) const noexcept;
-  Start& operator[](::std::size_t i);
+  const Start& operator[](std::size_t i) const noexcept;
+  Start& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// By the names that they would have in Go.
+// Nested types by the names that they would have in Go.
 using StartSpec = Start::Spec;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace hostile::start::auto_

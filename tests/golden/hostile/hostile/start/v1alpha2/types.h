@@ -2,7 +2,12 @@
 //
 // The types of start.example.com/v1alpha2.
 //
-// Plain aggregates, spelled as in YAML. A member that is absent reads as empty; has_value() tells.
+// Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
+// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// that the document lists; a newer server may send others.
+//
+// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
+// document, which `kubectl get --raw /openapi/v3/apis/start.example.com/v1alpha2` prints.
 #ifndef HOSTILE_START_V1ALPHA2_TYPES_H_
 #define HOSTILE_START_V1ALPHA2_TYPES_H_
 
@@ -17,7 +22,7 @@
 #include "kgen/core/type_table.h"
 #include "kgen/core/value.h"
 
-static_assert(::kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
+static_assert(kgen::kTableVersion == 1, "regenerate with the kgen that belongs to these headers");
 
 namespace hostile::start::v1alpha2 {
 
@@ -27,61 +32,57 @@ using ::kgen::operator<<;
 // `oldies` of start.example.com/v1alpha2, namespaced.
 struct Oldie {
   struct Spec {
-    ::kgen::Optional<::std::int64_t> size{};
-    ::kgen::UnknownFields unknown_fields{};
+    kgen::Optional<std::int64_t> size{};
+    kgen::UnknownFields unknown_fields{};
 
-    static const ::kgen::TypeTable kTable;
+    static const kgen::TypeTable kTable;
   };
 
   // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
   struct ScalePaths {
-    static constexpr ::std::string_view kSpecReplicas = ".spec.size";
-    static constexpr ::std::string_view kStatusReplicas = ".status.size";
-    static constexpr ::std::string_view kLabelSelector = ".spec.selector";
+    static constexpr std::string_view kSpecReplicas = ".spec.size";
+    static constexpr std::string_view kStatusReplicas = ".status.size";
+    static constexpr std::string_view kLabelSelector = ".spec.selector";
   };
 
   // What a field selector may name, beside metadata.name and metadata.namespace.
   struct SelectableFields {
-    static constexpr ::std::string_view kSpecSize = "spec.size";
+    static constexpr std::string_view kSpecSize = "spec.size";
   };
 
-  // Name, namespace, labels and the rest that every object has.
-  ::kgen::meta::v1::ObjectMeta metadata{};
-  ::kgen::Optional<Spec> spec = ::kgen::kAbsent;
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<Spec> spec = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
   // What `kubectl get` shows.
-  static const ::kgen::PrinterColumns kPrinterColumns;
+  static const kgen::PrinterColumns kPrinterColumns;
 };
 
-// Iterates over `items`.
 struct OldieList {
-  // The version that the list is of, and where the next page starts.
-  ::kgen::meta::v1::ListMeta metadata{};
-  // The objects.
-  ::kgen::List<Oldie> items{};
-  ::kgen::UnknownFields unknown_fields{};
+  kgen::meta::v1::ListMeta metadata{};
+  kgen::List<Oldie> items{};
+  kgen::UnknownFields unknown_fields{};
 
   const Oldie* begin() const noexcept;
   const Oldie* end() const noexcept;
   Oldie* begin() noexcept;
   Oldie* end() noexcept;
-  ::std::size_t size() const noexcept;
+  std::size_t size() const noexcept;
   bool empty() const noexcept;
-  const Oldie& operator[](::std::size_t i) const noexcept;
-  Oldie& operator[](::std::size_t i);
+  const Oldie& operator[](std::size_t i) const noexcept;
+  Oldie& operator[](std::size_t i);
 
-  static const ::kgen::TypeTable kTable;
+  static const kgen::TypeTable kTable;
 };
 
-// By the names that they would have in Go.
+// Nested types by the names that they would have in Go.
 using OldieSpec = Oldie::Spec;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <::kgen::detail::HasTable T>
+template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
-  return ::kgen::detail::EqualStruct(&a, &b, T::kTable);
+  return kgen::detail::EqualStruct(&a, &b, T::kTable);
 }
 
 }  // namespace hostile::start::v1alpha2
