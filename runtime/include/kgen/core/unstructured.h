@@ -2,17 +2,45 @@
 //
 // Objects of any kind, without generated code: Unstructured and PartialObjectMetadata.
 //
+//   kgen::Unstructured order = kgen::Must(orders.Get("first"));                     // kgen/client/dynamic_client.h
+//   std::int64_t quantity = order.GetInt64("spec.quantity").value_or(0);
+//   kgen::Must(order.Set("spec.lines[0].item", "kettle"));                          // creates what is missing
+//   order.metadata.labels["tier"] = "gold";
+//
 // Both are ordinary types with tables, like generated ones.
 #ifndef KGEN_CORE_UNSTRUCTURED_H_
 #define KGEN_CORE_UNSTRUCTURED_H_
 
+#include <concepts>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <type_traits>
 
+#include "kgen/core/json.h"
+#include "kgen/core/list.h"
+#include "kgen/core/map.h"
 #include "kgen/core/object_meta.h"
+#include "kgen/core/result.h"
+#include "kgen/core/string.h"
 
 namespace kgen {
 
-// apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order.
+namespace detail {
+Json JsonOfText(std::string_view text);  // quoted and escaped
+Json JsonOf(std::int64_t value);
+Json JsonOf(std::uint64_t value);
+Json JsonOf(double value);  // null if it is not finite, as JSON has no such numbers
+}  // namespace detail
+
+// apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order, as JSON text.
+//
+// Paths are spelled as in kgen::FieldPath, with indexes: "spec.containers[0].image", "data['tls.crt']". Of members of
+// one name the last one counts. Copies share text: a Set() on one copy leaves the others as they are. Get and Set cost
+// time in proportion to the text of the first step of the path, so a program that changes many members of one large
+// `spec` does better to change a JSON value of its own and to set that once.
+//
+// Thread safety: as any value type.
 struct Unstructured {
   meta::v1::ObjectMeta metadata{};
   String apiVersion{};
@@ -22,10 +50,50 @@ struct Unstructured {
   // The whole object as a JSON value, built by each call.
   nlohmann::json json() const;
 
+  // The value at `path`, of the type that the name says.
+  // Errors: kNotFound         nothing is there, or null
+  //         kDecode           a value of another type, here or on the way; a number that is no 64-bit integer
+  //         kInvalidArgument  the path is malformed
+  Result<Json> Get(std::string_view path) const;  // any type
+  Result<String> GetString(std::string_view path) const;
+  Result<std::int64_t> GetInt64(std::string_view path) const;
+  Result<double> GetDouble(std::string_view path) const;
+  Result<bool> GetBool(std::string_view path) const;
+  Result<List<Json>> GetList(std::string_view path) const;
+  Result<Map<Json>> GetMap(std::string_view path) const;
+
+  // Replaces what is at `path`, or adds it; objects on the way that are missing or null are created. An index may be
+  // that of an element, or the number of elements, which appends. `value` is a Json, text, a bool or a number.
+  // Errors: kInvalidArgument  the path is malformed, leads into `metadata` (which is typed: assign to its members), or
+  //                           to an element that is not there; the Json is unset
+  //         kDecode           a value on the way is neither an object nor a list
+  template <typename V>
+  Result<void> Set(std::string_view path, const V& value) {
+    if constexpr (std::same_as<V, Json>) {
+      return SetJson(path, value);
+    } else if constexpr (std::same_as<V, bool>) {
+      return SetJson(path, Json(value ? std::string_view("true") : std::string_view("false")));
+    } else if constexpr (std::signed_integral<V>) {
+      return SetJson(path, detail::JsonOf(std::int64_t{value}));
+    } else if constexpr (std::unsigned_integral<V>) {
+      return SetJson(path, detail::JsonOf(std::uint64_t{value}));
+    } else if constexpr (std::floating_point<V>) {
+      return SetJson(path, detail::JsonOf(static_cast<double>(value)));
+    } else {
+      static_assert(std::is_convertible_v<const V&, std::string_view>, "Set() takes a Json, text, a bool or a number");
+      return SetJson(path, detail::JsonOfText(value));
+    }
+  }
+  // Removes the member or element at `path`. True if there was one. Errors: as Set().
+  Result<bool> Remove(std::string_view path);
+
   static const TypeTable kTable;
   friend bool operator==(const Unstructured& a, const Unstructured& b) noexcept {
     return detail::EqualStruct(&a, &b, kTable);
   }
+
+ private:
+  Result<void> SetJson(std::string_view path, const Json& value);
 };
 
 struct UnstructuredList {
