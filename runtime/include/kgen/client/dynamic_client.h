@@ -1,0 +1,58 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// DynamicClient: clients of any kind without generated code.
+//
+//   kgen::DynamicClient dynamic(connection);
+//   auto orders = dynamic.ForResource({"shop.example.com", "v1", "orders"}, "default");        // no network I/O
+//   auto same = kgen::Must(dynamic.ForKind({"shop.example.com", "v1", "Order"}, "default"));   // asks discovery
+//   kgen::Unstructured order = kgen::Must(orders.Get("first"));
+//   kgen::Must(order.Set("spec.quantity", 3));
+//   kgen::Must(orders.Update(order));
+#ifndef KGEN_CLIENT_DYNAMIC_CLIENT_H_
+#define KGEN_CLIENT_DYNAMIC_CLIENT_H_
+
+#include <string_view>
+#include <utility>
+
+#include "kgen/client/connection.h"
+#include "kgen/client/resource_client.h"
+#include "kgen/client/rest_mapper.h"
+#include "kgen/core/result.h"
+#include "kgen/core/unstructured.h"
+
+namespace kgen {
+
+// The client of one resource. It has every verb; a server that lacks one answers kMethodNotAllowed or kNotFound.
+// Objects to create or to apply need their apiVersion and kind. Items of lists have them too, also where the server
+// leaves them out.
+using DynamicResource = ResourceClient<Unstructured, UnstructuredList, Verbs::kAll>;
+
+// A handle: copies share the connection and what the mapper remembers. Thread safety: const members from any thread.
+class DynamicClient {
+ public:
+  explicit DynamicClient(Connection connection) : mapper_(std::move(connection)) {}
+  // The same with any clientset.
+  template <typename Clientset>
+    requires requires(const Clientset& c) { c.connection(); }
+  explicit DynamicClient(const Clientset& clientset) : DynamicClient(clientset.connection()) {}
+
+  // By resource. It is not known whether the resource is namespaced: `in_namespace` says so, and the verbs of a client
+  // without one go to the whole cluster. For a namespaced resource those are list, watch and deleteCollection.
+  DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
+  // The same with the scope known: a cluster-scoped resource ignores the namespace, and a namespaced one without a
+  // namespace takes that of the object in Create and Update.
+  DynamicResource ForMapping(const ResourceMapping& mapping, std::string_view in_namespace = "") const;
+  // By kind; without a version in the group's preferred one. Blocks while it asks the server.
+  // Errors: those of RestMapper::ForKind().
+  [[nodiscard]] Result<DynamicResource> ForKind(const GroupVersionKind& kind, std::string_view in_namespace = "") const;
+
+  const RestMapper& mapper() const noexcept { return mapper_; }
+  const Connection& connection() const noexcept { return mapper_.connection(); }
+
+ private:
+  RestMapper mapper_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_DYNAMIC_CLIENT_H_

@@ -1,0 +1,61 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// RestMapper: from a kind to the resource that serves it, and back.
+//
+//   kgen::RestMapper mapper(connection);
+//   auto mapping = kgen::Must(mapper.ForKind({"shop.example.com", "v1", "Order"}));
+//   mapping.resource.resource;                      // "orders"
+//   mapping.scope == kgen::Scope::kNamespaced;
+#ifndef KGEN_CLIENT_REST_MAPPER_H_
+#define KGEN_CLIENT_REST_MAPPER_H_
+
+#include <vector>
+
+#include "kgen/client/connection.h"
+#include "kgen/client/discovery.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+// A kind and its resource.
+struct ResourceMapping {
+  GroupVersionKind kind{};
+  GroupVersionResource resource{};
+  Scope scope = Scope::kNamespaced;
+  friend bool operator==(const ResourceMapping&, const ResourceMapping&) = default;
+};
+
+// Remembers what Discover() returned. The first look-up asks the server, and so does a look-up that finds nothing,
+// because the kind may have been installed meanwhile: at most five times in a row, and then once in ten seconds. A
+// look-up between these answers from memory. Nothing is forgotten as long as look-ups succeed; Invalidate() does that.
+//
+// A handle: copies share what is remembered. Thread safety: all members from any thread.
+// Blocking: look-ups block while they ask the server, as the verbs of a client do.
+class RestMapper {
+ public:
+  explicit RestMapper(Connection connection);
+
+  // The resource of a kind. Without a version, the one of the group's preferred version that has the kind.
+  // Errors: kNotFound  the server has no such kind; the message names the group if its discovery has failed
+  //         those of Discover()
+  [[nodiscard]] Result<ResourceMapping> ForKind(const GroupVersionKind& kind) const;
+  // The kind of a resource, which may be named by its plural, its singular or a short name.
+  [[nodiscard]] Result<ResourceMapping> ForResource(const GroupVersionResource& resource) const;
+
+  // The groups that could not be read when the server was last asked.
+  std::vector<DiscoveryFailure> failures() const;
+  // The next look-up asks the server.
+  void Invalidate();
+
+  const Connection& connection() const noexcept;
+
+ private:
+  class State;
+  Shared<State> state_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_REST_MAPPER_H_
