@@ -7,10 +7,26 @@
 
 #include "cache/informer_options.h"
 #include "cache/list_watch.h"
+#include "client/kind_registry.h"
+#include "kgen/cache/dynamic_informer.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
 
 namespace kgen {
+namespace {
+
+// The object with the apiVersion and the kind that a server leaves out of lists.
+AnyRef WithKind(AnyRef any, const KindInfo& kind) {
+  const Ref<const Unstructured> object = any.As<Unstructured>();
+  const bool complete = !object->apiVersion.empty() && (!object->kind.empty() || kind.kind.empty());
+  if (complete) return any;
+  Unstructured named = *object;
+  if (named.apiVersion.empty()) named.apiVersion = GroupVersion{kind.group, kind.version}.str();
+  if (named.kind.empty() && !kind.kind.empty()) named.kind = kind.kind;
+  return MakeRef(std::move(named));
+}
+
+}  // namespace
 
 // The informers of one scope. Holds no lock while it calls an informer that may wait.
 class FactoryState : public SharedObject {
@@ -25,10 +41,24 @@ class FactoryState : public SharedObject {
     for (const Entry& entry : entries_) {
       if (entry.table == &table) return entry.core;
     }
-    entries_.push_back({&table, Make(table)});
-    if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
-    return entries_.back().core;
+    return Add(table, *table.kind, options_.transform);
   }
+
+  // Of Unstructured. The kind of the first call counts for all.
+  Core DynamicInformerFor(const KindInfo& kind) {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      const bool same = entry.kind->group == kind.group && entry.kind->version == kind.version &&
+                        entry.kind->resource == kind.resource;
+      if (entry.table == &Unstructured::kTable && same) return entry.core;
+    }
+    return Add(Unstructured::kTable, kind, [&kind, own = options_.transform](AnyRef object) -> Result<AnyRef> {
+      object = WithKind(std::move(object), kind);
+      return own ? own(std::move(object)) : object;
+    });
+  }
+
+  std::string_view namespace_name() const noexcept { return options_.namespace_; }
 
   void Start(const std::stop_token& stop) {
     std::vector<Core> fresh;
@@ -89,12 +119,19 @@ class FactoryState : public SharedObject {
  private:
   struct Entry {
     const TypeTable* table;
+    const KindInfo* kind;
     Core core;
     bool starting = false;  // Start() has been called for it
     bool started = false;   // and is through
   };
 
-  Core Make(const TypeTable& table) const {
+  Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) {
+    entries_.push_back({&table, &kind, Make(table, kind, transform)});
+    if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
+    return entries_.back().core;
+  }
+
+  Core Make(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) const {
     cache::InformerOptions options;
     const auto own = std::find_if(options_.resync_of.begin(), options_.resync_of.end(),
                                   [&](const auto& of) { return of.first == &table; });
@@ -102,9 +139,9 @@ class FactoryState : public SharedObject {
     options.page_size = options_.page_size;
     options.streaming_list = options_.streaming_list;
     options.drop_managed_fields = options_.drop_managed_fields;
-    options.transform = options_.transform;
+    options.transform = transform;
     options.apply_delay = options_.apply_delay;
-    auto source = cache::MakeListWatch(connection_, *table.kind, options_.namespace_, options_.tweak_list_options);
+    auto source = cache::MakeListWatch(connection_, kind, options_.namespace_, options_.tweak_list_options);
     return MakeShared<cache::InformerCore>(connection_, std::move(source), table, std::move(options));
   }
 
@@ -119,6 +156,13 @@ SharedInformerFactory::SharedInformerFactory(const Connection& connection) : Sha
 SharedInformerFactory::SharedInformerFactory(const Connection& connection, FactoryOptions options)
     : state_(MakeShared<FactoryState>(connection, std::move(options))) {}
 SharedInformerFactory::~SharedInformerFactory() { Shutdown(); }
+
+DynamicInformer SharedInformerFactory::ForResource(const GroupVersionResource& resource) const {
+  return ForMapping(client::MappingOf(resource, state_->namespace_name()));
+}
+DynamicInformer SharedInformerFactory::ForMapping(const ResourceMapping& mapping) const {
+  return DynamicInformer(state_->DynamicInformerFor(client::KindOf(mapping)));
+}
 
 void SharedInformerFactory::Start(std::stop_token stop) { state_->Start(stop); }
 

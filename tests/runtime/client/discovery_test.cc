@@ -94,6 +94,7 @@ TEST_F(DiscoveryTest, AsksForEachVersionWhereTheServerIsOldAndReportsTheOnesThat
   EXPECT_EQ(api.failures[0].error.code(), Code::kUnavailable);
 }
 
+// Contract: client DISC-3.
 TEST_F(DiscoveryTest, ToleratesAMissingCoreGroupOnly) {
   transport_->Reply({.status = 404, .body = "no"});
   Reply(kGroups);

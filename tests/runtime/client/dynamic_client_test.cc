@@ -101,6 +101,7 @@ TEST_F(DynamicClientTest, FindsAKindThatIsInstalledLater) {
   EXPECT_TRUE(dynamic_.ForKind(kOrder).has_value());
 }
 
+// Contract: client DYN-6.
 TEST_F(DynamicClientTest, NamesTheItemsOfListsOfBuiltInResources) {
   Must(cluster_.Add(MinimalPod("default", "web-0")));
   const DynamicResource pods = dynamic_.ForResource({"", "v1", "pods"}, "default");
@@ -123,6 +124,7 @@ TEST_F(DynamicClientTest, SendsAnObjectBackAsItCame) {
   EXPECT_EQ(Must(orders.Update(Must(orders.Get("first")))).unknown_fields["data"], order.unknown_fields["data"]);
 }
 
+// Contract: client DYN-2.
 TEST_F(DynamicClientTest, RefusesBadNamesBeforeAnythingIsSent) {
   EXPECT_EQ(dynamic_.ForResource(kOrders, "a/b").Get("x").error().code(), Code::kInvalidArgument);
   EXPECT_EQ(dynamic_.ForResource(kOrders, "default").Get("..").error().code(), Code::kInvalidArgument);

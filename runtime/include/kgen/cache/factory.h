@@ -26,7 +26,10 @@
 namespace kgen {
 
 class Connection;
+class DynamicInformer;
+struct GroupVersionResource;
 struct ListOptions;
+struct ResourceMapping;
 
 // Options of all informers of a factory.
 struct FactoryOptions {
@@ -67,8 +70,19 @@ class SharedInformerFactory {
   SharedInformerFactory& operator=(const SharedInformerFactory&) = delete;
   ~SharedInformerFactory();
 
-  // Starts every informer that was requested (Informer() or Lister() of a kind) and has not been started. Does not
-  // block; call it again after requesting more. Each informer stops with the token of the Start() that started it.
+  // The informer of a resource without generated code, in the factory's scope; created, and so requested, by the first
+  // call. All calls for one resource share it; a generated informer of the same resource is another one. Include
+  // kgen/cache/dynamic_informer.h to use the result.
+  //
+  // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
+  // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace
+  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces what adds both.
+  DynamicInformer ForResource(const GroupVersionResource& resource) const;
+  DynamicInformer ForMapping(const ResourceMapping& mapping) const;
+
+  // Starts every informer that was requested (Informer() or Lister() of a kind, ForResource()) and has not been
+  // started. Does not block; call it again after requesting more. Each informer stops with the token of the Start()
+  // that started it.
   void Start(std::stop_token stop = {});
   // Blocks until every requested informer has synced. Fails with kInvalidArgument, naming it, if one was not started.
   // See detail::WaitForSync for the other errors.

@@ -1,0 +1,51 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Informer and lister of a resource without generated code: what SharedInformerFactory::ForResource() returns.
+//
+//   k8s::SharedInformerFactory factory(clientset);
+//   auto orders = factory.ForResource({"shop.example.com", "v1", "orders"});
+//   auto registration = orders.Informer().AddEventHandler({
+//       .on_add = [](const kgen::Added<kgen::Unstructured>& e) { std::cout << e.key << "\n"; }});
+//   factory.Start(stop);
+//   kgen::Must(factory.WaitForCacheSync(stop));
+//   for (const auto& order : orders.Lister().ByNamespace("default").List()) ...
+#ifndef KGEN_CACHE_DYNAMIC_INFORMER_H_
+#define KGEN_CACHE_DYNAMIC_INFORMER_H_
+
+#include <string_view>
+#include <utility>
+
+#include "kgen/cache/factory.h"
+#include "kgen/cache/lister.h"
+#include "kgen/cache/shared_informer.h"
+#include "kgen/client/rest_mapper.h"
+#include "kgen/core/unstructured.h"
+
+namespace kgen {
+
+// Thread safety: const members from any thread; never blocks. A handle to shared state.
+class DynamicLister : public Lister<Unstructured> {
+ public:
+  using Lister::Get;
+  using Lister::Lister;
+  NamespaceLister<Unstructured> ByNamespace(std::string_view in_namespace) const { return In(in_namespace); }
+  // Of a cluster-scoped resource.
+  Ref<const Unstructured> Get(std::string_view name) const { return GetByName(name); }
+};
+
+// A handle; it may outlive the factory. Indexes of Unstructured are functions (SharedInformer::AddIndex), because a
+// FieldPath knows the typed members only.
+class DynamicInformer {
+ public:
+  SharedInformer<Unstructured> Informer() const { return SharedInformer<Unstructured>(core_); }
+  DynamicLister Lister() const { return DynamicLister(core_->store()); }
+
+ private:
+  friend class SharedInformerFactory;
+  explicit DynamicInformer(Shared<cache::InformerCore> core) noexcept : core_(std::move(core)) {}
+  Shared<cache::InformerCore> core_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CACHE_DYNAMIC_INFORMER_H_
