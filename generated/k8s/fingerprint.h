@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: a4f40c2e675e5685.
+// Of the headers: 811214e75947a405.
 
 #endif  // K8S_FINGERPRINT_H_

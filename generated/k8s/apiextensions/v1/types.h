@@ -31,6 +31,9 @@ namespace v1 = kgen::meta::v1;
 
 namespace k8s::apiextensions::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 struct CustomResourceColumnDefinition {
   kgen::String name{};  // required
   kgen::String description{};

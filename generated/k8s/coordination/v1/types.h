@@ -31,6 +31,9 @@ namespace v1 = kgen::meta::v1;
 
 namespace k8s::coordination::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 struct LeaseSpec {
   kgen::MicroTime acquireTime{};
   kgen::String holderIdentity{};

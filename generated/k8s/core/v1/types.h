@@ -31,6 +31,9 @@ namespace v1 = kgen::meta::v1;
 
 namespace k8s::core::v1 {
 
+// Prints every type below as YAML.
+using ::kgen::operator<<;
+
 struct AWSElasticBlockStoreVolumeSource {
   kgen::String fsType{};
   kgen::Optional<std::int32_t> partition{};

@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: 62c186a29056f2fe.
+// Of the headers: 129767c003741c15.
 
 #endif  // ACME_FINGERPRINT_H_

@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 4744f74effea8216.
+// Of the headers: 10ad5f731aa16f66.
 
 #endif  // HOSTILE_FINGERPRINT_H_
