@@ -120,7 +120,8 @@ class Http2Door final : public NetworkDoor {
 }  // namespace
 
 Result<Shared<NetworkDoor>> NetworkDoor::Open(Shared<ApiServer> server, Shared<Executor> executor, std::uint16_t port) {
-  auto http = Http2Server::Start({.port = port}, MakeShared<Handler>(std::move(server), std::move(executor)));
+  auto http =
+      Http2Server::Start({.port = port, .http1 = true}, MakeShared<Handler>(std::move(server), std::move(executor)));
   if (!http) return http.error();
   return Shared<NetworkDoor>(MakeShared<Http2Door>(*std::move(http)));
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Door two of Cluster: the same server over HTTP/2 and TLS on loopback, in real time.
+// Door two of Cluster: the same server over HTTP/2 or HTTP/1.1 and TLS on loopback, in real time.
 #ifndef KGEN_SRC_TESTING_CLUSTER_DOOR_H_
 #define KGEN_SRC_TESTING_CLUSTER_DOOR_H_
 

@@ -2,6 +2,7 @@
 #include "testing/http2_server.h"
 
 #include <nghttp2/nghttp2.h>
+#include <openssl/ssl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "client/event_loop.h"
 #include "client/tls.h"
 #include "client/wire.h"
+#include "testing/http1_session.h"
 
 namespace kgen::testing {
 namespace {
@@ -27,6 +29,17 @@ using net::Wire;
 
 constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::uint32_t kRequestWindow = 1024 * 1024;
+
+// "h2" where it is offered, else "http/1.1".
+int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
+                   void*) {
+  constexpr std::string_view kProtocols = "\2h2\x8http/1.1";
+  unsigned char* chosen = nullptr;
+  const int result = SSL_select_next_proto(&chosen, out_size, reinterpret_cast<const unsigned char*>(kProtocols.data()),
+                                           static_cast<unsigned>(kProtocols.size()), in, in_size);
+  *out = chosen;
+  return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
 
 nghttp2_nv Field(std::string_view name, std::string_view value) {
   return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
@@ -117,7 +130,7 @@ class Response final : public ResponseWriter {
 class Server;
 
 // One connection.
-class ServerSession final : public SharedObject, private Wire::User {
+class ServerSession final : public SharedObject, private Wire::User, private Http1Session::User {
  public:
   ServerSession(Server* server, Shared<EventLoop> loop, Shared<TcpStream> stream)
       : server_(server), loop_(std::move(loop)), wire_(MakeShared<Wire>(std::move(stream))) {}
@@ -137,9 +150,18 @@ class ServerSession final : public SharedObject, private Wire::User {
 
   void OnWireOpen() override;
   void OnWireBytes(std::string_view plain) override;
-  void OnWireBatchEnd() override { Flush(); }
-  void OnWireDrained() override { Flush(); }
+  void OnWireBatchEnd() override {
+    const Shared<ServerSession> self(this);
+    http1_ ? http1_->OnBatchEnd() : Flush();
+  }
+  void OnWireDrained() override {
+    const Shared<ServerSession> self(this);
+    http1_ ? http1_->OnDrained() : Flush();
+  }
   void OnWireClosed(Error) override { Close(); }
+  void OnHttp1Request(ServerRequest request, Shared<ResponseWriter> writer) override;
+  void OnHttp1End() override;
+  void OnHttp1Close() override { Close(); }
   void OnRequestEnd(Response& response);
   void Flush();
 
@@ -147,6 +169,7 @@ class ServerSession final : public SharedObject, private Wire::User {
   const Shared<EventLoop> loop_;
   const Shared<Wire> wire_;
   nghttp2_session* http2_ = nullptr;
+  Shared<Http1Session> http1_;  // instead of http2_
   std::unordered_map<std::int32_t, Shared<Response>> streams_;
   std::string output_;
   bool inside_ = false, closed_ = false;
@@ -210,6 +233,7 @@ class Server final : public Http2Server, private EventLoop::User {
   // ---- For sessions, on the server's thread. ----
   std::uint32_t max_streams() const noexcept { return max_streams_; }
   std::size_t max_body() const noexcept { return options_.max_body; }
+  bool http1() const noexcept { return options_.http1; }
   bool TakeRefusal() {
     if (refuse_ == 0) return false;
     --refuse_;
@@ -417,6 +441,10 @@ void ServerSession::Start(const Shared<TlsContext>& tls, std::optional<std::size
 }
 
 void ServerSession::OnWireOpen() {
+  if (server_->http1() && wire_->alpn() != "h2") {
+    http1_ = Http1Session::Make(loop_, wire_, this, server_->max_body());
+    return;
+  }
   static nghttp2_session_callbacks* const kCallbacks = Callbacks::Make();
   if (nghttp2_session_server_new(&http2_, kCallbacks, this) != 0) return Close();
   const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, server_->max_streams()},
@@ -426,9 +454,17 @@ void ServerSession::OnWireOpen() {
   Flush();
 }
 
+void ServerSession::OnHttp1Request(ServerRequest request, Shared<ResponseWriter> writer) {
+  server_->OnStreamOpen(1);
+  server_->Handle(std::move(request), std::move(writer));
+}
+
+void ServerSession::OnHttp1End() { server_->OnStreamClose(); }
+
 void ServerSession::OnWireBytes(std::string_view plain) {
-  if (http2_ == nullptr || closed_) return;
   const Shared<ServerSession> self(this);
+  if (http1_) return http1_->OnBytes(plain);
+  if (http2_ == nullptr || closed_) return;
   inside_ = true;
   const ssize_t taken =
       nghttp2_session_mem_recv(http2_, reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size());
@@ -519,6 +555,7 @@ void ServerSession::Close() {
   if (std::exchange(closed_, true)) return;
   const Shared<ServerSession> self(this);
   wire_->Close();
+  if (http1_) http1_->Close();
   for (const auto& [stream, response] : std::exchange(streams_, {})) {
     server_->OnStreamClose();
     response->Close();
@@ -554,6 +591,7 @@ Result<Shared<Http2Server>> Http2Server::Start(const Http2ServerOptions& options
                                           .alpn = options.alpn});
     if (!context) return Fail(context.error());
     tls = std::move(*context);
+    if (options.http1) SSL_CTX_set_alpn_select_cb(tls->get(), SelectProtocol, nullptr);
   }
   auto server = MakeShared<Server>(options, std::move(handler), std::move(tls), std::move(ca_pem));
   if (auto listening = server->Listen(); !listening) return Fail(listening.error());

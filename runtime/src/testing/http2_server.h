@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A small HTTP/2 server on loopback, and the ways in which a server can be ill. Knows nothing of Kubernetes.
+// A small HTTP/2 server on loopback, and the ways in which a server can be ill. Knows nothing of Kubernetes. It can
+// speak HTTP/1.1 with clients that do not offer HTTP/2 (http1_session.h).
 //
 //   Http2Server --OnRequest(request, writer)--> HttpHandler;   HttpHandler --Head, Write, End--> ResponseWriter
 //
@@ -68,7 +69,8 @@ struct Http2ServerOptions {
   std::optional<CertificateOptions> certificate{};
   bool client_certificate = false;  // demands one of `authority`
   std::string alpn = "h2";          // "http/1.1": a server that speaks no HTTP/2
-  // On the server's thread, after any of the numbers below has changed; for tests that wait for one.
+  // HTTP/1.1 for clients that do not offer "h2", and without TLS for all; `alpn` does not count then.
+  bool http1 = false;
   std::function<void()> on_change{};
 };
 
