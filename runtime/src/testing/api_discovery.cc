@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a client asks before it knows anything: which groups, versions and resources there are. In the old form of one
-// document per version, which every client understands; the aggregated form is not offered.
+// What a client asks before it knows anything: which groups, versions and resources there are, in one document for each
+// version or, for clients that ask for it, aggregated in one for all.
 #include <algorithm>
 #include <set>
 
@@ -27,9 +27,36 @@ Reply Text(std::string text) {
   return reply;
 }
 
-json Verbs(bool whole_resource) {
-  if (!whole_resource) return {"get", "patch", "update"};
+json VerbsOf(const ResourceInfo& info) {
+  if (IsNamespace(info)) return {"create", "delete", "get", "list", "patch", "update", "watch"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+}
+
+json VerbsOfSubresource() { return {"get", "patch", "update"}; }
+
+bool Serves(const Resource& resource, std::string_view version) {
+  return std::find(resource.versions.begin(), resource.versions.end(), version) != resource.versions.end();
+}
+
+json Kind(std::string_view group, std::string_view version, std::string_view kind) {
+  return {{"group", group}, {"version", version}, {"kind", kind}};
+}
+
+// The program has no commit and no toolchain of Go; clients want to read text there.
+json Version() {
+  return {{"major", "1"},
+          {"minor", "36"},
+          {"emulationMajor", "1"},
+          {"emulationMinor", "36"},
+          {"minCompatibilityMajor", "1"},
+          {"minCompatibilityMinor", "35"},
+          {"gitVersion", "v1.36.1+kgen"},
+          {"gitCommit", "none"},
+          {"gitTreeState", "clean"},
+          {"buildDate", "1970-01-01T00:00:00Z"},
+          {"goVersion", "none"},
+          {"compiler", "c++"},
+          {"platform", "linux/amd64"}};
 }
 
 json Group(const std::string& name, const std::set<std::string>& versions) {
@@ -49,8 +76,18 @@ std::optional<Reply> ApiServer::Discover(const ApiCall& call) const {
   std::string_view path = call.path;
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path == "/readyz" || path == "/livez" || path == "/healthz") return Text("ok");
-  if (path == "/version") {
-    return Document({{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.1+kgen"}, {"platform", "memory"}});
+  if (path == "/version") return Document(Version());
+  if ((path == "/api" || path == "/apis") && WantsAggregatedDiscovery(call)) {
+    json items = json::array();
+    for (const auto& [name, versions] : groups) {
+      if (name.empty() == (path == "/api")) items.push_back(AggregatedGroup(name, versions));
+    }
+    Reply reply = Document({{"kind", "APIGroupDiscoveryList"},
+                            {"apiVersion", "apidiscovery.k8s.io/v2"},
+                            {"metadata", json::object()},
+                            {"items", std::move(items)}});
+    reply.headers = {{"content-type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+    return reply;
   }
   if (path == "/api") {
     return Document({{"kind", "APIVersions"}, {"versions", {"v1"}}, {"serverAddressByClientCIDRs", json::array()}});
@@ -87,18 +124,18 @@ std::optional<Reply> ApiServer::Discover(const ApiCall& call) const {
 json ApiServer::ResourceList(std::string_view group, std::string_view version) const {
   json list = json::array();
   for (const auto& [key, resource] : store_.resources()) {
-    const auto& versions = resource->versions;
-    if (key.first != group || std::find(versions.begin(), versions.end(), version) == versions.end()) continue;
+    if (key.first != group || !Serves(*resource, version)) continue;
     const ResourceInfo& info = resource->info;
     const json whole = {
         {"name", info.plural}, {"singularName", info.singular}, {"namespaced", info.namespaced}, {"kind", info.kind}};
     list.push_back(whole);
-    list.back()["verbs"] = Verbs(true);
+    list.back()["verbs"] = VerbsOf(info);
     if (!info.short_names.empty()) list.back()["shortNames"] = info.short_names;
+    if (!info.categories.empty()) list.back()["categories"] = info.categories;
     if (info.has_status) {
       list.push_back(whole);
       list.back()["name"] = info.plural + "/status";
-      list.back()["verbs"] = Verbs(false);
+      list.back()["verbs"] = VerbsOfSubresource();
     }
     if (resource->scales.contains(std::string(version))) {
       list.push_back({{"name", info.plural + "/scale"},
@@ -107,7 +144,7 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
                       {"kind", "Scale"},
                       {"group", "autoscaling"},
                       {"version", "v1"},
-                      {"verbs", Verbs(false)}});
+                      {"verbs", VerbsOfSubresource()}});
     }
   }
   return {{"kind", "APIResourceList"},
@@ -116,12 +153,45 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
           {"resources", std::move(list)}};
 }
 
+// The preferred version comes first.
+json ApiServer::AggregatedGroup(const std::string& group, const std::set<std::string>& versions) const {
+  json list = json::array();
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
+    json resources = json::array();
+    for (const auto& [key, resource] : store_.resources()) {
+      if (key.first != group || !Serves(*resource, *version)) continue;
+      const ResourceInfo& info = resource->info;
+      json entry = {{"resource", info.plural},
+                    {"responseKind", Kind(group, *version, info.kind)},
+                    {"scope", info.namespaced ? "Namespaced" : "Cluster"},
+                    {"singularResource", info.singular},
+                    {"verbs", VerbsOf(info)}};
+      if (!info.short_names.empty()) entry["shortNames"] = info.short_names;
+      if (!info.categories.empty()) entry["categories"] = info.categories;
+      if (resource->scales.contains(*version)) {
+        entry["subresources"].push_back({{"subresource", "scale"},
+                                         {"responseKind", Kind("autoscaling", "v1", "Scale")},
+                                         {"verbs", VerbsOfSubresource()}});
+      }
+      if (info.has_status) {
+        entry["subresources"].push_back({{"subresource", "status"},
+                                         {"responseKind", Kind(group, *version, info.kind)},
+                                         {"verbs", VerbsOfSubresource()}});
+      }
+      resources.push_back(std::move(entry));
+    }
+    list.push_back({{"version", *version}, {"resources", std::move(resources)}, {"freshness", "Current"}});
+  }
+  json metadata = json::object();
+  if (!group.empty()) metadata["name"] = group;
+  return {{"metadata", std::move(metadata)}, {"versions", std::move(list)}};
+}
+
 // The least of a document from which a client sees that the server itself checks fields, so that it need not.
 json ApiServer::OpenApi(std::string_view group, std::string_view version) const {
   json paths = json::object();
   for (const auto& [key, resource] : store_.resources()) {
-    const auto& versions = resource->versions;
-    if (key.first != group || std::find(versions.begin(), versions.end(), version) == versions.end()) continue;
+    if (key.first != group || !Serves(*resource, version)) continue;
     const ResourceInfo& info = resource->info;
     const std::string path = (group.empty() ? "/api/" : "/apis/") + Joined(group, version) +
                              (info.namespaced ? "/namespaces/{namespace}/" : "/") + info.plural + "/{name}";

@@ -10,7 +10,7 @@ json Details(const ResourceInfo& resource, std::string_view name, std::string_vi
   json details = json::object();
   if (!name.empty()) details["name"] = name;
   if (!resource.group.empty()) details["group"] = resource.group;
-  details["kind"] = kind;
+  if (!kind.empty()) details["kind"] = kind;
   return details;
 }
 
@@ -21,6 +21,7 @@ std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'
 json ApiError::ToStatus() const {
   json status = {{"kind", "Status"},   {"apiVersion", "v1"}, {"metadata", metadata}, {"status", "Failure"},
                  {"message", message}, {"reason", reason},   {"code", code}};
+  if (reason.empty()) status.erase("reason");
   if (!details.is_null()) status["details"] = details;
   if (retry_after_seconds > 0) status["details"]["retryAfterSeconds"] = retry_after_seconds;
   return status;
@@ -85,6 +86,10 @@ ApiError InternalError(std::string_view why) {
           .reason = "InternalError",
           .message = "Internal error occurred: " + std::string(why),
           .details = {{"causes", {{{"message", why}}}}}};
+}
+
+ApiError NotAcceptable(std::string_view why) {
+  return {.code = 406, .reason = "NotAcceptable", .message = std::string(why)};
 }
 
 ApiError UnsupportedMediaType(std::string_view why) {

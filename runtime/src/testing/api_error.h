@@ -41,14 +41,14 @@ ApiError Conflict(const ResourceInfo& resource, std::string_view name, std::stri
 ApiError MethodNotAllowed();
 ApiError Forbidden(const ResourceInfo& resource, std::string_view name, std::string_view why);
 ApiError InternalError(std::string_view why);
+ApiError NotAcceptable(std::string_view why);
 ApiError UnsupportedMediaType(std::string_view why);
 ApiError Expired(std::string message);
 ApiError TooLargeResourceVersion(std::uint64_t asked, std::uint64_t current);
 
 // One thing that is wrong with an object.
 struct FieldFault {
-  std::string reason;   // FieldValueInvalid, FieldValueRequired, FieldValueTypeInvalid, FieldValueNotSupported,
-                        // FieldValueForbidden
+  std::string reason;   // FieldValueInvalid, FieldValueRequired, FieldValueTypeInvalid, FieldValueTooLong, ...
   std::string field;    // "spec.replicas"
   std::string message;  // "Required value"
 };

@@ -153,12 +153,19 @@ ApiResult<Reply> ApiServer::Patch(const ApiCall& call) {
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
   json start = ToVersion(before, *call.resource, call.version);
   if (!start.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
+  DropUnknown(call, start);
   auto next = PatchValue(call, start);
   if (!next) return Refuse(next.error());
+  const std::string patched = next->dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string complaint = StrictComplaint(call, {}, DropUnknown(call, *next));
+  if (!complaint.empty()) {
+    return Refuse(
+        Invalid({}, "", {{"FieldValueInvalid", "patch", "Invalid value: " + json(patched).dump() + ": " + complaint}}));
+  }
   if (TextAt(*next, "metadata.name") != call.name) return Refuse(BadRequest("a patch cannot change the name"));
   auto stored = Replace(call, before, *std::move(next));
   if (!stored) return Refuse(stored.error());
-  return JsonReply(200, Bytes(*stored, *call.resource, call.version));
+  return JsonReply(200, Bytes(*stored, call));
 }
 
 ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
@@ -177,12 +184,19 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
         BadRequest("the name of the object (" + named + ") does not match the name on the URL (" + call.name + ")"));
   }
   if (!before && !call.subresource.empty()) return Refuse(NotFound(call.resource->info, call.name));
+  // Whatever fieldValidation says: a field without a schema could have no owner.
+  if (const std::vector<std::string> unknown = DropUnknown(call, *wish); !unknown.empty()) {
+    return Refuse({.code = 500,
+                   .message = "failed to create typed patch object (" + TextAt(*wish, "metadata.namespace") + "/" +
+                              call.name + "; " + TextAt(*wish, "apiVersion") + ", Kind=" + TextAt(*wish, "kind") +
+                              "): ." + unknown.front() + ": field not declared in schema"});
+  }
   if (!before) {
     NoteManager(*wish, manager, Now(), call.subresource);
     (*wish)["metadata"]["name"] = call.name;
     auto created = CreateObject(call, *std::move(wish), /*keep_status=*/false);
     if (!created) return Refuse(created.error());
-    return JsonReply(201, Bytes(*created, *call.resource, call.version));
+    return JsonReply(201, Bytes(*created, call));
   }
   json next = ToVersion(before, *call.resource, call.version);
   StrategicMerge(next, *wish);
@@ -190,7 +204,7 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
   if (TextAt(*wish, "metadata.resourceVersion").empty()) next["metadata"].erase("resourceVersion");
   auto stored = Replace(call, before, std::move(next));
   if (!stored) return Refuse(stored.error());
-  return JsonReply(200, Bytes(*stored, *call.resource, call.version));
+  return JsonReply(200, Bytes(*stored, call));
 }
 
 }  // namespace kgen::testing

@@ -140,7 +140,7 @@ ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
   const ObjectRef object = store_.Get(*call.resource, call.namespace_, call.name);
   if (!object) return Refuse(NotFound(call.resource->info, call.name));
   if (call.subresource == "scale") return GetScale(call, object);
-  return JsonReply(200, Bytes(object, *call.resource, call.version));
+  return JsonReply(200, Bytes(object, call));
 }
 
 // The version of the answer to a request that may be answered from a cache, not older than `least`.
@@ -205,14 +205,16 @@ std::string ApiServer::ListBody(const ApiCall& call, const std::vector<ObjectRef
                                 const json& metadata) const {
   const ResourceInfo& info = call.resource->info;
   const std::string api_version = info.group.empty() ? call.version : info.group + "/" + call.version;
-  std::string body =
-      R"({"kind":")" + info.list_kind + R"(","apiVersion":")" + api_version + R"(","metadata":)" + metadata.dump();
+  const bool metadata_only = !call.metadata_form.empty();
+  std::string body = R"({"kind":")" + (metadata_only ? "PartialObjectMetadataList" : info.list_kind) +
+                     R"(","apiVersion":")" + (metadata_only ? call.metadata_form : api_version) + R"(","metadata":)" +
+                     metadata.dump();
   body += R"(,"items":[)";
   bool first = true;
   for (const ObjectRef& object : objects) {
     if (!std::exchange(first, false)) body += ',';
-    if (call.resource->custom || !object->value.is_object()) {
-      body += Bytes(object, *call.resource, call.version);
+    if (metadata_only || call.resource->custom || !object->value.is_object()) {
+      body += Bytes(object, call);
       continue;
     }
     json item = object->value;

@@ -59,10 +59,6 @@ std::string VerbOf(const ApiCall& call) {
   return "";
 }
 
-bool IsWrite(std::string_view verb) {
-  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" || verb == "deletecollection";
-}
-
 }  // namespace
 
 // --- Small things that the other files use
@@ -83,6 +79,10 @@ const json* FindPath(const json& object, std::string_view path) {
 std::string TextAt(const json& object, std::string_view path) {
   const json* found = FindPath(object, path);
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool IsWrite(std::string_view verb) {
+  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" || verb == "deletecollection";
 }
 
 bool HasFinalizers(const json& object) {
@@ -129,8 +129,8 @@ ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
 
 void ApiServer::AddBuiltIns() {
   const auto add = [&](const char* group, const char* version, const char* plural, const char* singular,
-                       const char* kind, bool namespaced, bool has_status,
-                       std::vector<std::string> short_names = {}) -> Resource& {
+                       const char* kind, bool namespaced, bool has_status, std::vector<std::string> short_names = {},
+                       std::vector<std::string> categories = {}) -> Resource& {
     return store_.AddResource({.group = group,
                                .version = version,
                                .plural = plural,
@@ -139,7 +139,8 @@ void ApiServer::AddBuiltIns() {
                                .list_kind = std::string(kind) + "List",
                                .namespaced = namespaced,
                                .has_status = has_status,
-                               .short_names = std::move(short_names)});
+                               .short_names = std::move(short_names),
+                               .categories = std::move(categories)});
   };
   add("", "v1", "configmaps", "configmap", "ConfigMap", true, false, {"cm"});
   add("", "v1", "endpoints", "endpoints", "Endpoints", true, false, {"ep"});
@@ -149,24 +150,25 @@ void ApiServer::AddBuiltIns() {
   add("", "v1", "nodes", "node", "Node", false, true, {"no"});
   add("", "v1", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", true, true, {"pvc"});
   add("", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", false, true, {"pv"});
-  add("", "v1", "pods", "pod", "Pod", true, true, {"po"});
+  add("", "v1", "pods", "pod", "Pod", true, true, {"po"}, {"all"});
   add("", "v1", "podtemplates", "podtemplate", "PodTemplate", true, false);
   add("", "v1", "resourcequotas", "resourcequota", "ResourceQuota", true, true, {"quota"});
   add("", "v1", "secrets", "secret", "Secret", true, false);
   add("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", true, false, {"sa"});
-  add("", "v1", "services", "service", "Service", true, true, {"svc"});
+  add("", "v1", "services", "service", "Service", true, true, {"svc"}, {"all"});
   add("apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", true, false);
-  add("apps", "v1", "daemonsets", "daemonset", "DaemonSet", true, true, {"ds"});
+  add("apps", "v1", "daemonsets", "daemonset", "DaemonSet", true, true, {"ds"}, {"all"});
   for (Resource* scaled :
-       {&add("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", true, true, {"rc"}),
-        &add("apps", "v1", "deployments", "deployment", "Deployment", true, true, {"deploy"}),
-        &add("apps", "v1", "replicasets", "replicaset", "ReplicaSet", true, true, {"rs"}),
-        &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"})}) {
+       {&add("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", true, true, {"rc"},
+             {"all"}),
+        &add("apps", "v1", "deployments", "deployment", "Deployment", true, true, {"deploy"}, {"all"}),
+        &add("apps", "v1", "replicasets", "replicaset", "ReplicaSet", true, true, {"rs"}, {"all"}),
+        &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"}, {"all"})}) {
     scaled->scales["v1"] = {"spec.replicas", "status.replicas", "spec.selector"};
   }
   add("coordination.k8s.io", "v1", "leases", "lease", "Lease", true, false);
   add("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition",
-      false, true, {"crd", "crds"});
+      false, true, {"crd", "crds"}, {"api-extensions"});
 }
 
 // --- Requests
@@ -176,6 +178,7 @@ ApiCall ApiServer::Parse(const HttpRequest& request) {
   call.method = request.method;
   call.body = request.body;
   for (const HttpHeader& header : request.headers) {
+    if (header.name == "accept") call.accept += (call.accept.empty() ? "" : ",") + header.value;
     if (header.name == "content-type") call.content_type = header.value.substr(0, header.value.find(';'));
   }
   const std::string_view target = request.path;
@@ -272,6 +275,7 @@ Reply ApiServer::Serve(ApiCall& call, const Fault* fault) {
 }
 
 Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
+  warnings_.clear();
   const ResourceInfo& info = call.resource->info;
   const bool scale = call.subresource == "scale" && call.resource->scales.contains(call.version);
   const bool status = call.subresource == "status" && info.has_status;
@@ -280,6 +284,8 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
     return ErrorReply(call.verb == "create" || call.verb == "deletecollection" ? MethodNotAllowed() : UnknownPath());
   }
   if (IsWrite(call.verb) && call.verb != "create") RecordWrite(call, call.name);
+  if (auto form = Negotiate(call); !form) return ErrorReply(form.error());
+  if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
   ApiResult<Reply> reply = Refuse(MethodNotAllowed());
   if (call.verb == "get") reply = GetObject(call);
   if (call.verb == "list") reply = ListObjects(call, fault);
@@ -289,7 +295,9 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   if (call.verb == "patch") reply = scale ? PatchScale(call) : Patch(call);
   if (call.verb == "delete" && call.subresource.empty()) reply = Delete(call);
   if (call.verb == "deletecollection") reply = DeleteCollection(call);
-  return reply ? *std::move(reply) : ErrorReply(reply.error());
+  Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
+  for (std::string& warning : warnings_) answer.headers.push_back({"warning", std::move(warning)});
+  return answer;
 }
 
 void ApiServer::RecordWrite(const ApiCall& call, std::string_view name) {
@@ -309,11 +317,6 @@ json ApiServer::ToVersion(const ObjectRef& object, const Resource& resource, std
         resource.info.group.empty() ? std::string(version) : resource.info.group + "/" + std::string(version);
   }
   return value;
-}
-
-std::string ApiServer::Bytes(const ObjectRef& object, const Resource& resource, std::string_view version) const {
-  if (resource.versions.size() < 2 || !object->value.is_object()) return object->bytes;
-  return ToVersion(object, resource, version).dump();
 }
 
 std::string ApiServer::Now() {

@@ -10,7 +10,9 @@
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
 //   api_namespaces.cc which namespaces exist, and what happens when one is deleted
 //   api_scale.cc      the scale subresource
-//   api_schema.cc     CRDs and the check of objects against them
+//   api_accept.cc     what Accept asks for
+//   api_fields.cc     members that the server does not know, and defaults
+//   api_schema.cc     CRDs; api_validation.cc checks objects against them
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
 #ifndef KGEN_SRC_TESTING_API_SERVER_H_
 #define KGEN_SRC_TESTING_API_SERVER_H_
@@ -21,6 +23,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,11 +42,12 @@ namespace kgen::testing {
 
 // A request, taken apart.
 struct ApiCall {
-  std::string method, path, content_type, body;
+  std::string method, path, content_type, accept, body;
   std::map<std::string, std::string> query;
   std::string
       verb;  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"; "get" for other paths
   std::string group, version, plural, namespace_, name, subresource;
+  std::string metadata_form;     // "meta.k8s.io/v1": answers hold nothing but metadata; "": whole objects
   Resource* resource = nullptr;  // null: no such resource, or no resource at all
   bool is_resource = false;      // the path is one of a resource, known or not
 
@@ -79,7 +83,8 @@ struct Scope {
 // An open watch. All members are guarded by the server's lock.
 struct WatchStream : SharedObject {
   const Resource* resource = nullptr;
-  std::string version;  // of the API
+  std::string version;        // of the API
+  std::string metadata_form;  // as in ApiCall
   Scope scope;
   bool bookmarks = false;
   std::uint64_t after = 0;  // what is older is not sent: a watch from a version of the future is silent until then
@@ -156,7 +161,6 @@ class ApiServer final : public SharedObject {
   Reply ServeResource(ApiCall& call, const Fault* fault);
   void RecordWrite(const ApiCall& call, std::string_view name);
   json ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const;
-  std::string Bytes(const ObjectRef& object, const Resource& resource, std::string_view version) const;
   std::string Now();
 
   // api_reads.cc
@@ -182,7 +186,8 @@ class ApiServer final : public SharedObject {
   void EndWatch(WatchStream& watch, bool cut);
 
   // api_writes.cc
-  ApiResult<json> ParseObject(const ApiCall& call) const;
+  static ApiResult<void> CheckOptions(const ApiCall& call);
+  ApiResult<json> ParseObject(const ApiCall& call);
   ApiResult<Reply> Create(ApiCall& call);
   ApiResult<ObjectRef> CreateObject(ApiCall& call, json object, bool keep_status);
   ApiResult<Reply> Update(const ApiCall& call);
@@ -213,8 +218,20 @@ class ApiServer final : public SharedObject {
   static ApiResult<std::int64_t> WishedReplicas(const ApiCall& call, const json& scale);
   json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
-  // api_schema.cc
+  // api_accept.cc
+  static ApiResult<void> Negotiate(ApiCall& call);
+  static bool WantsAggregatedDiscovery(const ApiCall& call);
+  std::string Bytes(const ObjectRef& object, const Resource& resource, std::string_view version,
+                    const std::string& form) const;
+  std::string Bytes(const ObjectRef& object, const ApiCall& call) const;
+
+  // api_fields.cc
+  static std::vector<std::string> DropUnknown(const ApiCall& call, json& object);
+  std::string StrictComplaint(const ApiCall& call, const std::vector<std::string>& duplicates,
+                              const std::vector<std::string>& unknown);
   static void Admit(const ApiCall& call, json& object);
+
+  // api_schema.cc
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
   void InstallCrd(const ObjectRef& crd);
   void RemoveCrd(const ObjectRef& crd);
@@ -222,6 +239,7 @@ class ApiServer final : public SharedObject {
   // api_discovery.cc
   std::optional<Reply> Discover(const ApiCall& call) const;
   json ResourceList(std::string_view group, std::string_view version) const;
+  json AggregatedGroup(const std::string& group, const std::set<std::string>& versions) const;
   json OpenApi(std::string_view group, std::string_view version) const;
 
   const ClusterOptions options_;
@@ -233,6 +251,7 @@ class ApiServer final : public SharedObject {
   std::vector<Shared<WatchStream>> watches_;
   std::vector<Fault> faults_;
   std::vector<Action> writes_;
+  std::vector<std::string> warnings_;        // Warning headers of the answer to the current request
   std::map<std::uint64_t, Timer> graceful_;  // deletions under way
   std::uint64_t next_graceful_ = 0;
   std::uint64_t next_id_ = 0;
@@ -242,12 +261,16 @@ class ApiServer final : public SharedObject {
 // Of JSON that may not have the shape that one hopes for. `path` is dotted: "metadata.labels.app".
 const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path);
 std::string TextAt(const nlohmann::json& object, std::string_view path);
+bool IsWrite(std::string_view verb);
 bool HasFinalizers(const nlohmann::json& object);
 bool IsNamespace(const ResourceInfo& info);
 // One that a real server never deletes.
 bool IsImmortalNamespace(std::string_view name);
 // Sets what the server sets in a new namespace. It has a name.
 void CompleteNamespace(nlohmann::json& object);
+
+// Parses JSON (discarded if it is none) and notes the paths of members that an object has twice.
+nlohmann::json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates);
 
 Reply JsonReply(int status, std::string body);
 Reply ErrorReply(const ApiError& error);

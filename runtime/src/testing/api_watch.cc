@@ -43,6 +43,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   auto watch = MakeShared<WatchStream>();
   watch->resource = call.resource;
   watch->version = call.version;
+  watch->metadata_form = call.metadata_form;
   watch->scope = *std::move(scope);
   const bool wants_bookmarks = call.Flag("allowWatchBookmarks");
   watch->bookmarks = wants_bookmarks && options_.bookmarks && !(fault != nullptr && fault->drop_bookmarks);
@@ -99,7 +100,8 @@ void ApiServer::StreamList(const Shared<WatchStream>& watch, const std::optional
 
 void ApiServer::SendInitial(WatchStream& watch, std::uint64_t at) {
   for (const ObjectRef& object : store_.List(*watch.resource, watch.scope.namespace_, at)) {
-    if (watch.scope.Matches(*object)) SendLine(watch, "ADDED", Bytes(object, *watch.resource, watch.version));
+    if (watch.scope.Matches(*object))
+      SendLine(watch, "ADDED", Bytes(object, *watch.resource, watch.version, watch.metadata_form));
   }
 }
 
@@ -114,12 +116,20 @@ void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
   if (event.resource_version <= watch.after) return;
   const bool before = event.before && watch.scope.Matches(*event.before);
   const bool now = event.now && watch.scope.Matches(*event.now);
-  if (now) return SendLine(watch, before ? "MODIFIED" : "ADDED", Bytes(event.now, *watch.resource, watch.version));
+  if (now)
+    return SendLine(watch, before ? "MODIFIED" : "ADDED",
+                    Bytes(event.now, *watch.resource, watch.version, watch.metadata_form));
   if (!before) return;
-  if (event.last) return SendLine(watch, "DELETED", Bytes(event.last, *watch.resource, watch.version));
-  json last = ToVersion(event.before, *watch.resource, watch.version);
-  if (last.is_object()) last["metadata"]["resourceVersion"] = std::to_string(event.resource_version);
-  SendLine(watch, "DELETED", last.dump());
+  if (event.last)
+    return SendLine(watch, "DELETED", Bytes(event.last, *watch.resource, watch.version, watch.metadata_form));
+  auto last = MakeShared<StoredObject>();
+  last->value = event.before->value;
+  last->bytes = event.before->bytes;
+  if (last->value.is_object()) {
+    last->value["metadata"]["resourceVersion"] = std::to_string(event.resource_version);
+    last->bytes = last->value.dump();
+  }
+  SendLine(watch, "DELETED", Bytes(ObjectRef(last), *watch.resource, watch.version, watch.metadata_form));
 }
 
 void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_view object) {
@@ -129,8 +139,9 @@ void ApiServer::SendLine(WatchStream& watch, std::string_view type, std::string_
 void ApiServer::SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events) {
   json metadata = {{"resourceVersion", std::to_string(version)}};
   if (end_of_initial_events) metadata["annotations"]["k8s.io/initial-events-end"] = "true";
-  const json bookmark = {
-      {"kind", watch.resource->info.kind}, {"apiVersion", ApiVersion(watch)}, {"metadata", std::move(metadata)}};
+  const json bookmark = {{"kind", watch.metadata_form.empty() ? watch.resource->info.kind : "PartialObjectMetadata"},
+                         {"apiVersion", watch.metadata_form.empty() ? ApiVersion(watch) : watch.metadata_form},
+                         {"metadata", std::move(metadata)}};
   SendLine(watch, "BOOKMARK", bookmark.dump());
 }
 

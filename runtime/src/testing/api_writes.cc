@@ -88,11 +88,34 @@ std::string ApiServer::NewUid() {
   return text;
 }
 
+// The queries of a write that have a fixed set of values.
+ApiResult<void> ApiServer::CheckOptions(const ApiCall& call) {
+  if (!IsWrite(call.verb)) return {};
+  std::vector<FieldFault> faults;
+  const std::string_view dry_run = call.Query("dryRun"), validation = call.Query("fieldValidation");
+  if (!dry_run.empty() && dry_run != "All") {
+    faults.push_back({"FieldValueNotSupported", "dryRun",
+                      "Unsupported value: " + json::array({dry_run}).dump() + ": supported values: \"All\""});
+  }
+  if (!validation.empty() && validation != "Ignore" && validation != "Strict" && validation != "Warn") {
+    faults.push_back({"FieldValueNotSupported", "fieldValidation",
+                      "Unsupported value: " + json(validation).dump() +
+                          ": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""});
+  }
+  if (faults.empty()) return {};
+  const char* kind = call.verb == "create"   ? "CreateOptions"
+                     : call.verb == "update" ? "UpdateOptions"
+                     : call.verb == "patch"  ? "PatchOptions"
+                                             : "DeleteOptions";
+  return Refuse(Invalid({.group = "meta.k8s.io", .kind = kind}, "", faults));
+}
+
 // The body as an object of the right kind, with a metadata object in it.
-ApiResult<json> ApiServer::ParseObject(const ApiCall& call) const {
+ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   json object;
+  std::vector<std::string> duplicates;
   if (call.content_type.empty() || call.content_type == "application/json" || call.content_type == "*/*") {
-    object = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+    object = ParseStrictly(call.body, duplicates);
   } else if (call.content_type == "application/yaml") {
     const auto stream = yaml::Parse(call.body);
     if (!stream || stream->documents().empty()) return Refuse(BadRequest("the body is not YAML"));
@@ -121,6 +144,13 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) const {
   if (!namespace_.empty() && namespace_ != call.namespace_) {
     return Refuse(BadRequest("the namespace of the provided object does not match the namespace sent on the request"));
   }
+  if (scale || call.verb == "patch") return object;  // Apply() looks at its fields itself
+  const std::string complaint = StrictComplaint(call, duplicates, DropUnknown(call, object));
+  if (!complaint.empty()) {
+    const std::string& kind = call.resource->info.kind;
+    return Refuse(
+        BadRequest(kind + " in version \"" + call.version + "\" cannot be handled as a " + kind + ": " + complaint));
+  }
   return object;
 }
 
@@ -135,7 +165,7 @@ ApiResult<Reply> ApiServer::Create(ApiCall& call) {
   auto created = CreateObject(call, *std::move(object), /*keep_status=*/false);
   RecordWrite(call, call.name);
   if (!created) return Refuse(created.error());
-  return JsonReply(201, Bytes(*created, *call.resource, call.version));
+  return JsonReply(201, Bytes(*created, call));
 }
 
 // Sets call.name. A dry run gives the object that would have been stored.
@@ -169,6 +199,7 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
   metadata["uid"] = NewUid();
   metadata["creationTimestamp"] = Now();
   metadata["generation"] = 1;
+  metadata.erase("resourceVersion");
   metadata.erase("deletionTimestamp");
   metadata.erase("deletionGracePeriodSeconds");
   metadata.erase("selfLink");
@@ -208,12 +239,12 @@ ApiResult<Reply> ApiServer::Update(const ApiCall& call) {
     (*next)["metadata"].erase("resourceVersion");
     auto created = CreateObject(create, *std::move(next), /*keep_status=*/false);
     if (!created) return Refuse(created.error());
-    return JsonReply(201, Bytes(*created, *call.resource, call.version));
+    return JsonReply(201, Bytes(*created, call));
   }
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
   auto stored = Replace(call, before, *std::move(next));
   if (!stored) return Refuse(stored.error());
-  return JsonReply(200, Bytes(*stored, *call.resource, call.version));
+  return JsonReply(200, Bytes(*stored, call));
 }
 
 ApiResult<void> ApiServer::CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const {
@@ -334,15 +365,15 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
   if (IsNamespace(call.resource->info) && IsImmortalNamespace(call.name)) {
     return Refuse(Forbidden(call.resource->info, call.name, "this namespace may not be deleted"));
   }
-  if (IsDryRun(call, options)) return JsonReply(200, object->bytes);
-  auto deleted = DeleteObject(call, object, options);
+  const bool dry = IsDryRun(call, options);
+  auto deleted = dry ? ApiResult<ObjectRef>(object) : DeleteObject(call, object, options);
   if (!deleted) return Refuse(deleted.error());
   const ResourceInfo& info = call.resource->info;
   // Gone at once: most resources answer with a Status then, a few with the object.
-  const bool gone = !store_.Get(*call.resource, call.namespace_, call.name);
+  const bool gone = dry ? !HasFinalizers(object->value) : !store_.Get(*call.resource, call.namespace_, call.name);
   if (!gone ||
       (info.group.empty() && (info.plural == "pods" || info.plural == "services" || info.plural == "namespaces"))) {
-    return JsonReply(200, Bytes(*deleted, *call.resource, call.version));
+    return JsonReply(200, Bytes(*deleted, call));
   }
   json details = {{"name", call.name}, {"kind", info.plural}, {"uid", TextAt(object->value, "metadata.uid")}};
   if (!info.group.empty()) details["group"] = info.group;

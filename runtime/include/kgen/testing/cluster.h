@@ -15,16 +15,32 @@
 // keep it terminating. There is no namespaces/NAME/finalize.
 //
 // It keeps objects with resource versions, watch history, conflicts, finalizers, status and scale subresources, label
-// and field selectors, bookmarks, streaming lists, compaction (410) and, for CRDs that were installed, selectable
-// fields, pruning, defaults and checks of types, required members and enumerations. There are two endpoints:
-// Connection() is an in-process transport in the simulation's virtual time; Serve() is HTTP/2 over TLS on loopback in
-// real time, for processes such as kubectl.
+// and field selectors, bookmarks, streaming lists, compaction (410), dry runs, and metadata alone for clients that ask
+// for PartialObjectMetadata. For CRDs that were installed it has selectable fields, pruning, defaults, fieldValidation
+// (Strict, and Warn as the default) and checks of types, required members, enumerations, bounds, lengths, patterns,
+// counts, keyed lists and formats. There are two endpoints: Connection() is an in-process transport in the simulation's
+// virtual time; Serve() is HTTP/2 and HTTP/1.1 over TLS on loopback in real time, for processes such as kubectl and for
+// clients in other languages.
 //
-// It is not a full API server: the integration tests run against a real kube-apiserver. It has no admission, no garbage
-// collector, no controllers and no conversion. Built-in kinds are neither checked nor defaulted; bounds, patterns,
-// formats and rules of schemas are not checked, and fieldValidation is ignored. Apply merges the applied members and
-// records the manager but tracks no field ownership: it never conflicts, and never removes what a manager no longer
-// applies.
+// It is not a full API server: the integration tests run against a real kube-apiserver. What it lacks:
+//
+// * Built-in kinds have no schema here: they are neither checked nor defaulted, and fieldValidation knows no member of
+//   theirs but those of metadata. Only core, apps, coordination and apiextensions v1 are served, and not all of core.
+// * CRDs: no rules in CEL (x-kubernetes-validations), no conversion webhooks (versions differ in apiVersion alone), no
+//   check that a schema is structural, no printer columns. Formats that a real server knows and this one does not are
+//   not checked; nor are patterns that Boost.Regex cannot read (a real server has RE2).
+// * Bodies are JSON, and YAML in requests: no protobuf, no CBOR, no compression. No Table, so kubectl makes its columns
+//   itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not work.
+// * Apply merges the applied members and records the manager, but tracks no ownership of fields: it never conflicts,
+// and
+//   never removes what a manager no longer applies. Other writes leave managedFields as they are.
+// * A strategic merge patch finds the keys of lists by the names of members, since there are no types to ask.
+// * No admission: no webhooks, quotas, limit ranges, service accounts or policies; only the checks of namespaces. No
+//   authentication and no authorization: every request may do everything.
+// * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
+//   scheduler. Two exceptions: the contents of a deleted namespace go with it, and a pod that has a node is removed
+//   after its grace period. Nothing runs, so there are no logs, exec, attach, port-forward, proxy, eviction or binding.
+// * The default Service has no Endpoints, and no ConfigMap kube-root-ca.crt or ServiceAccount appears in a namespace.
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
 
@@ -64,6 +80,7 @@ struct ResourceInfo {
   bool namespaced = true;
   bool has_status = false;
   std::vector<std::string> short_names{};
+  std::vector<std::string> categories{};  // "all" is one: kubectl get all
 };
 
 // One write in short form, for tests: "create pods default/new", "update orders/status default/first".
