@@ -1,0 +1,198 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/client/apply.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/kind_lookup.h"
+#include "client/token_source.h"
+#include "kgen/client/raw_resource.h"
+#include "kgen/codec/decode.h"
+#include "kgen/codec/yaml.h"
+
+namespace kgen {
+namespace {
+
+constexpr std::size_t kMaxFile = 256u << 20;
+constexpr std::size_t kNamedInErrors = 10;
+
+// One object of the file, before its kind is known to the server.
+struct Manifest {
+  GroupVersionKind kind{};
+  std::string namespace_{};
+  std::string name{};
+  std::uint32_t document = 0;
+  const yaml::Node* node = nullptr;
+
+  std::string Where() const {
+    return "document " + std::to_string(document) + ", line " + std::to_string(node->mark().line);
+  }
+};
+
+std::string_view TextAt(const yaml::Node* map, std::string_view key) {
+  const yaml::Node* value = map == nullptr ? nullptr : map->Find(key);
+  return value != nullptr && value->is_string() ? value->text() : std::string_view();
+}
+
+std::string Described(std::string_view kind, const ObjectKey& key) { return std::string(kind) + ' ' + key.str(); }
+
+// Collects the objects of a document, and fails at the first thing that is none.
+class Manifests {
+ public:
+  Result<void> Add(const yaml::Node& node, std::uint32_t document) {
+    Manifest manifest{.document = document, .node = &node};
+    const auto refuse = [&](std::string_view why) {
+      return Fail(Code::kInvalidArgument, manifest.Where() + ": " + std::string(why));
+    };
+    if (!node.is_map()) return refuse("expected an object, found " + std::string(yaml::Describe(node.kind())));
+    const std::string_view api_version = TextAt(&node, "apiVersion");
+    const std::string_view kind = TextAt(&node, "kind");
+    if (api_version.empty()) return refuse("the object has no apiVersion");
+    if (kind.empty()) return refuse("the object has no kind");
+    const yaml::Node* items = node.Find("items");
+    if (kind.ends_with("List") && (kind == "List" || items != nullptr)) return AddItems(items, manifest);
+    const Result<GroupVersion> group_version = GroupVersion::Parse(api_version);
+    if (!group_version) return refuse(group_version.error().message());
+    manifest.kind = {.group = group_version->group, .version = group_version->version, .kind = kind};
+    const yaml::Node* metadata = node.Find("metadata");
+    for (const char* key : {"name", "namespace"}) {
+      const yaml::Node* value = metadata == nullptr ? nullptr : metadata->Find(key);
+      if (value == nullptr || value->is_string() || value->is_null()) continue;
+      return refuse(std::string("metadata.") + key + " must be text, not " +
+                    std::string(yaml::Describe(value->kind())) + "; put it in quotes");
+    }
+    manifest.namespace_ = TextAt(metadata, "namespace");
+    manifest.name = TextAt(metadata, "name");
+    if (manifest.name.empty()) {
+      return refuse(std::string(kind) +
+                    " has no metadata.name, which apply needs (generateName does not work with it)");
+    }
+    all_.push_back(std::move(manifest));
+    return {};
+  }
+
+  const std::vector<Manifest>& all() const noexcept { return all_; }
+
+ private:
+  Result<void> AddItems(const yaml::Node* items, const Manifest& list) {
+    if (items == nullptr) return {};
+    if (!items->is_list()) {
+      return Fail(Code::kInvalidArgument,
+                  list.Where() + ": items of a list must be a list, not " + std::string(yaml::Describe(items->kind())));
+    }
+    for (const yaml::Node& item : items->items()) {
+      if (Result<void> added = Add(item, list.document); !added) return added;
+    }
+    return {};
+  }
+
+  std::vector<Manifest> all_;
+};
+
+// Sends the objects one after the other.
+class Applier {
+ public:
+  Applier(const Connection& connection, const ApplyOptions& options)
+      : connection_(connection), options_(options), kinds_(connection, options.timeout) {}
+
+  Result<void> Apply(const Manifest& manifest) {
+    ObjectKey key(manifest.namespace_, manifest.name);
+    Result<Unstructured> object = Send(manifest, key);
+    if (!object) {
+      return Fail(object.error().With(manifest.Where() + " (" + Described(manifest.kind.kind, key) + ")"));
+    }
+    applied_.push_back(
+        {manifest.kind, std::move(key), manifest.document, manifest.node->mark().line, *std::move(object)});
+    return {};
+  }
+
+  // What goes before an error: the objects that were applied, the last ones by name.
+  std::string Before() const {
+    if (applied_.empty()) return {};
+    std::string text = " (applied before: ";
+    const std::size_t named = std::min(applied_.size(), kNamedInErrors);
+    if (named < applied_.size()) text += std::to_string(applied_.size() - named) + " objects and ";
+    for (std::size_t i = applied_.size() - named; i < applied_.size(); ++i) {
+      text += Described(applied_[i].kind.kind, applied_[i].key) + (i + 1 < applied_.size() ? ", " : ")");
+    }
+    return text;
+  }
+
+  std::vector<AppliedObject> Take() { return std::move(applied_); }
+
+ private:
+  // Completes `key` with the namespace in which the object will be.
+  Result<Unstructured> Send(const Manifest& manifest, ObjectKey& key) {
+    const Result<const KindInfo*> kind = kinds_.Find(manifest.kind);
+    if (!kind) return Fail(kind.error());
+    if ((*kind)->scope == Scope::kCluster) {
+      key.namespace_.reset();
+    } else if (manifest.namespace_.empty()) {
+      key.namespace_ = DefaultNamespace();
+    }
+    const PatchOptions options = {.dry_run = options_.dry_run,
+                                  .field_manager = options_.field_manager,
+                                  .force = options_.force,
+                                  .field_validation = options_.field_validation,
+                                  .timeout = options_.timeout};
+    Result<ApiRequest> request = RawResource(connection_, **kind, key.namespace_)
+                                     .Patch(manifest.name, "", ApplyPatch(yaml::ToJson(*manifest.node)), options);
+    if (!request) return Fail(std::move(request).error());
+    const std::string what = request->what;
+    const Result<ApiResponse> response = connection_.Call(*std::move(request));
+    if (!response) return Fail(response.error());
+    Result<Unstructured> object = Decode<Unstructured>(response->body);
+    if (!object) return Fail(object.error().With(what));
+    return object;
+  }
+
+  std::string_view DefaultNamespace() const {
+    if (!options_.default_namespace.empty()) return options_.default_namespace;
+    return connection_.default_namespace().empty() ? "default" : connection_.default_namespace();
+  }
+
+  const Connection& connection_;
+  const ApplyOptions& options_;
+  client::KindLookup kinds_;
+  std::vector<AppliedObject> applied_;
+};
+
+Error SyntaxErrorOf(const yaml::SyntaxError& error) {
+  std::string message = "line " + std::to_string(error.mark.line) + ", column " + std::to_string(error.mark.column) +
+                        ": " + error.message;
+  if (!error.hint.empty()) message += "; " + error.hint;
+  return Error(Code::kInvalidArgument, message);
+}
+
+}  // namespace
+
+Result<std::vector<AppliedObject>> ApplyText(const Connection& connection, std::string_view name, std::string text,
+                                             const ApplyOptions& options) {
+  const std::string doing = "apply " + std::string(name);
+  if (options.field_manager.empty()) {
+    return Fail(Error(Code::kInvalidArgument, "field_manager is empty; name the program that applies").With(doing));
+  }
+  const auto stream = yaml::Parse(std::move(text));
+  if (!stream) return Fail(SyntaxErrorOf(stream.error()).With(doing));
+  Manifests manifests;
+  for (std::size_t i = 0; i < stream->documents().size(); ++i) {
+    Result<void> added = manifests.Add(stream->documents()[i], stream->number(i));
+    if (!added) return Fail(added.error().With(doing));
+  }
+  Applier applier(connection, options);
+  for (const Manifest& manifest : manifests.all()) {
+    if (Result<void> applied = applier.Apply(manifest); !applied) {
+      return Fail(applied.error().With(doing + applier.Before()));
+    }
+  }
+  return applier.Take();
+}
+
+Result<std::vector<AppliedObject>> ApplyFile(const Connection& connection, const std::string& path,
+                                             const ApplyOptions& options) {
+  Result<std::string> text = client::ReadFile("manifest", path, kMaxFile);
+  if (!text) return Fail(Error(Code::kInvalidArgument, text.error().message()).With("apply"));
+  return ApplyText(connection, path, *std::move(text), options);
+}
+
+}  // namespace kgen
