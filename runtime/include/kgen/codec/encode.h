@@ -38,9 +38,9 @@ namespace detail {
 std::string EncodeStructYaml(const void* object, const TypeTable& table);
 }
 
-// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above; it ends with a line end.
-// What has no YAML form (a member that came twice, text that is not UTF-8) comes as JSON, which YAML readers accept or
-// refuse for the same reason.
+// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above; it ends with a line
+// end. What has no YAML form (a member that came twice, text that is not UTF-8) comes as JSON, which YAML readers
+// accept or refuse for the same reason.
 template <detail::HasTable T>
 std::string EncodeYaml(const T& value) {
   return detail::EncodeStructYaml(&value, T::kTable);

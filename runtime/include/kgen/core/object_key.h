@@ -69,7 +69,8 @@ struct GroupVersionKind {
   std::string str() const;  // "apps/v1, Kind=Deployment"
   friend bool operator==(const GroupVersionKind&, const GroupVersionKind&) = default;
   template <typename Traits>
-  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const GroupVersionKind& names) {
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
+                                                      const GroupVersionKind& names) {
     return os << names.str();
   }
 };
@@ -81,7 +82,8 @@ struct GroupVersionResource {
   std::string str() const;  // "deployments.v1.apps", "pods.v1"
   friend bool operator==(const GroupVersionResource&, const GroupVersionResource&) = default;
   template <typename Traits>
-  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, const GroupVersionResource& names) {
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
+                                                      const GroupVersionResource& names) {
     return os << names.str();
   }
 };
