@@ -133,6 +133,7 @@ ConnectionCore::~ConnectionCore() {
 }
 
 Result<Connection> ConnectionCore::Over(const rest::Config& config, Shared<Transport> transport) {
+  if (!transport) return Fail(Error(Code::kInvalidArgument, "the transport is null").With("open a connection"));
   Result<Connection> opened = OpenNew(config, std::move(transport));
   if (!opened) return Fail(opened.error().With("open a connection"));
   return opened;

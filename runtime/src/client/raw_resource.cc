@@ -17,6 +17,13 @@ Result<void> CheckSegment(std::string_view what, std::string_view text) {
   return {};
 }
 
+// Generated kinds pass; those of a DynamicClient are as its user names them.
+Result<void> CheckKind(const KindInfo& kind) {
+  if (auto ok = CheckSegment("the resource", kind.resource); !ok) return ok;
+  if (auto ok = CheckSegment("the version", kind.version); !ok) return ok;
+  return kind.group.empty() ? Result<void>() : CheckSegment("the group", kind.group);
+}
+
 std::string Collection(const KindInfo& kind, std::string_view namespace_) {
   std::string path = kind.group.empty() ? "/api/" : "/apis/" + client::EscapeSegment(kind.group) + '/';
   path += client::EscapeSegment(kind.version);
@@ -52,6 +59,7 @@ Result<ApiRequest> OfCollection(std::string_view method, std::string_view verb, 
   request.method = method;
   request.json = true;
   request.what = Doing(verb, kind, namespace_, "", "");
+  if (auto ok = CheckKind(kind); !ok) return Refuse(ok, request.what);
   if (kind.scope == Scope::kNamespaced && !(all_namespaces && namespace_.empty())) {
     if (auto ok = CheckSegment("the namespace", namespace_); !ok) return Refuse(ok, request.what);
   }
@@ -65,6 +73,7 @@ Result<ApiRequest> OfObject(std::string_view method, std::string_view verb, cons
   request.method = method;
   request.json = true;
   request.what = Doing(verb, kind, namespace_, name, subresource);
+  if (auto ok = CheckKind(kind); !ok) return Refuse(ok, request.what);
   if (auto ok = CheckSegment("the name", name); !ok) return Refuse(ok, request.what);
   if (kind.scope == Scope::kNamespaced) {
     if (auto ok = CheckSegment("the namespace", namespace_); !ok) return Refuse(ok, request.what);

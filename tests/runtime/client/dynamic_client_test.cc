@@ -128,6 +128,12 @@ TEST_F(DynamicClientTest, SendsAnObjectBackAsItCame) {
 TEST_F(DynamicClientTest, RefusesBadNamesBeforeAnythingIsSent) {
   EXPECT_EQ(dynamic_.ForResource(kOrders, "a/b").Get("x").error().code(), Code::kInvalidArgument);
   EXPECT_EQ(dynamic_.ForResource(kOrders, "default").Get("..").error().code(), Code::kInvalidArgument);
+  for (const GroupVersionResource& bad :
+       {GroupVersionResource{"shop.example.com", "v1", ""}, GroupVersionResource{"shop.example.com", "", "orders"},
+        GroupVersionResource{"a/b", "v1", "orders"}, GroupVersionResource{"", "..", "x"}}) {
+    EXPECT_EQ(dynamic_.ForResource(bad).List().error().code(), Code::kInvalidArgument) << bad.str();
+    EXPECT_EQ(dynamic_.ForResource(bad, "default").Get("x").error().code(), Code::kInvalidArgument) << bad.str();
+  }
 }
 
 }  // namespace

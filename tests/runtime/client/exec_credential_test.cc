@@ -77,6 +77,17 @@ std::string Drain(const std::string& path) {
   return text.str();
 }
 
+// A status of a plugin with a client certificate and no token.
+void WriteCertificate(const CertificateAuthority& authority, const std::string& path) {
+  const Identity identity = Must(authority.Issue({.common_name = "somebody"}));
+  const auto escape = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\n");
+    return text;
+  };
+  std::ofstream(path) << R"("clientCertificateData":")" << escape(identity.certificate_pem) << R"(","clientKeyData":")"
+                      << escape(identity.key_pem) << '"';
+}
+
 class ExecTest : public ClientTest {
  protected:
   Connection Use(rest::ExecConfig exec) {
@@ -274,6 +285,13 @@ TEST_F(ExecTest, RefusesAPluginThatNeedsATerminalWhereThereIsNone) {
   EXPECT_EQ(scripts_.runs(), 0);
 }
 
+TEST_F(ExecTest, FailsOverATransportThatCannotUseItsCertificate) {
+  identity_ = {};
+  WriteCertificate(*Must(CertificateAuthority::Make()), scripts_.Path("status"));
+  EXPECT_THAT(Fault(scripts_.Plugin("answer \"$(cat $D/status)\"")),
+              HasSubstr("returned a client certificate and no token, which a transport of your own cannot use"));
+}
+
 TEST_F(ExecTest, RunsAgainAfterAFailure) {
   const Connection connection = Use(scripts_.Plugin("[ $(wc -l <$D/runs) -gt 1 ] || exit 1\nanswer '\"token\":\"t\"'"));
   EXPECT_FALSE(connection.Call(Get()).has_value());
@@ -360,15 +378,7 @@ TEST_F(ExecProcessTest, EndsACallWhenItsStopIsRequested) {
 TEST_F(ExecProcessTest, UsesTheClientCertificateOfThePluginAndItsSuccessor) {
   const auto authority = Must(CertificateAuthority::Make());
   Serve({.authority = authority, .client_certificate = true});
-  const auto write = [&] {
-    const Identity identity = Must(authority->Issue({.common_name = "somebody"}));
-    const auto escape = [](std::string text) {
-      for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\n");
-      return text;
-    };
-    std::ofstream(scripts_.Path("status")) << R"("clientCertificateData":")" << escape(identity.certificate_pem)
-                                           << R"(","clientKeyData":")" << escape(identity.key_pem) << '"';
-  };
+  const auto write = [&] { WriteCertificate(*authority, scripts_.Path("status")); };
   write();
   const Connection connection = Must(Connection::Open(Config(scripts_.Plugin("answer \"$(cat $D/status)\""))));
   const auto get = [&](std::string path) { return connection.Call({.path = std::move(path)}); };

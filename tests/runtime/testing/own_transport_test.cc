@@ -81,6 +81,7 @@ TEST(OwnTransport, IsRefusedForABadHost) {
   EXPECT_EQ(MakeHttpTransport({.host = "ftp://a"}).error().code(), Code::kConfig);
   EXPECT_EQ(Connection::Over(rest::Config{.host = "ftp://a"}, MakeShared<FakeTransport>()).error().code(),
             Code::kConfig);
+  EXPECT_EQ(Connection::Over(rest::Config{.host = "http://a"}, nullptr).error().code(), Code::kInvalidArgument);
 }
 
 }  // namespace
