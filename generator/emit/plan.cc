@@ -252,9 +252,12 @@ class Planner {
     for (TypeId id : source.types) define(id);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
+    // A CRD is all that there is; an API document may be a short form of what servers have.
+    const bool custom =
+        std::any_of(source.kinds.begin(), source.kinds.end(), [](const model::ApiKind* kind) { return kind->custom; });
     const bool described = std::any_of(source.types.begin(), source.types.end(),
                                        [&](TypeId id) { return HasProse(api_.types[id].schema); });
-    if (!described) version.documentation = WhereDescriptionsAre(version);
+    if (!custom && !described) version.documentation = WhereDescriptionsAre(version);
     PlanAliases(source, version);
     PlanKinds(source, version);
     PlanResources(source, version);

@@ -269,6 +269,7 @@ TEST(PlanOfComments, SayWhereTheDescriptionsOfADocumentWithoutAnyAre) {
   EXPECT_THAT(bare.documentation[2], ::testing::HasSubstr("/openapi/v3/apis/x.example.com/v1"));
   const PlannedVersion described = PlanOf(Load({DocumentOf("\n    " + type + ", description: Words.}}}\n", {"v1"})}));
   EXPECT_THAT(described.documentation, ElementsAre());
+  EXPECT_THAT(PlanOf(Load({test::OrderCrd("a: {type: string}")})).documentation, ElementsAre());
 }
 
 // Contract: generator MV-03.
