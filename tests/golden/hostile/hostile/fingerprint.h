@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 10ad5f731aa16f66.
+// Of the headers: 6535d783aed10c16.
 
 #endif  // HOSTILE_FINGERPRINT_H_

@@ -5,9 +5,6 @@
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
 // where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
 // that the document lists; a newer server may send others.
-//
-// There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
-// document, which `kubectl get --raw /openapi/v3/apis/start.example.com/auto` prints.
 #ifndef HOSTILE_START_AUTO_TYPES_H_
 #define HOSTILE_START_AUTO_TYPES_H_
 
