@@ -126,8 +126,9 @@ class Discovery {
       std::vector<std::string> versions;
       for (const json& version : Child(group, "versions")) versions.push_back(Text(version, "version"));
       const std::string preferred = Text(Child(group, "preferredVersion"), "version");
-      std::stable_partition(versions.begin(), versions.end(),
-                            [&](const std::string& version) { return version == preferred; });
+      if (const auto first = std::find(versions.begin(), versions.end(), preferred); first != versions.end()) {
+        std::rotate(versions.begin(), first, first + 1);
+      }
       for (const std::string& version : versions) ReadResources(Text(group, "name"), version);
     }
     return true;
