@@ -85,10 +85,11 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
   });
 }
 
-// The last reference often goes on the strand, with the task that has stopped it.
+// On any thread, so what may still be swept by tasks of the strand is freed there.
 InformerCore::Impl::~Impl() {
   if (!store_.ReleaseUnlessLast() || reflector_) {
-    Freer(executor_, strand_, std::move(store_), std::move(reflector_), options_.objects_per_task)();
+    executor_->Post(strand_,
+                    Freer(executor_, strand_, std::move(store_), std::move(reflector_), options_.objects_per_task));
   }
 }
 

@@ -255,6 +255,7 @@ class Reflector final : public SharedObject {
   TimePoint Now() const noexcept { return executor_->clock()->Now(); }
   // One short task after the other, so that events come in between.
   void SweepOn() {
+    if (std::holds_alternative<Stopped>(state_)) return;  // all of it goes
     if (intake_.SweepStep()) executor_->Post(strand_, [self = Shared<Reflector>(this)] { self->SweepOn(); });
   }
 
