@@ -296,7 +296,14 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   if (call.verb == "delete" && call.subresource.empty()) reply = Delete(call);
   if (call.verb == "deletecollection") reply = DeleteCollection(call);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
-  for (std::string& warning : warnings_) answer.headers.push_back({"warning", std::move(warning)});
+  // As many as a real server sends: clients bound the headers that they read.
+  constexpr std::size_t kMostBytes = 4096;
+  std::size_t bytes = 0;
+  for (std::string& warning : warnings_) {
+    bytes += warning.size();
+    if (bytes > kMostBytes) break;
+    answer.headers.push_back({"warning", std::move(warning)});
+  }
   return answer;
 }
 

@@ -70,7 +70,11 @@ class Checker {
   // In the order of a real server.
   void Check(const json& value, const json& schema, const std::string& path) {
     if (!schema.is_object()) return;
-    if (value.is_null()) return;  // what is left of them is allowed, or stands in a list
+    if (value.is_null()) {  // members have lost theirs where they are not allowed
+      const std::string type = TextAt(schema, "type");
+      if (path.ends_with(']') && !type.empty() && !Says(schema, "nullable")) WrongType("\"null\"", type, path);
+      return;
+    }
     CheckType(value, schema, path);
     CheckCombinations(value, schema, path);
     if (value.is_string()) CheckString(value.get_ref<const std::string&>(), schema, path);

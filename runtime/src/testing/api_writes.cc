@@ -31,6 +31,12 @@ bool IsSubdomain(std::string_view name) {
   return plain(before);
 }
 
+bool SameButMetadata(json a, json b) {
+  a.erase("metadata");
+  b.erase("metadata");
+  return a == b;
+}
+
 // The first finalizer that `next` has and `before` has not.
 const json* NewFinalizer(const json& before, const json& next) {
   const json* now = FindPath(next, "metadata.finalizers");
@@ -302,8 +308,10 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
                             "finalizers []string{" +
                                 added->dump() + "}"}}));
   }
+  if (IsNamespace(resource.info)) CompleteNamespace(next);
   Admit(call, next);
-  if (auto fits = CheckObject(call, next); !fits) return Refuse(fits.error());
+  // The schema may have become stricter since the object was written.
+  if (auto fits = CheckObject(call, next); !fits && !SameButMetadata(before->value, next)) return Refuse(fits.error());
 
   if (next == before->value) return before;  // nothing changed: no new version, no event
   if (call.subresource != "status" && Wish(next) != Wish(before->value)) {
@@ -400,8 +408,13 @@ ApiResult<ObjectRef> ApiServer::DeleteObject(const ApiCall& call, const ObjectRe
   }
   const bool held = HasFinalizers(object->value);
   if (held || grace > 0) {
-    if (FindPath(object->value, "metadata.deletionTimestamp") != nullptr) return object;
     json marked = object->value;
+    if (FindPath(object->value, "metadata.deletionTimestamp") != nullptr) {
+      const json* left = FindPath(object->value, "metadata.deletionGracePeriodSeconds");
+      if (left == nullptr || *left <= json(grace)) return object;
+      marked["metadata"]["deletionGracePeriodSeconds"] = grace;
+      return store_.Put(resource, std::move(marked));
+    }
     marked["metadata"]["deletionTimestamp"] = Now();
     marked["metadata"]["deletionGracePeriodSeconds"] = grace;
     const json* generation = FindPath(object->value, "metadata.generation");
@@ -428,7 +441,7 @@ void ApiServer::RemoveLater(const Resource& resource, const ObjectRef& object, N
     call.resource = store_.Find(group, plural);
     if (closed_ || call.resource == nullptr) return;
     const ObjectRef now = store_.Get(*call.resource, namespace_, name);
-    if (!now || TextAt(now->value, "metadata.uid") != uid || HasFinalizers(now->value)) return;
+    if (!now || TextAt(now->value, "metadata.uid") != uid) return;
     (void)DeleteObject(call, now, {{"gracePeriodSeconds", 0}});
   };
   graceful_[id] =

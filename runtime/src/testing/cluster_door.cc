@@ -60,13 +60,14 @@ class Delivery final : public SharedObject {
 
   void Head() {
     started_ = true;
-    writer_->Head(reply_.status, reply_.headers);
-    if (!reply_.watch) return;
     const Shared<Delivery> self(this);
-    server_->OnWake(*reply_.watch, [self] { self->Post(); });
-    writer_->OnDrained([self] { self->Post(); });
-    // Without this the watch would hold us, and we the watch, for ever.
-    writer_->OnClosed([self] { self->server_->CloseWatch(*self->reply_.watch); });
+    if (reply_.watch) {  // before anything is sent, so that no drained buffer goes unnoticed
+      writer_->OnDrained([self] { self->Post(); });
+      // Without this the watch would hold us, and we the watch, for ever.
+      writer_->OnClosed([self] { self->server_->CloseWatch(*self->reply_.watch); });
+    }
+    writer_->Head(reply_.status, reply_.headers);
+    if (reply_.watch) server_->OnWake(*reply_.watch, [self] { self->Post(); });
   }
 
   const Shared<ApiServer> server_;

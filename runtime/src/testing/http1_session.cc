@@ -188,6 +188,12 @@ void Session::Read() {
       return Refuse(http::status::payload_too_large, "the body exceeds the limit of this server");
     }
     if (error && error != http::error::need_more) return Refuse(http::status::bad_request, error.message());
+    if (error == http::error::need_more && input_.size() > kMaxHeader) {
+      return Refuse(http::status::bad_request, "a chunk's header or trailer exceeds 64 KiB");
+    }
+    if (parser_->is_header_done() && parser_->get().count(http::field::transfer_encoding) != 0 && !parser_->chunked()) {
+      return Refuse(http::status::bad_request, "the only transfer encoding is chunked");
+    }
     if (parser_->is_done()) {
       Begin();
       continue;

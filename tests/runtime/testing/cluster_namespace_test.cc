@@ -143,6 +143,29 @@ TEST_F(NamespaceTest, ARunningPodKeepsItForItsGracePeriod) {
   EXPECT_EQ(last_status_, 404);
 }
 
+TEST_F(NamespaceTest, AFinalizerOfAPodKeepsItLongerThanTheGracePeriod) {
+  json pod = json::parse(MinimalPod("team", "web").json());
+  pod["spec"]["nodeName"] = "node-1";
+  pod["metadata"]["finalizers"] = {"example.com/hold"};
+  ASSERT_TRUE(cluster_.Add(pod.dump()));
+  Delete("/api/v1/namespaces/team");
+  cluster_.Advance(std::chrono::seconds(31));
+  EXPECT_EQ(Get("/api/v1/namespaces/team")["status"]["phase"], "Terminating");
+  Send("PATCH", "/api/v1/namespaces/team/pods/web", "", {{"metadata", {{"finalizers", nullptr}}}},
+       "application/merge-patch+json");
+  Get("/api/v1/namespaces/team");
+  EXPECT_EQ(last_status_, 404);
+}
+
+TEST_F(NamespaceTest, AnUpdateKeepsWhatTheServerHasSet) {
+  Post("/api/v1/namespaces", Namespace("team"));
+  Send("PATCH", "/api/v1/namespaces/team", "", {{"metadata", {{"labels", nullptr}}}, {"spec", nullptr}},
+       "application/merge-patch+json");
+  const json got = Get("/api/v1/namespaces/team");
+  EXPECT_EQ(got["spec"]["finalizers"], json({"kubernetes"}));
+  EXPECT_EQ(got["metadata"]["labels"]["kubernetes.io/metadata.name"], "team");
+}
+
 TEST_F(NamespaceTest, TheSystemsOwnCannotBeDeletedByARequest) {
   for (const std::string name : {"default", "kube-system", "kube-public"}) {
     Delete("/api/v1/namespaces/" + name);

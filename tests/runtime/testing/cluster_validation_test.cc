@@ -28,6 +28,10 @@ TEST(ValidationTest, Types) {
   EXPECT_THAT(Faults({{"type", "number"}}, 3), IsEmpty());
   EXPECT_THAT(Faults({{"x-kubernetes-int-or-string", true}}, json::object()),
               ElementsAre("f: Invalid value: \"object\": f in body must be of type integer,string: \"object\""));
+  const json texts = {{"type", "array"}, {"items", {{"type", "string"}}}};
+  EXPECT_THAT(Faults(texts, {nullptr, "a"}),
+              ElementsAre("f[0]: Invalid value: \"null\": f[0] in body must be of type string: \"null\""));
+  EXPECT_THAT(Faults({{"type", "array"}, {"items", {{"type", "string"}, {"nullable", true}}}}, {nullptr}), IsEmpty());
   EXPECT_THAT(Faults({{"type", "string"}, {"enum", {"a", "b"}}}, 3),
               ElementsAre("f: Invalid value: \"integer\": f in body must be of type string: \"integer\"",
                           "f: Unsupported value: 3: supported values: \"a\", \"b\""));

@@ -191,6 +191,7 @@ TEST_F(Http1Test, RefusesABadRequestAndCloses) {
            "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
            "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
            "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+           "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n",
        }) {
     EXPECT_THAT(Refusal(request), AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\n"), HasSubstr("Connection: close\r\n")))
         << request;
@@ -199,6 +200,9 @@ TEST_F(Http1Test, RefusesABadRequestAndCloses) {
 
 TEST_F(Http1Test, BoundsHeaderAndBody) {
   EXPECT_THAT(Refusal("GET /a HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'x')), StartsWith("HTTP/1.1 431 "));
+  const std::string chunked = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_THAT(Refusal(chunked + "5;" + std::string(70'000, 'x')), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Refusal(chunked + "0\r\nX: " + std::string(70'000, 'x')), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(Refusal("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n"), StartsWith("HTTP/1.1 413 "));
   EXPECT_THAT(Refusal("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\nContent-Length: 5\r\n\r\n"),
               StartsWith("HTTP/1.1 417 "));

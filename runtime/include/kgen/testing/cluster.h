@@ -32,8 +32,9 @@
 // * Bodies are JSON, and YAML in requests: no protobuf, no CBOR, no compression. No Table, so kubectl makes its columns
 //   itself; no schemas in /openapi, so `kubectl explain` and validation by the client do not work.
 // * Apply merges the applied members and records the manager, but tracks no ownership of fields: it never conflicts,
-// and
-//   never removes what a manager no longer applies. Other writes leave managedFields as they are.
+//   and never removes what a manager no longer applies. Other writes leave managedFields as they are.
+// * Duplicate members are noticed in JSON that creates or replaces an object, not in patches and YAML. An update that
+//   changes more than metadata is checked as a whole; a real server accepts values that were invalid before.
 // * A strategic merge patch finds the keys of lists by the names of members, since there are no types to ask.
 // * No admission: no webhooks, quotas, limit ranges, service accounts or policies; only the checks of namespaces. No
 //   authentication and no authorization: every request may do everything.
@@ -160,8 +161,8 @@ class Cluster {
   void Compact();  // forgets the history: resuming a watch from before now gives 410
   void Restart();  // connections break, the history is lost, objects stay
   // As when etcd is restored from a backup: SaveCopy() saves the current objects and resource version (before the first
-  // call: no objects), RestoreCopy() returns to them and restarts. Writes in between are lost, and their versions are
-  // used again. Kinds that were installed in between stay, without objects.
+  // call: the objects that every cluster starts with), RestoreCopy() returns to them and restarts. Writes in between
+  // are lost, and their versions are used again. Kinds that were installed in between stay, without objects.
   void SaveCopy();
   void RestoreCopy();
   void Inject(Fault fault);
