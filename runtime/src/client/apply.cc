@@ -36,7 +36,7 @@ std::string_view TextAt(const yaml::Node* map, std::string_view key) {
 
 std::string Described(std::string_view kind, const ObjectKey& key) { return std::string(kind) + ' ' + key.str(); }
 
-// Collects the objects of a document, and fails at the first thing that is none.
+// Collects the objects of a document, and fails at the first thing that is not one.
 class Manifests {
  public:
   Result<void> Add(const yaml::Node& node, std::uint32_t document) {
@@ -50,7 +50,8 @@ class Manifests {
     if (api_version.empty()) return refuse("the object has no apiVersion");
     if (kind.empty()) return refuse("the object has no kind");
     const yaml::Node* items = node.Find("items");
-    if (kind.ends_with("List") && (kind == "List" || items != nullptr)) return AddItems(items, manifest);
+    if (kind.ends_with("List") && (kind == "List" || (items != nullptr && items->is_list())))
+      return AddItems(items, manifest);
     const Result<GroupVersion> group_version = GroupVersion::Parse(api_version);
     if (!group_version) return refuse(group_version.error().message());
     manifest.kind = {.group = group_version->group, .version = group_version->version, .kind = kind};

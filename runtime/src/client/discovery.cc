@@ -55,6 +55,7 @@ class Discovery {
     if (!groups) return Fail(std::move(groups).error());
     if (core && !Read(*core)) return Fail(Unexpected("/api"));
     if (!Read(*groups)) return Fail(Unexpected("/apis"));
+    if (ended_) return Fail(*std::move(ended_));
     return std::move(api_);
   }
 
@@ -73,7 +74,7 @@ class Discovery {
   }
 
   static Error Unexpected(const std::string& path) {
-    return Error(Code::kDecode, "the response is no list of API groups, versions or resources")
+    return Error(Code::kDecode, "the response is not a list of API groups, versions or resources")
         .With("discover " + path);
   }
 
@@ -136,8 +137,13 @@ class Discovery {
 
   // The old form: a document for each version.
   void ReadResources(const std::string& group, const std::string& version) {
+    if (ended_) return;
     Result<json> document = Get(PathOf(group, version), kJson);
     if (document && !Child(*document, "resources").is_array()) document = Fail(Unexpected(PathOf(group, version)));
+    if (!document && (document.error().code() == Code::kCancelled || document.error().not_connected())) {
+      ended_ = std::move(document).error();  // it would be the same for the rest
+      return;
+    }
     if (!document) {
       api_.failures.push_back({group, version, std::move(document).error()});
       return;
@@ -182,6 +188,7 @@ class Discovery {
 
   const Connection& connection_;
   ServerApi api_;
+  std::optional<Error> ended_;  // there is no use in asking on
 };
 
 }  // namespace

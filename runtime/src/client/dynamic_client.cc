@@ -17,7 +17,7 @@ struct KnownKind {
         info{.group = mapping.resource.group,
              .version = mapping.resource.version,
              .kind = mapping.kind.kind,
-             .list_kind = {},  // any list: servers do not say how it is called
+             .list_kind = {},  // any list: servers do not say what it is called
              .resource = mapping.resource.resource,
              .singular = {},
              .scope = mapping.scope,

@@ -50,7 +50,8 @@ Result<void> KindLookup::Load(const GroupVersionKind& kind) {
   const yaml::Node* resources =
       stream && !stream->documents().empty() ? stream->documents()[0].Find("resources") : nullptr;
   if (resources == nullptr || !resources->is_list()) {
-    return Fail(Code::kDecode, "look up the resources of " + group_version + ": the answer is no APIResourceList");
+    return Fail(Code::kDecode,
+                "look up the resources of " + group_version + ": the response is not an APIResourceList");
   }
   for (const yaml::Node& resource : resources->items()) {
     const std::string_view name = TextAt(resource, "name");

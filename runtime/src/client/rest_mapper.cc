@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -39,11 +40,11 @@ class RestMapper::State : public SharedObject {
     Shared<const Known> known = Current();
     for (bool fresh = false;; fresh = true) {
       if (!known) {
+        const std::uint64_t asked = NextQuestion();
         Result<ServerApi> api = Discover(connection);
         if (!api) return Fail(api.error().With("look up " + what));
         known = MakeShared<Known>(*std::move(api));
-        const std::scoped_lock lock(mutex_);
-        known_ = known;
+        Keep(known, asked);
         fresh = true;
       }
       for (const ApiResource& resource : known->api.resources) {
@@ -69,11 +70,23 @@ class RestMapper::State : public SharedObject {
   void Forget() {
     const std::scoped_lock lock(mutex_);
     known_ = {};
+    forgotten_ = questions_;  // answers that are under way may be older than what the caller knows
   }
 
   const kgen::Connection connection;
 
  private:
+  std::uint64_t NextQuestion() {
+    const std::scoped_lock lock(mutex_);
+    return ++questions_;
+  }
+  // The answer to a newer question stays, and nothing comes back that was forgotten.
+  void Keep(const Shared<const Known>& known, std::uint64_t asked) {
+    const std::scoped_lock lock(mutex_);
+    if (asked <= forgotten_ || asked <= answered_) return;
+    known_ = known;
+    answered_ = asked;
+  }
   // A token bucket of misses.
   bool MayRefresh() {
     const TimePoint now = connection.clock().Now();
@@ -90,6 +103,7 @@ class RestMapper::State : public SharedObject {
 
   mutable std::mutex mutex_;
   Shared<const Known> known_{};
+  std::uint64_t questions_ = 0, answered_ = 0, forgotten_ = 0;  // by number
   double refreshes_ = kRefreshesInARow;
   TimePoint refreshed_{};
 };
@@ -97,12 +111,14 @@ class RestMapper::State : public SharedObject {
 RestMapper::RestMapper(Connection connection) : state_(MakeShared<State>(std::move(connection))) {}
 
 Result<ResourceMapping> RestMapper::ForKind(const GroupVersionKind& kind) const {
+  if (kind.kind.empty()) return Fail(Code::kInvalidArgument, "look up a kind: the kind is empty");
   return state_->Find("kind \"" + kind.kind.str() + '"', kind.group, kind.version,
                       [&](const ApiResource& resource) { return resource.kind.kind == kind.kind; });
 }
 
 Result<ResourceMapping> RestMapper::ForResource(const GroupVersionResource& resource) const {
   const std::string name = resource.resource.str();
+  if (name.empty()) return Fail(Code::kInvalidArgument, "look up a resource: the resource is empty");
   const std::string what = "resource \"" + name + '"';
   return state_->Find(what, resource.group, resource.version, [&](const ApiResource& candidate) {
     return candidate.resource.resource == name || candidate.singular == name || Has(candidate.short_names, name);

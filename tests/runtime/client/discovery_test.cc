@@ -126,6 +126,16 @@ TEST_F(DiscoveryTest, FailsOnAnAnswerThatIsSomethingElse) {
   }
 }
 
+TEST_F(DiscoveryTest, EndsWithTheConnectionInTheOldFormInsteadOfReportingEveryVersion) {
+  Reply(R"({"kind":"APIVersions","versions":["v1","v2"]})");
+  Reply(kNoGroups);
+  transport_->Reply({.status = 0, .broken = Error::NotConnected("refused")});
+  const Result<ServerApi> api = Discover(connection());
+  ASSERT_FALSE(api.has_value());
+  EXPECT_EQ(api.error().code(), Code::kUnavailable);
+  EXPECT_EQ(transport_->size(), 3u);
+}
+
 class RestMapperTest : public DiscoveryTest {};
 
 // Contract: client MAP-1.
@@ -163,6 +173,13 @@ TEST_F(RestMapperTest, SaysWhenTheGroupOfAMissCouldNotBeRead) {
   for (int i = 0; i < 3; ++i) ReplyAggregated();
   const Result<ResourceMapping> mapping = mapper.ForKind({"metrics.k8s.io", "v1beta1", "PodMetrics"});
   EXPECT_THAT(mapping.error().ToString(), HasSubstr("discovery of metrics.k8s.io/v1beta1 failed"));
+}
+
+TEST_F(RestMapperTest, RefusesEmptyNames) {
+  const RestMapper mapper(connection());
+  EXPECT_EQ(mapper.ForKind({"apps", "v1", ""}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(mapper.ForResource({"apps", "v1", ""}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(transport_->size(), 0u);
 }
 
 TEST_F(RestMapperTest, KeepsWhatItKnowsWhenTheServerCannotBeAsked) {

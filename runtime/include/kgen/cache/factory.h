@@ -76,7 +76,7 @@ class SharedInformerFactory {
   //
   // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
   // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace
-  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces what adds both.
+  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces what adds both. The first counts.
   DynamicInformer ForResource(const GroupVersionResource& resource) const;
   DynamicInformer ForMapping(const ResourceMapping& mapping) const;
 

@@ -84,7 +84,7 @@ class Connection {
 
   // Over a transport of your own, and otherwise as Open() does it: the path prefix, authentication, user agent, limits
   // and timeouts are those of `config`. The result is not shared with equal configs. This is how a program counts,
-  // traces or changes what is sent: it wraps the transport that MakeHttpTransport() returns.
+  // traces or changes what is sent: it wraps the transport that MakeHttpTransport() returns. The last handle closes it.
   //
   //   auto counting = kgen::MakeShared<CountingTransport>(kgen::Must(kgen::MakeHttpTransport(config)));
   //   k8s::Clientset clientset(kgen::Must(kgen::Connection::Over(config, counting)));

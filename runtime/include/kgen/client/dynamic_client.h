@@ -38,6 +38,7 @@ class DynamicClient {
 
   // By resource. It is not known whether the resource is namespaced: `in_namespace` says so, and the verbs of a client
   // without one go to the whole cluster. For a namespaced resource those are list, watch and deleteCollection.
+  // What is known of a resource stays in memory as long as the process, so do not take resources from untrusted input.
   DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
   // The same with the scope known: a cluster-scoped resource ignores the namespace, and a namespaced one without a
   // namespace takes that of the object in Create and Update.
