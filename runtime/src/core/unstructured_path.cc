@@ -102,7 +102,7 @@ namespace detail {
 Json JsonOfText(std::string_view text) { return Json(Quoted(text)); }
 Json JsonOf(std::int64_t value) { return Json(std::to_string(value)); }
 Json JsonOf(std::uint64_t value) { return Json(std::to_string(value)); }
-Json JsonOf(double value) { return Json(nlohmann::json(value).dump()); }
+Json JsonOf(double value) { return std::isfinite(value) ? Json(nlohmann::json(value).dump()) : Json(); }
 
 }  // namespace detail
 

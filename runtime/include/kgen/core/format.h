@@ -5,7 +5,7 @@
 //   std::println("{} runs on {}", pod.metadata.name, pod.spec->nodeName);
 //   std::println("{}", pod);                                                  YAML
 //
-// Everything with an operator<< in namespace kgen, and every struct with a table, prints here as it does there. String
+// Values, keys, errors, results and every struct with a table print here as they do with operator<<. String
 // takes the format specifications of text, as in {:>20}; the others take none. A header of its own, since <format> is
 // slow to compile.
 #ifndef KGEN_CORE_FORMAT_H_

@@ -30,15 +30,15 @@ namespace detail {
 Json JsonOfText(std::string_view text);  // quoted and escaped
 Json JsonOf(std::int64_t value);
 Json JsonOf(std::uint64_t value);
-Json JsonOf(double value);  // null if it is not finite, as JSON has no such numbers
+Json JsonOf(double value);  // unset if it is not finite: JSON has no such numbers
 }  // namespace detail
 
 // apiVersion, kind and metadata are typed; everything else is in `unknown_fields`, in order, as JSON text.
 //
-// Paths are spelled as in kgen::FieldPath, with indexes: "spec.containers[0].image", "data['tls.crt']". Of members of
-// one name the last one counts. Copies share text: a Set() on one copy leaves the others as they are. Get and Set cost
-// time in proportion to the text of the first step of the path, so a program that changes many members of one large
-// `spec` does better to change a JSON value of its own and to set that once.
+// Paths are spelled as in kgen::FieldPath, with indexes: "spec.containers[0].image", "data['tls.crt']". If a name
+// occurs twice, the last member counts. Copies share text: a Set() on one copy leaves the others as they are. Get and
+// Set cost time in proportion to the text of the first step of the path, so a program that changes many members of one
+// large `spec` does better to change a JSON value of its own and to set that once.
 //
 // Thread safety: as any value type.
 struct Unstructured {
@@ -65,7 +65,7 @@ struct Unstructured {
   // Replaces what is at `path`, or adds it; objects on the way that are missing or null are created. An index may be
   // that of an element, or the number of elements, which appends. `value` is a Json, text, a bool or a number.
   // Errors: kInvalidArgument  the path is malformed, leads into `metadata` (which is typed: assign to its members), or
-  //                           to an element that is not there; the Json is unset
+  //                           to an element that is not there; the Json is unset, the number not finite
   //         kDecode           a value on the way is neither an object nor a list
   template <typename V>
   Result<void> Set(std::string_view path, const V& value) {
