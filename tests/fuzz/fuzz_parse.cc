@@ -144,7 +144,6 @@ void Check(const emit::PlannedVersion& version) {
   for (const emit::PlannedResource& resource : version.resources) {
     RequireIdentifier(resource.accessor);
     RequireIdentifier(resource.client_class);
-    for (const std::string& method : resource.methods) RequireIdentifier(method);
   }
 }
 
