@@ -3,7 +3,7 @@
 // kgen::autoscaling::v1::Scale: what the scale subresource of a workload, or of a custom resource, reads and writes.
 //
 // It belongs to the runtime because a custom resource can be scaled without any generated code of the built-in API. The
-// verbs are GetScale and UpdateScale of the clients (kgen/client/scale_client.h).
+// verbs are GetScale and UpdateScale of the clients (kgen/client/resource_client.h).
 #ifndef KGEN_CORE_SCALE_H_
 #define KGEN_CORE_SCALE_H_
 
