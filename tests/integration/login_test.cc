@@ -155,7 +155,7 @@ class RealProxy : public RealLogin {
     port_ = std::to_string(port);
     const std::string config = Write("tinyproxy.conf", "Port " + port_ +
                                                            "\nListen 127.0.0.1\nTimeout 600\nMaxClients 50\n"
-                                                           "BasicAuth bob hunter2\nLogLevel Connect\nLogFile \"" +
+                                                           "BasicAuth bob hunter2\nLogLevel Info\nLogFile \"" +
                                                            folder_ + "/log\"\n");
     ended_ = false;
     DefaultExecutor()->Blocking("tinyproxy", [this, process = process_, config] {
@@ -163,7 +163,8 @@ class RealProxy : public RealLogin {
       ended_ = true;
     });
     // Taken by somebody else: it ends, and the next port is tried.
-    Eventually([&] { return ended_ || Read("log").find("Accepting connections") != std::string::npos; });
+    ASSERT_TRUE(Eventually([&] { return ended_ || Read("log").find("Accepting connections") != std::string::npos; }))
+        << Read("log");
     up_ = !ended_;
   }
   rest::Config Through(const std::string& user) const {
