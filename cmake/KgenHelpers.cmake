@@ -5,8 +5,9 @@
 #   kgen_add_part(DIR)                       add_subdirectory when DIR/CMakeLists.txt exists
 #   kgen_add_layer(NAME [SOURCES f...] [LINKS t...] [PRIVATE_LINKS t...])
 #                                            one layer of the runtime: kgen_NAME, alias kgen::NAME; sources: *.cc here
-#   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST])
-#                                            one gtest binary; sources: *_test.cc of FOLDER (default: here)
+#   kgen_add_test(NAME [FOLDER d] [SOURCES f...] [LINKS t...] [DEFINES d...] [SHARDS n] [TIMEOUT s] [NO_CTEST]
+#                 [ONE_THREAD])              one gtest binary; sources: *_test.cc of FOLDER (default: here). ONE_THREAD: its
+#                                            tests start no thread, so the tree of ThreadSanitizer leaves it out
 #   kgen_install_library(TARGET)             installed and exported with the package
 #   KGEN_HAVE_TOOL                           (variable) can kgen_add_api be used in this build?
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
@@ -66,6 +67,10 @@ function(kgen_add_layer name)
     set(public PUBLIC)
     add_library(${target} STATIC ${sources})
     kgen_set_defaults(${target})
+    if(KGEN_SANITIZE STREQUAL "address" AND NOT name MATCHES "^(core|codec)$")
+      # The fuzz targets need speed, and link none of these. Not optimizing takes a third off their compilation.
+      target_compile_options(${target} PRIVATE -O0)
+    endif()
     target_include_directories(${target} PRIVATE "${kgen_SOURCE_DIR}/runtime/src")
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE_LINKS})
   else()
@@ -88,8 +93,8 @@ function(kgen_install_library target)
 endfunction()
 
 function(kgen_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST" "FOLDER;SHARDS;TIMEOUT" "SOURCES;LINKS;DEFINES")
-  if(NOT KGEN_BUILD_TESTS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_CTEST;ONE_THREAD" "FOLDER;SHARDS;TIMEOUT" "SOURCES;LINKS;DEFINES")
+  if(NOT KGEN_BUILD_TESTS OR (arg_ONE_THREAD AND KGEN_SANITIZE STREQUAL "thread"))
     return()
   endif()
   if(NOT arg_FOLDER)
@@ -107,8 +112,12 @@ function(kgen_add_test name)
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   if(PROJECT_IS_TOP_LEVEL)
-    # Test code is compiled far more often than it runs; what it links keeps the optimization of the build.
-    target_compile_options(${name} PRIVATE -O1)
+    # Test code is compiled far more often than it runs; what it links keeps the optimization of the build. Under a
+    # sanitizer optimizing it takes half of the time of its compilation.
+    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${KGEN_SANITIZE}>,-O0,-O1>)
+    if(KGEN_BUILD_FUZZERS)
+      target_compile_options(${name} PRIVATE -fno-sanitize=fuzzer-no-link)  # no fuzz target looks at test code
+    endif()
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} kgen_test_support GTest::gmock GTest::gtest_main)
   if(arg_NO_CTEST)

@@ -4,13 +4,16 @@
 # installed package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input
 # has changed, and only then.
 
-# package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure.
+# package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure. Compiler and flags are those
+# of the dev tree, so that ccache has compiled the runtime already.
 package_build() {
   local folder=$1 source=$2
+  local launcher="$(command -v cmake);-E;env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;ccache"
   shift 2
   {
-    cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
-      -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_FLAGS=-fuse-ld=mold "$@" &&
+    cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+      -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1" -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold \
+      -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@" &&
       cmake --build "$folder" --parallel "$jobs"
   } >"$folder.log" 2>&1 || {
     tail -n 60 "$folder.log" >&2
@@ -42,7 +45,8 @@ package_installed() {
 
 # With the tool of the dev tree: LLVM is not linked a second time.
 package_subdirectory() {
-  package_build "$package_root/subdirectory" tests/package -DKGEN_BUILD_TOOL=OFF -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
+  package_build "$package_root/subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
+    -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
 }
 
 package_example_test() { ctest --test-dir "$package_root/installed" --no-tests=error >"$package_root/ctest.log" 2>&1; }

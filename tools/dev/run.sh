@@ -31,20 +31,32 @@ fuzz_targets() {
 }
 
 verb_fuzz() {
-  local target=${1:-} seconds=${2:-} work host
+  local target=${1:-} seconds=${2:-} host targets
+  targets=$(fuzz_targets)
   if [ -z "$target" ]; then
-    [ -n "$(fuzz_targets)" ] || missing "tests/fuzz/CMakeLists.txt" "fuzz targets"
-    fuzz_targets
+    [ -n "$targets" ] || missing "tests/fuzz/CMakeLists.txt" "fuzz targets"
+    printf '%s\n' "$targets"
     return
   fi
-  [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET SECONDS"
-  fuzz_targets | grep -x "$target" >/dev/null || missing "fuzz target $target" "see ./dev fuzz"
+  [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET|all SECONDS"
+  if [ "$target" != all ]; then
+    grep -x "$target" <<<"$targets" >/dev/null || missing "fuzz target $target" "see ./dev fuzz"
+    targets=$target
+  fi
   need_setup
   host=$(host_tool_arguments)
   configure address ${host:+"$host"}
-  build address "fuzz_$target"
-  # What the fuzzer finds goes to the first folder; the committed corpus is only read.
-  work=build/fuzz/$target
+  # shellcheck disable=SC2086
+  build address $(printf 'fuzz_%s ' $targets)
+  export -f fuzz_run say die
+  # One core for each. xargs fails when one of them does, after the others have ended.
+  xargs -P "$jobs" -I '{}' bash -euo pipefail -c 'fuzz_run "$1" "$2"' fuzz '{}' "$seconds" <<<"$targets"
+}
+
+# fuzz_run TARGET SECONDS: runs a target that is built. What the fuzzer finds goes to the first folder; the committed
+# corpus is only read.
+fuzz_run() {
+  local target=$1 seconds=$2 work=build/fuzz/$1
   mkdir -p "$work/corpus" "$work/findings"
   local arguments=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1
     -artifact_prefix="$work/findings/" "$work/corpus")

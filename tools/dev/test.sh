@@ -58,12 +58,11 @@ count_results() {
     }' "$dir/ran.txt"
 }
 
-# test_targets TREE FILTER: the names of the test binaries that ctest runs and that hold what FILTER names.
-test_targets() {
-  local known
-  known=$(ctest --test-dir "build/$1" -N -L gtest | sed -n 's/^ *Test *#[0-9]*: \([^.]*\).*/\1/p' | sort -u)
-  python3 tools/dev/test_targets.py "build/$1" "$2" | grep -Fx "$known" || true
-}
+# all_test_targets TREE: the names of the test binaries that ctest runs.
+all_test_targets() { ctest --test-dir "build/$1" -N -L gtest | sed -n 's/^ *Test *#[0-9]*: \([^.]*\).*/\1/p' | sort -u; }
+
+# test_targets TREE FILTER: those that hold what FILTER names.
+test_targets() { python3 tools/dev/test_targets.py "build/$1" "$2" | grep -Fx "$(all_test_targets "$1")" || true; }
 
 # With a filter, builds and runs only the binaries that hold it; all, if no source has a test of that name.
 verb_test() {
@@ -83,7 +82,8 @@ verb_sanitize() {
   need_setup
   host=$(host_tool_arguments)
   configure "$tree" ${host:+"$host"}
-  build "$tree"
+  # shellcheck disable=SC2046
+  build "$tree" $(all_test_targets "$tree")
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:second_deadlock_stack=1}
