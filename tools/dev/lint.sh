@@ -1,7 +1,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verbs lint and format. Each rule is a function or a rule of tools/lint/text_rules.py; each works on the tree whose
-# root is $lint_root, so that tests/lint/ can point them at a bad one. A rule prints its findings and returns 1.
+# Commands lint and format. Each rule is a function here or a rule of tools/lint/text_rules.py, and checks the tree whose
+# root is $lint_root, so that tests/lint/ can point it at a bad one. A rule prints its findings and returns 1.
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
@@ -30,14 +30,14 @@ lint_format() {
   fi
 }
 
-# docs/contract-coverage.md lists the tests that the comments above them name.
+# docs/contract-coverage.md is up to date with the contract comments in tests/.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
-# generated/ is what the generator makes of openapi/.
+# generated/ is up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
 
-# Each public header compiles alone, twice in one file, with both compilers. What passed is remembered by the content
-# of the header and of all that it includes from here.
+# Each public header compiles alone, and twice in one file, with both compilers. Results are cached by the content of the
+# header and of the project's headers that it includes.
 lint_headers() {
   local header status=0
   mkdir -p "$lint_cache/headers"
@@ -46,8 +46,8 @@ lint_headers() {
   return $status
 }
 
-# The commit that the work at hand began from: $KGEN_LINT_BASE; or where origin/main was left; or, when that is this very
-# commit (a fresh clone), the one before it. Nothing: everything is new.
+# The commit to compare with: $KGEN_LINT_BASE; or the merge base with origin/main; or, if that is HEAD itself (a fresh
+# clone), the commit before it. Empty if there is none: then everything is new.
 lint_base() {
   local base=${KGEN_LINT_BASE:-}
   [ -n "$base" ] || base=$(git merge-base HEAD origin/main 2>/dev/null || true)
@@ -65,22 +65,22 @@ lint_tidy() {
     git ls-files -o --exclude-standard; } | lint_tidy_sources
 }
 
-# clang-tidy on every source: minutes, the first time.
+# clang-tidy on every source. Takes minutes the first time.
 lint_tidy-all() { lint_sources | lint_tidy_sources; }
 
-# The sources among the files on standard input. They are compiled first: some include what the build generates. A source
-# that the dev tree does not build (a fuzz target) is read with the flags of its nearest neighbour.
+# clang-tidy on the sources among the files on standard input. They are compiled first, since some include generated
+# headers. A source that the dev tree does not build (a fuzz target) is checked with the flags of the nearest source.
 lint_tidy_sources() {
   local files
   mapfile -t files < <(grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
   [ ${#files[@]} -gt 0 ] || return 0
-  [ "$lint_root" != . ] || lint_compile "${files[@]}" || { echo 'the sources do not compile'; return 1; }
+  [ "$lint_root" != . ] || lint_compile "${files[@]}" || { echo 'the sources do not compile; run ./dev test'; return 1; }
   mkdir -p "$lint_cache/tidy"
   printf '%s\n' "${files[@]}" |
     KGEN_LINT_CACHE=$lint_cache xargs -P "$jobs" -n 1 bash tools/lint/tidy_file.sh "$lint_root"
 }
 
-# lint_compile SOURCE...: in the dev tree, as far as they are part of it.
+# lint_compile SOURCE...: compiles those of the sources that are part of the dev tree.
 lint_compile() {
   local file targets=()
   [ -f build/dev/compile_commands.json ] || configure dev

@@ -1,8 +1,8 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verbs that run one program: contracts, and, built before, demo, regenerate, fuzz, simulate, bench.
+# Commands that run one program: contracts, and, after building it, demo, regenerate, fuzz, simulate, bench.
 
-# build_program TREE TARGET WHAT: says so and fails when the tree has no such target.
+# build_program TREE TARGET WHAT: builds the target; fails if the tree does not have it.
 build_program() {
   need_setup
   configure "$1"
@@ -22,7 +22,7 @@ verb_demo() {
 
 verb_regenerate() {
   need_setup
-  generate_builtin_api --force  # nothing there is edited by hand, and git remembers
+  generate_builtin_api --force  # nothing there is edited by hand, and git keeps the old state
   git status --short generated
 }
 
@@ -40,7 +40,7 @@ verb_fuzz() {
   fi
   [[ $seconds =~ ^[0-9]+$ ]] || die "usage: ./dev fuzz TARGET|all SECONDS"
   if [ "$target" != all ]; then
-    grep -x "$target" <<<"$targets" >/dev/null || missing "fuzz target $target" "see ./dev fuzz"
+    grep -x "$target" <<<"$targets" >/dev/null || die "no such fuzz target: $target; ./dev fuzz lists them"
     targets=$target
   fi
   need_setup
@@ -53,7 +53,7 @@ verb_fuzz() {
   xargs -P "$jobs" -I '{}' bash -euo pipefail -c 'fuzz_run "$1" "$2"' fuzz '{}' "$seconds" <<<"$targets"
 }
 
-# fuzz_run TARGET SECONDS: runs a target that is built. What the fuzzer finds goes to the first folder; the committed
+# fuzz_run TARGET SECONDS: runs a target that is built. The fuzzer writes new inputs to the first folder; the committed
 # corpus is only read.
 fuzz_run() {
   local target=$1 seconds=$2 work=build/fuzz/$1
@@ -75,7 +75,7 @@ verb_simulate() {
   build/dev/bin/kgen_simulate "$@"
 }
 
-# Beside a real server; the rounds themselves are played by a Go program that also holds client-go's informers.
+# Runs against a real server; a Go program, which also has client-go's informers, runs the rounds.
 bench_recovery() {
   local folder program=$PWD/build/recovery
   source tools/dev/integration.sh

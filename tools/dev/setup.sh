@@ -17,7 +17,7 @@ setup_packages=(
   tinyproxy-bin python3-kubernetes
 )
 
-# The packages of the list that are not installed.
+# Prints the packages of the list that are not installed.
 setup_missing() {
   local package state
   for package in "${setup_packages[@]}"; do
@@ -29,7 +29,7 @@ setup_missing() {
 setup_check() {
   [ -z "${KGEN_NO_SETUP:-}" ] || return 0
   command -v dpkg-query >/dev/null || {
-    say "dev: not a Debian system; the packages of tools/dev/setup.sh must be there by other means"
+    say "dev: not a Debian system; install the packages of tools/dev/setup.sh by other means"
     return 0
   }
   [ -z "$(setup_missing)" ] || setup_install
@@ -55,7 +55,7 @@ setup_install() {
     die "apt-get update failed (see above)"
   }
   if ! apt-cache show clang-22 >/dev/null 2>&1; then
-    die "apt does not know clang-22; it is in the suite bookworm-security, which /etc/apt must list"
+    die "apt does not know clang-22; add the suite bookworm-security to the sources in /etc/apt"
   fi
   "${apt[@]}" install -y --no-install-recommends "${packages[@]}" >>build/setup.log 2>&1 || {
     tail -n 30 build/setup.log >&2

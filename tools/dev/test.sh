@@ -1,9 +1,9 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verbs test, sanitize, golden: build, run through ctest, count the cases.
+# Commands test, sanitize, golden: build, run through ctest, count the cases.
 
-# run_tests TREE [FILTER] [CTEST ARGUMENTS...]: the last line is `N passed, N failed, N skipped`; the exit code says
-# the same. That no case ran is a failure.
+# run_tests TREE [FILTER] [CTEST ARGUMENTS...]: the last line is `N passed, N failed, N skipped`, and the exit code
+# agrees with it. It is a failure if no case ran.
 run_tests() {
   local tree=$1 filter=${2:-} results=build/$1/test-results
   shift $(($# > 1 ? 2 : 1))
@@ -15,14 +15,14 @@ run_tests() {
     *) export GTEST_FILTER="*$filter*" ;;
   esac
   export GTEST_COLOR=no GTEST_BRIEF=1
-  # Failures are told by the count below; ctest's own exit code adds nothing.
+  # The count below reports failures; ctest's own exit code adds nothing.
   ctest --test-dir "build/$tree" -j "$jobs" --output-on-failure --no-tests=ignore "$@" \
     --output-junit test-results/ctest.junit >&2 || true
   count_results "$results"
 }
 
-# count_results DIR: reads ctest's list of what it ran and the XML file of each test binary. A binary that left no file
-# has crashed, was not built, or was stopped: one failed case.
+# count_results DIR: reads ctest's list of what it ran and the XML file of each test binary. A binary without a file
+# crashed, was not built, or was stopped, and counts as one failed case.
 count_results() {
   local dir=$1
   sed -n 's/.*<testcase name="\([^"]*\)".* status="\([^"]*\)".*/\1 \2/p' "$dir/ctest.junit" >"$dir/ran.txt"
@@ -48,11 +48,11 @@ count_results() {
         else if (line ~ /<skipped message=/) { reason = ": " attribute(line, "message"); sub(/^: [^ ]*&#x0A;/, ": ", reason) }
       }
       close(file); close_case()
-      if ($2 == "fail" && failed == before) { failed++; print "FAILED  " test " (ended without a result of its own)" }
+      if ($2 == "fail" && failed == before) { failed++; print "FAILED  " test " (ended without writing its results)" }
       if ($2 != "fail" && $2 != "run") { failed++; print "FAILED  " test " (" $2 ")" }
     }
     END {
-      if (passed + failed == 0) print "no test was executed"
+      if (passed + failed == 0) print "no test ran"
       printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
       exit !(failed == 0 && passed > 0)
     }' "$dir/ran.txt"
@@ -61,10 +61,10 @@ count_results() {
 # all_test_targets TREE: the names of the test binaries that ctest runs.
 all_test_targets() { ctest --test-dir "build/$1" -N -L gtest | sed -n 's/^ *Test *#[0-9]*: \([^.]*\).*/\1/p' | sort -u; }
 
-# test_targets TREE FILTER: those that hold what FILTER names.
+# test_targets TREE FILTER: those that have tests matching FILTER.
 test_targets() { python3 tools/dev/test_targets.py "build/$1" "$2" | grep -Fx "$(all_test_targets "$1")" || true; }
 
-# With a filter, builds and runs only the binaries that hold it; all, if no source has a test of that name.
+# With a filter, builds and runs only the binaries with matching tests; all, if no source has a test of that name.
 verb_test() {
   local filter=${1:-} targets=
   need_setup
