@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     std::cerr << config.error() << '\n';  // one line that says what was tried, and what was wrong with it
     return 1;
   }
-  // Opens nothing yet; Must() throws the error of a Result, for those who like that in main().
+  // Opens no connection yet. Must() throws the error of a Result, which is convenient in main().
   const auto clientset = kgen::Must(k8s::Clientset::New(*config));
 
   for (const auto& page : clientset.CoreV1().Pods(name_space).Pages({.label_selector = selector, .limit = 500})) {
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       return page.error().code() == kgen::Code::kForbidden ? 2 : 1;
     }
     for (const k8s::core::v1::Pod& pod : *page) {  // a list is a range of its items
-      // No check for null: through what is absent one sees something empty.
+      // No check for null: an absent struct reads as an empty one.
       std::cout << pod.metadata.name << '\t' << pod.spec->nodeName.value_or("-") << '\t'
                 << pod.status->phase.value_or("Unknown") << '\n';
     }

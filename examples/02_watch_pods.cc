@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// 02: an informer. Keeps a copy of all pods up to date, tells what happens to them, and reads from the copy.
+// 02: an informer. Keeps a copy of all pods up to date, prints what happens to them, and reads from the copy.
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/informers.h>
@@ -13,14 +13,14 @@ using k8s::core::v1::Pod;
 int main() {
   std::cout << std::unitbuf;  // print events at once, even to a file or a pipe
   auto config = kgen::Must(kgen::rest::LoadConfig());
-  config.observer = kgen::StderrObserver();  // tells of everything; without it there are only warnings
+  config.observer = kgen::StderrObserver();  // prints all events of the library; without it, only warnings
   const auto clientset = kgen::Must(k8s::Clientset::New(config));
   const std::stop_token stop = kgen::StopOnSignals();
 
   k8s::SharedInformerFactory factory(clientset);
   const auto pods = factory.Core().V1().Pods();
 
-  // One call at a time, in order, on no thread that anything else waits for: these may block as long as they like.
+  // Called one at a time, in order, on a thread that nothing else waits for: handlers may block as long as they like.
   const auto registration = pods.Informer().AddEventHandler({
       .on_add = [](const kgen::Added<Pod>& e) { std::cout << "new   " << e.key << " (" << e.reason << ")\n"; },
       .on_update =
@@ -36,8 +36,8 @@ int main() {
   });
 
   factory.Start(stop);
-  // Ends when all is there and the handlers have heard of it, when `stop` fires, or when it cannot work: then the error
-  // says which informer, and why.
+  // Returns when the cache is complete and the handlers have received all of it, when `stop` is requested, or when an
+  // informer cannot sync: then the error says which one, and why.
   if (const auto synced = factory.WaitForCacheSync(stop, {.handlers = {&registration}}); !synced) {
     std::cerr << synced.error() << '\n';
     return 1;

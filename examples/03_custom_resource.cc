@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// 03: a resource of one's own. examples/crds/orders.yaml becomes namespace acme by kgen_add_api (see CMakeLists.txt);
-// here it is installed, and an order is made, changed, patched, found and deleted.
+// 03: a custom resource. kgen_add_api generates namespace acme from examples/crds/orders.yaml (see CMakeLists.txt). The
+// program installs the CRD, then creates, changes, patches, lists and deletes an order.
 #include <acme/clientset.h>
 #include <acme/shop/v1/types.h>
 #include <k8s/clientset.h>
@@ -21,7 +21,7 @@ void Run() {
   const k8s::Clientset kubernetes(connection);
   const acme::Clientset shop(connection);
 
-  // The manifests are part of the program. Waits until the server serves them; harmless when it already does.
+  // The manifests are part of the program. Waits until the server serves them; does nothing if it already does.
   kgen::Must(kgen::crd::Install(kubernetes, acme::Manifests(), {.timeout = 10s}));
 
   const auto orders = shop.ShopV1().Orders("default");
@@ -30,8 +30,8 @@ void Run() {
                      .spec = OrderSpec{.item = "teapot", .priority = OrderSpec::PriorityValues::kHigh, .quantity = 2}});
   if (!made && made.error().code() != kgen::Code::kAlreadyExists) kgen::Must(made);
 
-  // Somebody else may write between our read and our write: then both are done again. Fields that the server has and
-  // this program does not know stay as they are.
+  // Another client may write between our read and our write; both are then repeated. Fields that the server has and
+  // this program does not know keep their values.
   kgen::Must(kgen::RetryOnConflict([&]() -> kgen::Result<Order> {
     auto order = orders.Get("first");
     if (!order) return order;

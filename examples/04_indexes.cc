@@ -16,7 +16,7 @@ int main() {
   k8s::SharedInformerFactory factory(clientset);
   const auto pods = factory.Core().V1().Pods().Informer();
 
-  // By the path of a field, or by a function that names as many values as it likes. Either may come later, too.
+  // By the path of a field, or by a function that adds any number of values. Indexes can also be added later.
   kgen::Must(pods.AddIndex("node", kgen::FieldPath("spec.nodeName")));
   kgen::Must(pods.AddIndex("image", [](const Pod& pod, kgen::IndexSink& sink) {
     for (const auto& container : pod.spec->containers) sink.Add(container.image);
@@ -24,7 +24,7 @@ int main() {
   factory.Start(stop);
   kgen::Must(factory.WaitForCacheSync(stop));
 
-  // What a view answers agrees with itself, however long it is kept, while the informer goes on beside it.
+  // A snapshot is one state of the cache: all reads from it agree, however long it is kept.
   const auto view = pods.Indexer().Snapshot();
   for (std::string_view index : {"node", "image"}) {
     for (std::string_view value : view.IndexValues(index)) {

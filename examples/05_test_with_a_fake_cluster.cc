@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// 05: a test without a server. Cluster is an API server in memory, on virtual time: no sleep, no race, the same every
-// time.
+// 05: a test without a server. Cluster is an API server in memory that runs in virtual time: no sleeps, no races, and
+// the same result every time.
 #include <gtest/gtest.h>
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
@@ -23,14 +23,14 @@ TEST(PodCounter, CountsEachPodOnceWhateverHappensToTheWatch) {
   const auto registration =
       factory.Core().V1().Pods().Informer().AddEventHandler({.on_add = [&](const kgen::Added<Pod>&) { ++added; }});
   factory.Start();
-  kgen::Must(factory.WaitForCacheSync({}, {.handlers = {&registration}}));  // runs the cluster until it is answered
+  kgen::Must(factory.WaitForCacheSync({}, {.handlers = {&registration}}));  // runs the cluster until it returns
   EXPECT_EQ(added, 1);
 
   kgen::Must(clientset.CoreV1().Pods("default").Create(MinimalPod("default", "new")));
   cluster.RunUntilIdle();
   EXPECT_EQ(added, 2);
 
-  cluster.CutWatches();  // the informer resumes where it was; no handler gets a pod twice
+  cluster.CutWatches();  // the informer resumes where it stopped; no handler receives a pod twice
   cluster.RunUntilIdle();
   EXPECT_EQ(added, 2);
   EXPECT_THAT(cluster.Writes(), HasActions({"create pods default/new"}));

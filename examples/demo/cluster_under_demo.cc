@@ -12,7 +12,7 @@
 namespace demo {
 namespace {
 
-// The embedded server hands out a kubeconfig as any server's administrator would; it goes through the same loader.
+// The embedded server returns a kubeconfig, which is loaded like that of any other server.
 kgen::Result<kgen::rest::Config> ConfigOf(kgen::testing::Cluster& server) {
   auto kubeconfig = server.Serve();
   if (!kubeconfig) return kgen::Fail(kubeconfig.error().With("start the embedded API server"));
@@ -35,7 +35,7 @@ kgen::Result<ClusterUnderDemo> ClusterUnderDemo::Open(const std::string& kubecon
   config->observer = kgen::StderrObserver();
   auto connection = kgen::Connection::Open(*config);
   if (!connection) return kgen::Fail(std::move(connection).error());
-  // A namespace of its own, so that nothing of the cluster's is touched.
+  // A namespace of its own, so that no object of the cluster is touched.
   const auto now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
   return ClusterUnderDemo(std::move(server), std::move(*connection), "kgen-demo-" + std::to_string(now));
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the demonstration runs: on the API server in the library, or, only on request, on a real cluster.
+// The cluster that the demonstration runs on: the API server in the library or, on request only, a real cluster.
 #ifndef KGEN_EXAMPLES_DEMO_CLUSTER_UNDER_DEMO_H_
 #define KGEN_EXAMPLES_DEMO_CLUSTER_UNDER_DEMO_H_
 
@@ -15,15 +15,15 @@ namespace demo {
 
 class ClusterUnderDemo {
  public:
-  // Empty path: the embedded server, over TLS and HTTP/2 on loopback, as any other server. Else that kubeconfig's
-  // cluster.
+  // An empty path starts the embedded server, over TLS and HTTP/2 on loopback, as any other server. Otherwise, opens
+  // the cluster of that kubeconfig.
   static kgen::Result<ClusterUnderDemo> Open(const std::string& kubeconfig);
 
   const kgen::Connection& connection() const { return connection_; }
   const std::string& namespace_name() const { return namespace_; }
   bool embedded() const { return server_ != nullptr; }
 
-  // Breaks every open watch, as a network does. A real cluster is left alone: there nothing happens.
+  // Breaks every open watch, as a network failure does. Does nothing on a real cluster.
   void CutWatches() {
     if (server_) server_->CutWatches();
   }

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The main job, from end to end: a custom resource from its CRD file on, informers, an index, a small controller, a
-// watch that breaks in the middle, and at the end a comparison of the cache with the server.
+// The whole path from end to end: a custom resource from its CRD file, informers, an index, a small controller, watches
+// that break in between, and finally a comparison of the cache with the server.
 //
 //   kgen_demo                       on the API server that is part of the library
-//   kgen_demo --kubeconfig FILE     on that cluster, in a namespace of its own that is removed afterwards
+//   kgen_demo --kubeconfig FILE     on that cluster, in a namespace of its own, which is deleted afterwards
 #include <chrono>
 #include <cstring>
 #include <iostream>
@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Handlers run on several threads; their lines do not mix.
+// Handlers run on several threads; the mutex keeps their lines apart.
 void Say(const std::string& line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -44,7 +44,7 @@ std::string Text(const Parts&... parts) {
   return text.str();
 }
 
-// What is checked on the way, for the last line.
+// Counts the checks, for the last line of output.
 struct Checks {
   int passed = 0, failed = 0;
   void That(bool holds, const std::string& what) {
@@ -53,8 +53,7 @@ struct Checks {
   }
 };
 
-// Waits until `condition` holds, looking every few milliseconds. A demonstration may; a controller reacts to events
-// instead.
+// Polls until `condition` holds. That is fine in a demonstration; a controller reacts to events instead.
 template <typename F>
 bool Eventually(const kgen::Connection& connection, F condition, std::chrono::seconds limit = 20s) {
   const kgen::TimePoint end = connection.clock().Now() + limit;
@@ -66,15 +65,15 @@ bool Eventually(const kgen::Connection& connection, F condition, std::chrono::se
   return true;
 }
 
-// A controller in a few lines: whatever is ordered becomes available. It calls the API from its handler, which delays
-// nobody else.
+// A controller in a few lines: makes available what was ordered. It calls the API from its handler, which delays no
+// other handler.
 kgen::Registration Deliver(acme::Clientset& shop, const acme::shop::v1::OrderInformer& orders) {
   auto deliver = [&shop](const Order& order) {
     if (!order.metadata.deletionTimestamp.has_value() && order.status->availableReplicas != order.spec->quantity) {
       Order delivered = order;  // a copy of our own; the cached one is const
       delivered.status->availableReplicas = *order.spec->quantity;
       auto updated = shop.ShopV1().Orders(order.metadata.namespace_).UpdateStatus(delivered);
-      // Somebody was faster, or it is gone: another event tells.
+      // Another writer was faster, or the order was deleted; either way another event follows.
       if (!updated && updated.error().code() != kgen::Code::kConflict &&
           updated.error().code() != kgen::Code::kNotFound) {
         Say(Text("controller: ", updated.error()));
@@ -154,7 +153,7 @@ void ChangeThings(demo::ClusterUnderDemo& cluster, k8s::Clientset& kubernetes, a
               "the cache has all three changes");
 }
 
-// At rest the cache is the server: the same keys at the same resource versions.
+// Once nothing changes any more, the cache has the same objects as the server, at the same resource versions.
 void CompareWithServer(demo::ClusterUnderDemo& cluster, acme::Clientset& shop,
                        const acme::shop::v1::OrderInformer& orders, Checks& checks) {
   const std::string& ns = cluster.namespace_name();
