@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen facts: API documents without prose.
+// kgen facts: reduces API documents to their structure.
 #include "generator/parse/facts.h"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace {
 
 OptionSet Options() {
   OptionSet options("kgen facts", "FILE... [--out DIR]",
-                    "Reduces OpenAPI v3 documents to facts: structure without prose.");
+                    "Reduces OpenAPI v3 documents to facts: their structure, without descriptions.");
   options.Value(
       "out", 'o', "DIR",
       "folder for the results, named as the inputs without .gz; without it the result of one input is printed");
@@ -50,7 +50,7 @@ std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostic
   if (documents.size() != 1 || !documents[0].is_map() ||
       !parse::MapReader(context, documents[0], path).Has("openapi")) {
     diagnostics.Error("no-openapi", Origin{file, 0, 0, 0}, "this is not an OpenAPI v3 document", {},
-                      "only API documents have facts; CRDs are read as they are");
+                      "pass CRDs to `kgen generate` as they are");
     return std::nullopt;
   }
   const parse::MapReader document(context, documents[0], path);
@@ -80,7 +80,7 @@ int WriteAll(const std::map<std::string, std::string>& results, const std::strin
 }
 
 int Usage(const std::string& message, const Streams& streams) {
-  streams.err << "kgen facts: " << message << "\n`kgen facts --help` shows how it is used.\n";
+  streams.err << "kgen facts: " << message << "\n`kgen facts --help` shows the usage.\n";
   return kBadUsage;
 }
 
@@ -92,7 +92,7 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
     streams.out << options.Help();
     return kFine;
   }
-  if (parsed->positional().empty()) return Usage("no input", streams);
+  if (parsed->positional().empty()) return Usage("no input; pass files, folders, or - for standard input", streams);
   const bool to_folder = parsed->Has("out");
   Diagnostics diagnostics;
   std::vector<parse::Source> sources =
@@ -106,7 +106,8 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
       diagnostics.Error("output-twice", Origin{source.file, 0, 0, 0},
                         "two inputs would both be written to " + Quote(name));
     }
-    if (to_folder && source.name == "<stdin>") return Usage("standard input has no name for --out", streams);
+    if (to_folder && source.name == "<stdin>")
+      return Usage("--out needs file names, and standard input has none; leave --out away", streams);
   }
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));
   if (code != kFine) return code;

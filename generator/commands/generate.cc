@@ -53,7 +53,7 @@ std::string AbsolutePath(const std::string& path) {
 }
 
 int Usage(const std::string& message, const Streams& streams) {
-  streams.err << "kgen generate: " << message << "\n`kgen generate --help` shows how it is used.\n";
+  streams.err << "kgen generate: " << message << "\n`kgen generate --help` shows the usage.\n";
   return kBadUsage;
 }
 
@@ -131,8 +131,8 @@ std::string UnknownWarning(std::string_view id) {
 // What a command line asks for; an error is a message for the user.
 std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& parsed) {
   emit::EmitOptions options;
-  if (!parsed.Has("out")) return std::unexpected("no --out DIR");
-  if (parsed.positional().empty()) return std::unexpected("no input");
+  if (!parsed.Has("out")) return std::unexpected("--out DIR is missing");
+  if (parsed.positional().empty()) return std::unexpected("no input; pass files, folders, or - for standard input");
   options.name_space = parsed.Value("namespace", "api");
   if (!emit::IsNamespace(options.name_space)) {
     return std::unexpected(
@@ -145,9 +145,9 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   options.shards = *shards;
   options.split_by_group = parsed.Has("split-by-group");
   if (options.split_by_group && parsed.Has("shards"))
-    return std::unexpected("--shards and --split-by-group exclude each other");
+    return std::unexpected("--shards and --split-by-group cannot be combined");
   if (parsed.Has("depfile-target") && !parsed.Has("depfile"))
-    return std::unexpected("--depfile-target without --depfile");
+    return std::unexpected("--depfile-target needs --depfile");
   for (const char* option : {"no-warn", "error"}) {
     for (const std::string& id : parsed.Values(option)) {
       if (auto fault = UnknownWarning(id); !fault.empty()) return std::unexpected("--" + (option + fault));

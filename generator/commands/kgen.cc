@@ -19,7 +19,7 @@ std::string Help() {
   }
   return out +
          "\n`kgen COMMAND --help` shows the options of a command, with examples.\n"
-         "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 could not write, 4 internal error.\n";
+         "Exit codes: 0 success, 1 bad input, 2 bad usage, 3 cannot write, 4 internal error.\n";
 }
 
 int RunCommand(const std::vector<std::string>& arguments, const Streams& streams) {

@@ -21,7 +21,7 @@ std::vector<std::string> ParsedOptions::Values(std::string_view name) const {
 
 OptionSet::OptionSet(std::string command, std::string synopsis, std::string summary)
     : command_(std::move(command)), synopsis_(std::move(synopsis)), summary_(std::move(summary)) {
-  Flag("help", 'h', "shows this");
+  Flag("help", 'h', "shows this help");
 }
 
 void OptionSet::Flag(std::string name, char letter, std::string help) {

@@ -16,7 +16,7 @@ bool WriteWhenChanged(const std::string& path, std::string_view text, std::strin
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty()) fs::create_directories(parent, code);
   if (code) {
-    error = "cannot make the folder " + parent.native() + ": " + code.message();
+    error = "cannot create the folder " + parent.native() + ": " + code.message();
     return false;
   }
   // Two runs may write one depfile at a time.

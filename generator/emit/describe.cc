@@ -115,7 +115,7 @@ std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::
 std::string DescribeDeprecation(const model::ApiKind& kind) {
   if (!kind.deprecated) return {};
   if (!kind.deprecation_warning.empty()) return "Deprecated: " + kind.deprecation_warning;
-  return "Deprecated: " + model::Describe(kind.gvk) + " will go from the API; use a newer version.";
+  return "Deprecated: " + model::Describe(kind.gvk) + " will be removed from the API; use a newer version.";
 }
 
 }  // namespace kgen::generator::emit

@@ -136,7 +136,7 @@ class Output {
       std::error_code code;
       const fs::file_status status = fs::symlink_status(at, code);
       if (fs::is_symlink(status)) {
-        Error(at.native() + " is a symbolic link; nothing is written through it");
+        Error(at.native() + " is a symbolic link; kgen does not write through links");
         return true;
       }
     }
@@ -160,7 +160,8 @@ class Output {
         return Error(full.native() + (edited ? " was edited by hand" : " was not made by kgen") +
                      "; move it away, or use --force to overwrite it");
       }
-      if (edited || foreign) result_.warnings.push_back(full.native() + " was edited by hand, and is overwritten");
+      if (edited || foreign)
+        result_.warnings.push_back(full.native() + " was edited by hand; its changes are overwritten");
     }
     result_.written.push_back(path);
   }
@@ -173,7 +174,7 @@ class Output {
       result_.removed.push_back(path);
     } else {
       result_.warnings.push_back((folder_ / path).native() +
-                                 " is no longer generated but was edited by hand; it stays");
+                                 " is no longer generated but was edited by hand; it is kept");
     }
   }
 
@@ -183,7 +184,7 @@ class Output {
       const fs::path full = folder_ / path;
       fs::create_directories(full.parent_path(), code);
       if (code) {
-        Error("cannot make the folder " + full.parent_path().native() + ": " + code.message());
+        Error("cannot create the folder " + full.parent_path().native() + ": " + code.message());
         return false;
       }
       if (!WriteTemporary(full, files_.find(path)->second)) return false;

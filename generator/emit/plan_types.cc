@@ -197,7 +197,7 @@ std::vector<const model::Field*> StructPlanner::Members(const model::Schema& sch
     if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
     if (!IsTableName(field.name)) {
       diagnostics_.Note("no-member", field.origin,
-                        "no member is made for " + Quote(field.name) + "; it stays among the unknown fields",
+                        "no member is generated for " + Quote(field.name) + "; it stays among the unknown fields",
                         title + "." + Visible(field.name),
                         "member names are text without quotes and control characters");
       continue;
@@ -256,8 +256,8 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   const std::vector<const model::Field*> fields = Members(schema, scope.role, scope.title);
   if (fields.size() > kMostMembers) {
     diagnostics_.Error("too-many-members", schema.origin,
-                       "an object with " + std::to_string(fields.size()) + " properties; at most " +
-                           std::to_string(kMostMembers) + " can become a struct",
+                       "the object has " + std::to_string(fields.size()) + " properties; a struct can have at most " +
+                           std::to_string(kMostMembers) + " members",
                        scope.title, "make it a map: additionalProperties instead of properties");
     return out;
   }

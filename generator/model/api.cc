@@ -30,9 +30,9 @@ std::string_view Describe(Kind kind) {
     case Kind::kBool:
       return "boolean";
     case Kind::kInt32:
-      return "integer of 32 bits";
+      return "32-bit integer";
     case Kind::kInt64:
-      return "integer of 64 bits";
+      return "64-bit integer";
     case Kind::kDouble:
       return "number";
     case Kind::kBytes:

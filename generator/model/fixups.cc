@@ -36,7 +36,7 @@ void ApplyFixups(Draft& draft, Diagnostics& diagnostics) {
         std::erase_if(schema.required, [&](const RawRequired& r) { return r.name == entry.property; });
     if (removed == 0 && entry.definition == kStillWrong) {
       diagnostics.Note("fixup-unused", found->second.origin,
-                       "the document no longer requires " + Quote(entry.property) + "; its correction can go",
+                       "the document no longer requires " + Quote(entry.property) + "; remove its correction",
                        schema.path);
     }
   }

@@ -69,7 +69,7 @@ class Resolver {
       std::optional<DefinitionName> place = PlaceOf(definition);
       if (!place) {
         diagnostics_.Error("illegal-name", definition.origin,
-                           "the definition's name " + Quote(name, 200) + " cannot be a type's name",
+                           "the definition's name " + Quote(name, 200) + " cannot be the name of a type",
                            definition.schema->path);
         continue;
       }
@@ -175,8 +175,8 @@ class Resolver {
       for (std::size_t steps = 0; next != kNoType; ++steps) {
         if (steps > api_.types.size()) {
           diagnostics_.Error("reference-cycle", type.origin,
-                             "the definition " + Quote(type.definition, 200) + " refers to itself only", PathOf(type),
-                             "say what it is: a type, or properties");
+                             "the definition " + Quote(type.definition, 200) + " refers only to itself", PathOf(type),
+                             "give it a type or properties");
           type.schema.kind = Kind::kJson;
           break;
         }
@@ -296,7 +296,7 @@ class Resolver {
       const auto found = kinds_.find(served.gvk);
       if (found == kinds_.end()) {
         diagnostics_.Error("operation-kind", served.resource.origin,
-                           "the operations of " + Quote(served.resource.plural) + " are about " + Describe(served.gvk) +
+                           "the operations of " + Quote(served.resource.plural) + " serve " + Describe(served.gvk) +
                                ", which no document defines",
                            PathOf(served.resource),
                            "also pass the complete document of that group version: a definition names its kind by "

@@ -128,7 +128,7 @@ class Gatherer {
       if (!gathered.has_kind) {
         diagnostics_.Note(
             "operation-parent", gathered.served.resource.origin,
-            "the resource " + Quote(gathered.served.resource.plural) + " has subresources only and is left out");
+            "the resource " + Quote(gathered.served.resource.plural) + " has only subresources and is left out");
         continue;
       }
       for (auto& [name, subresource] : gathered.subresources) {
@@ -155,7 +155,7 @@ class Gatherer {
                        IsKind(operation.gvk.kind);
     if (!legal)
       diagnostics_.Error("illegal-name", operation.origin,
-                         "a name in " + Quote(operation.path, 200) + " or its kind is not legal", PathOf(operation),
+                         "a name in " + Quote(operation.path, 200) + " or its kind is not valid", PathOf(operation),
                          "lower-case letters, digits and dashes in paths, and a kind of letters, digits and dashes");
     return legal;
   }
@@ -170,9 +170,9 @@ class Gatherer {
       gathered.served.gvk = operation.gvk;
     } else if (!(gathered.served.gvk == operation.gvk)) {
       diagnostics_.Error("operation-kind", operation.origin,
-                         Quote(operation.path, 200) + " is about " + Describe(operation.gvk) +
-                             ", other operations of it about " + Describe(gathered.served.gvk),
-                         PathOf(operation), "x-kubernetes-group-version-kind must be the same below one resource");
+                         Quote(operation.path, 200) + " serves " + Describe(operation.gvk) +
+                             ", other operations of the resource serve " + Describe(gathered.served.gvk),
+                         PathOf(operation), "x-kubernetes-group-version-kind must be the same for all of them");
     }
   }
 

@@ -335,7 +335,7 @@ Schema SchemaResolver::DecideArray(const RawSchema& raw, const Rules& rules, con
     return schema;
   }
   if (raw.items_is_list)
-    Warn("items-list", raw.origin, "items of different schemas are taken as any JSON", path.Key("items"));
+    Warn("items-list", raw.origin, "items with different schemas become kgen::Json (any JSON)", path.Key("items"));
   schema.element = Box(Make(Kind::kJson));
   return schema;
 }
@@ -436,7 +436,8 @@ void SchemaResolver::AddMember(Field field, const DocumentPath& path, Schema& sc
     schema.fields.insert(place, std::move(field));
   } else if (known->schema->kind != field.schema->kind) {
     diagnostics_.Error("composition", field.origin,
-                       "the property " + Quote(field.name) + " has two meanings in one composition", path.Text());
+                       "the property " + Quote(field.name) + " has conflicting schemas in one composition",
+                       path.Text());
   }
 }
 
@@ -557,10 +558,10 @@ void SchemaResolver::CheckStructure(const RawSchema& raw, const DocumentPath& pa
   const bool preserve = raw.preserve_unknown.value_or(false);
   if (raw.type == "array" && raw.items == nullptr && !raw.items_is_list) warn("an array without items", "add `items`");
   if (!raw.properties.empty() && (raw.additional_properties != nullptr || raw.additional_allowed)) {
-    warn("properties and additionalProperties exclude each other in a CRD");
+    warn("properties and additionalProperties cannot both be set in a CRD");
   }
   if (raw.facets.unique_items) warn("uniqueItems is not allowed in a CRD", "use `x-kubernetes-list-type: set`");
-  if (raw.preserve_unknown && !preserve) warn("x-kubernetes-preserve-unknown-fields may be true or absent");
+  if (raw.preserve_unknown && !preserve) warn("x-kubernetes-preserve-unknown-fields must be true or absent");
   if (raw.embedded_resource && (raw.type != "object" || (raw.properties.empty() && !preserve))) {
     warn("x-kubernetes-embedded-resource needs `type: object`, and properties or x-kubernetes-preserve-unknown-fields");
   }

@@ -75,7 +75,7 @@ class CrdParser {
     if (api_version_ != "apiextensions.k8s.io/v1" && !beta_) {
       Error("crd-api-version", map_.KeyOrigin("apiVersion"),
             "unknown version of CustomResourceDefinition: " + Quote(api_version_), map_.path().Key("apiVersion"),
-            "v1 and v1beta1 are read");
+            "kgen reads v1 and v1beta1");
       return;
     }
     const yaml::Node* spec_node = map_.Map("spec");
@@ -126,7 +126,7 @@ class CrdParser {
   }
 
   void ReportName(std::string_view name, Origin origin, const DocumentPath& path, std::string_view rule) {
-    Error("illegal-name", origin, Quote(name) + " cannot be a name here", path, std::string(rule));
+    Error("illegal-name", origin, Quote(name) + " is not a valid name here", path, std::string(rule));
   }
 
   static constexpr std::string_view kLabelRule =
@@ -200,7 +200,7 @@ class CrdParser {
     const std::string name = metadata.StringOr("name");
     if (!valid_ || name == expected) return;
     Warning("crd-name", ValueOrigin(metadata, "name"),
-            "the name is " + Quote(name) + ", not plural and group, " + Quote(expected), path.Key("name"),
+            "the name is " + Quote(name) + "; it must be plural.group, " + Quote(expected), path.Key("name"),
             "the server refuses this CRD");
   }
 
@@ -359,7 +359,7 @@ class CrdParser {
         if (value && *value >= -kMax && *value <= kMax) {
           out.priority = static_cast<std::int32_t>(*value);
         } else {
-          ReportKind(context_, *priority, "an integer of 32 bits", column_path.Key("priority"));
+          ReportKind(context_, *priority, "a 32-bit integer", column_path.Key("priority"));
         }
       }
       version.printer_columns.push_back(std::move(out));
@@ -372,7 +372,7 @@ class CrdParser {
     if (beta_) {
       context_.diagnostics.Note(
           "crd-v1beta1", map_.KeyOrigin("apiVersion"),
-          "servers since 1.22 do not take CustomResourceDefinitions of v1beta1, so it is no part of the manifests",
+          "servers since Kubernetes 1.22 do not accept v1beta1, so this CRD is left out of the manifests",
           map_.path().Text());
     }
     for (const RawCustomResource& other : draft_.custom_resources) {
@@ -380,14 +380,14 @@ class CrdParser {
       const std::string first = context_.diagnostics.Describe(other.origin);
       if (other.manifest_json == crd_.manifest_json) {
         context_.diagnostics.Note("crd-twice", crd_.origin,
-                                  Quote(crd_.name) + " is here again with equal content, first at " + first);
+                                  Quote(crd_.name) + " appears again with the same content, first at " + first);
       } else if (other.plural != crd_.plural) {
         Error("crd-twice", crd_.origin,
               "the kind " + Quote(crd_.kind) + " of " + Quote(crd_.group) + " is declared by " + Quote(crd_.name) +
                   " and by " + Quote(other.name) + " at " + first,
               map_.path(), "a kind has one CRD; rename the kind in one of them, or leave one out");
       } else {
-        Error("crd-twice", crd_.origin, Quote(crd_.name) + " is here again with other content, first at " + first,
+        Error("crd-twice", crd_.origin, Quote(crd_.name) + " appears again with different content, first at " + first,
               map_.path(), "keep only one of the two");
       }
       return;

@@ -57,7 +57,7 @@ class DocumentParser {
       ParseOpenApiV3(map, draft_);
     } else if (map.Has("swagger")) {
       ++draft_.documents;
-      diagnostics_.Error("openapi-v2", map.KeyOrigin("swagger"), "OpenAPI v2 documents are not read",
+      diagnostics_.Error("openapi-v2", map.KeyOrigin("swagger"), "OpenAPI v2 documents are not supported",
                          path.Key("swagger").Text(),
                          "pass the OpenAPI v3 documents of the same server: one per group version, below /openapi/v3");
     } else if (!map.Has("apiVersion") && !map.Has("kind")) {
@@ -115,7 +115,7 @@ class DocumentParser {
       ParseCrd(map, *api_version, draft_);
     } else {
       ++skipped_[*kind];
-      diagnostics_.Note("skipped", map.origin(), "skipped: " + Quote(*kind) + " is no CustomResourceDefinition");
+      diagnostics_.Note("skipped", map.origin(), "skipped: " + Quote(*kind) + " is not a CustomResourceDefinition");
     }
   }
 
@@ -125,7 +125,7 @@ class DocumentParser {
     if (items == nullptr) return;
     if (depth == kMaxListDepth) {
       diagnostics_.Error("list-depth", map.origin(),
-                         "lists inside lists, more than " + std::to_string(kMaxListDepth) + " deep", map.path().Text());
+                         "lists are nested more than " + std::to_string(kMaxListDepth) + " deep", map.path().Text());
       return;
     }
     const DocumentPath path = map.path().Key("items");

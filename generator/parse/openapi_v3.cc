@@ -26,8 +26,9 @@ class OpenApiParser {
     if (!version) return;
     if (!version->starts_with("3.0") && !version->starts_with("3.1")) {
       context_.diagnostics.Error("openapi-version", context_.At(document_.Any("openapi")->mark()),
-                                 "OpenAPI " + Quote(*version) + " is not read", document_.path().Key("openapi").Text(),
-                                 "3.0 is what API servers publish");
+                                 "OpenAPI " + Quote(*version) + " is not supported",
+                                 document_.path().Key("openapi").Text(),
+                                 "pass OpenAPI 3.0 documents, as API servers publish them");
       return;
     }
     ParseDefinitions();

@@ -126,8 +126,9 @@ class SchemaReader {
     if (std::optional<std::string> name = DefinitionOfReference(reference->text())) {
       schema_->ref = std::move(*name);
     } else {
-      Error("reference-form", *reference, "the reference " + Quote(reference->text()) + " leads out of this document",
-            "$ref", "only #/components/schemas/NAME is followed");
+      Error("reference-form", *reference,
+            "the reference " + Quote(reference->text()) + " points outside of this document", "$ref",
+            "kgen follows only #/components/schemas/NAME");
     }
   }
 
@@ -141,7 +142,7 @@ class SchemaReader {
       if (entry.ambiguous) {
         context_.diagnostics.Warning(
             "yaml-key", context_.At(entry.mark),
-            "the property name " + std::string(entry.key) + " is text here, but not for every YAML reader",
+            "the property name " + std::string(entry.key) + " is a string here, but not for every YAML parser",
             property_path.Text(), "quote it: \"" + std::string(entry.key) + "\"");
       }
       schema_->properties.push_back(

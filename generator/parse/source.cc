@@ -72,7 +72,7 @@ class Loader {
     }
     if (files.empty()) {
       Fail(folder, "input-empty", "the folder contains no file with a known extension",
-           "known endings: .yaml .yml .json, each also with .gz");
+           "known extensions: .yaml .yml .json, each also with .gz");
       return;
     }
     std::sort(files.begin(), files.end());
@@ -104,7 +104,7 @@ class Loader {
       if (bytes.size() > options_.max_bytes) break;
     }
     if (in.bad()) {
-      Fail(name, "input-unreadable", "reading stopped in the middle");
+      Fail(name, "input-unreadable", "it could not be read to the end");
       return;
     }
     if (IsGzip(bytes)) {

@@ -282,8 +282,9 @@ TEST(PlanOfComments, SayThatAVersionIsDeprecated) {
               ElementsAre("// `orders` of shop.example.com/v1, namespaced.", "// Deprecated: use \"v2\" */"));
   EXPECT_THAT(version.resources.at(0).deprecation, ElementsAre("// Deprecated: use \"v2\" */"));
   crd.replace(crd.find("deprecationWarning"), 18, "description_______");
-  EXPECT_THAT(PlanOf(Load({crd})).resources.at(0).deprecation,
-              ElementsAre("// Deprecated: shop.example.com/v1 Order will go from the API; use a newer version."));
+  EXPECT_THAT(
+      PlanOf(Load({crd})).resources.at(0).deprecation,
+      ElementsAre("// Deprecated: shop.example.com/v1 Order will be removed from the API; use a newer version."));
 }
 
 TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {

@@ -147,7 +147,7 @@ io.k8s.api.apps.v1.B: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}
 io.k8s.api.apps.v1.L: {type: array, items: {$ref: '#/components/schemas/io.k8s.api.apps.v1.L'}}
 io.k8s.api.apps.v1.U: {type: object, properties: {l: {$ref: '#/components/schemas/io.k8s.api.apps.v1.L'}}}
 )")});
-  EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.A\" refers to itself only"));
+  EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.A\" refers only to itself"));
   EXPECT_THAT(loaded.Said(), HasSubstr("\"io.k8s.api.apps.v1.L\" refers to itself through a list or map"));
 }
 
@@ -180,7 +180,8 @@ io.k8s.api.apps.v1.C: {type: object, properties: {a: {type: string}}, oneOf: [{t
 TEST(ApiDocument, RefusesACompositionThatSaysTwoThings) {
   const Loaded loaded = Load({Document(
       "io.k8s.api.apps.v1.A: {allOf: [{properties: {x: {type: string}}}, {properties: {x: {type: integer}}}]}")});
-  EXPECT_THAT(loaded.Said(), HasSubstr("error composition: the property \"x\" has two meanings in one composition"));
+  EXPECT_THAT(loaded.Said(),
+              HasSubstr("error composition: the property \"x\" has conflicting schemas in one composition"));
 }
 
 // Contract: generator REF-14.
@@ -399,7 +400,7 @@ TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout) {
   get: {x-kubernetes-action: list, x-kubernetes-group-version-kind: {group: apps, version: v1, kind: A}}
   post: {x-kubernetes-action: post, x-kubernetes-group-version-kind: {group: apps, version: "v1\e[31m", kind: A}}
 )")});
-  EXPECT_THAT(loaded.Said(), HasSubstr("is about apps/v1\\x1b[31m A, other operations of it about apps/v1 A"));
+  EXPECT_THAT(loaded.Said(), HasSubstr("serves apps/v1\\x1b[31m A, other operations of the resource serve apps/v1 A"));
 }
 
 // `apps/v1 Top` with a property of the type D0, and these definitions.

@@ -260,7 +260,7 @@ TEST(SchemaMeaning, TakesKeywordsByPositionOnly) {
 TEST(SchemaMeaning, RefusesReferencesInACrd) {
   EXPECT_THAT(Of("{$ref: '#/definitions/x'}"), HasSubstr("error crd-structural: a CRD's schema must not use $ref"));
   EXPECT_THAT(Of("{$ref: 'http://x/y'}"),
-              HasSubstr("error reference-form: the reference \"http://x/y\" leads out of this document"));
+              HasSubstr("error reference-form: the reference \"http://x/y\" points outside of this document"));
 }
 
 // Contract: generator CRD-08.
@@ -269,7 +269,7 @@ TEST(SchemaMeaning, WarnsOfBrokenStructuralRules) {
       {"p: {description: x}", "the schema has no type"},
       {"p: {type: array}", "an array without items"},
       {"p: {type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}",
-       "exclude each other"},
+       "cannot both be set"},
       {"p: {type: array, items: {type: string}, uniqueItems: true}", "uniqueItems"},
       {"p: {type: object, x-kubernetes-preserve-unknown-fields: false}", "may be true or absent"},
       {"p: {type: string, x-kubernetes-embedded-resource: true}", "x-kubernetes-embedded-resource needs"},

@@ -162,22 +162,22 @@ TEST(Crd, AddsTheDocumentsNumberWhereThereAreSeveral) {
   EXPECT_THAT(
       loaded.Said(),
       HasSubstr(
-          "input.yaml:10:17 (document 2) error illegal-name: \"Or der\" cannot be a name here | spec.names.kind"));
+          "input.yaml:10:17 (document 2) error illegal-name: \"Or der\" is not a valid name here | spec.names.kind"));
 }
 
 // Contract: generator SEC-03, SEC-05.
 TEST(Crd, RefusesNamesTheServerWouldRefuse) {
   const std::pair<std::pair<const char*, const char*>, const char*> cases[] = {
       {{"group: shop.example.com", "group: Shop"},
-       "input.yaml:5:10 error illegal-name: \"Shop\" cannot be a name here | spec.group"},
+       "input.yaml:5:10 error illegal-name: \"Shop\" is not a valid name here | spec.group"},
       {{"group: shop.example.com", "group: a..b"}, "input.yaml:5:10 error illegal-name: \"a..b\""},
       {{"- name: v1", "- name: ../../x"},
-       "input.yaml:9:11 error illegal-name: \"../../x\" cannot be a name here | spec.versions[0].name"},
+       "input.yaml:9:11 error illegal-name: \"../../x\" is not a valid name here | spec.versions[0].name"},
       {{"plural: orders", "plural: Orders"},
-       "input.yaml:7:32 error illegal-name: \"Orders\" cannot be a name here | spec.names.plural"},
+       "input.yaml:7:32 error illegal-name: \"Orders\" is not a valid name here | spec.names.plural"},
       {{"kind: Order,", "kind: 'O\\u0022',"}, "input.yaml:7:17 error illegal-name: \"O\\\\u0022\""},
       {{"plural: orders", "plural: orders, shortNames: [ok, 'a b']"},
-       "error illegal-name: \"a b\" cannot be a name here | spec.names.shortNames"},
+       "error illegal-name: \"a b\" is not a valid name here | spec.names.shortNames"},
       {{"plural: orders", "plural: orders, listKind: Order"},
        "error crd-list-kind: kind and listKind are both \"Order\""},
   };
@@ -249,9 +249,10 @@ TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice) {
 TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother) {
   EXPECT_EQ(Load({kCrd, kCrd}).Said(), "");
   const std::string other = OrderCrd("spec: {type: object}");
-  EXPECT_EQ(Load({kCrd, other}).Said(),
-            "input2.yaml:1:1 error crd-twice: \"orders.shop.example.com\" is here again with other content, first at "
-            "input.yaml:1:1\n");
+  EXPECT_EQ(
+      Load({kCrd, other}).Said(),
+      "input2.yaml:1:1 error crd-twice: \"orders.shop.example.com\" appears again with different content, first at "
+      "input.yaml:1:1\n");
   const std::string plural =
       Replace(Replace(kCrd, "plural: orders", "plural: orderings"), "name: orders.", "name: orderings.");
   EXPECT_EQ(Load({kCrd, plural}).Said(),
@@ -359,7 +360,7 @@ TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded) {
 // Contract: generator IN-27, OA-20.
 TEST(Crd, SaysWhatOtherDocumentsAre) {
   EXPECT_THAT(Load({"swagger: '2.0'\ninfo: {}\n"}).Said(),
-              HasSubstr("input.yaml:1:1 error openapi-v2: OpenAPI v2 documents are not read"));
+              HasSubstr("input.yaml:1:1 error openapi-v2: OpenAPI v2 documents are not supported"));
   EXPECT_THAT(Load({"type: object\nproperties: {}\n"}).Said(),
               HasSubstr("error json-schema: this is a JSON schema, not a CRD"));
   EXPECT_THAT(Load({"{\"paths\": {\"api/v1\": {\"serverRelativeURL\": \"/openapi/v3/api/v1\"}}}"}).Said(),
@@ -367,7 +368,8 @@ TEST(Crd, SaysWhatOtherDocumentsAre) {
   EXPECT_THAT(Load({"a: 1\n"}).Said(), HasSubstr("error unknown-document"));
   EXPECT_THAT(Load({"- a\n"}).Said(), HasSubstr("expected an object with apiVersion and kind, found a list"));
   EXPECT_THAT(Load({"openapi: 2.5\n"}).Said(), HasSubstr("error wrong-kind"));
-  EXPECT_THAT(Load({"openapi: 4.0.0\n"}).Said(), HasSubstr("error openapi-version: OpenAPI \"4.0.0\" is not read"));
+  EXPECT_THAT(Load({"openapi: 4.0.0\n"}).Said(),
+              HasSubstr("error openapi-version: OpenAPI \"4.0.0\" is not supported"));
   EXPECT_THAT(Load({Replace(kCrd, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2")}).Said(),
               HasSubstr("error crd-api-version"));
 }
