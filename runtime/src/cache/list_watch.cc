@@ -51,7 +51,7 @@ class ResourceListWatch final : public ListWatch {
     } catch (const std::exception& e) {
       what = e.what();
     } catch (...) {
-      what = "an exception of an unknown type";
+      what = "an exception that is not a std::exception";
     }
     return Fail(Code::kUserCode, "tweak of the list options: " + what);
   }

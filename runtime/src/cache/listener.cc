@@ -219,7 +219,7 @@ void Listener::Call(const AnyEvent& event) {
     Tell(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
   } catch (...) {
     Tell(observer_,
-         [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, "an exception of an unknown type"}); });
+         [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, "an exception that is not a std::exception"}); });
   }
   const Nanos took = executor_->clock()->Now() - start;
   if (took > kSlowCall)

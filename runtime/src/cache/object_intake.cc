@@ -63,7 +63,7 @@ Received ObjectIntake::Take(std::string_view json) {
   Result<AnyRef> object = decoder_.Decode(json, decode_, Stored(json));
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
-  if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "an object without a name"));
+  if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
 
   Received received{{meta->namespace_, meta->name}, {}, meta->resourceVersion.str()};
   if (!misfits_.empty()) ReportMisfits(received.key);
@@ -105,12 +105,12 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
     Result<AnyRef> changed = transform_(object);
     if (!changed) return Fail(changed.error().With("transform"));
     if (!*changed || &changed->table() != &table_)
-      return Fail(Code::kUserCode, "transform: the result is no object of the same type");
+      return Fail(Code::kUserCode, "transform: the result is not an object of the same type");
     return Share(WithIdentity(*std::move(changed), *object.metadata()), object);
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
-    what = "an exception of an unknown type";
+    what = "an exception that is not a std::exception";
   }
   return Fail(Code::kUserCode, "transform: " + what);
 }

@@ -157,7 +157,7 @@ void Reflector::OnListDeadline(Listing& state) {
   const Nanos silent = Now() - state.list.last_bytes;
   if (silent < kListDeadline) return ArmDeadline(kListDeadline - silent, TimerKind::kProgress);
   ListFailed(state, Error(Code::kTimeout,
-                          "no byte for " +
+                          "no data for " +
                               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silent).count()) + " s"));
 }
 

@@ -60,7 +60,8 @@ void Reflector::StreamingEnded(Streaming& state, End end) {
   state.request.Close();
   if (!end.opened && end.error && IsNoConnection(*end.error)) return Park(true, *end.error, &Reflector::SendStreaming);
   if (end.error && !end.lost) return StreamingFailed(version, *end.error);
-  const Error error(Code::kUnavailable, "streaming list " + name_ + " ended before the marker of the initial events");
+  const Error error(Code::kUnavailable,
+                    "streaming list " + name_ + " ended before the bookmark that ends the initial events");
   if (end.fruitless || ++streaming_attempts_ >= kAttempts) return FallBack(error);
   Report(true, error, Nanos(0));
   Go(&Reflector::SendStreaming);

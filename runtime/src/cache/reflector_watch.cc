@@ -90,7 +90,7 @@ Result<void> Reflector::OnEvent(const WatchEvent& event) {
       break;
   }
   intake_.Report(event.object,
-                 Error(Code::kDecode, "an event of the unknown type \"" + std::string(event.word) + "\""));
+                 Error(Code::kDecode, "the event has the unknown type \"" + std::string(event.word) + "\""));
   ++CurrentWatch()->events;
   Record(false, PeekIdentity(event.object).resource_version);
   return {};
@@ -106,7 +106,7 @@ Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view obje
   const bool nameless = received.key.name.empty();
   auto* streaming = std::get_if<Streaming>(&state_);
   if (nameless && type == WatchEventType::kDeleted)
-    return Fail(Code::kDecode, "a deletion of an object whose name cannot be read");
+    return Fail(Code::kDecode, "the name of a deleted object cannot be read");
   if (nameless && streaming != nullptr) {
     streaming->snapshot.incomplete = true;
   } else if (streaming != nullptr) {
@@ -244,7 +244,7 @@ void Reflector::WatchClosed(const Watch& watch, const End& end) {
     return Go(&Reflector::SendWatch);
   }
   const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(Now() - watch.started);
-  const Error error(Code::kUnavailable, "watch " + name_ + " ends early again and again, the last one after " +
+  const Error error(Code::kUnavailable, "watch " + name_ + " keeps ending early, the last one after " +
                                             std::to_string(watch.events) + " events and " +
                                             std::to_string(lasted.count()) + " ms" +
                                             (end.lost ? ": " + end.error->message() : ""));

@@ -401,7 +401,7 @@ class Store::Impl {
     } catch (const std::exception& e) {
       thrown = e.what();
     } catch (...) {
-      thrown = "an exception of an unknown type";
+      thrown = "an exception that is not a std::exception";
     }
     if (thrown) collector.Clear();
     return thrown;
@@ -430,7 +430,7 @@ class Store::Impl {
     const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
                                                : std::string("no object with metadata");
     return {StoreFault::Kind::kMisplacedObject, change.key,
-            "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"};
+            "bug in kgen: " + object + " was given the key " + change.key.str() + " and was left out"};
   }
 
   std::mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions

@@ -75,7 +75,7 @@ Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest
   Executor& executor = connection.executor();
   if (executor.InPostedTask()) {
     return Fail(Error(Code::kInvalidArgument,
-                      "this blocks, on a thread that runs posted work; use the form with Async, or Executor::Blocking")
+                      "a blocking call on a thread that runs posted tasks; use the Async form, or Executor::Blocking")
                     .With(what));
   }
   if (!stop.stop_possible()) stop = connection.stop();

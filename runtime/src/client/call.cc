@@ -89,8 +89,9 @@ void AnswerOperation<T>::Finish(Result<T> result) {
   } catch (const std::exception& thrown) {
     Tell(core().observer, [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = thrown.what()}); });
   } catch (...) {
-    Tell(core().observer,
-         [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = "an exception of unknown type"}); });
+    Tell(core().observer, [&](Observer& o) {
+      o.OnHandlerFailed({.informer = request().what, .what = "an exception that is not a std::exception"});
+    });
   }
 }
 

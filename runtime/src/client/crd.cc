@@ -214,7 +214,8 @@ Result<void> Install(const Connection& connection, std::vector<Installation>& cr
 Result<void> Install(const Connection& connection, std::span<const std::string_view> manifests,
                      const InstallOptions& options) {
   if (connection.executor().InPostedTask()) {
-    return Fail(Code::kInvalidArgument, "crd::Install blocks, and this thread runs posted work");
+    return Fail(Code::kInvalidArgument,
+                "crd::Install blocks, and this thread runs posted tasks; use Executor::Blocking");
   }
   const TimeLimit limit(connection, options);
   std::vector<Installation> crds;
@@ -229,7 +230,7 @@ Result<void> Install(const Connection& connection, std::span<const std::string_v
   if (connection.clock().Now() < limit.deadline()) return installed;
   std::string states;
   for (const Installation& crd : crds) states += (states.empty() ? "" : "; ") + crd.name() + ": " + crd.state();
-  return Fail(Code::kTimeout, "custom resource definitions are not served after " +
+  return Fail(Code::kTimeout, "the server does not serve these custom resource definitions after " +
                                   client::DurationText(options.timeout) + ": " + states);
 }
 

@@ -93,7 +93,7 @@ class Discovery {
         const std::string number = Text(version, "version");
         if (Text(version, "freshness") == "Stale") {
           api_.failures.push_back(
-              {name, number, Error(Code::kUnavailable, "the server could not read this version lately")});
+              {name, number, Error(Code::kUnavailable, "the server's last attempt to read this version failed")});
         }
         for (const json& resource : Child(version, "resources")) AddAggregated(name, number, resource);
       }

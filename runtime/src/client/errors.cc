@@ -268,7 +268,7 @@ std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {
 Error WatchError(std::string_view status) {
   std::optional<meta::v1::Status> parsed = ParseStatus(status);
   if (parsed) return FromStatus(*std::move(parsed), 0);
-  return {Code::kDecode, "an ERROR event whose object is not a Status"};
+  return {Code::kDecode, "the ERROR event has an object that is not a Status"};
 }
 
 }  // namespace kgen::client

@@ -160,7 +160,7 @@ Result<void> CheckExec(const rest::ExecConfig& exec) {
   }
   for (const auto& variable : exec.env) {
     if (variable.name.empty() || variable.name.contains('=')) {
-      return Wrong("credential plugin " + exec.command + ": an environment variable without a name");
+      return Wrong("credential plugin " + exec.command + ": an environment variable has no name");
     }
   }
   return {};
@@ -318,7 +318,7 @@ void ExecCredentials::Leave(Waiting& waiting) noexcept {
 void ExecCredentials::Finish(Run& run, Answer answer) {
   run.limit.Cancel();
   if (answer && !identity_ && (*answer)->token.empty()) {
-    answer = Fail(Failure("returned a client certificate and no token, which a transport of your own cannot use", ""));
+    answer = Fail(Failure("returned a client certificate without a token, which a custom transport cannot use", ""));
   }
   std::vector<Shared<Waiting>> waiting;
   {
@@ -367,10 +367,10 @@ ExecCredentials::Answer ExecCredentials::RunPlugin(Run& run) const {
     const Error& error = outcome.error();
     if (run.too_long) return Fail(Failure("had not ended after " + DurationText(kLongestRun) + ", and was killed", ""));
     if (error.code() == Code::kCancelled)
-      return Fail(Failure("was killed because no request waited for it any more", ""));
+      return Fail(Failure("was killed because no request was waiting for it any longer", ""));
     if (error.code() == Code::kDecode) return Fail(Failure("was killed: " + error.message(), ""));
     std::string what = "cannot be started: " + error.message();
-    if (!exec.command.contains('/')) what += " (it is looked for in PATH)";
+    if (!exec.command.contains('/')) what += " (it is searched for in PATH)";
     if (!exec.install_hint.empty()) what += "; " + exec.install_hint;
     return Fail(Failure(what, ""));
   }

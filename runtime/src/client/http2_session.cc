@@ -258,7 +258,7 @@ void Session::OnWireOpen() {
     return End(&error);
   }
   if (!OpenHttp2()) {
-    const Error error(Code::kInternal, "nghttp2: no memory");
+    const Error error(Code::kInternal, "nghttp2: out of memory");
     End(&error);
   }
 }
@@ -431,9 +431,9 @@ void Session::OnWireBytes(std::string_view plain) {
   // Whatever it is, the peer lives.
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
-    const Error error =
-        Broken("the server does not speak HTTP/2, it responded in HTTP/1; is it an API server, or a proxy in between?",
-               tls_ ? Code::kTls : Code::kUnavailable);
+    const Error error = Broken(
+        "the server does not speak HTTP/2, it responded with HTTP/1; is it an API server, or a proxy in between?",
+        tls_ ? Code::kTls : Code::kUnavailable);
     return End(&error);
   }
   if (!ready_ && !tls_ && plain.starts_with("\x15\x03")) {  // an alert

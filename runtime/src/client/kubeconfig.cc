@@ -102,7 +102,7 @@ class Members {
     if (Has(key)) FaultAtKey(key, std::string(key) + ": " + std::string(why));
   }
   void RefuseBoth(std::string_view a, std::string_view b) {
-    if (Has(a) && Has(b)) FaultAtKey(b, Quoted(a) + " and " + Quoted(b) + " exclude each other");
+    if (Has(a) && Has(b)) FaultAtKey(b, Quoted(a) + " and " + Quoted(b) + " cannot both be set");
   }
   void FaultAtKey(std::string_view key, const std::string& message) {
     const yaml::Entry* found = entry_.value->FindEntry(key);
@@ -193,7 +193,7 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
   if (config.tls.insecure_skip_verify &&
       (members.Has("certificate-authority") || members.Has("certificate-authority-data"))) {
     members.FaultAtKey("insecure-skip-tls-verify",
-                       "\"insecure-skip-tls-verify\" and a certificate authority exclude each other");
+                       "\"insecure-skip-tls-verify\" and a certificate authority cannot both be set");
   }
   config.tls.server_name = members.Text("tls-server-name");
   config.proxy_url = members.Text("proxy-url");
@@ -229,9 +229,10 @@ Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   config.bearer_token_file = members.Path("tokenFile");
   const bool certificate = members.Has("client-certificate") || members.Has("client-certificate-data");
   const bool key = members.Has("client-key") || members.Has("client-key-data");
-  if (certificate && !key) members.FaultHere("a client certificate without \"client-key\" or \"client-key-data\"");
+  if (certificate && !key)
+    members.FaultHere("there is a client certificate, but no \"client-key\" or \"client-key-data\"");
   if (key && !certificate)
-    members.FaultHere("a client key without \"client-certificate\" or \"client-certificate-data\"");
+    members.FaultHere("there is a client key, but no \"client-certificate\" or \"client-certificate-data\"");
   const std::optional<KubeconfigEntry> exec = members.Nested("exec");
   if (auto ok = members.Check(); !ok || !exec) return ok;
   return ApplyExec(*exec, config.exec);
@@ -271,7 +272,7 @@ Result<void> Kubeconfig::Add(std::string path, std::string text) {
   const auto documents = file.stream.documents();
   if (documents.empty()) return {};
   if (documents.size() > 1)
-    return Wrong(file, documents[1].mark(), "a kubeconfig is one document, and here begins another");
+    return Wrong(file, documents[1].mark(), "a kubeconfig must be one document; a second one begins here");
   return AddDocument(file, documents[0]);
 }
 
@@ -319,7 +320,7 @@ Result<void> Kubeconfig::AddList(const KubeconfigFile& file, const yaml::Node& d
     }
     const yaml::Node* name = item.Find("name");
     if (name == nullptr || !name->is_scalar() || name->text().empty()) {
-      return Wrong(file, name != nullptr ? name->mark() : item.mark(), std::string(list) + ": an entry without a name");
+      return Wrong(file, name != nullptr ? name->mark() : item.mark(), std::string(list) + ": an entry has no name");
     }
     const auto before = std::ranges::find(seen, name->text(), &std::pair<std::string_view, yaml::Mark>::first);
     if (before != seen.end()) {
@@ -351,7 +352,7 @@ Result<rest::Config> Kubeconfig::Resolve(std::string_view name) const {
   if (!asked) name = current_context_;
   if (name.empty()) {
     return Fail(Code::kConfig,
-                Paths() + ": no current-context, and no context was named; there are " + Names(contexts_));
+                Paths() + ": no current-context is set, and no context was given; there are " + Names(contexts_));
   }
   const KubeconfigEntry* context = FindEntry(contexts_, name);
   if (context == nullptr) {

@@ -172,7 +172,7 @@ Error Operation::FailureOfException() const {
   } catch (const std::exception& thrown) {
     return Describe(Error(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what()));
   } catch (...) {
-    return Describe(Error(Code::kUserCode, "an exception of unknown type was thrown"));
+    return Describe(Error(Code::kUserCode, "an exception that is not a std::exception was thrown"));
   }
 }
 

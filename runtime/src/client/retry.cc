@@ -28,7 +28,7 @@ Result<void> WaitBackoff(const Backoff& backoff, int attempt) {
   Shared<Executor> fallback = backoff.executor == nullptr ? DefaultExecutor() : Shared<Executor>();
   Executor& executor = backoff.executor == nullptr ? *fallback : *backoff.executor;
   if (executor.InPostedTask()) {
-    return Fail(Code::kInvalidArgument, "waiting before another attempt blocks, on a thread that runs posted work");
+    return Fail(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking");
   }
   const TimePoint now = executor.clock()->Now();
   const double cap = std::chrono::duration<double>(backoff.cap).count();

@@ -225,11 +225,11 @@ Result<TlsContext::Pems> TlsContext::Pems::Read(const rest::TlsConfig& config) {
   auto key = Load(config.key_data, config.key_file, "client key");
   if (!key) return Fail(key.error());
   if (!ca->origin.empty() && config.insecure_skip_verify) {
-    return Fail(Code::kConfig, "a certificate authority together with insecure-skip-tls-verify: leave one out");
+    return Fail(Code::kConfig, "a certificate authority and insecure-skip-tls-verify are both set; remove one of them");
   }
   if (chain->origin.empty() != key->origin.empty()) {
-    return Fail(Code::kConfig, chain->origin.empty() ? "a client key without its certificate"
-                                                     : "a client certificate without its key");
+    return Fail(Code::kConfig, chain->origin.empty() ? "there is a client key, but no client certificate"
+                                                     : "there is a client certificate, but no client key");
   }
   return Pems{*std::move(ca), *std::move(chain), *std::move(key)};
 }

@@ -23,7 +23,7 @@ std::string_view Unfit(const struct stat& status) {
     case S_IFDIR:
       return "is a folder, not a file";
     case S_IFIFO:
-      return "is a FIFO, not a regular file; copy its content to a file";
+      return "is a FIFO, not a regular file; copy its content into a file";
     case S_IFSOCK:
       return "is a socket, not a regular file";
     default:

@@ -30,7 +30,7 @@ bool IsHostName(std::string_view text) {
 
 // "host", "host:port", "[::1]", "[::1]:port". Gives what is wrong, or "".
 std::string_view CheckAuthority(std::string_view authority) {
-  if (authority.find('@') != std::string_view::npos) return "user information does not belong into it";
+  if (authority.find('@') != std::string_view::npos) return "it must not contain user information";
   if (authority.starts_with('[')) {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return "']' is missing";

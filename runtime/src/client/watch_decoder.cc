@@ -137,7 +137,7 @@ class WatchDecoder::Impl : public SharedObject {
       const char* start = p;
       const auto state = scanner_.Scan(p, end);
       const std::string_view piece(start, static_cast<std::size_t>(p - start));
-      if (held_.size() + piece.size() > max_event_bytes_) return Refuse("an event over the limit", offset_);
+      if (held_.size() + piece.size() > max_event_bytes_) return Refuse("the event is larger than the limit", offset_);
       if (state == codec::NestingScanner::State::kMore) {
         held_.append(piece);
         return {};

@@ -106,8 +106,8 @@ class WatchQueue final : public StreamSink {
       for (RawEvent& event : fresh_) events_.push_back(std::move(event));
       if (!fed && !end_) {
         fault_ = fed.error().With(what_);
-        end_ =
-            Error(Code::kUnavailable, "the watch was given up: its stream could not be read any further").With(what_);
+        end_ = Error(Code::kUnavailable, "the watch was closed because its stream could not be read any further")
+                   .With(what_);
       }
     }
     fresh_.clear();
@@ -168,8 +168,9 @@ class WatchQueue final : public StreamSink {
   Error EndOf(const Result<void>& end) const {
     if (!end) return end.error();
     try {
-      return decoder_.at_boundary() ? Error(Code::kStopped, "the server has ended the watch").With(what_)
-                                    : Error(Code::kUnavailable, "the watch was cut inside an event").With(what_);
+      return decoder_.at_boundary()
+                 ? Error(Code::kStopped, "the server has ended the watch").With(what_)
+                 : Error(Code::kUnavailable, "the connection ended in the middle of an event").With(what_);
     } catch (const std::bad_alloc&) {
       return client::OutOfMemory();
     }
@@ -220,7 +221,8 @@ class AnyWatcher::State : public SharedObject {
 
   Result<Event> Next(std::stop_token stop) {
     if (connection_.executor().InPostedTask())
-      return Failed(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work"));
+      return Failed(
+          Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking"));
     if (!stop.stop_possible()) stop = connection_.stop();
     Result<RawEvent> raw = queue_->Take(std::move(stop));
     if (!raw) return Fail(raw.error());
@@ -229,7 +231,7 @@ class AnyWatcher::State : public SharedObject {
     }
     if (raw->type == WatchEventType::kError) return Failed(client::WatchError(raw->object));
     if (raw->type == WatchEventType::kUnknown) {
-      return Failed(Error(Code::kDecode, "an event of unknown type \"" + raw->word + '"'));
+      return Failed(Error(Code::kDecode, "the event has the unknown type \"" + raw->word + '"'));
     }
     try {
       Result<AnyRef> object = decoder_.Decode(raw->object);
@@ -259,7 +261,9 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptio
   const Connection& connection = resource.connection();
   const std::string what = request->what;
   if (connection.executor().InPostedTask()) {
-    return Fail(Error(Code::kInvalidArgument, "this blocks, on a thread that runs posted work").With(what));
+    return Fail(
+        Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking")
+            .With(what));
   }
   auto [queue, stream] = MakeStream(connection, *std::move(request));
   queue->Attach(stream);

@@ -49,7 +49,7 @@ class ListSplitter::Impl {
   }
 
   Result<meta::v1::ListMeta> Finish() {
-    if (!failure_ && state_ != State::kEnd) Broken("the list is not complete", offset_);
+    if (!failure_ && state_ != State::kEnd) Broken("the list ends too early", offset_);
     meta::v1::ListMeta metadata;
     if (!failure_) ReadEnvelope(metadata);
     if (failure_) return Fail(*failure_);
@@ -225,7 +225,7 @@ class ListSplitter::Impl {
         if (is_metadata && ok) found = raw;
       } while (ok && reader.Take(','));
     }
-    if (!ok) return Broken(std::string("in the envelope: ") + reader.error(), reader.error_offset());
+    if (!ok) return Broken(std::string("outside of the items: ") + reader.error(), reader.error_offset());
     if (found.empty() || found == "null") return;
     if (auto done = detail::DecodeStruct(found, &metadata, meta::v1::ListMeta::kTable, {}); !done) {
       failure_ = std::move(done).error().With("read the list's metadata");

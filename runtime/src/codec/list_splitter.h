@@ -40,7 +40,7 @@ class ListSplitter {
   // Errors: kDecode (not a JSON object, a broken frame, `items` that are not an array, another member over the limit;
   // with the byte offset), or what on_item returned. After an error every further call returns it again.
   Result<void> Feed(std::string_view bytes);
-  // Call at the end of the body. Errors: kDecode if the list is not complete or its metadata cannot be decoded.
+  // Call at the end of the body. Errors: kDecode if the list ends too early or its metadata cannot be decoded.
   Result<meta::v1::ListMeta> Finish();
 
   // Depth-1 members other than items, as one JSON object. Valid after Finish().

@@ -34,7 +34,7 @@ Result<std::vector<Token>> Split(std::string_view path) {
       if (end == std::string_view::npos || end + 1 == path.size() || path[end + 1] != ']') {
         return Bad(path, "a key ends with its quote and ']'");
       }
-      if (tokens.empty()) return Bad(path, "a key needs a field before it");
+      if (tokens.empty()) return Bad(path, "a quoted key must follow a field");
       tokens.push_back({std::string(path.substr(at + 2, end - at - 2)), true});
       at = end + 2;
     } else {

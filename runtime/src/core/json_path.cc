@@ -129,7 +129,7 @@ struct Found {
 Result<Found> FindStep(std::string_view json, const JsonStep& step) {
   Entries entries(json);
   if (!entries.good() || entries.object() == step.index.has_value()) {
-    return Fail(Code::kDecode, Describe(step) + " is not in " + std::string(KindOfJson(json)));
+    return Fail(Code::kDecode, Describe(step) + " cannot be found in " + std::string(KindOfJson(json)));
   }
   Found found;
   for (Entry entry; entries.Next(entry); ++found.count) {

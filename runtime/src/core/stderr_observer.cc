@@ -57,7 +57,10 @@ class Stderr final : public Observer {
   }
   void OnFieldRefused(const FieldRefused& event) override {
     std::string line = Of(event.informer, event.key);
-    line.append(": field ").append(event.path).append(" does not fit and reads as absent: ").append(event.message);
+    line.append(": field ")
+        .append(event.path)
+        .append(" has the wrong type and reads as absent: ")
+        .append(event.message);
     Write(line + Others(event.count));
   }
   void OnHandlerFailed(const HandlerFailed& event) override {

@@ -48,7 +48,8 @@ class ThreadWaiter final : public Waiter {
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
     if (OnPostedThread()) {
       return Fail(
-          Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted work; use Blocking").With(what_));
+          Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking")
+              .With(what_));
     }
     // The callback may outlive this wait by a moment, on the thread that requests the stop: hence its own reference.
     const std::stop_callback wake(stop, [sleeper = sleeper_] { sleeper->Wake(); });

@@ -79,7 +79,7 @@ std::string AlternativeNames(const std::vector<std::string>& names) {
 std::unexpected<Error> OpenSslFailed() {
   const char* reason = ERR_reason_error_string(ERR_get_error());
   ERR_clear_error();
-  return Fail(Code::kInternal, std::string("certificate not made: ") + (reason != nullptr ? reason : "OpenSSL"));
+  return Fail(Code::kInternal, std::string("cannot make a certificate: ") + (reason != nullptr ? reason : "OpenSSL"));
 }
 
 class Authority final : public CertificateAuthority {

@@ -46,7 +46,8 @@ class SimWaiter final : public Waiter {
 
   Result<void> Wait(std::stop_token stop, TimePoint deadline) override {
     if (state_->in_posted_task()) {
-      return Fail(Error(Code::kInvalidArgument, "a blocking call in a posted task; use Blocking").With(what_));
+      return Fail(
+          Error(Code::kInvalidArgument, "a blocking call in a posted task; use Executor::Blocking").With(what_));
     }
     if (std::exchange(notified_, false)) return {};
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));

@@ -227,7 +227,7 @@ void SimulationState::Start(const Shared<Runner>& runner) {
   runner->started = true;
   if (thread == nullptr) {
     runner->body = nullptr;
-    exception_ = std::make_exception_ptr(std::runtime_error("no thread for the body " + runner->name));
+    exception_ = std::make_exception_ptr(std::runtime_error("no thread for the blocking task " + runner->name));
     if (runner->strand) AfterItem(std::move(runner->strand));
     return;
   }

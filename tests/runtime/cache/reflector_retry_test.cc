@@ -260,7 +260,7 @@ TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
     EndLastWatch();
   }
   EXPECT_LT(Status().watches - before, 50u);  // five at once, then half a minute between two
-  EXPECT_THAT(seen_->failed.back(), HasSubstr("ends early again and again, the last one after 1 events"));
+  EXPECT_THAT(seen_->failed.back(), HasSubstr("keeps ending early, the last one after 1 events"));
   EXPECT_GT(Status().failures, 0);
   EXPECT_EQ(Status().lists, 1u);
   Advance(30s);

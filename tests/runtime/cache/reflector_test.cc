@@ -180,7 +180,7 @@ TEST_P(ReflectorTest, FailsAListThatSendsNothingForAMinute) {
   Advance(59s);
   EXPECT_THAT(seen_->failed_lists, IsEmpty());
   Advance(1s);
-  EXPECT_THAT(seen_->failed_lists, ElementsAre(HasSubstr("no byte for 60 s")));
+  EXPECT_THAT(seen_->failed_lists, ElementsAre(HasSubstr("no data for 60 s")));
   EXPECT_TRUE(source_->at(0).cancelled());
 }
 

@@ -96,7 +96,7 @@ TEST_F(OpenTest, RefusesWhatCannotWork) {
   config_.tls = {.ca_data = "x", .insecure_skip_verify = true};
   EXPECT_THAT(Fault(), HasSubstr("leave one out"));
   config_.tls = {.certificate_data = "x"};
-  EXPECT_THAT(Fault(), HasSubstr("without its key"));
+  EXPECT_THAT(Fault(), HasSubstr("but no client key"));
   config_.tls = {.ca_file = Write("empty", "")};
   EXPECT_THAT(Fault(), HasSubstr("/empty: contains no certificate"));
   config_.tls = {};

@@ -248,7 +248,7 @@ TEST_F(ExecTest, SaysWhichPluginIsMissingAndHowToInstallIt) {
              .install_hint = "apt install it",
              .interactive_mode = rest::ExecConfig::InteractiveMode::kNever}),
       StartsWith("get pods default/web-0: credential plugin kgen-no-such-plugin cannot be started: No such file "
-                 "or directory (it is looked for in PATH); apt install it"));
+                 "or directory (it is searched for in PATH); apt install it"));
 }
 
 TEST_F(ExecTest, SaysHowThePluginFailedWithoutTheSecretsThatItWasGiven) {
@@ -289,7 +289,7 @@ TEST_F(ExecTest, FailsOverATransportThatCannotUseItsCertificate) {
   identity_ = {};
   WriteCertificate(*Must(CertificateAuthority::Make()), scripts_.Path("status"));
   EXPECT_THAT(Fault(scripts_.Plugin("answer \"$(cat $D/status)\"")),
-              HasSubstr("returned a client certificate and no token, which a transport of your own cannot use"));
+              HasSubstr("returned a client certificate without a token, which a custom transport cannot use"));
 }
 
 TEST_F(ExecTest, RunsAgainAfterAFailure) {

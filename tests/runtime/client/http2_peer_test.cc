@@ -238,7 +238,7 @@ TEST_F(Http2Peer, TellsThatTheServerSpeaksTlsOrHttp1) {
   peer().Accept();
   Say("HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_EQ(sink->Failure(),
-            "cannot connect to 10.0.0.1:80: the server does not speak HTTP/2, it responded in HTTP/1; is it an API "
+            "cannot connect to 10.0.0.1:80: the server does not speak HTTP/2, it responded with HTTP/1; is it an API "
             "server, or a "
             "proxy in between? (Unavailable)");
 }

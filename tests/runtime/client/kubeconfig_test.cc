@@ -193,7 +193,7 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheYaml) {
 TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape) {
   EXPECT_THAT(Fault("clusters: {}\n"), HasSubstr("/config:1:11: clusters: expected a list"));
   EXPECT_THAT(Fault("users:\n- 7\n"), HasSubstr("/config:2:3: users: expected a map"));
-  EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry without a name"));
+  EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry has no name"));
   EXPECT_THAT(Fault("users:\n- name: a\n- name: b\n- name: a\n"),
               HasSubstr("/config:4:9: users: \"a\" appears twice, first at 2:9"));
   EXPECT_THAT(Fault("users:\n- name: a\n  user: text\n"), HasSubstr("/config:3:9: user \"a\": expected a map"));
@@ -225,9 +225,9 @@ TEST_F(KubeconfigTest, RefusesClustersThatCannotWork) {
   EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority-data: '%%'", "")),
               HasSubstr("certificate-authority-data: not base64"));
   EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority: a, certificate-authority-data: Q0E=", "")),
-              HasSubstr("exclude each other"));
+              HasSubstr("cannot both be set"));
   EXPECT_THAT(Fault(Around("server: 'https://x', certificate-authority: a, insecure-skip-tls-verify: true", "")),
-              HasSubstr("exclude each other"));
+              HasSubstr("cannot both be set"));
   EXPECT_THAT(Fault(Around("server: 'https://x', insecure-skip-tls-verify: 'true'", "")),
               HasSubstr("expected true or false"));
   EXPECT_THAT(Fault(Around("server: [x]", "")), HasSubstr("server: expected text, found a list"));
@@ -250,7 +250,7 @@ TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe) {
   EXPECT_THAT(exec("interactiveMode: Sometimes"), HasSubstr("found \"Sometimes\""));
   EXPECT_THAT(exec("interactiveMode: Never, args: x"), HasSubstr("args: expected a list"));
   EXPECT_THAT(exec("interactiveMode: Never, env: [{value: sEcReT}]"),
-              AllOf(HasSubstr("an environment variable without a name"), Not(HasSubstr("sEcReT"))));
+              AllOf(HasSubstr("an environment variable has no name"), Not(HasSubstr("sEcReT"))));
   EXPECT_THAT(Fault(Around(cluster,
                            "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws, "
                            "interactiveMode: Never}")),
@@ -260,7 +260,7 @@ TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe) {
   EXPECT_THAT(Fault(Around(cluster, "token: t, as: somebody")), HasSubstr("impersonation is not supported"));
   EXPECT_THAT(Fault(Around(cluster, "client-certificate: a")), HasSubstr("a client certificate without"));
   EXPECT_THAT(Fault(Around(cluster, "client-key: a")), HasSubstr("a client key without"));
-  EXPECT_THAT(Fault(Around(cluster, "client-key: a, client-key-data: S0VZ")), HasSubstr("exclude each other"));
+  EXPECT_THAT(Fault(Around(cluster, "client-key: a, client-key-data: S0VZ")), HasSubstr("cannot both be set"));
   EXPECT_THAT(Fault(Around(cluster, "token: sEcReT, exec: {}")), AllOf(HasSubstr("exec"), Not(HasSubstr("sEcReT"))));
 }
 

@@ -104,7 +104,7 @@ TEST_F(ListTest, BeginsAnewWhenTheConnectionIsLostOnTheWay) {
 }
 
 TEST_F(ListTest, IsNoListThatEndsEarlyOrIsOfAnotherKindOrAStatus) {
-  EXPECT_THAT(Fault({.body = R"({"items":[)" + Item("a")}), HasSubstr("the list is not complete"));
+  EXPECT_THAT(Fault({.body = R"({"items":[)" + Item("a")}), HasSubstr("the list ends too early"));
   EXPECT_THAT(Fault({.body = "<html>"}), HasSubstr("instead of JSON"));
   EXPECT_THAT(Fault({.body = R"({"kind":"GadgetList","apiVersion":"test.kgen.dev/v1","items":[]})"}),
               HasSubstr("GadgetList"));

@@ -141,7 +141,7 @@ TEST(WatchDecoder, RefusesAnEventOverTheLimitBeforeItIsComplete) {
   ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":{\"a\":\"").has_value());
   const Result<void> fed = decoder.Feed(std::string(100, 'x'));
   ASSERT_FALSE(fed.has_value());
-  EXPECT_THAT(fed.error().message(), HasSubstr("over the limit"));
+  EXPECT_THAT(fed.error().message(), HasSubstr("larger than the limit"));
 }
 
 TEST(WatchDecoder, StopsWithTheErrorOfItsListener) {

@@ -167,11 +167,11 @@ TEST(ListSplitter, ReportsABrokenFrameWithItsPlace) {
   EXPECT_EQ(Split(R"({"items":[,]})").error, "expected a value, at byte 10");
   EXPECT_EQ(Split(R"({"a":1,})").error, "expected a member name in quotes, at byte 7");
   EXPECT_EQ(Split(R"({"items":[]}x)").error, "unexpected text after the list, at byte 12");
-  EXPECT_THAT(Split(R"({"metadata":{"x":nope}})").error, HasSubstr("in the envelope: expected a value"));
+  EXPECT_THAT(Split(R"({"metadata":{"x":nope}})").error, HasSubstr("outside of the items: expected a value"));
   EXPECT_THAT(Split(R"({"metadata":[]})").error, HasSubstr("expected a JSON object"));
   for (std::size_t size = 0; size + 1 < kList.size(); ++size) {
     if (size >= kList.rfind('}') + 1) continue;
-    EXPECT_THAT(Split(kList.substr(0, size)).error, HasSubstr("the list is not complete")) << size;
+    EXPECT_THAT(Split(kList.substr(0, size)).error, HasSubstr("the list ends too early")) << size;
   }
 }
 

@@ -104,7 +104,7 @@ TEST(Yaml, TakesDatesForText) {
 // Contract: generator IN-14.
 TEST(Yaml, RefusesNumbersWithoutAJsonForm) {
   for (const char* word : {".inf", "-.Inf", "+.INF", ".nan", ".NaN"}) {
-    EXPECT_EQ(Read(std::string("a: ") + word), "1:4 " + std::string(word) + " has no JSON form");
+    EXPECT_EQ(Read(std::string("a: ") + word), "1:4 " + std::string(word) + " has no equivalent in JSON");
   }
   EXPECT_EQ(Value("\".inf\""), "\".inf\"");
 }
@@ -114,7 +114,7 @@ TEST(Yaml, ChecksTheCoreTags) {
   EXPECT_EQ(Value("!!float 5"), "5");
   EXPECT_EQ(Value("!!bool 'yes'"), "true");
   EXPECT_EQ(Value("!foo 5"), "\"5\"");
-  EXPECT_THAT(Value("!!int five"), HasSubstr("does not fit its tag !!int"));
+  EXPECT_THAT(Value("!!int five"), HasSubstr("does not match its tag !!int"));
 }
 
 // Contract: generator IN-11, IN-12.

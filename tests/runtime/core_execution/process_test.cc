@@ -81,7 +81,7 @@ TEST_F(ProcessDeathTest, TheObserverWritesOneLineForEachEvent) {
   EXPECT_EXIT(Observe(), ExitedWithCode(0),
               "kgen: pods: list failed: connection refused really \\(Unavailable\\); next attempt in 1.6 s after 3 "
               "failures in a row\n"
-              "kgen: pods default/web-0: field spec.replicas does not fit and reads as absent: not a number\n");
+              "kgen: pods default/web-0: field spec.replicas has the wrong type and reads as absent: not a number\n");
 }
 
 }  // namespace

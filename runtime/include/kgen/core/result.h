@@ -39,7 +39,7 @@ enum class Code : std::uint8_t {
   kStopped,          // the informer or factory has been stopped
   kUserCode,         // a function of the user (transform, index, handler) threw
   kDeadlock,         // simulation only: nothing can run and somebody waits
-  kInternal,         // no memory, or a fault of kgen: please report the latter
+  kInternal,         // out of memory, or a bug in kgen: please report the latter
   // Of the connection.
   kUnavailable,  // refused, reset, frozen, not resolvable, or the server says 503
   kTls,          // certificate or handshake; retrying will not help

@@ -119,7 +119,7 @@ class EventReader {
     if (builder_.WantsKey()) return HandleKey(event, mark, text, plain, kind);
     if (!tag.empty() && !ApplyTag(tag, text, plain, mark, kind, value)) return false;
     if (kind == Kind::kFloat && IsInfinityOrNan(text)) {
-      return builder_.Fail(mark, std::string(text) + " has no JSON form", "quote it if text is meant");
+      return builder_.Fail(mark, std::string(text) + " has no equivalent in JSON", "quote it if text is meant");
     }
     const Node node = TreeBuilder::MakeScalar(kind, text, mark, plain, value);
     if (scalar.anchor != nullptr) builder_.Anchor(View(scalar.anchor), node);
@@ -127,7 +127,7 @@ class EventReader {
   }
 
   bool HandleKey(const yaml_event_t& event, Mark mark, std::string_view text, bool plain, Kind kind) {
-    if (plain && text.empty()) return builder_.Fail(mark, "a key is missing before ':'", Hint(mark));
+    if (plain && text.empty()) return builder_.Fail(mark, "there is no key before ':'", Hint(mark));
     const auto& scalar = event.data.scalar;
     if (scalar.anchor != nullptr) {
       builder_.Anchor(View(scalar.anchor), TreeBuilder::MakeScalar(Kind::kString, text, mark, plain));
@@ -152,7 +152,7 @@ class EventReader {
     const bool fits = (tag == "int" && resolved == Kind::kInt) || (tag == "bool" && resolved == Kind::kBool) ||
                       (tag == "float" && (resolved == Kind::kInt || resolved == Kind::kFloat)) ||
                       (tag == "null" && resolved == Kind::kNull);
-    if (!fits) return builder_.Fail(mark, "the value does not fit its tag !!" + std::string(tag.substr(0, 40)));
+    if (!fits) return builder_.Fail(mark, "the value does not match its tag !!" + std::string(tag.substr(0, 40)));
     kind = resolved;
     return true;
   }

@@ -215,7 +215,7 @@ bool TreeBuilder::ApplyMerges(Frame& frame) {
 bool TreeBuilder::MergeOne(const Node& source, std::size_t first) {
   // Linear in the keys that are there: merge keys are for hand-written files. The product is what is bounded.
   node_count_ += source.entries().size() * ((pending_.size() - first) / 64 + 1);
-  if (node_count_ > options_.max_nodes) return Fail(source.mark(), "merge keys expand too far");
+  if (node_count_ > options_.max_nodes) return Fail(source.mark(), "merge keys expand to too many values");
   for (const Entry& entry : source.entries()) {
     const auto begin = pending_.begin() + static_cast<std::ptrdiff_t>(first);
     const bool known = std::any_of(begin, pending_.end(), [&](const Entry& own) { return own.key == entry.key; });
