@@ -17,7 +17,7 @@
 namespace {
 
 // Contract: generator ACC-01, ACC-02.
-TEST(Corpus, CompilesLinksAndTravels) {
+TEST(Corpus, CompilesLinksAndRoundTrips) {
 #ifdef KGEN_HAVE_CORPUS
   EXPECT_GE(corpus::Kinds().size(), 13u);
   corpus::cert_manager::v1::Certificate certificate;

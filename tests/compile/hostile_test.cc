@@ -47,7 +47,7 @@ TEST(HostileNames, KeepTheirBytesOnTheWire) {
 }
 
 // Contract: generator SEC-01.
-TEST(HostileNames, ThatJsonWouldEscapeTravelAsUnknownFields) {
+TEST(HostileNames, ThatJsonWouldEscapeRoundTripAsUnknownFields) {
   const std::string text =
       R"({"apiVersion":"default.example.com/v1","kind":"Client","spec":{"new\nline":"2","quo\"te\\":"3"}})";
   const Client client = kgen::Must(kgen::Decode<Client>(text));
@@ -55,7 +55,7 @@ TEST(HostileNames, ThatJsonWouldEscapeTravelAsUnknownFields) {
   EXPECT_EQ(kgen::Encode(client), text);
 }
 
-TEST(HostileNames, OfNestedTypesAreTold) {
+TEST(HostileNames, OfNestedTypesAreDocumented) {
   Client client;
   client.spec->spec->spec->spec->x = "deep";
   client.spec->metrics->relabelings.push_back({.z = "a"});
@@ -88,7 +88,7 @@ TEST(HostileKinds, CompileUnderTheirOwnNames) {
 }
 
 // Contract: generator CRD-21, SEC-02.
-TEST(HostileColumns, ReadAsTheCrdHasThem) {
+TEST(HostileColumns, AreThoseOfTheCrd) {
   const auto columns = hostile::default_::v1::ScalePaths::kPrinterColumns;
   ASSERT_EQ(columns.size(), 4u);
   EXPECT_EQ(columns[0].json_path, R"(.status.conditions[?(@.type == "Ready")].status)");
@@ -103,7 +103,7 @@ TEST(HostileColumns, ReadAsTheCrdHasThem) {
 }
 
 // Contract: generator NAM-08.
-TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn) {
+TEST(HostileMembers, CoexistWithTheMembersOfEveryKind) {
   using hostile::default_::v1::ScalePaths;
   EXPECT_EQ(ScalePaths::ScalePaths_::kSpecReplicas, ".spec.shards");
   EXPECT_EQ(ScalePaths::ScalePaths_::kLabelSelector, "");
@@ -120,7 +120,7 @@ TEST(HostileMembers, StandBesideWhatTheirKindHasOfItsOwn) {
 }
 
 // Contract: generator V1B-02.
-TEST(V1beta1, GivesEachVersionWhatStandsAboveThem) {
+TEST(V1beta1, GivesEachVersionTheSettingsOfTheSpec) {
   using Old = hostile::start::v1alpha1::Oldie;
   using New = hostile::start::v1alpha2::Oldie;
   EXPECT_EQ(Old::ScalePaths::kLabelSelector, ".spec.selector");
@@ -133,7 +133,7 @@ TEST(V1beta1, GivesEachVersionWhatStandsAboveThem) {
 }
 
 // Contract: generator NAM-16.
-TEST(HostileMembers, HideNothingFromTheTables) {
+TEST(HostileMembers, DoNotHideNamesThatTheTablesUse) {
   using hostile::default_::v1::ScalePaths;
   const std::string_view text =
       R"({"apiVersion":"default.example.com/v1","kind":"ScalePaths","spec":{"scalePaths":[{"b":"1"}]},"kScalePathsFields":"2"})";
@@ -151,7 +151,7 @@ concept HasMetadata = requires {
   typename T::SelectableFields;
 };
 
-TEST(Metadata, IsThereOnlyWhereItIsDeclared) {
+TEST(Metadata, ExistsOnlyWhereItIsDeclared) {
   EXPECT_TRUE(HasMetadata<hostile::start::v1alpha1::Oldie>);
   EXPECT_FALSE(HasMetadata<hostile::start::auto_::Start>);
 }

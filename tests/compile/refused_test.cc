@@ -61,7 +61,7 @@ TEST_F(RefusedTest, HandlersOfTheRightSignatureCompile) {
             "");
 }
 
-TEST_F(RefusedTest, AHandlerOfAnotherEventIsToldItsMemberAndType) {
+TEST_F(RefusedTest, AHandlerOfAnotherEventFailsWithItsMemberAndType) {
   EXPECT_THAT(Compile("auto a = informer.AddEventHandler({.on_add = [](const kgen::Updated<Pod>&) {}});"),
               HasSubstr("EventHandler<T>::on_add is a function that takes `const kgen::Added<T>&`"));
   EXPECT_THAT(Compile("auto a = informer.AddEventHandler({.on_update = [](const Pod&) {}});"),
@@ -70,12 +70,12 @@ TEST_F(RefusedTest, AHandlerOfAnotherEventIsToldItsMemberAndType) {
               HasSubstr("EventHandler<T>::on_delete is a function that takes `const kgen::Deleted<T>&`"));
 }
 
-TEST_F(RefusedTest, AHandlerThatWouldChangeTheEventIsToldTheType) {
+TEST_F(RefusedTest, AHandlerThatTakesTheEventByMutableReferenceFailsWithTheRightType) {
   const std::string said = Compile("auto a = informer.AddEventHandler({.on_add = [](kgen::Added<Pod>&) {}});");
   EXPECT_THAT(said, HasSubstr("on_add is a function that takes `const kgen::Added<T>&`"));
 }
 
-TEST_F(RefusedTest, ArrowOnATemporaryNamesItsReason) {
+TEST_F(RefusedTest, ArrowOnATemporaryFailsWithTheReason) {
   EXPECT_EQ(Compile("auto pod = Get(); (void)pod->metadata.name;"), "");
   const std::string said = Compile("(void)Get()->metadata.name;");
   if (kgen::detail::kArrowOnTemporaries) {

@@ -15,7 +15,7 @@ namespace {
 using ring::ring::v1::Ring;
 
 // Contract: generator REF-08.
-TEST(Ring, CompilesAndGoesRound) {
+TEST(Ring, CompilesAndRoundTrips) {
   const std::string json =
       R"({"apiVersion":"ring.example.com/v1","kind":"Ring","spec":{"inline":{"third":{"ring":{"spec":{"name":"inner"}}}},)"
       R"("named":{"a":{"first":{"name":"b"}}},"second":{"third":{"first":{"name":"c"}}},"seconds":[{"first":{}}]}})";

@@ -55,7 +55,7 @@ using Core = decltype(std::declval<k8s::Clientset>().CoreV1());
 using Apps = decltype(std::declval<k8s::Clientset>().AppsV1());
 
 // Contract: generator OP-13.
-TEST(ScaleOfTheBuiltInApi, IsThereWhereThePathIs) {
+TEST(ScaleOfTheBuiltInApi, ExistsWhereTheApiHasAScalePath) {
   EXPECT_TRUE(kScales<decltype(std::declval<Core>().ReplicationControllers(""))>);
   EXPECT_TRUE(kScales<decltype(std::declval<Apps>().Deployments(""))>);
   EXPECT_TRUE(kScales<decltype(std::declval<Apps>().ReplicaSets(""))>);
@@ -71,7 +71,7 @@ TEST(ScaleOfTheBuiltInApi, DoesNotCompileElsewhere) {
 }
 
 // Contract: generator CRD-20.
-TEST(ScaleOfACustomResource, IsThereWhereItIsDeclared) {
+TEST(ScaleOfACustomResource, ExistsWhereTheCrdDeclaresIt) {
   EXPECT_TRUE(kScales<decltype(std::declval<acme::Clientset>().ShopV1().Orders(""))>);
   EXPECT_TRUE(kHasNoScale<decltype(std::declval<hostile::Clientset>().CoreStrimziV1beta1().Events(""))>);
 }
@@ -102,7 +102,7 @@ TEST(ScaleOfADeployment, ChangesItsReplicas) {
 }
 
 // Contract: generator CRD-20.
-TEST(ScaleOfACustomResource, GoesByItsPaths) {
+TEST(ScaleOfACustomResource, UsesTheDeclaredPaths) {
   Cluster cluster;
   const acme::Clientset clientset(cluster.Connection());
   Must(kgen::crd::Install(clientset, acme::Manifests()));

@@ -32,13 +32,13 @@ constexpr const char* kWhole =
     R"("weight":"1500m","voucher":null},"status":{"availableReplicas":0}})";
 
 // Contract: generator ACC-02.
-TEST(Order, TravelsThroughEveryShapeUnchanged) {
+TEST(Order, RoundTripsEveryKindOfMember) {
   const auto order = kgen::Decode<Order>(kWhole);
   ASSERT_TRUE(order) << order.error();
   EXPECT_EQ(kgen::Encode(*order), kWhole);
 }
 
-TEST(Order, ReadsAsItsTypesSay) {
+TEST(Order, ReadsEachMemberWithItsType) {
   const Order order = kgen::Must(kgen::Decode<Order>(kWhole));
   EXPECT_EQ(order.metadata.name, "first");
   EXPECT_EQ(order.spec->address->door.str(), "3b");
@@ -65,7 +65,7 @@ TEST(Order, PrintsAsYamlOnStreamsAndInGoogleTest) {
   EXPECT_EQ(::testing::PrintToString(order.status), "absent");
 }
 
-TEST(Order, IsMadeWithDesignatedInitializers) {
+TEST(Order, CanBeBuiltWithDesignatedInitializers) {
   const Order order{.metadata = {.name = "first"},
                     .spec = OrderSpec{.item = "teapot", .priority = OrderSpec::PriorityValues::kHigh, .quantity = 2},
                     .status = OrderStatus{.availableReplicas = 1}};
@@ -96,14 +96,14 @@ TEST(Manifests, AreTheCustomResourceDefinitionsOfTheInput) {
 }
 
 // Contract: generator CRD-20.
-TEST(Order, SaysWhereItsScaleStands) {
+TEST(Order, NamesThePathsOfItsScale) {
   static_assert(Order::ScalePaths::kSpecReplicas == ".spec.packers");
   EXPECT_EQ(Order::ScalePaths::kStatusReplicas, ".status.availableReplicas");
   EXPECT_EQ(Order::ScalePaths::kLabelSelector, ".status.selector");
 }
 
 // Contract: generator CRD-21.
-TEST(Order, SaysWhatKubectlShows) {
+TEST(Order, HasThePrinterColumnsOfTheCrd) {
   std::string shown;
   for (const kgen::PrinterColumn& column : Order::kPrinterColumns) {
     shown.append(column.name).append(" ").append(column.type).append(" ").append(column.json_path).append("\n");

@@ -42,7 +42,7 @@ Tables AllTables() {
 
 TEST(Tables, HoldTheBuiltInApi) { EXPECT_GT(AllTables().size(), 250u); }
 
-TEST(Tables, AreOfTheRuntimesVersion) {
+TEST(Tables, HaveTheVersionOfTheRuntime) {
   for (const kgen::TypeTable* table : AllTables()) EXPECT_EQ(table->version, kgen::kTableVersion) << table->name;
 }
 
@@ -55,7 +55,7 @@ TEST(Tables, FindEachFieldByItsWireName) {
   }
 }
 
-TEST(Tables, ListMembersInTheOrderOfTheirPlaces) {
+TEST(Tables, ListMembersByOffset) {
   for (const kgen::TypeTable* table : AllTables()) {
     const kgen::Field* before = nullptr;
     for (const kgen::Field& field : *table) {
@@ -71,7 +71,7 @@ TEST(Tables, ListMembersInTheOrderOfTheirPlaces) {
   }
 }
 
-TEST(Tables, AreHashedWhereverAHashExists) {
+TEST(Tables, HaveAPerfectHashWhereOneExists) {
   for (const kgen::TypeTable* table : AllTables()) {
     if (table->field_count != 0) {
       EXPECT_NE(table->hash_slots, nullptr) << table->name;
@@ -80,7 +80,7 @@ TEST(Tables, AreHashedWhereverAHashExists) {
 }
 
 // Contract: generator SCH-01.
-TEST(Tables, OfKindsSayWhoTheyAre) {
+TEST(Tables, OfKindsHaveTheirIdentity) {
   const kgen::KindInfo& pod = *k8s::core::v1::Pod::kTable.kind;
   EXPECT_EQ(pod.group, "");
   EXPECT_EQ(pod.version, "v1");
@@ -95,7 +95,7 @@ TEST(Tables, OfKindsSayWhoTheyAre) {
 }
 
 // Contract: generator OUT-13.
-TEST(Tables, OfTwoRunsLiveInOneProgram) {
+TEST(Tables, OfTwoRunsCoexistInOneProgram) {
   std::set<std::string_view> names;
   for (const kgen::TypeTable* table : AllTables()) EXPECT_TRUE(names.insert(table->name).second) << table->name;
 }

@@ -37,7 +37,7 @@ std::map<std::string, std::string> ReadTree(const fs::path& root) {
 
 class GoldenTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(GoldenTest, IsWhatKgenMakes) {
+TEST_P(GoldenTest, IsUpToDate) {
   const fs::path golden = test_support::SourcePath("tests/golden/" + GetParam().name);
   const bool update = std::getenv("KGEN_UPDATE_GOLDEN") != nullptr;
   const fs::path out = update ? golden : fs::path(::testing::TempDir()) / ("kgen_golden_" + GetParam().name);

@@ -80,7 +80,7 @@ TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion) {
 }
 
 // Contract: generator CRD-20.
-TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths) {
+TEST_F(DeclaredTest, ScaleOfACustomResourceUsesItsDeclaredPaths) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   const auto orders = shop_->ShopV1().Orders(namespace_);
   Must(orders.Create({.metadata = {.name = "first"}, .spec = OrderSpec{.item = "teapot", .quantity = 2}}));
@@ -102,7 +102,7 @@ TEST_F(DeclaredTest, ScaleOfACustomResourceGoesByItsPaths) {
 }
 
 // Contract: generator CRD-23.
-TEST_F(DeclaredTest, SelectableFieldsAreWhatTheServerSelectsBy) {
+TEST_F(DeclaredTest, SelectableFieldsAreThoseThatTheServerAccepts) {
   Must(crd::Install(*shop_, acme::Manifests(), {.timeout = 60s}));
   const auto orders = shop_->ShopV1().Orders(namespace_);
   for (const char* item : {"teapot", "cup"}) {

@@ -220,7 +220,7 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
 }
 
 // Contract: informer ER-06.
-TEST_F(InformerTest, ComesBackAfterARealExpiredVersionWithoutLosingADeletion) {
+TEST_F(InformerTest, RecoversFromAnExpiredVersionWithoutLosingADeletion) {
   Must(Orders().Create(NewOrder("stays", 1)));
   acme::SharedInformerFactory own(*shop_, {.namespace_ = namespace_});
   auto orders = own.Shop().V1().Orders();
@@ -256,7 +256,7 @@ TEST_F(InformerTest, ComesBackAfterARealExpiredVersionWithoutLosingADeletion) {
   EXPECT_EQ(recorder.faults(), 0);
 }
 
-TEST_F(InformerTest, LeavesAFieldThatOurSchemaDoesNotKnowInPlaceWhenItUpdates) {
+TEST_F(InformerTest, KeepsAFieldThatOurSchemaDoesNotKnowInAnUpdate) {
   const std::string crd = Judge::Kubectl("get crd orders.shop.example.com -o name");
   ASSERT_THAT(crd, ::testing::HasSubstr("orders.shop.example.com"));
   Judge::Kubectl(

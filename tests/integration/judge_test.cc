@@ -43,11 +43,11 @@ TEST_F(JudgeTest, KeepsWhatWasWrittenAcrossSigkill) {
   EXPECT_EQ(Judge::Kubectl("get configmap kept -o jsonpath={.data.a}"), "b");
 }
 
-TEST_F(JudgeTest, LetsTheReaderDoNothing) {
+TEST_F(JudgeTest, DeniesTheReaderEverything) {
   EXPECT_NE(Judge::Kubectl("get configmaps --context reader").find("Forbidden"), std::string::npos);
 }
 
-TEST_F(JudgeTest, PutsAnOlderCopyOfItsDataBack) {
+TEST_F(JudgeTest, RestoresAnOlderCopyOfItsData) {
   Judge::Kubectl("delete configmap lost");
   Judge::Save();
   ASSERT_NE(Judge::Kubectl("create configmap lost").find("created"), std::string::npos);
@@ -56,7 +56,7 @@ TEST_F(JudgeTest, PutsAnOlderCopyOfItsDataBack) {
   EXPECT_NE(Judge::Kubectl("get configmap lost").find("NotFound"), std::string::npos);
 }
 
-TEST_F(JudgeTest, BringsA410AfterARestartWithCompaction) {
+TEST_F(JudgeTest, Returns410AfterARestartWithCompaction) {
   Judge::Kubectl("delete configmap later");
   const std::string before = NewestVersion();
   Judge::Kubectl("create configmap later");
@@ -65,7 +65,7 @@ TEST_F(JudgeTest, BringsA410AfterARestartWithCompaction) {
   EXPECT_NE(WatchFrom(before).find("\"code\":410"), std::string::npos);
 }
 
-TEST_F(JudgeTest, BringsA410AfterCompactionAloneWhenWatchesGoToEtcd) {
+TEST_F(JudgeTest, Returns410AfterCompactionAloneWhenWatchesGoToEtcd) {
   Judge::RestartWithWatchCache(false);
   Judge::Kubectl("delete configmap direct");
   const std::string before = NewestVersion();

@@ -120,7 +120,7 @@ TEST_F(RealLogin, AgainAfterTheServerHasRefusedATokenOfThePlugin) {
   EXPECT_EQ(Read("runs"), "run\nrun\n");
 }
 
-TEST_F(RealLogin, OfAnInformerWhosePluginWasRefusedFirst) {
+TEST_F(RealLogin, OfAnInformerWhoseFirstCredentialWasRefused) {
   const rest::Config config = WithPlugin("[ $(wc -l <$D/runs) -gt 1 ] && token=" + Admin().bearer_token +
                                          " || token=stale\n" + Answer(R"("\"token\":\"$token\"")"));
   k8s::SharedInformerFactory factory(Must(k8s::Clientset::New(config)));
@@ -179,14 +179,14 @@ class RealProxy : public RealLogin {
   std::string port_;
 };
 
-TEST_F(RealProxy, LeadsToTheServer) {
+TEST_F(RealProxy, ForwardsToTheServer) {
   const auto namespaces = Namespaces(Through("bob:hunter2@"));
   ASSERT_TRUE(namespaces.has_value()) << namespaces.error();
   EXPECT_GE(namespaces->size(), 3u);
   EXPECT_THAT(Read("log"), HasSubstr("CONNECT 127.0.0.1:"));
 }
 
-TEST_F(RealProxy, RefusesWhoHasNoOrAWrongPasswordByName) {
+TEST_F(RealProxy, NamesTheProxyWhenThePasswordIsMissingOrWrong) {
   const auto without = Namespaces(Through(""));
   ASSERT_FALSE(without.has_value());
   EXPECT_EQ(without.error().code(), Code::kUnavailable);

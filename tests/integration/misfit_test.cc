@@ -130,7 +130,7 @@ std::string Deep() {
   return R"({"item":"well","quantity":1,"extensions":{"deep":)" + std::string(300, '[') + std::string(300, ']') + "}}";
 }
 
-TEST_F(MisfitTest, OneObjectThatDoesNotFitTheSchemaDoesNotStopTheInformer) {
+TEST_F(MisfitTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   Must(Create("deep", Deep()));
   acme::SharedInformerFactory factory(*shop_, {.namespace_ = namespace_});
   const auto informer = factory.Shop().V1().Orders().Informer();
@@ -173,7 +173,7 @@ TEST_F(MisfitTest, OneObjectThatDoesNotFitTheSchemaDoesNotStopTheInformer) {
   Must(factory.WaitForCacheSync({}, {.complete = true, .give_up_after = 60s}));
 }
 
-TEST_F(MisfitTest, AnUpdateLeavesWhatDoesNotFitInPlaceUnlessItIsAssigned) {
+TEST_F(MisfitTest, AnUpdateKeepsAFieldOfTheWrongTypeUnlessItIsAssigned) {
   acme::SharedInformerFactory factory(*shop_, {.namespace_ = namespace_});
   const auto lister = factory.Shop().V1().Orders().Lister().Orders(namespace_);
   factory.Shop().V1().Orders().Informer();

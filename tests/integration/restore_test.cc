@@ -187,7 +187,7 @@ TEST_F(RestoreTest, InformersAreCurrentThreeSecondsAfterAKilledServerAnswersAgai
   }
 }
 
-TEST_F(RestoreTest, InformersShowWhatARestoredServerHasWithinThreeSeconds) {
+TEST_F(RestoreTest, InformersShowTheStateOfARestoredServerWithinThreeSeconds) {
   for (const Kind& kind : kinds_) {
     for (const char* object : {"stays", "changes", "goes"}) kind.create(object);
   }

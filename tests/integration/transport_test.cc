@@ -59,7 +59,7 @@ TEST_F(RealTransport, ReadsWithATokenAndWithACertificate) {
   }
 }
 
-TEST_F(RealTransport, ReadsAnAnswerOfManyWindows) {
+TEST_F(RealTransport, ReadsAResponseOfManyWindows) {
   auto document = Send("/openapi/v2");
   EXPECT_TRUE(document->WaitEnd().has_value());
   EXPECT_GT(document->body().size(), 1024u * 1024u);

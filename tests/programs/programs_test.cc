@@ -87,7 +87,7 @@ TEST_P(ProgramsTest, ListsMorePodsThanOnePageHolds) {
   EXPECT_EQ(Run("list_pods"), expected);
 }
 
-TEST_P(ProgramsTest, TellsApartWhyAListFailed) {
+TEST_P(ProgramsTest, ReportsWhyAListFailed) {
   cluster_.Inject({.verb = "list", .resource = "pods", .status = 403, .reason = "Forbidden"});
   Program forbidden(File("list_pods"), {}, Environment());
   EXPECT_EQ(forbidden.Wait(), 2);
@@ -123,7 +123,7 @@ TEST_P(ProgramsTest, WatchesPodsUntilItIsStopped) {
   }
 }
 
-TEST_P(ProgramsTest, MakesChangesFindsAndDeletesACustomObject) {
+TEST_P(ProgramsTest, CreatesUpdatesFindsAndDeletesACustomObject) {
   // Somebody else was quicker, once: read and write are done again.
   cluster_.Inject({.verb = "update", .resource = "orders", .status = 409, .reason = "Conflict"});
   EXPECT_EQ(Run("custom_resource"), "first: 3 x kettle\n");

@@ -16,7 +16,7 @@ namespace kgen::generator {
 namespace {
 
 // Contract: generator ERR-01, ERR-02.
-TEST(DiagnosticsTest, RendersPlacePathAndHint) {
+TEST(DiagnosticsTest, RendersPositionPathAndHint) {
   Diagnostics diagnostics;
   const std::uint32_t file = diagnostics.AddFile("crds/orders.yaml");
   diagnostics.Error("enum-type", {file, 31, 19, 2}, "an integer enum holds \"many\"", "spec.versions[0]",
@@ -28,7 +28,7 @@ TEST(DiagnosticsTest, RendersPlacePathAndHint) {
 }
 
 // Contract: generator ERR-04.
-TEST(DiagnosticsTest, SortsByPlaceAndDropsRepetitions) {
+TEST(DiagnosticsTest, SortsByPositionAndDropsDuplicates) {
   Diagnostics diagnostics;
   const std::uint32_t a = diagnostics.AddFile("a");
   const std::uint32_t b = diagnostics.AddFile("b");
@@ -81,14 +81,14 @@ TEST(Quote, MakesEverythingVisible) {
 }
 
 // Contract: generator ERR-10.
-TEST(Nearest, FindsWhatWasMeantAndNothingFar) {
+TEST(Nearest, FindsTheClosestNameWithinALimit) {
   EXPECT_EQ(Nearest("strin", {"string", "integer"}), "string");
   EXPECT_EQ(Nearest("OUT", {"out", "verbose"}), "out");
   EXPECT_EQ(Nearest("xyzzy", {"string", "integer"}), "");
 }
 
 // Contract: generator ERR-02.
-TEST(DocumentPath, ReadsAsUsersWriteIt) {
+TEST(DocumentPath, IsWrittenInTheNotationOfUsers) {
   const DocumentPath root;
   const DocumentPath spec = root.Key("spec");
   const DocumentPath versions = spec.Key("versions");

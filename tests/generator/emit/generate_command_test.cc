@@ -90,7 +90,7 @@ TEST_F(Generate, ShowsItsOptionsWithExamples) {
 }
 
 // Contract: generator ERR-06.
-TEST_F(Generate, TellsWhatACommandLineLacks) {
+TEST_F(Generate, NamesTheMissingPartOfACommandLine) {
   EXPECT_EQ(Invoke({orders_}).code, kBadUsage);
   EXPECT_EQ(Invoke({"--out", out_}).code, kBadUsage);
   for (const char* bad : {"main", "Acme", "kgen", "kgen::x", "std", "a__b", "class", "a:b", "../x", "", "a::", "_a"}) {
@@ -203,7 +203,7 @@ TEST_F(Generate, NamesFilesForEveryFileSystem) {
 }
 
 // Contract: generator ACC-01.
-TEST_F(Generate, TakesEveryRealCrd) {
+TEST_F(Generate, AcceptsEveryCrdOfTheCorpus) {
   const std::vector<std::string> files = Corpus("corpus/crds");
   if (files.empty()) GTEST_SKIP() << "the folder with real CRDs is not there";
   for (const std::string& file : files) {
@@ -234,14 +234,14 @@ TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles) {
 }
 
 // Contract: generator ERR-06.
-TEST_F(Generate, RefusesAHeaderThatIsNoFile) {
+TEST_F(Generate, RefusesAHeaderThatIsNotAFile) {
   const Result result = Invoke({"--out", out_, "--header", folder_.native(), orders_});
   EXPECT_EQ(result.code, kBadUsage);
   EXPECT_THAT(result.err, HasSubstr("Is a directory"));
 }
 
 // Contract: generator OUT-19.
-TEST_F(Generate, SaysSoWhenTheDepfileIsAFolder) {
+TEST_F(Generate, FailsWhenTheDepfileIsAFolder) {
   const Result result = Invoke({"--out", out_, "--depfile", folder_.native(), orders_});
   EXPECT_EQ(result.code, kCannotWrite) << result.err;
 }
@@ -260,7 +260,7 @@ TEST_F(Generate, RefusesAnEmptyFolder) {
 }
 
 // Contract: generator ERR-07, ERR-10.
-TEST_F(Generate, KnowsTheIdsOfWarnings) {
+TEST_F(Generate, RefusesUnknownWarningIds) {
   const Result near = Invoke({"--out", out_, "--no-warn", "crd-nam", orders_});
   EXPECT_EQ(near.code, kBadUsage);
   EXPECT_THAT(near.err, HasSubstr("--no-warn: no warning has the id \"crd-nam\", did you mean crd-name?"));
@@ -269,7 +269,7 @@ TEST_F(Generate, KnowsTheIdsOfWarnings) {
 }
 
 // Contract: generator OUT-12.
-TEST_F(Generate, CutsALongManifestIntoLiteralsThatEveryCompilerTakes) {
+TEST_F(Generate, SplitsALongManifestIntoLiteralsThatEveryCompilerAccepts) {
   std::string crd = test_support::ReadFile(orders_);
   const std::string start = "description: Order is what";
   ASSERT_NE(crd.find(start), std::string::npos);

@@ -58,7 +58,7 @@ TEST(Identifiers, NeverHideTheNamespacesThatGeneratedCodeUses) {
 }
 
 // Contract: generator NAM-03, NAM-04.
-TEST(MemberIdentifier, CutsWhatIsNoIdentifierIntoWords) {
+TEST(MemberIdentifier, SplitsTextThatIsNotAnIdentifierIntoWords) {
   EXPECT_EQ(MemberIdentifier("foo-bar"), "foo_bar");
   EXPECT_EQ(MemberIdentifier("one.dot/two"), "one_dot_two");
   EXPECT_EQ(MemberIdentifier("-Xms"), "Xms");
@@ -85,7 +85,7 @@ TEST(MemberIdentifier, SpellsForeignLettersByTheirCodePoint) {
 }
 
 // Contract: generator NAM-09.
-TEST(DistinctIdentifiers, GiveTheNameToTheOneThatIsSpelledLikeIt) {
+TEST(DistinctIdentifiers, PreferTheNameThatIsSpelledExactlyLikeTheIdentifier) {
   EXPECT_THAT(Members({"foo-bar", "foo.bar", "foo_bar", "fooBar"}),
               ElementsAre("foo_bar_2", "foo_bar_3", "foo_bar", "fooBar"));
 }
@@ -126,7 +126,7 @@ TEST(TypeIdentifier, BeginsWordsWithACapitalAndLeavesAcronyms) {
 }
 
 // Contract: generator ENUM-03.
-TEST(ConstantIdentifier, NamesValuesThatAreNoIdentifiers) {
+TEST(ConstantIdentifier, NamesValuesThatAreNotIdentifiers) {
   EXPECT_EQ(ConstantIdentifier(""), "kEmpty");
   EXPECT_EQ(ConstantIdentifier("-"), "kDash");
   EXPECT_EQ(ConstantIdentifier("!="), "kNotEqual");
@@ -157,7 +157,7 @@ std::map<std::string, std::string> Meaning(const std::vector<std::string>& value
 }
 
 // Contract: generator ENUM-04; design D19.
-TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo) {
+TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrDisappear) {
   const auto before = Meaning({"keep", "replace"});
   const auto after = Meaning({"keep", "replace", "Replace"});
   EXPECT_EQ(before.at("kReplace"), "replace");
@@ -166,7 +166,7 @@ TEST(ConstantIdentifiers, OfAGrowingEnumKeepTheirMeaningOrGo) {
 }
 
 // Contract: generator ENUM-04; design D19.
-TEST(ConstantIdentifiers, AreNeverHandedFromOneValueToAnother) {
+TEST(ConstantIdentifiers, NeverMoveFromOneValueToAnother) {
   const std::vector<std::string> values = {"a", "A",  "a-b", "a.b", "aB",      "1-1",
                                            "1", "+1", "",    "-",   "a-dash-", "a--dash"};
   for (std::uint32_t set = 1; set < (1u << values.size()); ++set) {

@@ -50,7 +50,7 @@ class OutputTest : public ::testing::Test {
 };
 
 // Contract: generator OUT-03.
-TEST_F(OutputTest, LeavesWhatDidNotChangeAlone) {
+TEST_F(OutputTest, DoesNotTouchUnchangedFiles) {
   Write({{"a/x.h", "1"}, {"a/y.h", "2"}});
   const auto before = fs::last_write_time(folder_ / "a/x.h") - std::chrono::hours(1);
   fs::last_write_time(folder_ / "a/x.h", before);
@@ -96,7 +96,7 @@ TEST_F(OutputTest, DoesNotTouchAFileOfTheUser) {
   EXPECT_EQ(Read("x.h"), "int mine;");
 }
 
-TEST_F(OutputTest, TakesOverGeneratedFilesWhoseManifestIsLost) {
+TEST_F(OutputTest, AdoptsGeneratedFilesWhoseManifestIsLost) {
   Put("x.h", kMark + "old");
   EXPECT_THAT(Write({{"x.h", kMark + "new"}}).errors, IsEmpty());
   EXPECT_EQ(Read("x.h"), kMark + "new");
@@ -133,14 +133,14 @@ TEST_F(OutputTest, RemovesNothingOutsideItsFolderWhateverTheManifestSays) {
 }
 
 // Contract: generator OUT-19.
-TEST_F(OutputTest, SaysSoWhenAFolderIsInTheWay) {
+TEST_F(OutputTest, FailsWhenAFolderHasTheNameOfAFile) {
   fs::create_directories(folder_ / "x.h");
   EXPECT_THAT(Write({{"x.h", "1"}, {"y.h", "2"}}).errors, ElementsAre(HasSubstr("exists and is not a regular file")));
   EXPECT_FALSE(Exists("y.h"));
 }
 
 // Contract: generator OUT-19.
-TEST_F(OutputTest, SaysSoWhenAFileIsWhereAFolderShouldBe) {
+TEST_F(OutputTest, FailsWhenAFileHasTheNameOfAFolder) {
   Put("a", "file");
   EXPECT_THAT(Write({{"a/x.h", "1"}, {"b.h", "2"}}).errors, Not(IsEmpty()));
   EXPECT_FALSE(Exists("b.h")) << "all or nothing";
@@ -148,7 +148,7 @@ TEST_F(OutputTest, SaysSoWhenAFileIsWhereAFolderShouldBe) {
 }
 
 // Contract: generator OUT-17, OUT-18.
-TEST_F(OutputTest, ADryRunTellsAndWritesNothing) {
+TEST_F(OutputTest, ADryRunListsChangesAndWritesNothing) {
   EXPECT_THAT(Write({{"x.h", "1"}}, false, false).written, ElementsAre("x.h"));
   EXPECT_TRUE(fs::is_empty(folder_));
 }
@@ -157,7 +157,7 @@ TEST_F(OutputTest, ADryRunTellsAndWritesNothing) {
 struct Killed {};
 
 // Contract: generator OUT-04.
-TEST_F(OutputTest, GoesOnWhereARunWasKilled) {
+TEST_F(OutputTest, RecoversFromARunThatWasKilled) {
   const Files before = {{"a/gone.h", kMark + "1"}, {"a/x.h", kMark + "1"}, {"a/y.h", kMark + "1"}};
   const Files after = {{"a/x.h", kMark + "2"}, {"a/y.h", kMark + "2"}, {"a/z.h", kMark + "2"}};
   for (int changes = 0; changes < 6; ++changes) {

@@ -138,7 +138,7 @@ TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
 
 // Orders in v1, which declares a scale, and in v2, which does not.
 // Contract: generator CRD-20.
-TEST(PlanOfScale, GoesByTheVersion) {
+TEST(PlanOfScale, UsesThePathsOfTheVersion) {
   std::string crd = test::OrderCrd("spec: {type: object, properties: {shards: {type: integer}}}");
   crd += "    subresources: {scale: {specReplicasPath: .spec.shards, statusReplicasPath: .status.shards}}\n";
   crd += "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
@@ -157,14 +157,14 @@ PlannedStruct OrderWith(const std::string& metadata) {
   return version.structs.empty() ? PlannedStruct() : std::move(version.structs[0]);
 }
 
-TEST(PlanOfMetadata, IsEmptyWhereNothingIsSaid) {
+TEST(PlanOfMetadata, IsEmptyWhereTheInputDeclaresNone) {
   const PlannedStruct order = OrderWith("");
   EXPECT_TRUE(order.enums.empty());
   EXPECT_TRUE(order.columns.empty());
 }
 
 // Contract: generator CRD-20, SEC-01.
-TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds) {
+TEST(PlanOfMetadata, EscapesPathsInLiterals) {
   const PlannedStruct order = OrderWith(
       "    subresources: {scale: {specReplicasPath: \"\\\"; int x; */\", statusReplicasPath: \"a\\nb\\\\\"}}\n"
       "    selectableFields: [{jsonPath: \"\\\"*/\\n\"}]\n");
@@ -179,7 +179,7 @@ TEST(PlanOfMetadata, MakesLiteralsOfWhateverAPathHolds) {
 }
 
 // Contract: generator CRD-23.
-TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo) {
+TEST(PlanOfMetadata, NamesFieldsAsFieldSelectorsDo) {
   const PlannedStruct order =
       OrderWith("    selectableFields: [{jsonPath: .spec.z}, {jsonPath: .spec.a.b}, {jsonPath: .spec.z}]\n");
   ASSERT_EQ(order.enums.size(), 1u);
@@ -191,7 +191,7 @@ TEST(PlanOfMetadata, NamesAFieldAsSelectorsDo) {
 }
 
 // Contract: generator ENUM-04.
-TEST(PlanOfEnums, WarnsOfValuesThatWantOneConstant) {
+TEST(PlanOfEnums, WarnsOfValuesThatMapToTheSameConstant) {
   Loaded loaded = Load({test::OrderCrd("a: {type: string, enum: [replace, keep, Replace]}")});
   const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
   EXPECT_EQ(loaded.Said(),
@@ -243,14 +243,14 @@ TEST(PlanOfComments, NameTheStructOfTheKnownValues) {
   EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"), ElementsAre());
 }
 
-TEST(PlanOfComments, HaveTheWireNameBesideAMemberThatIsSpelledOtherwise) {
+TEST(PlanOfComments, ShowTheWireNameOfAMemberThatIsSpelledDifferently) {
   EXPECT_EQ(MemberOf("{type: string}", "template").note, "`template`");
   EXPECT_EQ(MemberOf("{type: string}", "a-b").note, "`a-b`");
   EXPECT_EQ(MemberOf("{type: string, enum: [x]}", "operator").note, "`operator`, one of OperatorValues");
   EXPECT_EQ(MemberOf("{type: string}", "plain").note, "");
 }
 
-TEST(PlanOfComments, SayBehindAMemberThatItIsRequired) {
+TEST(PlanOfComments, SayAfterAMemberThatItIsRequired) {
   const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, required: [c], properties: {b: {type: string, default: ''}, c: {type: string}}}
 )",
@@ -262,7 +262,7 @@ TEST(PlanOfComments, SayBehindAMemberThatItIsRequired) {
   EXPECT_THAT(version.structs.at(1).comment, ElementsAre("// `widgets` of x.example.com/v1, namespaced."));
 }
 
-TEST(PlanOfComments, SayWhereTheDescriptionsOfADocumentWithoutAnyAre) {
+TEST(PlanOfComments, SayHowToGetDescriptionsThatTheInputLacks) {
   const std::string type = "com.example.x.v1.A: {type: object, properties: {b: {type: string";
   const PlannedVersion bare = PlanOf(Load({DocumentOf("\n    " + type + "}}}\n", {"v1"})}));
   ASSERT_EQ(bare.documentation.size(), 3u);

@@ -17,7 +17,7 @@ std::vector<std::string> Numbered(std::size_t count) {
   return names;
 }
 
-TEST(NameSlots, LeadTheRuntimeToEachField) {
+TEST(NameSlots, FindEachField) {
   for (std::size_t count : {1, 2, 13, 60, 120, 200}) {
     const std::vector<std::string> names = Numbered(count);
     const NameSlots slots = FindNameSlots(names);
@@ -37,11 +37,11 @@ TEST(NameSlots, LeadTheRuntimeToEachField) {
   }
 }
 
-TEST(NameSlots, AreNoneForNamesThatTheHashCannotTellApart) {
+TEST(NameSlots, AreEmptyForNamesThatTheHashCannotDistinguish) {
   EXPECT_TRUE(FindNameSlots({"aaaaaaaa-1-bbbbbbbb", "aaaaaaaa-2-bbbbbbbb"}).slots.empty());
 }
 
-TEST(NameSlots, AreNoneForMoreFieldsThanAByteCounts) { EXPECT_TRUE(FindNameSlots(Numbered(255)).slots.empty()); }
+TEST(NameSlots, AreEmptyForMoreThan255Fields) { EXPECT_TRUE(FindNameSlots(Numbered(255)).slots.empty()); }
 
 }  // namespace
 }  // namespace kgen::generator::emit

@@ -44,7 +44,7 @@ TEST(Templates, InTheProgramAreThoseInTheTree) {
   }
 }
 
-TEST(TemplateLint, FindsWhatTheEngineSwallows) {
+TEST(TemplateLint, FindsErrorsThatTheEngineIgnores) {
   EXPECT_THAT(LintTemplate("{{#a}}x", {"a"}, {}), ElementsAre("never closed: a"));
   EXPECT_THAT(LintTemplate("x{{/a}}", {"a"}, {}), ElementsAre(HasSubstr("closes a")));
   EXPECT_THAT(LintTemplate("\n{{b}}", {"a"}, {}), ElementsAre("line 2: unknown name: b"));

@@ -38,7 +38,7 @@ TEST(StringLiteral, WritesForeignBytesInOctal) {
 TEST(StringLiteral, KeepsAWholeNul) { EXPECT_EQ(StringLiteral(std::string_view("a\0b", 3)), R"("a\000b")"); }
 
 // Contract: generator SEC-02.
-TEST(StringViewLiteral, CarriesItsLengthWhereALiteralAloneWouldNotDo) {
+TEST(StringViewLiteral, HasAnExplicitLengthWhereALiteralAloneIsNotEnough) {
   EXPECT_EQ(StringViewLiteral("a\"b"), R"("a\"b")");
   EXPECT_EQ(StringViewLiteral(std::string_view("a\0b", 3)), R"({"a\000b", 3})");
   const std::string text(20'000, 'x');
@@ -82,7 +82,7 @@ TEST(CommentLines, KeepForeignLetters) {
 }
 
 // Contract: generator DOC-01.
-TEST(CommentLines, AreHarmlessWhateverClosesABlockComment) {
+TEST(CommentLines, AreUnaffectedByTheEndOfABlockComment) {
   EXPECT_THAT(CommentLines({"*/ int x; /*"}, 80), ElementsAre("// */ int x; /*"));
 }
 
@@ -98,14 +98,14 @@ TEST(CommentLines, WrapOnSpacesAndKeepIndentation) {
 }
 
 // Contract: generator DOC-08.
-TEST(CommentLines, OfNothingAreNone) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
+TEST(CommentLines, OfEmptyTextAreEmpty) { EXPECT_THAT(CommentLines({"", "  ", "\t"}, 80), IsEmpty()); }
 
-TEST(InComment, HasMoreBackQuotesAroundItThanInside) {
+TEST(InComment, UsesMoreBackQuotesThanTheTextContains) {
   EXPECT_EQ(InComment("a`b"), "`` a`b ``");
   EXPECT_EQ(InComment("``"), "``` `` ```");
 }
 
-TEST(InComment, SaysBehindTheQuotesThatItWasCut) { EXPECT_EQ(InComment("abcdef", 3), "`abc`..."); }
+TEST(InComment, MarksCutTextAfterTheQuotes) { EXPECT_EQ(InComment("abcdef", 3), "`abc`..."); }
 
 TEST(InComment, IsOneLine) { EXPECT_EQ(InComment("a\nb"), "`a b`"); }
 

@@ -55,7 +55,7 @@ class Kubernetes : public ::testing::Test {
 
 test::Loaded* Kubernetes::loaded_ = nullptr;
 
-TEST_F(Kubernetes, LoadsWithoutAWord) { EXPECT_EQ(loaded_->Said(), ""); }
+TEST_F(Kubernetes, LoadsWithoutDiagnostics) { EXPECT_EQ(loaded_->Said(), ""); }
 
 TEST_F(Kubernetes, HasItsGroupsVersionsAndServedKinds) {
   std::string served;
@@ -105,7 +105,7 @@ TEST_F(Kubernetes, HasItsSubresources) {
 }
 
 // Contract: generator WK-02, WK-21.
-TEST_F(Kubernetes, HasTheKindsOfWellKnownFields) {
+TEST_F(Kubernetes, MapsWellKnownFieldsToTheirTypes) {
   EXPECT_EQ(FieldShape("", "Secret", "data"), "map(bytes)");
   EXPECT_EQ(FieldShape("", "Secret", "stringData"), "map(string)");
   EXPECT_EQ(FieldShape("", "ResourceRequirements", "limits"), "map(quantity)");
@@ -131,7 +131,7 @@ TEST_F(Kubernetes, HasTheSchemaOfSchemas) {
 }
 
 // Contract: generator OA-24.
-TEST_F(Kubernetes, ReachesEveryTypeButTheRuntimesAndDiscoverys) {
+TEST_F(Kubernetes, ReachesEveryTypeExceptThoseOfTheRuntimeAndOfDiscovery) {
   std::string unreachable;
   for (const model::NamedType& type : api().types) {
     if (!type.reachable) unreachable += type.name + " ";

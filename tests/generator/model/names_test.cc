@@ -34,7 +34,7 @@ TEST(Names, PlacesDefinitionsByTheirPackage) {
 }
 
 // Contract: generator SEC-01.
-TEST(Names, RefusesDefinitionsThatAreNoNames) {
+TEST(Names, RefusesDefinitionNamesThatAreNotNames) {
   for (const char* bad : {"", "a.b.", "io.k8s.api.core.v1.Pod\"", "io.k8s.api.core.v1.Pod Spec", "../x",
                           "com.Example.v1.Kind", "a..v1.Kind"}) {
     EXPECT_EQ(Place(bad), "refused") << bad;

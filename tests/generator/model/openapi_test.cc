@@ -98,7 +98,7 @@ io.k8s.api.apps.v1.Empty: {type: object}
   EXPECT_EQ(Body(loaded, "Phase"), "no type");
 }
 
-TEST(ApiDocument, TakesASchemaWithoutTypeForAnyJsonWhereABranchAllowsAnotherType) {
+TEST(ApiDocument, TreatsASchemaWithoutTypeAsAnyJsonWhereABranchAllowsAnotherType) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A:
   type: object
@@ -121,7 +121,7 @@ io.k8s.api.apps.v1.StringOrB: {properties: {x: {type: string}}, oneOf: [{type: s
 }
 
 // Contract: generator REF-07, REF-08.
-TEST(ApiDocument, ReadsRecursionDirectAndMutual) {
+TEST(ApiDocument, ReadsDirectAndMutualRecursion) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A: {type: object, properties: {self: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}, b: {$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}}}
 io.k8s.api.apps.v1.B: {type: object, properties: {all: {type: array, items: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}}}}
@@ -131,7 +131,7 @@ io.k8s.api.apps.v1.B: {type: object, properties: {all: {type: array, items: {$re
 }
 
 // Contract: generator REF-10.
-TEST(ApiDocument, NamesTheDefinitionThatIsNotThere) {
+TEST(ApiDocument, NamesAMissingDefinition) {
   const Loaded loaded =
       Load({Document("io.k8s.api.apps.v1.A: {type: object, properties: {x: {$ref: '#/components/schemas/no.such'}}}")});
   EXPECT_EQ(loaded.Said(),
@@ -140,7 +140,7 @@ TEST(ApiDocument, NamesTheDefinitionThatIsNotThere) {
 }
 
 // Contract: generator REF-08.
-TEST(ApiDocument, RefusesDefinitionsThatAreMadeOfThemselves) {
+TEST(ApiDocument, RefusesDefinitionsThatConsistOfThemselves) {
   const Loaded loaded = Load({Document(R"(
 io.k8s.api.apps.v1.A: {$ref: '#/components/schemas/io.k8s.api.apps.v1.B'}
 io.k8s.api.apps.v1.B: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}
@@ -177,7 +177,7 @@ io.k8s.api.apps.v1.C: {type: object, properties: {a: {type: string}}, oneOf: [{t
 }
 
 // Contract: generator REF-06.
-TEST(ApiDocument, RefusesACompositionThatSaysTwoThings) {
+TEST(ApiDocument, RefusesACompositionWithConflictingSchemas) {
   const Loaded loaded = Load({Document(
       "io.k8s.api.apps.v1.A: {allOf: [{properties: {x: {type: string}}}, {properties: {x: {type: integer}}}]}")});
   EXPECT_THAT(loaded.Said(),
@@ -193,7 +193,7 @@ TEST(ApiDocument, SurvivesDeepNesting) {
 }
 
 // Contract: generator OA-03.
-TEST(ApiDocument, AcceptsADefinitionAgainAndRefusesAnother) {
+TEST(ApiDocument, AcceptsAnEqualDefinitionAndRefusesADifferentOne) {
   const std::string first = Document(
       "io.k8s.api.apps.v1.A: {type: object, properties: {x: {type: object, properties: {z: {type: string}}}}}");
   const std::string same = Document(
@@ -273,7 +273,7 @@ TEST(ApiDocument, GathersResourcesFromPaths) {
 }
 
 // Contract: generator OP-02, OP-09, OP-15, OP-19.
-TEST(ApiDocument, TellsSubresourcesApartByTheirBody) {
+TEST(ApiDocument, DistinguishesSubresourcesByTheirRequestBody) {
   const Loaded loaded = Load({Document(kWidget, WidgetPaths())});
   const model::Resource& resource = *loaded.api.FindKind({"apps", "v1", "Widget"})->resource;
   ASSERT_EQ(resource.subresources.size(), 4u);
@@ -300,7 +300,7 @@ TEST(ApiDocument, MarksWhatTheKindsNeed) {
 }
 
 // Contract: generator OP-07, OP-10.
-TEST(ApiDocument, BelievesTheWatchPathsWhereThereAreSome) {
+TEST(ApiDocument, TrustsWatchPathsWhereThereAreAny) {
   const std::string watched = "/apis/apps/v1/watch/gadgets:\n" + Operation("get", "watchlist", "apps/v1/Gadget");
   const std::string gadget = R"(
 io.k8s.api.apps.v1.Gadget:
@@ -394,7 +394,7 @@ com.example.shop.v1.OrderList:
 }
 
 // Contract: generator ERR-14.
-TEST(ApiDocument, ShowsNothingInvisibleOfAKindThatOperationsDisagreeAbout) {
+TEST(ApiDocument, EscapesInvisibleCharactersOfConflictingKinds) {
   const Loaded loaded = Load({Document("", R"(
 /apis/apps/v1/namespaces/{namespace}/as:
   get: {x-kubernetes-action: list, x-kubernetes-group-version-kind: {group: apps, version: v1, kind: A}}
@@ -434,7 +434,7 @@ TEST(ApiDocument, RefusesListsThatReferToEachOther) {
 }
 
 // Contract: generator SEC-07.
-TEST(ApiDocument, RefusesListsThatUnfoldWithoutEnd) {
+TEST(ApiDocument, RefusesListsThatExpandWithoutEnd) {
   std::string chain;
   for (int i = 0; i < 30; ++i) chain += PairOf("D" + std::to_string(i), "D" + std::to_string(i + 1));
   const Loaded loaded = Load({TopDocument(chain + "io.k8s.api.apps.v1.D30: {type: string}\n")});
@@ -460,7 +460,7 @@ TEST(ApiDocument, KeepsTheResourceThatCanBeReadOfAKindThatHasTwo) {
   EXPECT_EQ(loaded.api.FindKind({"apps", "v1", "Widget"})->resource->plural, "widgets");
 }
 
-TEST(ApiDocument, SaysSoWhenItServesNothing) {
+TEST(ApiDocument, WarnsWhenNoKindIsServed) {
   const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: {type: object, properties: {x: {type: string}}}\n")});
   EXPECT_EQ(loaded.Said(), "");
   EXPECT_THAT(loaded.diagnostics.Render(),

@@ -56,7 +56,7 @@ TEST(SchemaMeaning, KnowsIntOrStringInAllSpellings) {
 }
 
 // Contract: generator TY-08.
-TEST(SchemaMeaning, TakesIntOrStringWithTheQuantityPatternForAQuantity) {
+TEST(SchemaMeaning, TreatsIntOrStringWithTheQuantityPatternAsAQuantity) {
   const std::string schema =
       "{anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true, pattern: "
       R"('^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'})";
@@ -78,7 +78,7 @@ TEST(SchemaMeaning, NestsContainers) {
 }
 
 // Contract: generator TY-19, TY-23.
-TEST(SchemaMeaning, TellsTheFiveShapesOfPreservedObjectsApart) {
+TEST(SchemaMeaning, DistinguishesTheFiveShapesOfPreservedObjects) {
   EXPECT_EQ(Of("{x-kubernetes-preserve-unknown-fields: true}"), "json");
   EXPECT_EQ(Of("{type: object, x-kubernetes-preserve-unknown-fields: true}"), "json object");
   EXPECT_EQ(Of("{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}"),
@@ -193,7 +193,7 @@ TEST(SchemaMeaning, WarnsOfUnquotedBooleansInAnEnumOfStrings) {
 }
 
 // Contract: generator IN-11.
-TEST(SchemaMeaning, TakesTheSourceTextOfUnquotedPropertyNames) {
+TEST(SchemaMeaning, UsesTheSourceTextOfUnquotedPropertyNames) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: object\n  required: [on]\n  properties:\n    on: {type: string}")});
   EXPECT_FALSE(loaded.diagnostics.has_errors());
   EXPECT_THAT(loaded.Said(), HasSubstr("input.yaml:20:15 warning yaml-key: the property name on is text here"));
@@ -201,7 +201,7 @@ TEST(SchemaMeaning, TakesTheSourceTextOfUnquotedPropertyNames) {
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema), "{on*: string}");
 }
 
-TEST(SchemaMeaning, TakesASchemaWithoutTypeForAnyJsonWhereSomethingAllowsAnotherType) {
+TEST(SchemaMeaning, TreatsASchemaWithoutTypeAsAnyJsonWhereAnotherTypeIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
       // What the other keywords suggest, as long as nothing says otherwise.
       {"{items: {type: string}}", "list(string)"},
@@ -248,7 +248,7 @@ TEST(SchemaMeaning, SaysWhichTypeAFieldWithoutOneGets) {
 }
 
 // Contract: generator CRD-30, IN-23.
-TEST(SchemaMeaning, TakesKeywordsByPositionOnly) {
+TEST(SchemaMeaning, RecognisesKeywordsByPositionOnly) {
   EXPECT_EQ(Of("{type: object, properties: {$ref: {type: string}, items: {type: string}, properties: {type: object}, "
                "x-kubernetes-int-or-string: {type: boolean}, type: {type: string}, enum: {type: array, items: {type: "
                "string}}}}"),
@@ -306,7 +306,7 @@ TEST(SchemaMeaning, KeepsDescriptionsDefaultsFacetsAndRules) {
 }
 
 // Contract: generator ERR-12.
-TEST(SchemaMeaning, ReportsKeysOfAWrongKindWhereTheyStand) {
+TEST(SchemaMeaning, ReportsKeysOfTheWrongKindAtTheirPosition) {
   const Loaded loaded = Load(
       {OrderCrd("p:\n  type: object\n  properties: []\n  required: name\n  enum: {}\n  nullable: maybe\n  type2: x")});
   const std::string path = std::string(" | ") + test::kOrderPath + ".p.";

@@ -86,7 +86,7 @@ TEST(Corpus, GivesEveryCrdFileAModelWithoutError) {
   EXPECT_EQ(seen, kProjects);
 }
 
-TEST(Corpus, CountsTheSchemaNodesThatTheCorpusCounts) {
+TEST(Corpus, CountsTheSameSchemaNodesAsTheCorpus) {
   const auto files =
       test_support::SharedPath("corpus/crds/prometheus-operator/monitoring.coreos.com_prometheuses.yaml");
   if (!files) GTEST_SKIP() << "the shared corpus is not there";
@@ -104,7 +104,7 @@ TEST(Corpus, CountsTheSchemaNodesThatTheCorpusCounts) {
 }
 
 // Contract: generator IN-26.
-TEST(Corpus, RefusesTheSameCrdWithOtherContentWhenAllAreReadTogether) {
+TEST(Corpus, RefusesTheSameCrdWithDifferentContentWhenAllAreReadTogether) {
   const auto crds = test_support::SharedPath("corpus/crds");
   if (!crds) GTEST_SKIP() << "the shared corpus is not there";
   const test::Loaded loaded = LoadFiles({*crds});
@@ -117,7 +117,7 @@ TEST(Corpus, RefusesTheSameCrdWithOtherContentWhenAllAreReadTogether) {
 }
 
 // Contract: generator ACC-05.
-TEST(Corpus, RefusesEveryInvalidFileWithAPlace) {
+TEST(Corpus, RefusesEveryInvalidFileWithAPosition) {
   const auto invalid = test_support::SharedPath("corpus/invalid");
   if (!invalid) GTEST_SKIP() << "the shared corpus is not there";
   const std::map<std::string, std::string> expected = {

@@ -52,7 +52,7 @@ TEST(Crd, GivesAKindAndItsResource) {
 }
 
 // Contract: generator CRD-02, CRD-03.
-TEST(Crd, TakesPluralAndListKindLiterally) {
+TEST(Crd, UsesPluralAndListKindLiterally) {
   const Loaded loaded = Load(
       {Replace(Replace(kCrd, "{kind: Order, plural: orders}", "{kind: order, plural: userinfoes, listKind: OrderSet}"),
                "name: orders.", "name: userinfoes.")});
@@ -64,7 +64,7 @@ TEST(Crd, TakesPluralAndListKindLiterally) {
   EXPECT_EQ(kind->resource->singular, "order");
 }
 
-TEST(Crd, TakesAnEmptySingularOrListKindForNone) {
+TEST(Crd, TreatsAnEmptySingularOrListKindAsAbsent) {
   std::string crd = kCrd;
   const std::size_t at = crd.find("{kind: Order, ");
   ASSERT_NE(at, std::string::npos);
@@ -144,7 +144,7 @@ TEST(Crd, ReadsListsOfCrds) {
 }
 
 // Contract: generator IN-02, IN-03.
-TEST(Crd, SkipsOtherKindsAndSaysSoAtTheEnd) {
+TEST(Crd, SkipsOtherKindsAndCountsThemAtTheEnd) {
   const Loaded mixed = Load({"---\n# nothing\n---\napiVersion: v1\nkind: Namespace\n---\n" + kCrd + "---\n"});
   EXPECT_EQ(mixed.Said(), "");
   EXPECT_NE(Order(mixed), nullptr);
@@ -217,7 +217,7 @@ TEST(Crd, CollectsAllErrorsOfARunInOrder) {
 }
 
 // Contract: generator IN-20.
-TEST(Crd, KnowsAPatchFromACrd) {
+TEST(Crd, DistinguishesAPatchFromACrd) {
   const Loaded loaded =
       Load({"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: "
             "{conversion: {}}\n"});
@@ -246,7 +246,7 @@ TEST(Crd, RefusesACrdWithoutVersionsOrWithOneTwice) {
 }
 
 // Contract: generator ERR-11, IN-26.
-TEST(Crd, TakesTheSameCrdAgainAndRefusesAnother) {
+TEST(Crd, AcceptsTheSameCrdTwiceAndRefusesADifferentOne) {
   EXPECT_EQ(Load({kCrd, kCrd}).Said(), "");
   const std::string other = OrderCrd("spec: {type: object}");
   EXPECT_EQ(
@@ -302,7 +302,7 @@ TEST(Crd, GivesTheSettingsOfV1beta1ToAllVersions) {
 }
 
 // Contract: generator ERR-02.
-TEST(Crd, CountsColumnsAndFieldsAsTheyStand) {
+TEST(Crd, CountsColumnsAndFieldsByTheirPosition) {
   const Loaded loaded = Load({kCrd + "  - name: v2\n    served: true\n    storage: false\n"
                                      "    additionalPrinterColumns: [a, {name: 1}]\n    selectableFields: [b, {}]\n"});
   EXPECT_EQ(loaded.Said(),
@@ -358,7 +358,7 @@ TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded) {
 }
 
 // Contract: generator IN-27, OA-20.
-TEST(Crd, SaysWhatOtherDocumentsAre) {
+TEST(Crd, NamesTheKindOfOtherDocuments) {
   EXPECT_THAT(Load({"swagger: '2.0'\ninfo: {}\n"}).Said(),
               HasSubstr("input.yaml:1:1 error openapi-v2: OpenAPI v2 documents are not supported"));
   EXPECT_THAT(Load({"type: object\nproperties: {}\n"}).Said(),

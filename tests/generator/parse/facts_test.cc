@@ -28,7 +28,7 @@ std::string Reduce(std::string text) {
 }
 
 // Contract: generator IN-23.
-TEST(Facts, DropsProseByPositionAndKeepsPropertiesOfThatName) {
+TEST(Facts, DropsDescriptionsByPositionAndKeepsPropertiesOfThatName) {
   const std::string facts =
       Reduce(R"({"openapi": "3.0.0", "info": {"title": "T", "version": "1", "description": "d"}, "paths": {},
       "components": {"securitySchemes": {}, "schemas": {"a.v1.A": {"description": "prose", "type": "object", "title": "t", "example": 1,
@@ -85,7 +85,7 @@ TEST(Facts, DoNotDependOnTheOrderOfKeys) {
       Reduce(R"({"components": {"schemas": {"b": {}, "a": {"format": "x", "type": "string"}}}, "openapi": "3.0.0"})"));
 }
 
-TEST(Facts, OfTheBuiltInApiAreWhatTheFullDocumentsGive) {
+TEST(Facts, OfTheBuiltInApiEqualThoseOfTheFullDocuments) {
   const auto folder = test_support::SharedPath("corpus/openapi/live-1.36.1");
   if (!folder) GTEST_SKIP() << "the shared folder with the full documents is not there";
   std::size_t count = 0;
@@ -101,7 +101,7 @@ TEST(Facts, OfTheBuiltInApiAreWhatTheFullDocumentsGive) {
   EXPECT_EQ(count, 4u);
 }
 
-TEST(JsonLayout, BreaksOnlyWhatDoesNotFitALine) {
+TEST(JsonLayout, BreaksOnlyValuesThatDoNotFitOnALine) {
   JsonValue list = JsonValue::List();
   for (int i = 0; i < 4; ++i) list.Add(JsonValue::String("item"));
   JsonValue map = JsonValue::Map();

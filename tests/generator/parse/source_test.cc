@@ -64,14 +64,14 @@ class Sources : public ::testing::Test {
   Diagnostics diagnostics_;
 };
 
-TEST_F(Sources, ReadsFilesInOrderAndEachOnce) {
+TEST_F(Sources, ReadsEachFileOnceInOrder) {
   const std::string a = Write("a", "1");
   const std::string b = Write("b", "2");
   EXPECT_EQ(Load({b, a, b, folder_ / "." / "a"}), "b=2 a=1");
 }
 
 // Contract: generator IN-07.
-TEST_F(Sources, ReadsAFolderInByteOrderByItsEndings) {
+TEST_F(Sources, ReadsTheFilesOfAFolderWithKnownExtensionsInByteOrder) {
   for (const char* name : {"b.yml", "a.yaml", "B.json", "sub/z.yaml", "sub.yaml", "note.txt", "README.md", "x.yamlx"})
     Write(name, "1");
   Write("c.json.gz", Gzip("2"));
@@ -120,7 +120,7 @@ TEST_F(Sources, ReadsStandardInputOnce) {
 }
 
 // Contract: generator ERR-09.
-TEST_F(Sources, TellsTheFaultsOfInputsApart) {
+TEST_F(Sources, ReportsEachFaultOfAnInputByItsOwnMessage) {
   fs::create_directories(folder_ / "empty");
   const std::vector<std::string> paths = {folder_ / "no.yaml", folder_ / "empty", Write("void.yaml", " \n"),
                                           Write("binary", std::string("\x7F"

@@ -164,7 +164,7 @@ TEST(GeneratedHeaders, IncludeTheStandardLibraryTheRuntimeAndThemselves) {
   }
 }
 
-TEST(TheseChecks, FindWhatTheyLookFor) {
+TEST(TheseChecks, FindPlantedFaults) {
   const fs::path folder = fs::path(::testing::TempDir()) / "kgen_tooling";
   fs::create_directories(folder);
   std::ofstream(folder / "bad.h")

@@ -160,7 +160,7 @@ TEST_F(KubectlTest, WatchesPodsAndCustomObjects) {
   }
 }
 
-TEST_F(KubectlTest, IsToldWhatTheServerHas) {
+TEST_F(KubectlTest, DiscoversTheResourcesOfTheServer) {
   EXPECT_THAT(Kubectl("api-resources"),
               AllOf(HasSubstr("orders"), HasSubstr("deployments"), HasSubstr("customresourcedefinitions")));
   EXPECT_EQ(Kubectl("get --raw /readyz"), "ok");
@@ -168,7 +168,7 @@ TEST_F(KubectlTest, IsToldWhatTheServerHas) {
 }
 
 // The same door with our own client: kubeconfig, TLS, HTTP/2.
-TEST(SecondDoor, ServesOurOwnClient) {
+TEST(LoopbackEndpoint, ServesOurOwnClient) {
   Cluster cluster({.simulated = false});
   const std::string kubeconfig = Must(cluster.Serve());
   ASSERT_TRUE(cluster.Add(MinimalPod("default", "web")));

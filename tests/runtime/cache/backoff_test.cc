@@ -22,7 +22,7 @@ class BackoffTest : public ::testing::TestWithParam<std::uint64_t> {
 };
 
 // Contract: informer ER-10.
-TEST_P(BackoffTest, DoublesFromOneSecondToThirtyAndTakesAwayUpToHalf) {
+TEST_P(BackoffTest, DoublesFromOneSecondToThirtyMinusUpToHalfAtRandom) {
   Backoff backoff;
   for (int round = 0; round < 2; ++round) {
     for (const Nanos step : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
@@ -45,7 +45,7 @@ TEST_P(BackoffTest, WaitsAsLongAsTheServerAsksAndUpToTwiceThat) {
   }
 }
 
-TEST_P(BackoffTest, WaitsHalfASecondToTwoForAServerThatStarts) {
+TEST_P(BackoffTest, WaitsHalfASecondToTwoForAStartingServer) {
   for (int i = 0; i < 20; ++i) {
     const Nanos delay = WhileStarting(jitter_);
     EXPECT_GE(delay, 500ms);
@@ -140,7 +140,7 @@ constexpr Case kCases[] = {
 };
 
 // Contract: informer ER-01, ER-02, ER-03.
-TEST(WatchErrors, AreToldApartByReasonThenByCode) {
+TEST(WatchErrors, AreDistinguishedByReasonThenByCode) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.what);
     meta::v1::Status status{.status = "Failure", .code = c.code, .message = c.message, .reason = c.reason};
@@ -157,14 +157,14 @@ TEST(WatchErrors, AreToldApartByReasonThenByCode) {
 }
 
 // Contract: informer LW-08.
-TEST(WatchErrors, TakeTheReasonExpiredAloneForAnExpiredContinueToken) {
+TEST(WatchErrors, RecogniseAnExpiredContinueTokenByItsReasonOnly) {
   EXPECT_TRUE(HasReasonExpired(Error::FromStatus({.code = 410, .reason = "Expired"}, Code::kExpired)));
   EXPECT_FALSE(HasReasonExpired(Error::FromStatus({.code = 410, .reason = "Gone"}, Code::kExpired)));
   EXPECT_FALSE(HasReasonExpired(Error(Code::kExpired, "made here")));
 }
 
 // Contract: informer ER-03.
-TEST(WatchErrors, TakeWhatNoServerSaidForAMissingConnection) {
+TEST(WatchErrors, CountErrorsWithoutAnyServerResponseAsNoConnection) {
   EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "cannot connect to 10.0.0.1:6443: connection refused")));
   EXPECT_TRUE(IsNoConnection(Error(Code::kUnavailable, "the connection was reset")));
   EXPECT_TRUE(IsNoConnection(Error(Code::kTls, "certificate signed by nobody")));

@@ -91,13 +91,13 @@ TEST_F(DeltaFifoTest, DropsASecondDeletionInARowButNotItsVersion) {
 }
 
 // Contract: informer Q-08.
-TEST_F(DeltaFifoTest, QueuesADeletionOfAnObjectThatNobodyKnows) {
+TEST_F(DeltaFifoTest, QueuesADeletionOfAnUnknownObject) {
   Delete("never-seen", "1");
   EXPECT_THAT(DrainAll(), ElementsAre("deleted never-seen"));
 }
 
 // Contract: informer Q-20; invariant Q3.
-TEST_F(DeltaFifoTest, KeepsTheCertainOneOfTwoDeletions) {
+TEST_F(DeltaFifoTest, KeepsTheDeletionWithTheFinalStateOfTwo) {
   fifo_.Delete(Key("a"), {}, "1");
   Delete("a", "2");
   Delete("b", "3");
@@ -128,7 +128,7 @@ TEST_F(DeltaFifoTest, DoesNotMergeDeletionsAcrossAReplaceOrASync) {
 }
 
 // Contract: informer Q-09.
-TEST_F(DeltaFifoTest, MakesOneElementOfAReplaceWithTheListInItsOrder) {
+TEST_F(DeltaFifoTest, QueuesAReplaceAsOneElementWithTheListInItsOrder) {
   fifo_.Replace({{Key("b"), Object("b", "1")}, {Key("a"), Object("a", "2")}}, "9");
   const std::vector<Delta> drained = fifo_.Drain(10);
   ASSERT_THAT(Words(drained), ElementsAre("replaced 9"));

@@ -42,7 +42,7 @@ class DynamicListsTest : public DynamicInformerTest {
   DynamicListsTest() : DynamicInformerTest({.streaming_lists = false}) {}
 };
 
-TEST_F(DynamicInformerTest, TellsHandlersAndListersOfAResourceThatWasInstalledAtRunTime) {
+TEST_F(DynamicInformerTest, ServesHandlersAndListersOfAResourceThatWasInstalledAtRunTime) {
   AddOrder("default", "first", 1);
   AddOrder("other", "second", 2);
   SharedInformerFactory factory(cluster_.Connection());

@@ -271,7 +271,7 @@ TEST_P(FactoryTest, StopsWithTheTokenOfItsStart) {
 }
 
 // Contract: design D11.
-TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut) {
+TEST_P(FactoryTest, CanBeDestroyedBeforeEverythingThatItReturned) {
   Add("default", "a");
   std::optional<Factory> factory(std::in_place, cluster_.Connection());
   const auto accessor = factory->Samples();
@@ -290,7 +290,7 @@ TEST_P(FactoryTest, MayGoBeforeEverythingThatItGaveOut) {
 }
 
 // Contract: design D11.
-TEST_P(FactoryTest, MayGoFromAHandler) {
+TEST_P(FactoryTest, CanBeDestroyedFromAHandler) {
   Add("default", "a");
   std::optional<Factory> factory(std::in_place, cluster_.Connection());
   int calls = 0;
@@ -306,7 +306,7 @@ TEST_P(FactoryTest, MayGoFromAHandler) {
 }
 
 // Contract: design D11.
-TEST_P(FactoryTest, WaitsForARunningHandlerWhenItGoes) {
+TEST_P(FactoryTest, WaitsForARunningHandlerWhenItIsDestroyed) {
   Add("default", "a");
   bool ended = false;
   {
@@ -325,7 +325,7 @@ TEST_P(FactoryTest, WaitsForARunningHandlerWhenItGoes) {
   EXPECT_TRUE(ended);
 }
 
-TEST_P(FactoryTest, LeavesNothingBehind) {
+TEST_P(FactoryTest, LeaksNothing) {
   const std::int64_t blocks = LiveBlocks();
   {
     Factory factory(cluster_.Connection());

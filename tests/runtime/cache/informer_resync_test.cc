@@ -16,7 +16,7 @@ using Heard = std::vector<std::string>;
 class InformerResyncTest : public InformerFixture {};
 
 // Contract: informer CT-10, RS-01, RS-04, RS-06, RS-07, RS-08.
-TEST_P(InformerResyncTest, TellsResyncsOnlyToThoseWhoAreDue) {
+TEST_P(InformerResyncTest, SendsResyncsOnlyToHandlersThatAreDue) {
   options_.resync = 12h;
   Heard every60, every5, never;
   const Registration a = Listen(every60, {.resync = 60s});
@@ -60,7 +60,7 @@ TEST_P(InformerResyncTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod) 
 }
 
 // Contract: informer RS-10, TR-03.
-TEST_P(InformerResyncTest, TransformsNeitherResyncsNorWhatARelistFoundMissing) {
+TEST_P(InformerResyncTest, TransformsNeitherResyncsNorDeletionsThatARelistFound) {
   options_.resync = 10s;
   int calls = 0;
   ASSERT_TRUE(Informer().SetTransform([&](Sample&) { ++calls; }));
@@ -76,7 +76,7 @@ TEST_P(InformerResyncTest, TransformsNeitherResyncsNorWhatARelistFoundMissing) {
 }
 
 // Contract: informer RS-02.
-TEST_P(InformerResyncTest, UsesItsOwnPeriodForHandlersThatNameNone) {
+TEST_P(InformerResyncTest, UsesTheInformersPeriodForHandlersWithoutOne) {
   options_.resync = 10s;
   Heard heard;
   const Registration registration = Listen(heard);

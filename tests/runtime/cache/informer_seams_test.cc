@@ -57,7 +57,7 @@ class InformerSeamsTest : public InformerFixture {
 };
 
 // Contract: informer SI-06; invariant I1.
-TEST_P(InformerSeamsTest, HandsOutNoEventBeforeTheStoreHasIt) {
+TEST_P(InformerSeamsTest, DeliversNoEventBeforeTheStoreHasTheChange) {
   Heard heard;
   const Registration registration = Listen(heard);
   int looks = 0;
@@ -107,7 +107,7 @@ TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark) {
 }
 
 // Contract: design D6; invariant I3.
-TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusTellsWhatWasRefused) {
+TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusCountsRefusedObjects) {
   const auto executor = CallOut();
   Heard heard;
   const Registration registration = Listen(heard);

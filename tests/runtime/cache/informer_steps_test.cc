@@ -89,7 +89,7 @@ class InformerStepsTest : public InformerFixture {
   std::size_t told_before_ = 0;
 };
 
-TEST_P(InformerStepsTest, AppliesAndTellsAListInTasksOfBoundedLength) {
+TEST_P(InformerStepsTest, AppliesAndDeliversAListInTasksOfBoundedLength) {
   Heard heard;
   const Registration registration = Listen(heard);
   Measure(registration);
@@ -120,7 +120,7 @@ TEST_P(InformerStepsTest, ReplaysToALateHandlerAndResyncsInTasksOfBoundedLength)
   EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
 }
 
-TEST_P(InformerStepsTest, TellsAResyncInTasksOfBoundedLength) {
+TEST_P(InformerStepsTest, DeliversAResyncInTasksOfBoundedLength) {
   options_.resync = 30s;
   core_ = MakeShared<InformerCore>(
       Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_}), source_,
@@ -136,7 +136,7 @@ TEST_P(InformerStepsTest, TellsAResyncInTasksOfBoundedLength) {
   EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
 }
 
-TEST_P(InformerStepsTest, FreesAllObjectsInTasksOfBoundedLengthWhenTheInformerGoes) {
+TEST_P(InformerStepsTest, FreesAllObjectsInTasksOfBoundedLengthWhenTheInformerIsDestroyed) {
   Heard heard;
   const Registration registration = Listen(heard);
   std::vector<std::string> objects;  // with text that is shared, so that there is something to free besides them
@@ -170,7 +170,7 @@ TEST_P(InformerStepsTest, ShowsAListAtOnceAndIsSyncedOnlyThen) {
 }
 
 // Whenever it comes, it hears one consistent state as initial and every later change once.
-TEST_P(InformerStepsTest, TellsAHandlerThatComesInTheMiddleOfAListOneStateAndWhatComesLater) {
+TEST_P(InformerStepsTest, DeliversOneStateAndLaterChangesToAHandlerAddedDuringAList) {
   Heard first_heard;
   const Registration first = Listen(first_heard);
   Sync("5", Objects(0, kObjects, "1"));
@@ -209,7 +209,7 @@ TEST_P(InformerStepsTest, TellsAHandlerThatComesInTheMiddleOfAListOneStateAndWha
   EXPECT_EQ(view, stored);
 }
 
-TEST_P(InformerStepsTest, AppliesWhatTheWatchBringsInTheMiddleOfAListAfterIt) {
+TEST_P(InformerStepsTest, AppliesWatchEventsThatArriveDuringAListAfterIt) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", Objects(0, kObjects, "1"));
@@ -229,7 +229,7 @@ TEST_P(InformerStepsTest, AppliesWhatTheWatchBringsInTheMiddleOfAListAfterIt) {
   EXPECT_EQ(StoreVersion(), "21");
 }
 
-TEST_P(InformerStepsTest, DropsAHalfBuiltListWhenItIsStoppedAndKeepsTheOldState) {
+TEST_P(InformerStepsTest, DropsAnUnfinishedListWhenItIsStoppedAndKeepsTheOldState) {
   const std::int64_t blocks = LiveBlocks();
   {
     Heard heard;
@@ -258,7 +258,7 @@ TEST_P(InformerStepsTest, DropsAHalfBuiltListWhenItIsStoppedAndKeepsTheOldState)
   EXPECT_LE(LiveBlocks() - blocks, 16);  // what the fakes keep of their requests
 }
 
-TEST_P(InformerStepsTest, CallsALateHandlerNoMoreWhenItStopsInTheMiddleOfItsReplay) {
+TEST_P(InformerStepsTest, StopsCallingALateHandlerWhenItIsStoppedDuringTheReplay) {
   Sync("5", Objects(0, kObjects, "1"));
   int calls = 0;
   int late = 0;

@@ -28,7 +28,7 @@ std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resou
 // ---------------------------------------------------------------------------------------- from list to handler
 
 // Contract: informer CT-06, CT-07, HS-04, KT-06, Q-06, SI-07.
-TEST_P(InformerTest, TellsTheInitialStateThenEveryChange) {
+TEST_P(InformerTest, DeliversTheInitialStateThenEveryChange) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -69,7 +69,7 @@ TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
 }
 
 // Contract: informer CT-07, Q-08.
-TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld) {
+TEST_P(InformerTest, DeliversTheDeletionOfAnObjectThatItNeverHeld) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {});
@@ -78,7 +78,7 @@ TEST_P(InformerTest, TellsOfTheDeletionOfAnObjectThatItNeverHeld) {
 }
 
 // Contract: informer SI-06; invariant I1.
-TEST_P(InformerTest, HoldsAChangeBeforeAnyHandlerHearsOfIt) {
+TEST_P(InformerTest, StoresAChangeBeforeAnyHandlerReceivesIt) {
   int calls = 0;
   const auto check = [&](const ObjectKey& key, std::string_view version) {
     ++calls;
@@ -108,7 +108,7 @@ TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder) {
   EXPECT_THAT(heard, IsEmpty());
 }
 
-TEST_P(InformerTest, TellsTheVersionOfTheStoreWithEachEvent) {
+TEST_P(InformerTest, PutsTheVersionOfTheStoreIntoEachEvent) {
   std::vector<std::string> versions;
   const Registration registration =
       Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) { versions.push_back(e.version.str()); },
@@ -121,7 +121,7 @@ TEST_P(InformerTest, TellsTheVersionOfTheStoreWithEachEvent) {
 // ------------------------------------------------------------------------------------------------------------ relists
 
 // Contract: informer CT-08, KT-03, RS-09, SI-10.
-TEST_P(InformerTest, FindsByARelistWhatItMissedDeletionsFirst) {
+TEST_P(InformerTest, DeliversMissedChangesAfterARelistDeletionsFirst) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3"), ObjectJson("d", "4")});
@@ -144,7 +144,7 @@ TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist) {
 }
 
 // Contract: informer Q-12.
-TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame) {
+TEST_P(InformerTest, DeliversTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListArrived) {
   options_.apply_delay = 120s;
   Heard heard;
   const Registration registration = Listen(heard);
@@ -161,7 +161,7 @@ TEST_P(InformerTest, TellsTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListCame) {
 }
 
 // Contract: design D13.
-TEST_P(InformerTest, TellsAnotherIncarnationAsDeletedAndAdded) {
+TEST_P(InformerTest, DeliversAnotherIncarnationAsDeletedAndAdded) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1", "", "first")});
@@ -178,7 +178,7 @@ TEST_P(InformerTest, TellsAnotherIncarnationAsDeletedAndAdded) {
   EXPECT_EQ(Store(), "a@12");
 }
 
-TEST_P(InformerTest, TellsTheIncarnationThatItKnewWhenAnotherOneIsDeleted) {
+TEST_P(InformerTest, DeliversTheCachedIncarnationWhenAnotherOneIsDeleted) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1", "", "first")});
@@ -189,7 +189,7 @@ TEST_P(InformerTest, TellsTheIncarnationThatItKnewWhenAnotherOneIsDeleted) {
 }
 
 // Contract: informer ST-05.
-TEST_P(InformerTest, TakesTheLastOfTwoItemsWithOneKey) {
+TEST_P(InformerTest, KeepsTheLastOfTwoItemsWithTheSameKey) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("a", "3")});
@@ -217,7 +217,7 @@ TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt) {
 }
 
 // Contract: design D6.
-TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode) {
+TEST_P(InformerTest, SyncsDespiteItemsThatCannotBeDecoded) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), Broken("bad", "2")});
@@ -229,7 +229,7 @@ TEST_P(InformerTest, SyncsInSpiteOfItemsThatDoNotDecode) {
 }
 
 // Contract: design D6.
-TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenTheListRefusesIt) {
+TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenItsListItemIsRefused) {
   options_.apply_delay = 120s;
   Heard heard;
   const Registration registration = Listen(heard);
@@ -257,7 +257,7 @@ TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead) {
 }
 
 // Contract: design D6.
-TEST_P(InformerTest, TakesNoNameWithoutItsNamespaceForAKey) {
+TEST_P(InformerTest, RefusesAnItemWhoseNamespaceCannotBeRead) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
@@ -277,7 +277,7 @@ TEST_P(InformerTest, TakesNoNameWithoutItsNamespaceForAKey) {
   EXPECT_EQ(Store(), "b@8");
 }
 
-TEST_P(InformerTest, TellsTheDeletionOfAnObjectWhoseFinalStateDoesNotDecode) {
+TEST_P(InformerTest, DeliversTheDeletionOfAnObjectWhoseFinalStateCannotBeDecoded) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -322,7 +322,7 @@ TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange) {
 }
 
 // Contract: informer HS-04.
-TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot) {
+TEST_P(InformerTest, MarksOnlyTheReplayToALateHandlerAsInitial) {
   Sync("5", {ObjectJson("a", "1")});
   Heard heard;
   const Registration registration = Listen(heard);
@@ -334,7 +334,7 @@ TEST_P(InformerTest, GivesALateHandlerItsReplayAsInitialAndLaterAdditionsNot) {
 }
 
 // Contract: informer HS-01, HS-03.
-TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay) {
+TEST_P(InformerTest, HasNotSyncedAHandlerBeforeItsReplayIsComplete) {
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   int synced_too_early = 0, calls = 0;
   std::optional<Registration> registration;
@@ -349,7 +349,7 @@ TEST_P(InformerTest, HasNotSyncedAHandlerWhileThatIsToldItsReplay) {
 }
 
 // Contract: informer HS-04.
-TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial) {
+TEST_P(InformerTest, DoesNotMarkAdditionsFoundByARelistAsInitial) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {});
@@ -358,7 +358,7 @@ TEST_P(InformerTest, TellsAdditionsThatARelistFoundNotAsInitial) {
 }
 
 // Contract: informer SI-14.
-TEST_P(InformerTest, RemovesAHandlerOnceAndForAllHoweverOftenItIsAsked) {
+TEST_P(InformerTest, RemovesAHandlerOnceHoweverOftenItIsAsked) {
   Heard heard;
   Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -382,7 +382,7 @@ TEST_P(InformerTest, LetsAHandlerAddAnotherHandler) {
   EXPECT_THAT(heard, UnorderedElementsAre("added a@1 initial", "added b@2 initial"));
 }
 
-TEST_P(InformerTest, TellsNobodyOfAHandlerThatIsGoneBeforeItWasAdded) {
+TEST_P(InformerTest, NeverCallsAHandlerThatWasRemovedBeforeItWasAdded) {
   Sync("5", {ObjectJson("a", "1")});
   Heard heard;
   {
@@ -414,7 +414,7 @@ TEST_P(InformerTest, HasSyncedWhenTheFirstListWasAppliedAndStaysSo) {
 }
 
 // Contract: informer WL-03; invariant I3.
-TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker) {
+TEST_P(InformerTest, DoesNotSyncBeforeTheMarkerOfAStreamingList) {
   source_->streaming = options_.streaming_list = true;
   Start();
   Open();
@@ -427,7 +427,7 @@ TEST_P(InformerTest, NeverSyncsByWhatAStreamingListSaysBeforeItsMarker) {
 }
 
 // Contract: informer HS-02, HS-05.
-TEST_P(InformerTest, GivesAHandlerThatComesBeforeTheSyncTheReplayAndTheRest) {
+TEST_P(InformerTest, GivesAHandlerAddedBeforeTheSyncTheReplayAndTheRest) {
   options_.apply_delay = 10s;
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}));  // in the queue
@@ -526,7 +526,7 @@ TEST_P(InformerTest, DoesNotStartAfterAStop) {
 }
 
 // Contract: design D11.
-TEST_P(InformerTest, StopsWhenItsLastHandleGoes) {
+TEST_P(InformerTest, StopsWhenItsLastHandleIsDestroyed) {
   Heard heard;
   const Registration registration = Listen(heard);
   Sync("5", {ObjectJson("a", "1")});
@@ -538,7 +538,7 @@ TEST_P(InformerTest, StopsWhenItsLastHandleGoes) {
 }
 
 // Contract: design D11.
-TEST_P(InformerTest, MayGoFromItsOwnHandler) {
+TEST_P(InformerTest, CanBeDestroyedFromItsOwnHandler) {
   Heard heard;
   std::optional<Registration> registration;
   registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) {
@@ -572,7 +572,7 @@ TEST_P(InformerTest, JoinsFromOutsideAfterTheRunningCall) {
 }
 
 // Contract: informer SI-02.
-TEST_P(InformerTest, JoinsAfterTheRunningCallOfAHandlerThatIsNotThereAnyMore) {
+TEST_P(InformerTest, JoinsAfterTheRunningCallOfARemovedHandler) {
   const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
   std::optional<Registration> registration;
   registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
@@ -603,7 +603,7 @@ TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt) {
 }
 
 // Contract: informer SI-12.
-TEST_P(InformerTest, RegistersNothingOnceStopped) {
+TEST_P(InformerTest, RegistersNoHandlerOnceStopped) {
   Core()->Stop();
   Run();
   Heard heard;
@@ -612,7 +612,7 @@ TEST_P(InformerTest, RegistersNothingOnceStopped) {
   EXPECT_EQ(registration.status().error().code(), Code::kStopped);
 }
 
-TEST_P(InformerTest, LeavesNoBlockBehind) {
+TEST_P(InformerTest, LeaksNoBlock) {
   const std::int64_t before = LiveBlocks();
   {
     Heard heard;
@@ -677,7 +677,7 @@ TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject) {
   EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);
 }
 
-TEST_P(InformerTest, TellsTheObserverOnceASecondOfAListThatIsRefusedObjectByObject) {
+TEST_P(InformerTest, ReportsRefusedObjectsOfAListToTheObserverOnceASecond) {
   std::vector<std::string> items;
   for (int i = 0; i < 1000; ++i) items.push_back(ObjectJson("a" + std::to_string(i), "1", R"("kind":"Other")"));
   Sync("5", items);
@@ -688,7 +688,7 @@ TEST_P(InformerTest, TellsTheObserverOnceASecondOfAListThatIsRefusedObjectByObje
 }
 
 // Contract: informer TR-01.
-TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged) {
+TEST_P(InformerTest, SharesTextAndSubtreesOfTransformedObjects) {
   ASSERT_TRUE(
       Informer().SetTransform([](Sample& s) { s.metadata.annotations["seen"] = "by the transform of this test"; }));
   const std::string spec = R"("spec":{"nodeName":"a name of more than fifteen bytes"})";
@@ -702,7 +702,7 @@ TEST_P(InformerTest, SharesTextAndSubtreesOfObjectsAgainThatATransformHasChanged
 }
 
 // Contract: informer TR-01.
-TEST_P(InformerTest, KeepsWhatATransformSetsAndNoDecoderTakes) {
+TEST_P(InformerTest, KeepsValuesThatATransformSetsAndNoDecoderAccepts) {
   ASSERT_TRUE(
       Informer().SetTransform([](Sample& s) { s.spec->nodeName = "no \xff UTF-8, and more than fifteen bytes"; }));
   Sync("5", {ObjectJson("a", "1")});
@@ -730,7 +730,7 @@ TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
   EXPECT_EQ(StoreVersion(), "10101");
 }
 
-TEST_P(InformerTest, DoesNotWaitAgainForWhatOneDrainLeaves) {
+TEST_P(InformerTest, AppliesTheRestOfADrainWithoutWaitingAgain) {
   options_.apply_delay = 5s;
   Sync("1", {});
   Advance(5s);

@@ -89,7 +89,7 @@ TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike) {
   Run();
 }
 
-TEST_F(ListWatchTest, KnowsNoNamespaceOfAClusterScopedKind) {
+TEST_F(ListWatchTest, IgnoresTheNamespaceForAClusterScopedKind) {
   transport_->Hold();
   const auto source = Make(kNodes, "default");
   EXPECT_EQ(source->Describe(), "nodes");
@@ -100,7 +100,7 @@ TEST_F(ListWatchTest, KnowsNoNamespaceOfAClusterScopedKind) {
   Run();
 }
 
-TEST_F(ListWatchTest, TellsTheSinkOfARequestThatCannotBeMade) {
+TEST_F(ListWatchTest, ReportsARequestThatCannotBeBuiltToTheSink) {
   const auto bad = Make(kPods, "a/b")->List({}, strand_, sink_);
   const auto thrown =
       Make(kPods, "", [](ListOptions&) { throw std::runtime_error("bad tweak"); })->Watch({}, strand_, sink_);

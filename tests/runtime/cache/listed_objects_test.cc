@@ -79,7 +79,7 @@ TEST(ListedObjects, NeverMovesAnItemWhileItGrows) {
   EXPECT_EQ(list.size(), 5001u);
 }
 
-TEST(ListedObjects, FreesAsMuchAtATimeAsItIsAskedTo) {
+TEST(ListedObjects, FreesAtMostTheNumberOfItemsAskedForAtATime) {
   const std::int64_t before = LiveBlocks();
   ListedObjects list;
   for (int i = 0; i < 2000; ++i) list.Upsert(Key(std::to_string(i)), Object("x", "1"));

@@ -166,7 +166,7 @@ TEST_P(PersistentMapTest, ShowsEveryLeafThatAnotherVersionDoesNotHave) {
   }
 }
 
-TEST(PersistentMapCostTest, LooksAtAFewLeavesBetweenTwoVersionsThatAreOneChangeApart) {
+TEST(PersistentMapCostTest, VisitsFewLeavesBetweenTwoVersionsThatAreOneChangeApart) {
   History history;
   for (int key = 0; key < 10'000; ++key) history.Set(PairLeaf(key, 0, HashOf(key, Spread::kWell)));
   const History::Held before = history.Commit();

@@ -85,7 +85,7 @@ class ListenerTest : public ::testing::TestWithParam<std::uint64_t> {
 };
 
 // Contract: invariant L1.
-TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery) {
+TEST_P(ListenerTest, MakesCallsOneAtATimeInTheOrderOfDelivery) {
   const auto listener = Listen(Noting());
   std::vector<std::string> expected;
   for (int i = 0; i < 10; ++i) {
@@ -99,7 +99,7 @@ TEST_P(ListenerTest, CallsOneAfterTheOtherInTheOrderOfDelivery) {
 }
 
 // Contract: invariant L2, L5.
-TEST_P(ListenerTest, CallsNothingAfterRemoveHasReturnedAndDropsWhatWaits) {
+TEST_P(ListenerTest, MakesNoCallAfterRemoveHasReturnedAndDropsWaitingEvents) {
   const auto listener = Listen(Noting());
   for (int i = 0; i < 5; ++i) listener->Deliver(Events(Add(std::to_string(i))));
   std::size_t at_return = 0;
@@ -225,7 +225,7 @@ TEST_P(ListenerTest, IsSyncedOnceEveryInitialCallHasReturnedAndNotBefore) {
 }
 
 // Contract: informer HS-01.
-TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck) {
+TEST_P(ListenerTest, NotifiesTheWaiterForTheSyncEvenWhileALaterCallIsStuck) {
   const auto listener = Listen([&](const AnyEvent& e) {
     calls_.push_back(e.key.name.str());
     if (!e.initial) WaitForGate();
@@ -243,7 +243,7 @@ TEST_P(ListenerTest, TellsWhoWaitsForTheSyncAlsoWhileALaterCallIsStuck) {
 }
 
 // Contract: informer SI-12.
-TEST_P(ListenerTest, TellsWhoWaitsForTheSyncThatItWasRejected) {
+TEST_P(ListenerTest, NotifiesTheWaiterForTheSyncThatItWasRejected) {
   const auto listener = Listen(Noting());
   bool told = false;
   const auto watch = listener->NotifySynced([&] { told = true; });
@@ -252,7 +252,7 @@ TEST_P(ListenerTest, TellsWhoWaitsForTheSyncThatItWasRejected) {
   EXPECT_TRUE(told);
 }
 
-TEST_P(ListenerTest, ForgetsWhoNoLongerWaitsForTheSync) {
+TEST_P(ListenerTest, DropsTheWaiterThatNoLongerWaitsForTheSync) {
   const auto listener = Listen(Noting());
   auto captured = std::make_shared<int>(7);
   const std::weak_ptr<int> alive = captured;
@@ -279,7 +279,7 @@ TEST_P(ListenerTest, CountsAnInitialCallThatThrewAndReportsIt) {
 }
 
 // Contract: informer PL-06.
-TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops) {
+TEST_P(ListenerTest, DiscardsWaitingEventsWhenTheInformerStops) {
   const auto listener = Listen([&](const AnyEvent& e) {
     calls_.push_back(e.key.name.str());
     WaitForGate();
@@ -295,7 +295,7 @@ TEST_P(ListenerTest, DiscardsWhatWaitsWhenTheInformerStops) {
 }
 
 // Contract: informer PL-03.
-TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown) {
+TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasGoneDown) {
   const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = 4});
   listener->Deliver(Events(Add("first")));
   Run();
@@ -308,7 +308,7 @@ TEST_P(ListenerTest, TellsOfAHighBacklogOnceUntilItHasGoneDown) {
 }
 
 // Contract: informer PL-03.
-TEST_P(ListenerTest, TellsAgainOfABacklogThatHadGoneDownAndIsAsHighAtOnce) {
+TEST_P(ListenerTest, ReportsABacklogAgainThatWentDownAndUpAtOnce) {
   const auto listener = Listen(Noting(), {.backlog_warning = 4});
   for (int round = 0; round < 2; ++round) {
     std::vector<AnyEvent> events;
@@ -364,7 +364,7 @@ TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) 
   EXPECT_EQ(listener->Backlog(), 0u);
 }
 
-TEST_P(CoalescingTest, TellsEveryEventBelowTheLimit) {
+TEST_P(CoalescingTest, DeliversEveryEventBelowTheLimit) {
   const auto listener = Stuck({.backlog_limit = 3});
   listener->Deliver(Events(Update("u", "1", "2")));
   listener->Deliver(Events(Update("u", "2", "3")));
@@ -388,7 +388,7 @@ TEST_P(CoalescingTest, StaysSmallHoweverOftenObjectsComeAndGo) {
 }
 
 // Contract: invariant L4.
-TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold) {
+TEST_P(CoalescingTest, IsSyncedEvenIfAnInitialObjectIsDeletedBeforeItsDelivery) {
   const auto listener = Stuck({.backlog_limit = 1});
   listener->Deliver(Events(Add("gone", true)));
   listener->Deliver(Events(Add("stays", true)));
@@ -401,7 +401,7 @@ TEST_P(CoalescingTest, IsSyncedThoughAnInitialObjectWentBeforeItWasTold) {
 }
 
 // Contract: informer SI-12.
-TEST_P(ListenerTest, SaysThatItIsRegisteredNowhereWhenTheInformerHadStopped) {
+TEST_P(ListenerTest, ReportsThatItIsNotRegisteredWhenTheInformerHadStopped) {
   const auto listener = Listen(Noting());
   listener->Reject();
   ASSERT_FALSE(listener->status());
@@ -434,7 +434,7 @@ TEST_P(ProcessorTest, GivesAnUnchangedObjectOnlyToListenersThatAreDue) {
 }
 
 // Contract: informer RS-07.
-TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame) {
+TEST_P(ProcessorTest, DoesNotSendAResyncThatWasQueuedBeforeTheListenerWasAdded) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now();
   std::vector<std::string> asked, late;
@@ -448,7 +448,7 @@ TEST_P(ProcessorTest, DoesNotTellAResyncThatWasQueuedWhenAListenerCame) {
 }
 
 // Contract: informer RS-08.
-TEST_P(ProcessorTest, TellsAResyncAlsoWhenItIsAppliedAfterTheNextCheck) {
+TEST_P(ProcessorTest, SendsAResyncEvenIfItIsAppliedAfterTheNextCheck) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now();
   processor.Add(Listen(Noting()), 10s, start);
@@ -470,7 +470,7 @@ TEST_P(ProcessorTest, CountsTheNextPeriodFromTheCheckAndNotFromTheDueTime) {
 }
 
 // Contract: informer RS-07.
-TEST_P(ProcessorTest, NeverReachesAPeriodThatIsTheEndOfTime) {
+TEST_P(ProcessorTest, NeverResyncsWithAnInfinitePeriod) {
   Processor processor;
   const TimePoint start = simulation_.clock()->Now() + 1h;
   processor.Add(Listen(Noting()), Nanos::max(), start);
@@ -478,7 +478,7 @@ TEST_P(ProcessorTest, NeverReachesAPeriodThatIsTheEndOfTime) {
 }
 
 // Contract: informer PL-01.
-TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse) {
+TEST_P(ProcessorTest, DoesNotDelayOthersForOneSlowHandler) {
   Processor processor;
   processor.Add(Listen([&](const AnyEvent&) { WaitForGate(); }), 0s, simulation_.clock()->Now());
   processor.Add(Listen(Noting()), 0s, simulation_.clock()->Now());
@@ -491,7 +491,7 @@ TEST_P(ProcessorTest, LetsOneSlowHandlerDelayNobodyElse) {
 }
 
 // Contract: informer HS-05.
-TEST_P(ProcessorTest, TellsALateListenerThatTheInitialStateIsComplete) {
+TEST_P(ProcessorTest, TellsALateListenerThatItsInitialStateIsComplete) {
   Processor processor;
   processor.InitialQueued();
   const auto listener = Listen(Noting());

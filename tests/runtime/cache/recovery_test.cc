@@ -135,7 +135,7 @@ TEST_P(RecoveryTest, SixtyInformersAreCurrentWithinSixSecondsAfterAnOutage) {
   }
 }
 
-TEST_P(RecoveryTest, TellsTheErrorToEveryInformerAtOnce) {
+TEST_P(RecoveryTest, ReportsTheErrorToEveryInformerAtOnce) {
   Start(12);
   cluster_.Inject({.times = 0, .refuse = true});
   cluster_.Restart();
@@ -149,7 +149,7 @@ TEST_P(RecoveryTest, TellsTheErrorToEveryInformerAtOnce) {
   }
 }
 
-TEST_P(RecoveryTest, AServerThatRefusesEverybodyForAWhileDelaysNobodyMuch) {
+TEST_P(RecoveryTest, AServerThatRefusesAllRequestsForAWhileCausesLittleDelay) {
   Start(12);
   Outage(2s);
   cluster_.Inject({.times = 0, .status = 403, .reason = "Forbidden"});
@@ -162,7 +162,7 @@ TEST_P(RecoveryTest, AServerThatRefusesEverybodyForAWhileDelaysNobodyMuch) {
   EXPECT_LE(UntilCurrent(), 1s);  // the first one that succeeds wakes the others
 }
 
-TEST_P(RecoveryTest, CachesShowTheCopyThatTheServerWentBackToWithinThreeSeconds) {
+TEST_P(RecoveryTest, CachesShowARestoredCopyWithinThreeSeconds) {
   Start(12);
   cluster_.SaveCopy();
   for (int i = 0; i < 20; ++i) Add("lost" + std::to_string(i));
@@ -178,7 +178,7 @@ TEST_P(RecoveryTest, CachesShowTheCopyThatTheServerWentBackToWithinThreeSeconds)
 }
 
 // Contract: informer SI-10.
-TEST_P(RecoveryTest, HandlersAreToldTheDifferenceToTheCopy) {
+TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
   std::vector<std::string> heard;
   auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
   informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
@@ -214,7 +214,7 @@ TEST_P(RecoveryTest, HandlersAreToldTheDifferenceToTheCopy) {
 
 // Once a resync check has passed, a handler that was not due hears of nothing that is unchanged. An update whose
 // version the old history had given to another state is not that.
-TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncHearOfAChangeUnderAnEqualVersion) {
+TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncReceiveAChangeUnderAnEqualVersion) {
   std::vector<std::string> heard;
   auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
   informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));

@@ -31,7 +31,7 @@ class ReflectorRetryTest : public ReflectorTest {
 // --------------------------------------------------------------------------------------------- answers that are no
 // list
 
-TEST_P(ReflectorRetryTest, FailsAListWhoseAnswerIsNoList) {
+TEST_P(ReflectorRetryTest, FailsAListWhoseResponseIsNotAList) {
   ListAndOpenWatch();
   Queue();
   const std::string head = R"({"kind":"SampleList","apiVersion":"test.kgen.dev/v1","metadata":{"resourceVersion":"9"})";
@@ -56,7 +56,7 @@ TEST_P(ReflectorRetryTest, FailsAListWhoseAnswerIsNoList) {
   }
 }
 
-TEST_P(ReflectorRetryTest, TakesAListWithoutItemsForAnEmptyOne) {
+TEST_P(ReflectorRetryTest, TreatsAListWithoutItemsAsEmpty) {
   for (const char* items : {"", R"(,"items":null)", R"(,"items":[])"}) {
     if (!reflector_) Start();
     Answer(R"({"kind":"SampleList","apiVersion":"test.kgen.dev/v1","metadata":{"resourceVersion":"5"})" +
@@ -77,7 +77,7 @@ TEST_P(ReflectorRetryTest, FailsAListWhoseContinueTokensRepeat) {
   EXPECT_THAT(Queue(), IsEmpty());
 }
 
-TEST_P(ReflectorRetryTest, ListsInsteadOfTakingAMarkerWithoutAVersion) {
+TEST_P(ReflectorRetryTest, ListsWhenTheMarkerHasNoVersion) {
   StartStreaming();
   Send(AddedJson("a", "3") + EventJson("BOOKMARK", R"({"kind":"Sample","apiVersion":"test.kgen.dev/v1","metadata":)"
                                                    R"({"annotations":{"k8s.io/initial-events-end":"true"}}})"));
@@ -91,7 +91,7 @@ TEST_P(ReflectorRetryTest, ListsInsteadOfTakingAMarkerWithoutAVersion) {
 // connection
 
 // Contract: informer ER-03.
-TEST_P(ReflectorRetryTest, ParksWithoutAConnectionAndSendsTheSameWatchWhenItIsBack) {
+TEST_P(ReflectorRetryTest, WaitsForTheConnectionAndSendsTheSameWatchWhenItIsBack) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
   EndLastWatch(Fail(LostError()));
@@ -123,7 +123,7 @@ TEST_P(ReflectorRetryTest, StreamsTheListAgainWhenTheConnectionIsBack) {
   EXPECT_EQ(Status().state, State::kWatching);
 }
 
-TEST_P(ReflectorRetryTest, SaysNoMoreThanThatAWatchIsBeingOpenedUntilItIs) {
+TEST_P(ReflectorRetryTest, ReportsThatAWatchIsBeingOpenedUntilItIsOpen) {
   Start();
   EXPECT_EQ(Status().state, State::kListing);
   Answer(ListBody("5", {}));
@@ -144,7 +144,7 @@ TEST_P(ReflectorRetryTest, EndsAWatchThatIsNotAnsweredWithinAMinute) {
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("not answered within 60 s")));
 }
 
-TEST_P(ReflectorRetryTest, KnowsWhenItWasCurrentLast) {
+TEST_P(ReflectorRetryTest, ReportsWhenItWasLastCurrent) {
   Start();
   EXPECT_FALSE(Status().current_as_of.has_value());
   Answer(ListBody("5", {ObjectJson("a", "1")}));
@@ -170,7 +170,7 @@ TEST_P(ReflectorRetryTest, KnowsWhenItWasCurrentLast) {
 // refuses
 
 // Contract: informer ER-04.
-TEST_P(ReflectorRetryTest, AsksAServerThatStartsAgainWithinTwoSecondsForTheSameWatch) {
+TEST_P(ReflectorRetryTest, RetriesTheSameWatchWithinTwoSecondsOnAStartingServer) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));
   Advance(2min);
@@ -206,7 +206,7 @@ TEST_P(ReflectorRetryTest, DoublesItsDelayForAResourceThatFailsUntilAWatchHasPro
   EXPECT_LT(seen_->delays.back(), 1s);
 }
 
-TEST_P(ReflectorRetryTest, ChecksTheHistoryWhenItResumesAfterAWaitToo) {
+TEST_P(ReflectorRetryTest, ChecksTheHistoryAlsoAfterAWait) {
   ListAndOpenWatch();
   Send(EventJson("ERROR", StatusJson(429, "TooManyRequests")));
   EXPECT_EQ(Status().state, State::kBackingOff);
@@ -221,7 +221,7 @@ TEST_P(ReflectorRetryTest, ChecksTheHistoryWhenItResumesAfterAWaitToo) {
 // 410
 
 // Contract: informer ER-06.
-TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayWhenItComesAgain) {
+TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayAfterAnother) {
   ListAndOpenWatch();
   Advance(10s);
   Send(EventJson("ERROR", StatusJson(410, "Expired")));
@@ -246,7 +246,7 @@ TEST_P(ReflectorRetryTest, ListsAtOnceAfterA410AndWithADelayWhenItComesAgain) {
 // ------------------------------------------------------------------------------------------------- watches that end
 // early
 
-TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
+TEST_P(ReflectorRetryTest, SlowsDownWhenEveryWatchEndsAfterOneEvent) {
   ListAndOpenWatch();
   const std::uint64_t before = Status().watches;
   const TimePoint start = simulation_.clock()->Now();
@@ -271,7 +271,7 @@ TEST_P(ReflectorRetryTest, SlowsDownWhereEveryWatchEndsAfterOneEvent) {
 }
 
 // Contract: informer RW-04.
-TEST_P(ReflectorRetryTest, ListsNowAndThenWhereEveryWatchEndsAtOnceWithoutAnEvent) {
+TEST_P(ReflectorRetryTest, ListsOccasionallyWhenEveryWatchEndsAtOnceWithoutAnEvent) {
   ListAndOpenWatch();
   for (int i = 0; i < 5; ++i) {
     EndLastWatch();
@@ -359,7 +359,7 @@ TEST_P(ReflectorRetryTest, ComparesWithTheVersionThatItHadWhenItAsked) {
   EXPECT_EQ(Status().lists, 1u);
 }
 
-TEST_P(ReflectorRetryTest, AsksAgainForAWhileWhenTheCheckFailsAndNeverHarmsTheWatch) {
+TEST_P(ReflectorRetryTest, RepeatsAFailedCheckForAWhileAndNeverDisturbsTheWatch) {
   ListAndOpenWatch();
   LoseConnection();
   std::size_t checks = 0;
@@ -376,7 +376,7 @@ TEST_P(ReflectorRetryTest, AsksAgainForAWhileWhenTheCheckFailsAndNeverHarmsTheWa
   EXPECT_THAT(seen_->failed, ElementsAre(HasSubstr("failed to check whether the data of the server was replaced")));
 }
 
-TEST_P(ReflectorRetryTest, ListsWithoutAVersionWhenTheResumedWatchIsOfTheFuture) {
+TEST_P(ReflectorRetryTest, ListsWithoutAVersionWhenTheServerIsBehindTheResumedWatch) {
   ListAndOpenWatch();
   Advance(10s);
   EndLastWatch();

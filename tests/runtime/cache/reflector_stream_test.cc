@@ -53,7 +53,7 @@ TEST_P(ReflectorStreamTest, WatchesFromTheMarkerWhenTheStreamEndsAfterIt) {
   EXPECT_EQ(Last().options.resource_version, "14");
 }
 
-TEST_P(ReflectorStreamTest, TakesAnObjectBackThatCameAgainAfterItsDeletion) {
+TEST_P(ReflectorStreamTest, KeepsAnObjectThatWasCreatedAgainAfterItsDeletion) {
   StartStreaming();
   Send(AddedJson("a", "3") + DeletedJson("a", "4") + AddedJson("a", "5") + DeletedJson("b", "6") +
        BookmarkJson("7", "true"));
@@ -76,7 +76,7 @@ TEST_P(ReflectorStreamTest, ListsInsteadWhenStreamingIsRefused) {
 }
 
 // Contract: informer WL-07.
-TEST_P(ReflectorStreamTest, TriesStreamingAgainLaterWhenRefusedOrTooManyRequests) {
+TEST_P(ReflectorStreamTest, RetriesStreamingLaterWhenRefusedOrTooManyRequests) {
   source_->streaming = options_.streaming_list = true;
   Start();
   Refuse(RefusedError());
@@ -138,7 +138,7 @@ TEST_P(ReflectorStreamTest, ListsAfterAVeryShortStream) {
 }
 
 // Contract: informer WL-09.
-TEST_P(ReflectorStreamTest, ListsWhenTheMarkerDoesNotComeAndSaysSo) {
+TEST_P(ReflectorStreamTest, ListsWhenTheMarkerDoesNotArriveAndReportsIt) {
   StartStreaming();
   Send(AddedJson("a", "3"));
   Advance(30s);
@@ -191,7 +191,7 @@ TEST_P(ReflectorStreamTest, CallsAListIncompleteWhenANameCannotBeRead) {
   EXPECT_EQ(seen_->refused.size(), 1u);
 }
 
-TEST_P(ReflectorStreamTest, QueuesARefusalForAnEventThatDoesNotDecodeAndRecordsItsVersion) {
+TEST_P(ReflectorStreamTest, QueuesARefusalForAnEventThatCannotBeDecodedAndRecordsItsVersion) {
   ListAndOpenWatch();
   Queue();
   Send(EventJson("MODIFIED", Broken("a", "7")));
@@ -200,14 +200,14 @@ TEST_P(ReflectorStreamTest, QueuesARefusalForAnEventThatDoesNotDecodeAndRecordsI
   EXPECT_TRUE(Last().open());
 }
 
-TEST_P(ReflectorStreamTest, DeletesAnObjectWhoseDeletionDoesNotDecode) {
+TEST_P(ReflectorStreamTest, DeletesAnObjectWhoseDeletionCannotBeDecoded) {
   ListAndOpenWatch();
   Queue();
   Send(EventJson("DELETED", Broken("a", "7")));
   EXPECT_THAT(Queue(), ElementsAre("lost a@7"));
 }
 
-TEST_P(ReflectorStreamTest, QueuesARefusalOfNobodyForAnEventWhoseNameCannotBeRead) {
+TEST_P(ReflectorStreamTest, QueuesARefusalWithoutAKeyForAnEventWhoseNameCannotBeRead) {
   ListAndOpenWatch();
   Queue();
   Send(EventJson("MODIFIED", Nameless("7")) + ModifiedJson("a", "8"));
@@ -241,7 +241,7 @@ TEST_P(ReflectorStreamTest, MarksAStreamedObjectWhoseNewerStateIsRefused) {
   EXPECT_THAT(Queue(), ElementsAre("replaced a@3(stale) b? at 7"));
 }
 
-TEST_P(ReflectorStreamTest, ReportsAFieldThatDoesNotFitAndKeepsTheObject) {
+TEST_P(ReflectorStreamTest, ReportsAFieldOfTheWrongTypeAndKeepsTheObject) {
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1", R"("spec":{"replicas":"many"})")}));
   EXPECT_THAT(Queue(), ElementsAre("replaced a@1 at 5"));

@@ -83,7 +83,7 @@ TEST_P(ReflectorTest, TriesAnExpiredFirstPageOnceMoreWithoutAVersion) {
 }
 
 // Contract: informer ER-02, RL-04.
-TEST_P(ReflectorTest, TakesAVersionThatIsAheadOfTheServerForUnusable) {
+TEST_P(ReflectorTest, TreatsAVersionAheadOfTheServerAsUnusable) {
   Start();
   Refuse(StatusError(Code::kTimeout, 504, "Timeout", "Too large resource version: 5, current: 3"));
   EXPECT_EQ(Last().options.resource_version, "");
@@ -91,7 +91,7 @@ TEST_P(ReflectorTest, TakesAVersionThatIsAheadOfTheServerForUnusable) {
 }
 
 // Contract: informer LW-05, RL-06.
-TEST_P(ReflectorTest, UsesAPageSizeThatWasAskedFor) {
+TEST_P(ReflectorTest, UsesTheRequestedPageSize) {
   options_.page_size = 7;
   Start();
   EXPECT_EQ(Last().options.limit.value_or(0), 7);
@@ -109,7 +109,7 @@ TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0) {
 }
 
 // Contract: informer RF-01, RF-03, RL-11, WE-02, WE-03.
-TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain) {
+TEST_P(ReflectorTest, ReportsAFailedListWaitsAndListsAgain) {
   Start();
   Refuse(StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden"));
   EXPECT_THAT(seen_->failed_lists,
@@ -131,7 +131,7 @@ TEST_P(ReflectorTest, TellsOfAFailedListWaitsAndListsAgain) {
   EXPECT_FALSE(Status().has_error);
 }
 
-TEST_P(ReflectorTest, GivesUpNothingButSaysSoAfterThreeRefusals) {
+TEST_P(ReflectorTest, ReportsThreeRefusalsAndKeepsTrying) {
   Start();
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(seen_->gave_up);
@@ -154,7 +154,7 @@ TEST_P(ReflectorTest, WaitsAtLeastAsLongAsTheServerAsks) {
   EXPECT_EQ(seen_->delays.at(1), 5min);
 }
 
-TEST_P(ReflectorTest, FailsAListThatBreaksOffAndQueuesNothing) {
+TEST_P(ReflectorTest, FailsAListThatIsCutOffAndQueuesNothing) {
   Start();
   Last().Open();
   Last().Send(ListBody("5", {ObjectJson("a", "1"), ObjectJson("b", "2")}).substr(0, 200));
@@ -238,7 +238,7 @@ TEST_P(ReflectorTest, OpensAWatchAgainAtOnceAfterASecondWithoutEvents) {
 }
 
 // Contract: informer RW-03.
-TEST_P(ReflectorTest, TakesALostConnectionForAnEndedWatch) {
+TEST_P(ReflectorTest, TreatsALostConnectionAsAnEndedWatch) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7") + ModifiedJson("a", "8").substr(0, 50));
   EndWatch(Fail(LostError()));
@@ -257,7 +257,7 @@ TEST_P(ReflectorTest, CountsABookmarkAsAnEvent) {
   EXPECT_EQ(Last().options.resource_version, "6");
 }
 
-TEST_P(ReflectorTest, PassesOverAnUnknownEventTypeButRecordsItsVersion) {
+TEST_P(ReflectorTest, SkipsAnUnknownEventTypeButRecordsItsVersion) {
   ListAndOpenWatch();
   Queue();
   Send(EventJson("RENAMED", ObjectJson("a", "7")));

@@ -18,7 +18,7 @@ class RelistTest : public InformerFixture {
   }
 };
 
-TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListSaysTheSame) {
+TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListHasTheSame) {
   Sync("5", {Replicas("a", "1", 1), Replicas("b", "2", 1), Replicas("c", "3", 1)});
   const Ref<const Sample> a = Get("a"), b = Get("b"), c = Get("c");
   Relist("9", {Replicas("a", "1", 1), Replicas("b", "7", 2)});
@@ -28,7 +28,7 @@ TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListSaysTheSame) {
   EXPECT_EQ(Get("b").get()->spec->replicas, 2);
 }
 
-TEST_P(RelistTest, TakesWhatTheServerSendsNowThoughTheVersionIsTheSame) {
+TEST_P(RelistTest, StoresNewContentEvenUnderTheSameVersion) {
   Sync("5", {Replicas("a", "1", 1)});
   Relist("9", {Replicas("a", "1", 2)});
   EXPECT_EQ(Get("a").get()->spec->replicas, 2);
@@ -52,7 +52,7 @@ TEST_P(RelistTest, KeepsTheStoredObjectsInAStreamingListToo) {
 }
 
 // Contract: informer TR-01.
-TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared) {
+TEST_P(RelistTest, TransformsReceivedObjectsBeforeComparingThem) {
   int transformed = 0;
   Must(Informer().SetTransform([&](Sample& sample) {
     ++transformed;
@@ -68,7 +68,7 @@ TEST_P(RelistTest, TransformsWhatIsReceivedBeforeItIsCompared) {
 
 // Text is shared between objects, and the decoder remembers it. In a long watch of few objects that change often that
 // is almost all text of the past.
-TEST_P(RelistTest, ForgetsTextOfThePastInProportionToWhatIsThere) {
+TEST_P(RelistTest, ForgetsUnusedTextInProportionToTheCache) {
   Sync("5", {Replicas("a", "1", 1)});
   const std::int64_t before = LiveBlocks();
   std::int64_t most = 0;
@@ -89,7 +89,7 @@ TEST_P(RelistTest, ForgetsTextOfThePastInProportionToWhatIsThere) {
 // ------------------------------------------------------------------------------------------------------------ resyncs
 
 // Contract: informer RS-01.
-TEST_P(RelistTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
+TEST_P(RelistTest, ResyncsForHandlersThatAskForItEvenIfTheDefaultIsNever) {
   std::vector<std::string> often, seldom, never;
   const Registration a = Listen(often, {.resync = 5s});
   const Registration b = Listen(seldom, {.resync = 20s});
@@ -103,7 +103,7 @@ TEST_P(RelistTest, ResyncsForTheHandlersThatAskThoughTheDefaultIsNever) {
 }
 
 // Contract: informer RS-01.
-TEST_P(RelistTest, ResyncsForALateHandlerThoughNobodyAskedBefore) {
+TEST_P(RelistTest, ResyncsForALateHandlerEvenIfNoOtherAskedBefore) {
   std::vector<std::string> never, late;
   const Registration a = Listen(never);
   Sync("5", {ObjectJson("a", "1")});
@@ -128,7 +128,7 @@ std::vector<std::string> Specs(std::string_view version) {
   return items;
 }
 
-TEST_P(RelistTest, SharesWhatAnUpdateOrARelistLeavesUnchangedWithTheObjectThatItReplaces) {
+TEST_P(RelistTest, SharesUnchangedMembersOfUpdatesAndRelistsWithTheReplacedObject) {
   Sync("5", Specs("1"));
   const auto get = [&] { return Informer().Indexer().Snapshot().Get({"ns", "a20"}); };
   const Ref<const Sample> listed = get();

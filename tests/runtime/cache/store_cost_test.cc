@@ -79,7 +79,7 @@ std::int64_t TakenBy(Store& store, Transaction transaction) {
   return Taken() - before;
 }
 
-TEST(StoreCostTest, ChangesAnObjectThatTheIndexFunctionThrowsForWithoutLookingAtEveryValue) {
+TEST(StoreCostTest, ChangesAnObjectThatTheIndexFunctionThrowsForWithoutVisitingEveryValue) {
   auto store = MakeShared<Store>();
   ASSERT_TRUE(store->AddIndex("own", ByLabel("own")));
   store->Apply(All());

@@ -106,7 +106,7 @@ class StoreTest : public ::testing::Test {
   Shared<Store> store_ = MakeShared<Store>();
 };
 
-TEST_F(StoreTest, GivesAnObjectByItsKeyAndNothingForAnother) {
+TEST_F(StoreTest, FindsAnObjectByItsKeyAndNothingUnderAnother) {
   store_->Apply(One(Put(Make("default", "a"))));
   EXPECT_EQ(Names({store_->Snapshot().Get({"default", "a"})}), std::vector<std::string>{"a"});
   EXPECT_FALSE(store_->Snapshot().Get({"other", "a"}));
@@ -138,7 +138,7 @@ TEST_F(StoreTest, KeepsASnapshotAsItWasWhateverIsAppliedLater) {
 }
 
 // Contract: informer ST-08; invariant X3.
-TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyMore) {
+TEST_F(StoreTest, ForgetsAnIndexValueThatNoObjectHasAnyLonger) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "a", "red"))));
   store_->Apply(One(Put(Make("default", "a", "blue"))));
@@ -158,7 +158,7 @@ TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne) {
 }
 
 // Contract: informer ST-05.
-TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndTheLastOfTwoEqualKeysHolds) {
+TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndKeepsTheLastOfTwoEqualKeys) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "gone", "red"))));
   store_->Apply(
@@ -199,7 +199,7 @@ TEST_F(StoreTest, KeepsTheLastGoodStateOfAnObjectThatWasRefusedAndMarksItStale) 
 }
 
 // Contract: informer SI-18.
-TEST_F(StoreTest, IndexesWhatIsThereWhenAnIndexIsAddedLater) {
+TEST_F(StoreTest, IndexesStoredObjectsWhenAnIndexIsAddedLater) {
   store_->Apply(One(Put(Make("default", "a", "red"))));
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "red")), ElementsAre("a"));
@@ -215,7 +215,7 @@ TEST_F(StoreTest, RefusesAnIndexNameThatIsTaken) {
   EXPECT_FALSE(store_->AddIndex("namespace", ByColor));
 }
 
-TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatIsThere) {
+TEST_F(StoreTest, AddsNoIndexWhenItsFunctionThrowsForAStoredObject) {
   store_->Apply(One(Put(Make("default", "a"))));
   const Result<void> added =
       store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("no color"); });
@@ -226,7 +226,7 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatIsThere) {
 }
 
 // Contract: informer ST-09.
-TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAllTheSame) {
+TEST_F(StoreTest, ReportsAnIndexFunctionThatThrowsLaterAndStoresTheObjectAnyway) {
   std::vector<std::string> reports;
   Hear(reports);
   ASSERT_TRUE(store_->AddIndex("color", [](const AnyRef& object, IndexSink& sink) {
@@ -311,7 +311,7 @@ TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore) {
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
 }
 
-TEST_F(StoreTest, TellsOfAFaultWhenTheTransactionIsVisible) {
+TEST_F(StoreTest, ReportsAFaultOnceTheTransactionIsVisible) {
   std::vector<std::string> seen;
   store_->SetOnFault([&](const StoreFault& fault) {
     EXPECT_EQ(fault.kind, StoreFault::Kind::kIndexFunctionThrew);
@@ -324,7 +324,7 @@ TEST_F(StoreTest, TellsOfAFaultWhenTheTransactionIsVisible) {
   EXPECT_THAT(seen, ElementsAre("default/a at 7", "default/b at 8"));
 }
 
-TEST_F(StoreTest, LeavesOutAnObjectUnderAForeignKeyAndSaysThatThisIsAFaultOfItsOwn) {
+TEST_F(StoreTest, SkipsAnObjectUnderAForeignKeyAndReportsABug) {
   std::vector<StoreFault> faults;
   store_->SetOnFault([&](const StoreFault& fault) { faults.push_back(fault); });
   store_->Apply(One({{"default", "b"}, Make("default", "a").any(), false}));
@@ -418,7 +418,7 @@ Transaction AnyTransaction(std::mt19937& random, const AnySnapshot& now) {
 // that. The object "marker" changes with each, so that the next look asks for it; the last change is left for the
 // look under the lock.
 // Contract: invariant X2.
-TEST_F(StoreTest, CatchesUpWithWhatWasAppliedWhileAnIndexWasMade) {
+TEST_F(StoreTest, AddsChangesThatWereAppliedWhileAnIndexWasBuilt) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     store_ = MakeShared<Store>();
@@ -444,7 +444,7 @@ TEST_F(StoreTest, CatchesUpWithWhatWasAppliedWhileAnIndexWasMade) {
   }
 }
 
-TEST_F(StoreTest, AsksANewIndexFunctionAgainOnlyForWhatHasChangedMeanwhile) {
+TEST_F(StoreTest, CallsANewIndexFunctionAgainOnlyForObjectsThatHaveChangedMeanwhile) {
   for (int i = 0; i < 1000; ++i) store_->Apply(One(Put(Make("n", "o" + std::to_string(i), "red"))));
   int calls = 0;
   ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
@@ -455,7 +455,7 @@ TEST_F(StoreTest, AsksANewIndexFunctionAgainOnlyForWhatHasChangedMeanwhile) {
   EXPECT_THAT(Names(store_->Snapshot().ByIndex("color", "blue")), ElementsAre("o7"));
 }
 
-TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatCameMeanwhile) {
+TEST_F(StoreTest, AddsNoIndexWhenItsFunctionThrowsForAnObjectThatArrivedMeanwhile) {
   store_->Apply(One(Put(Make("n", "a", "red"))));
   bool first = true;
   const Result<void> added = store_->AddIndex("color", [&](const AnyRef& object, IndexSink&) {
@@ -470,7 +470,7 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsForAnObjectThatCameMeanwhi
 }
 
 // An exception without a text is one as well.
-TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsWithoutSayingWhy) {
+TEST_F(StoreTest, AddsNoIndexWhenItsFunctionThrowsAnUnknownException) {
   store_->Apply(One(Put(Make("n", "a"))));
   EXPECT_EQ(store_->AddIndex("mute", [](const AnyRef&, IndexSink&) { throw std::runtime_error(""); }).error().code(),
             Code::kUserCode);
@@ -478,7 +478,7 @@ TEST_F(StoreTest, AddsNothingWhenAnIndexFunctionThrowsWithoutSayingWhy) {
 }
 
 // Contract: informer ST-10.
-TEST_F(StoreTest, RefusesTheSecondOfTwoIndexesOfOneNameThatAreMadeAtOnce) {
+TEST_F(StoreTest, RefusesTheSecondOfTwoIndexesOfTheSameNameThatAreBuiltAtOnce) {
   store_->Apply(One(Put(Make("n", "a", "red"))));
   bool first = true;
   Result<void> other;
@@ -515,7 +515,7 @@ TEST_F(StoreTest, RefusesAnIndexThatAnIndexFunctionOfTheSameStoreWantsToAdd) {
   EXPECT_TRUE(store_->AddIndex("inner", ByColor));  // it is only from within one that it cannot be done
 }
 
-TEST_F(StoreTest, AddsAnIndexThatTheHearerOfAFaultWants) {
+TEST_F(StoreTest, AddsAnIndexFromTheCallbackOfAFault) {
   ASSERT_TRUE(store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("bad"); }));
   Result<void> added = Fail(Code::kInternal, "not called");
   store_->SetOnFault([&](const StoreFault&) { added = store_->AddIndex("color", ByColor); });

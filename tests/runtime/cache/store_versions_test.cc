@@ -62,7 +62,7 @@ std::map<ObjectKey, const void*> Contents(const AnySnapshot& view) {
   return contents;
 }
 
-TEST(StoreVersionsTest, TouchesNoCountOfAnotherObject) {
+TEST(StoreVersionsTest, ChangesNoReferenceCountOfAnotherObject) {
   auto store = MakeShared<Store>();
   ASSERT_TRUE(store->AddIndex("color", ByColor));
   std::vector<AnyRef> objects;
@@ -190,7 +190,7 @@ TEST(StoreVersionsTest, KeepsExactlyTheObjectsOfItsSnapshotsAlive) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-TEST(StoreVersionsTest, FreesWhatAnOldSnapshotAloneHoldsWhenThatIsDropped) {
+TEST(StoreVersionsTest, FreesObjectsThatOnlyAnOldSnapshotHoldsWhenItIsDropped) {
   constexpr int kObjects = 500;
   auto store = MakeShared<Store>();
   for (int i = 0; i < kObjects; ++i) store->Apply({{Put(Make(i, i % 7))}, false, "1"});
@@ -209,7 +209,7 @@ TEST(StoreVersionsTest, FreesWhatAnOldSnapshotAloneHoldsWhenThatIsDropped) {
   EXPECT_EQ(LiveBlocks(), one);
 }
 
-TEST(StoreVersionsTest, MayLoseSnapshotsOnManyThreadsWhileItIsWritten) {
+TEST(StoreVersionsTest, SnapshotsCanBeDroppedOnManyThreadsDuringWrites) {
   const std::int64_t before = LiveBlocks();
   {
     auto store = MakeShared<Store>();

@@ -161,7 +161,7 @@ class Versions {
 
 class VersionTest : public ::testing::TestWithParam<Spread> {};
 
-TEST_P(VersionTest, KeepsAndFreesExactlyWhatLivesWhateverTheOrderInWhichVersionsGo) {
+TEST_P(VersionTest, KeepsExactlyTheLiveObjectsInWhateverOrderVersionsAreDropped) {
   const std::int64_t before = LiveBlocks();
   for (unsigned seed = 0; seed < 12; ++seed) {
     Versions versions(GetParam(), seed, seed % 2 == 0 ? 60 : 400);
@@ -187,7 +187,7 @@ TEST_P(VersionTest, KeepsAndFreesExactlyWhatLivesWhateverTheOrderInWhichVersions
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-TEST_P(VersionTest, HasNoNodeMoreThanAMapMadeAnewOnceAllOtherVersionsWent) {
+TEST_P(VersionTest, HasNoMoreNodesThanANewMapOnceAllOtherVersionsAreDropped) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const std::int64_t before = LiveBlocks();
     Versions versions(GetParam(), seed, 300);
@@ -201,7 +201,7 @@ TEST_P(VersionTest, HasNoNodeMoreThanAMapMadeAnewOnceAllOtherVersionsWent) {
   }
 }
 
-TEST_P(VersionTest, LeavesTheVersionBeforeAsItWasWhenTheNextIsGivenUp) {
+TEST_P(VersionTest, KeepsThePreviousVersionIntactWhenTheNextIsAbandoned) {
   History history;
   Model model;
   for (int key = 0; key < 200; ++key) {
@@ -223,7 +223,7 @@ TEST_P(VersionTest, LeavesTheVersionBeforeAsItWasWhenTheNextIsGivenUp) {
   }
 }
 
-TEST_P(VersionTest, MayLoseVersionsOnManyThreadsAtOnce) {
+TEST_P(VersionTest, VersionsCanBeDroppedOnManyThreadsAtOnce) {
   const std::int64_t before = LiveBlocks();
   {
     std::mutex lock;
@@ -279,7 +279,7 @@ TEST_P(VersionTest, MayLoseVersionsOnManyThreadsAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Spreads, VersionTest, ::testing::Values(Spread::kWell, Spread::kHighBits, Spread::kNone));
 
-TEST(VersionCostTest, FreesWhatLaterVersionsLeaveBehindAtOnceBesideAnOldOne) {
+TEST(VersionCostTest, FreesTheRemainsOfLaterVersionsAtOnceWhileAnOldOneIsHeld) {
   constexpr int kKeys = 2'000;
   History history;
   Model model;

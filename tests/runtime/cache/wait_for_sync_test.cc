@@ -58,7 +58,7 @@ TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsAndSaysWhy) {
   ASSERT_NE(error.status(), nullptr);  // the server's own words
 }
 
-TEST_P(WaitForSyncTest, GivesAServerThatStartsFifteenSecondsHoweverOftenItRefuses) {
+TEST_P(WaitForSyncTest, GivesAStartingServerFifteenSecondsHoweverOftenItRefuses) {
   Start();
   auto wait = Wait();
   int refusals = 0;
@@ -76,7 +76,7 @@ TEST_P(WaitForSyncTest, GivesAServerThatStartsFifteenSecondsHoweverOftenItRefuse
   EXPECT_EQ(wait.result().error().code(), Code::kForbidden);
 }
 
-TEST_P(WaitForSyncTest, SyncsWhenAServerThatStartsAllowsItInTheEnd) {
+TEST_P(WaitForSyncTest, SyncsWhenAStartingServerFinallyAllowsIt) {
   Start();
   auto wait = Wait();
   const TimePoint first = simulation_.clock()->Now();
@@ -124,7 +124,7 @@ TEST_P(WaitForSyncTest, CountsRefusalsInARowOnly) {
   EXPECT_TRUE(wait.done());
 }
 
-TEST_P(WaitForSyncTest, WaitsOnWhenItIsPatient) {
+TEST_P(WaitForSyncTest, KeepsWaitingWhenItIsPatient) {
   Start();
   auto wait = Wait({.patient = true});
   for (int i = 0; i < 5; ++i) {
@@ -209,7 +209,7 @@ TEST_P(WaitForSyncTest, WaitsForHandlersToo) {
   EXPECT_TRUE(wait.result().has_value());
 }
 
-TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverHearItsInitialEvents) {
+TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverReceiveItsInitialEvents) {
   const Shared<Waiter> gate = simulation_.executor()->MakeWaiter("the test's gate");
   Registration registration =
       Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) { static_cast<void>(gate->Wait()); }});
@@ -225,7 +225,7 @@ TEST_P(WaitForSyncTest, EndsWhenAHandlerWillNeverHearItsInitialEvents) {
 }
 
 // Contract: design D6.
-TEST_P(WaitForSyncTest, TellsWhoeverAsksOfObjectsThatDidNotDecode) {
+TEST_P(WaitForSyncTest, ReportsObjectsThatCouldNotBeDecodedIfAsked) {
   Sync("5", {R"({"kind":"Sample","metadata":{"name":"bad","namespace":"ns"},"spec":{"nodeName":"\ud8"}})"});
   auto satisfied = Wait();
   auto strict = Wait({.complete = true});
@@ -251,14 +251,14 @@ TEST_P(WaitForSyncTest, CountsAnObjectWhoseNameCannotBeReadToo) {
   EXPECT_EQ(Core()->status().refused, 1u);
 }
 
-TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatNobodyStarted) {
+TEST_P(WaitForSyncTest, RefusesToWaitForAnInformerThatWasNotStarted) {
   const Result<void> waited = detail::WaitForSync({}, {Core()}, {});
   ASSERT_FALSE(waited.has_value());
   EXPECT_EQ(waited.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(waited.error().ToString(), HasSubstr("samples: the informer has not been started"));
 }
 
-TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatNobodyStarted) {
+TEST_P(WaitForSyncTest, RefusesToWaitForAHandlerOfAnInformerThatWasNotStarted) {
   const auto other = MakeShared<InformerCore>(connection_, source_, Sample::kTable, options_);
   const Registration registration = other->AddEventHandler([](const AnyEvent&) {}, {.name = "late"});
   Sync("5", {});

@@ -101,13 +101,13 @@ TEST_F(ApplyTest, AppliesDocumentsAndItemsInTheirOrder) {
   EXPECT_EQ(settings.metadata.managedFields[0].operation, "Apply");
 }
 
-TEST_F(ApplyTest, ChangesWhatIsThere) {
+TEST_F(ApplyTest, UpdatesObjectsThatExist) {
   ASSERT_TRUE(Apply(kShop).has_value());
   ASSERT_TRUE(Apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: 'new'}}").has_value());
   EXPECT_EQ(Stored("configmaps", "default", "a").unknown_fields["data"], Json(R"({"x":"new"})"));
 }
 
-TEST_F(ApplyTest, TakesTheFieldManagerAndTheNamespaceFromTheOptions) {
+TEST_F(ApplyTest, UsesTheFieldManagerAndTheNamespaceOfTheOptions) {
   ASSERT_TRUE(Apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").has_value());
   const auto applied = Apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
                              {.field_manager = "installer", .default_namespace = "shop"});
@@ -148,7 +148,7 @@ TEST_F(ApplyTest, NamesOnlyTheLastOfManyObjectsThatWereAppliedBefore) {
   EXPECT_THAT(failure, Not(HasSubstr("default/c1,")));
 }
 
-TEST_F(ApplyTest, SendsNothingOfAFileThatIsNotWhole) {
+TEST_F(ApplyTest, SendsNothingOfAnIncompleteFile) {
   const std::string fine = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n";
   EXPECT_THAT(Failure(fine + "a: b: c"), StartsWith("apply shop.yaml: line 3, column 5: "));
   EXPECT_THAT(Failure(fine + "- 1"), HasSubstr("document 2, line 3: expected an object, found a list"));

@@ -64,7 +64,7 @@ TEST_F(CallTest, CollectsABodyThatComesInPiecesAndReturnsCreditForEach) {
   EXPECT_EQ((*answer)->body, "abcd");
 }
 
-TEST_F(CallTest, PutsWhatWasBeingDoneBeforeTheServersError) {
+TEST_F(CallTest, PutsTheOperationBeforeTheServersError) {
   transport_->Reply(
       {.status = 404,
        .body = R"({"kind":"Status","status":"Failure","reason":"NotFound","message":"no web-0","code":404})"});
@@ -75,14 +75,14 @@ TEST_F(CallTest, PutsWhatWasBeingDoneBeforeTheServersError) {
 }
 
 // Contract: client REST-31.
-TEST_F(CallTest, TakesAFailedStatusInASuccessfulAnswerForAnError) {
+TEST_F(CallTest, TreatsAFailedStatusInASuccessfulResponseAsAnError) {
   transport_->Reply(
       {.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409})"});
   EXPECT_EQ(connection().Call(Post()).error().code(), Code::kConflict);
 }
 
 // Contract: client REST-27.
-TEST_F(CallTest, TakesCodesOutside200To206ForErrors) {
+TEST_F(CallTest, TreatsCodesOutside200To206AsErrors) {
   for (const int status : {207, 301, 304, 418}) {
     transport_->Reply({.status = status});
     EXPECT_EQ(connection().Call(Get()).error().code(), Code::kServer) << status;
@@ -170,7 +170,7 @@ TEST_F(CallTest, DoesNotRetryAPostAfterALostConnection) {
 }
 
 // Contract: client REST-20.
-TEST_F(CallTest, DoesNotRetryWhereThereIsNobodyOrNoTrust) {
+TEST_F(CallTest, DoesNotRetryWithoutAServerOrTrust) {
   transport_->Reply({.status = 0, .broken = kRefused});
   EXPECT_EQ(connection().Call(Get()).error().code(), Code::kUnavailable);
   transport_->Reply({.status = 0, .broken = Error(Code::kTls, "certificate has expired")});
@@ -255,7 +255,7 @@ TEST_F(CallTest, LeavesNoTimerBehind) {
 }
 
 // Contract: client REST-15, RTY-6.
-TEST_F(CallTest, WaitsForTheLimiterAndTellsTheObserver) {
+TEST_F(CallTest, WaitsForTheLimiterAndNotifiesTheObserver) {
   Settings settings = Defaults();
   settings.qps = 2;
   settings.burst = 3;
@@ -278,7 +278,7 @@ TEST_F(CallTest, SendsNothingWhenItIsStoppedAlready) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(CallTest, EndsWithCancelledWhenItIsStoppedUnderWay) {
+TEST_F(CallTest, EndsWithCancelledWhenItIsStoppedInFlight) {
   std::stop_source stop;
   transport_->Hold();
   const Connection connection = this->connection();
@@ -318,7 +318,7 @@ TEST_F(CallTest, StopsBetweenAttemptsToo) {
 }
 
 // Contract: design D9.
-TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedWork) {
+TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedTasks) {
   const Connection connection = this->connection();
   std::optional<Result<ApiResponse>> response;
   executor_->Post(executor_->MakeStrand("test"), [&] { response = connection.Call(Get()); });
@@ -328,7 +328,7 @@ TEST_F(CallTest, IsRefusedOnAThreadThatRunsPostedWork) {
 }
 
 // Contract: design D9.
-TEST_F(CallTest, IsWelcomeInBlockingWork) {
+TEST_F(CallTest, IsAllowedInBlockingWork) {
   const Connection connection = this->connection();
   transport_->Reply({});
   std::optional<Result<ApiResponse>> response;
@@ -338,7 +338,7 @@ TEST_F(CallTest, IsWelcomeInBlockingWork) {
 }
 
 // Contract: design D11.
-TEST_F(CallTest, IsNotLeftWaitingWhenTheExecutorShutsDown) {
+TEST_F(CallTest, EndsWhenTheExecutorShutsDown) {
   transport_->Hold();
   const Connection connection = this->connection();
   const Timer timer = executor_->clock()->After(1s, TimerKind::kProgress, [&] {
@@ -348,7 +348,7 @@ TEST_F(CallTest, IsNotLeftWaitingWhenTheExecutorShutsDown) {
   EXPECT_EQ(connection.Call(Get()).error().code(), Code::kCancelled);
 }
 
-TEST_F(CallTest, TellsTheAsynchronousCallerOnceAsPostedWork) {
+TEST_F(CallTest, CallsTheAsynchronousCallbackOnceInAPostedTask) {
   transport_->Reply({});
   int calls = 0;
   bool posted = false;

@@ -60,7 +60,7 @@ TEST_F(OpenTest, KnowsItsHostAndNamespace) {
   EXPECT_EQ(Must(Connection::Open(config_)).default_namespace(), "shop");
 }
 
-TEST_F(OpenTest, RefusesFilesThatCouldBeReadForEver) {
+TEST_F(OpenTest, RefusesFilesThatNeverEnd) {
   const std::string fifo = folder_ + "/fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   config_.bearer_token_file = fifo;
@@ -87,7 +87,7 @@ TEST_F(OpenTest, RefusesFilesThatCouldBeReadForEver) {
 }
 
 // Contract: client TRN-7.
-TEST_F(OpenTest, RefusesWhatCannotWork) {
+TEST_F(OpenTest, RefusesConfigsThatCannotWork) {
   config_.host = "ftp://x";
   EXPECT_THAT(Fault(), HasSubstr("ftp://x"));
   config_.host = "https://x";
@@ -104,7 +104,7 @@ TEST_F(OpenTest, RefusesWhatCannotWork) {
   EXPECT_THAT(Fault(), HasSubstr("control characters"));
 }
 
-TEST_F(OpenTest, ShowsNoCredentialsThatStandInTheHost) {
+TEST_F(OpenTest, DoesNotShowCredentialsInTheHost) {
   for (const std::string host : {"https://bob:hunter2@api:6443", "bob:hunter2@api", "https://bob:hu/nt@er2@api"}) {
     config_.host = host;
     EXPECT_THAT(Fault(), ::testing::AllOf(HasSubstr("(hidden)@api"), ::testing::Not(HasSubstr("bob")),
@@ -114,7 +114,7 @@ TEST_F(OpenTest, ShowsNoCredentialsThatStandInTheHost) {
 }
 
 // Contract: client TRN-5.
-TEST_F(OpenTest, NeedsATokenFileThatIsTheOnlyCredential) {
+TEST_F(OpenTest, RequiresATokenFileThatIsTheOnlyCredential) {
   config_.bearer_token_file = folder_ + "/none";
   EXPECT_THAT(Fault(), HasSubstr(folder_ + "/none"));
   config_.bearer_token_file = Write("blank", " \n");

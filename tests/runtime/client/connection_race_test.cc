@@ -192,7 +192,7 @@ TEST(ConnectionThreads, CallsStreamsAndCancellationsFromManyThreads) {
   for (std::thread& user : users) user.join();
 }
 
-TEST(ConnectionThreads, AWatcherMayGoAtAnyTime) {
+TEST(ConnectionThreads, AWatcherCanBeDestroyedAtAnyTime) {
   const auto transport = MakeShared<ThreadedTransport>();
   const auto executor = MakeThreadPool({.threads = 3});
   static constexpr KindInfo kKind = {"", "v1", "Pod", "PodList", "pods", "pod", Scope::kNamespaced, nullptr};

@@ -58,7 +58,7 @@ TEST_F(InstallTest, CreatesAndWaitsUntilTheKindIsServed) {
   EXPECT_EQ(Elapsed(), 150ms) << "50 and 100 ms between looks";
 }
 
-TEST_F(InstallTest, UpdatesWhatIsThereAndLeavesTheMetadataOfOthers) {
+TEST_F(InstallTest, UpdatesAnExistingCrdAndKeepsTheMetadataOfOthers) {
   transport_->Reply(Refusal(409, "AlreadyExists"));
   transport_->Reply(There("True", R"(,"old":1)"));
   transport_->Reply({.body = "{}"});
@@ -71,7 +71,7 @@ TEST_F(InstallTest, UpdatesWhatIsThereAndLeavesTheMetadataOfOthers) {
                               HasSubstr(R"("b":"theirs")"), Not(HasSubstr("\"old\"")), Not(HasSubstr("\"status\""))));
 }
 
-TEST_F(InstallTest, ReadsAgainWhenSomebodyElseWasFaster) {
+TEST_F(InstallTest, ReadsAgainAfterAConflict) {
   transport_->Reply(Refusal(409, "AlreadyExists"));
   transport_->Reply(There("True"));
   transport_->Reply(Refusal(409, "Conflict"));
@@ -83,7 +83,7 @@ TEST_F(InstallTest, ReadsAgainWhenSomebodyElseWasFaster) {
   EXPECT_EQ(transport_->left(), 0u);
 }
 
-TEST_F(InstallTest, TakesAForbiddenListForServed) {
+TEST_F(InstallTest, TreatsAForbiddenListAsServed) {
   transport_->Reply({.status = 201, .body = "{}"});
   transport_->Reply(There("True"));
   transport_->Reply(Refusal(403, "Forbidden"));
@@ -122,7 +122,7 @@ TEST_F(InstallTest, GivesTheServersRefusal) {
   EXPECT_THAT(installed.error().ToString(), HasSubstr("install customresourcedefinition orders.shop.dev"));
 }
 
-TEST_F(InstallTest, RefusesManifestsThatAreNoCrdsBeforeAnythingIsSent) {
+TEST_F(InstallTest, RefusesManifestsThatAreNotCrdsBeforeSendingAnything) {
   for (const std::string_view bad :
        {"", "[]", "{}", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})",
         R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{}})",
@@ -134,7 +134,7 @@ TEST_F(InstallTest, RefusesManifestsThatAreNoCrdsBeforeAnythingIsSent) {
 }
 
 // Contract: design D9.
-TEST_F(InstallTest, IsRefusedOnAThreadThatRunsPostedWork) {
+TEST_F(InstallTest, IsRefusedOnAThreadThatRunsPostedTasks) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = Install().error().code(); });
   executor_->Run();

@@ -47,7 +47,7 @@ class Dial : public ::testing::Test {
   std::optional<Result<Shared<net::TcpStream>>> dialed_;
 };
 
-TEST_F(Dial, TakesAnAddressThatAnswersAtOnceWithoutASecondAttempt) {
+TEST_F(Dial, ConnectsToAnAddressThatAnswersAtOnceWithoutASecondAttempt) {
   Start("http://10.0.0.1:80");
   executor_->Advance(999ms);
   ASSERT_EQ(loop_->attempts(), 1u);
@@ -78,14 +78,14 @@ TEST_F(Dial, KeepsTheFirstAttemptBesideTheSecondForSlowPaths) {
   EXPECT_TRUE(attempt(1).closed());
 }
 
-TEST_F(Dial, BeginsTheSecondAttemptAnewEverySecondWithTwoUnderWay) {
+TEST_F(Dial, RestartsTheSecondAttemptEverySecondWithTwoInFlight) {
   Start("http://10.0.0.1:80");
   executor_->Advance(5s);
   ASSERT_EQ(loop_->attempts(), 6u);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(attempt(i).closed(), i != 0 && i != 5) << i;
 }
 
-TEST_F(Dial, GivesUpASilentAddressAfterItsTimeAndSaysSo) {
+TEST_F(Dial, GivesUpASilentAddressAfterItsTimeoutWithAnError) {
   Start("http://10.0.0.1:80");
   executor_->Advance(29s);
   EXPECT_EQ(dialer_->Progress(), "no answer yet");
@@ -97,7 +97,7 @@ TEST_F(Dial, GivesUpASilentAddressAfterItsTimeAndSaysSo) {
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
-TEST_F(Dial, TakesARefusalOfTheSecondAttemptForTheAnswer) {
+TEST_F(Dial, TreatsARefusalOfTheSecondAttemptAsTheAnswer) {
   Start("http://10.0.0.1:80");
   executor_->Advance(1s);
   attempt(1).Refuse();
@@ -123,7 +123,7 @@ TEST_F(Dial, TriesTheNextAddressBesideASilentOneAndEachOfThemAgain) {
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
-TEST_F(Dial, TriesTheNextAddressAtOnceWhenOneRefusesAndThatOneNoMore) {
+TEST_F(Dial, TriesTheNextAddressAtOnceAfterARefusalAndNotThatOneAgain) {
   StartAt({{"10.0.0.1", 80}, {"10.0.0.2", 80}});
   attempt(0).Refuse();
   ASSERT_EQ(loop_->attempts(), 2u);
@@ -144,7 +144,7 @@ TEST_F(Dial, FailsWhenEveryAddressHasRefused) {
             "cannot connect to api.example:80: 10.0.0.1:80: Connection refused; [::1]:80: Network is unreachable");
 }
 
-TEST_F(Dial, CallsNobodyAfterItWasCancelled) {
+TEST_F(Dial, MakesNoCallAfterItWasCancelled) {
   Start("http://10.0.0.1:80");
   executor_->Advance(1s);
   dialer_->Cancel();

@@ -52,7 +52,7 @@ class DiscoveryTest : public ClientTest {
 };
 
 // Contract: client DISC-1, DISC-2, DISC-7.
-TEST_F(DiscoveryTest, TakesTwoRequestsInTheAggregatedForm) {
+TEST_F(DiscoveryTest, NeedsTwoRequestsInTheAggregatedForm) {
   ReplyAggregated();
   const ServerApi api = Must(Discover(connection()));
   EXPECT_EQ(transport_->size(), 2u);
@@ -106,7 +106,7 @@ TEST_F(DiscoveryTest, ToleratesAMissingCoreGroupOnly) {
   EXPECT_EQ(Discover(connection()).error().code(), Code::kNotFound);
 }
 
-TEST_F(DiscoveryTest, AsksAgainInTheOldFormWhenTheServerRefusesTheMediaType) {
+TEST_F(DiscoveryTest, FallsBackToTheOldFormWhenTheServerRefusesTheMediaType) {
   transport_->Reply({.status = 406, .body = "no"});
   Reply(R"({"kind":"APIVersions","versions":[]})");
   Reply(kNoGroups);
@@ -114,7 +114,7 @@ TEST_F(DiscoveryTest, AsksAgainInTheOldFormWhenTheServerRefusesTheMediaType) {
   EXPECT_EQ(Accept(1), "application/json");
 }
 
-TEST_F(DiscoveryTest, FailsOnAnAnswerThatIsSomethingElse) {
+TEST_F(DiscoveryTest, FailsOnAResponseThatIsNotDiscovery) {
   for (const char* body :
        {"[]", "{}", R"({"kind":"PodList","items":[]})", R"({"kind":"APIGroupDiscoveryList","items":7})"}) {
     Reply(body);
@@ -126,7 +126,7 @@ TEST_F(DiscoveryTest, FailsOnAnAnswerThatIsSomethingElse) {
   }
 }
 
-TEST_F(DiscoveryTest, EndsWithTheConnectionInTheOldFormInsteadOfReportingEveryVersion) {
+TEST_F(DiscoveryTest, FailsOnceInTheOldFormWhenTheConnectionIsLost) {
   Reply(R"({"kind":"APIVersions","versions":["v1","v2"]})");
   Reply(kNoGroups);
   transport_->Reply({.status = 0, .broken = Error::NotConnected("refused")});
@@ -154,7 +154,7 @@ TEST_F(RestMapperTest, MapsKindsAndResourcesAndPrefersTheVersionOfTheGroup) {
 }
 
 // Contract: client MAP-5.
-TEST_F(RestMapperTest, AsksAgainOnAMissAtABoundedRate) {
+TEST_F(RestMapperTest, RefreshesOnAMissAtABoundedRate) {
   const RestMapper mapper(connection());
   for (int i = 0; i < 20; ++i) ReplyAggregated();
   for (int i = 0; i < 30; ++i) {
@@ -182,7 +182,7 @@ TEST_F(RestMapperTest, RefusesEmptyNames) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(RestMapperTest, KeepsWhatItKnowsWhenTheServerCannotBeAsked) {
+TEST_F(RestMapperTest, KeepsItsMappingsWhenTheServerCannotBeReached) {
   RestMapper mapper(connection());
   ReplyAggregated();
   EXPECT_TRUE(mapper.ForKind({"", "v1", "Pod"}).has_value());

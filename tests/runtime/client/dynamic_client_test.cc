@@ -115,7 +115,7 @@ TEST_F(DynamicClientTest, NamesTheItemsOfListsOfBuiltInResources) {
   EXPECT_EQ(item->kind, "Pod");
 }
 
-TEST_F(DynamicClientTest, SendsAnObjectBackAsItCame) {
+TEST_F(DynamicClientTest, SendsAnObjectBackAsReceived) {
   Install();
   const DynamicResource orders = dynamic_.ForResource(kOrders, "default");
   Unstructured order = Order("first");

@@ -71,11 +71,11 @@ TEST(ErrorOf, KeepsTheServersStatusWithItsCauses) {
 }
 
 // Contract: client REST-28.
-TEST(ErrorOf, LetsTheStatusWinOverTheHttpCode) {
+TEST(ErrorOf, PrefersTheStatusToTheHttpCode) {
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 500, .body = StatusJson("NotFound", 404)}).code(), Code::kNotFound);
 }
 
-TEST(ErrorOf, TakesTheHttpCodeForAStatusWithoutOne) {
+TEST(ErrorOf, UsesTheHttpCodeForAStatusWithoutOne) {
   const Error error =
       ErrorOf({.method = "GET", .status = 403, .body = R"({"kind":"Status","status":"Failure","message":"no"})"});
   EXPECT_EQ(error.code(), Code::kForbidden);
@@ -93,7 +93,7 @@ TEST(ErrorOf, DefaultsTheApiVersionOfAStatusButNotItsKind) {
 }
 
 // Contract: client REST-28.
-TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject) {
+TEST(ErrorOf, UsesTheHttpCodeForASuccessStatusAndForAnEmptyObject) {
   for (const std::string_view body :
        {R"({"kind":"Status","status":"Success"})", "{}", "", "[]", "\xff{", "{\"kind\":\"Status\""}) {
     EXPECT_EQ(ErrorOf({.method = "GET", .status = 404, .content_type = "application/json", .body = body}).code(),
@@ -103,7 +103,7 @@ TEST(ErrorOf, GoesByTheHttpCodeForASuccessStatusAndForAnEmptyObject) {
 }
 
 // Contract: client REST-29.
-TEST(ErrorOf, MakesAnErrorOfATextAndQuotesIt) {
+TEST(ErrorOf, QuotesAPlainTextResponse) {
   const Error error = ErrorOf({.method = "GET",
                                .status = 503,
                                .content_type = "text/plain",
@@ -125,7 +125,7 @@ TEST(ErrorOf, NamesTheMediaTypeAndSaysTheTextOnce) {
             "UnexpectedServerResponse - unknown");
 }
 
-TEST(ErrorOf, SaysWhereARedirectLeadsWithoutWhatMayBeSecret) {
+TEST(ErrorOf, NamesTheTargetOfARedirectWithoutSecrets) {
   const auto text = [](std::string_view location) {
     return ErrorOf({.method = "GET", .status = 302, .location = location}).message();
   };
@@ -144,7 +144,7 @@ TEST(ErrorOf, SaysWhereARedirectLeadsWithoutWhatMayBeSecret) {
   EXPECT_EQ(text(""), "the server sent an unexpected response (HTTP 302)");
 }
 
-TEST(NotJson, NamesTheMediaTypeOfAPageThatCameWithSuccess) {
+TEST(NotJson, NamesTheMediaTypeOfASuccessfulPage) {
   EXPECT_EQ(
       NotJson({.status = 200, .content_type = "text/html; charset=utf-8", .body = "<html>Please log in"})->ToString(),
       "the server answered in text/html instead of JSON (HTTP 200); is this the address of an API server, or is a "
@@ -159,7 +159,7 @@ TEST(NotJson, NamesTheMediaTypeOfAPageThatCameWithSuccess) {
       "or is a proxy or a login page in between? It begins: OK");
 }
 
-TEST(NotJson, LeavesToTheDecoderWhatMayBeJson) {
+TEST(NotJson, LeavesPossibleJsonToTheDecoder) {
   EXPECT_FALSE(NotJson({.content_type = "application/json", .body = "nonsense"}).has_value());
   EXPECT_FALSE(NotJson({.content_type = "Application/JSON;stream=watch", .body = "nonsense"}).has_value());
   EXPECT_FALSE(NotJson({.content_type = "text/plain", .body = " {\"kind\":\"Pod\"}"}).has_value());
@@ -168,7 +168,7 @@ TEST(NotJson, LeavesToTheDecoderWhatMayBeJson) {
 }
 
 // Contract: client REST-29.
-TEST(ErrorOf, DoesNotQuoteWhatIsNoText) {
+TEST(ErrorOf, DoesNotQuoteBinaryData) {
   const Error error =
       ErrorOf({.method = "GET", .status = 500, .content_type = "application/octet-stream", .body = "\x01secret"});
   EXPECT_THAT(error.ToString(), ::testing::Not(HasSubstr("secret")));
@@ -183,13 +183,13 @@ TEST(ErrorOf, QuotesAtMost2048BytesAndNoHalfCodePoint) {
 }
 
 // Contract: client ERR-4.
-TEST(ErrorOf, TakesA409WithoutStatusForAlreadyExistsOnlyAfterAPost) {
+TEST(ErrorOf, TreatsA409WithoutStatusAsAlreadyExistsOnlyAfterAPost) {
   EXPECT_EQ(ErrorOf({.method = "POST", .status = 409}).code(), Code::kAlreadyExists);
   EXPECT_EQ(ErrorOf({.method = "PUT", .status = 409}).code(), Code::kConflict);
 }
 
 // Contract: client ERR-5.
-TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails) {
+TEST(ErrorOf, ReadsTheRetryDelayFromHeaderOrDetails) {
   const std::string body =
       R"({"kind":"Status","status":"Failure","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})";
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 429, .body = body}).retry_after_seconds(), 3);
@@ -200,7 +200,7 @@ TEST(ErrorOf, KnowsHowLongToWaitFromHeaderOrDetails) {
 }
 
 // Contract: client REST-31.
-TEST(FailureIn, FindsAFailedStatusInABodyThatCameWithSuccess) {
+TEST(FailureIn, FindsAFailedStatusInASuccessfulResponse) {
   ASSERT_TRUE(FailureIn(StatusJson("Conflict", 409)).has_value());
   EXPECT_EQ(FailureIn(StatusJson("Conflict", 409))->code(), Code::kConflict);
   EXPECT_FALSE(FailureIn(R"({"kind":"Status","apiVersion":"v1","status":"Success"})").has_value());
@@ -208,7 +208,7 @@ TEST(FailureIn, FindsAFailedStatusInABodyThatCameWithSuccess) {
 }
 
 // Contract: client REST-19.
-TEST(ParseRetryAfter, TakesWholeSecondsOnly) {
+TEST(ParseRetryAfter, AcceptsWholeSecondsOnly) {
   EXPECT_EQ(ParseRetryAfter("0"), 0);
   EXPECT_EQ(ParseRetryAfter(" 12 "), 12);
   for (const std::string_view text : {"", "-1", "1.5", "Wed, 21 Oct 2015 07:28:00 GMT", "9999999999", "1s"}) {

@@ -31,7 +31,7 @@ TEST(EventLoop, RunsEverythingOnOneThreadEvenWhileItStops) {
   EXPECT_FALSE(loop->InLoop());
 }
 
-TEST(EventLoop, TakesNothingAfterItHasStopped) {
+TEST(EventLoop, AcceptsNothingAfterItHasStopped) {
   const auto loop = EventLoop::Make();
   EXPECT_TRUE(loop->Post([] {}));
   loop->Stop();
@@ -39,7 +39,7 @@ TEST(EventLoop, TakesNothingAfterItHasStopped) {
   loop->Stop();
 }
 
-TEST(EventLoop, StopsThoughItNeverRan) { EventLoop::Make()->Stop(); }
+TEST(EventLoop, StopsEvenIfItNeverRan) { EventLoop::Make()->Stop(); }
 
 TEST(EventLoop, EndsItsUsersAndTimersWhenItStops) {
   struct Ended final : EventLoop::User {
@@ -56,7 +56,7 @@ TEST(EventLoop, EndsItsUsersAndTimersWhenItStops) {
   EXPECT_EQ(user.count, 1);
 }
 
-TEST(EventLoop, RunsATimerOnceAndACancelledOneNever) {
+TEST(EventLoop, RunsATimerOnceAndNeverACancelledOne) {
   const auto loop = EventLoop::Make();
   Signal signal;
   int fired = 0;
@@ -71,7 +71,7 @@ TEST(EventLoop, RunsATimerOnceAndACancelledOneNever) {
   EXPECT_EQ(fired, 1);
 }
 
-TEST(EventLoop, WritesAddressesAsTheyStandInAUrl) {
+TEST(EventLoop, WritesAddressesAsInAUrl) {
   EXPECT_EQ((Address{"127.0.0.1", 80}.ToString()), "127.0.0.1:80");
   EXPECT_EQ((Address{"::1", 6443}.ToString()), "[::1]:6443");
   EXPECT_TRUE(IsIpAddress("10.0.0.1"));

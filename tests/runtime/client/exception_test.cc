@@ -37,7 +37,7 @@ TEST_F(ExceptionTest, EndsACallThatRunsOutOfMemoryInARetry) {
   EXPECT_EQ(Elapsed(), 1s);
 }
 
-TEST_F(ExceptionTest, TellsTheAsynchronousCallerOfMissingMemory) {
+TEST_F(ExceptionTest, ReportsMissingMemoryToTheAsynchronousCaller) {
   transport_->Reply({.throws = true});
   std::optional<Error> error;
   Widgets().GetAsync("a", {}, [&](Result<Widget> widget) { error = widget.error(); });

@@ -136,7 +136,7 @@ TEST_F(ExecTest, RunsThePluginAgainOnceTheCredentialHasExpired) {
   EXPECT_EQ(Authorization(2), "Bearer t2");
 }
 
-TEST_F(ExecTest, TellsThePluginWhatItWasConfiguredWith) {
+TEST_F(ExecTest, PassesTheConfigurationToThePlugin) {
   rest::ExecConfig exec = scripts_.Plugin(R"(
     printf '%s' "$KUBERNETES_EXEC_INFO" >$D/info
     printf '%s|' "$@" "$FRUIT" "$HOME" >$D/seen
@@ -160,7 +160,7 @@ TEST_F(ExecTest, TellsThePluginWhatItWasConfiguredWith) {
             R"("proxy-url":"http://proxy:3128","config":{"audience":"x"}},"interactive":false}})");
 }
 
-TEST_F(ExecTest, TellsThePluginNothingOfTheClusterUnlessItWasAskedFor) {
+TEST_F(ExecTest, PassesNoClusterToThePluginUnlessConfigured) {
   EXPECT_EQ(*client::ExecInfo({.host = "https://test", .exec = {.api_version = kV1}}, true),
             R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":true}})");
 }
@@ -273,7 +273,7 @@ TEST_F(ExecTest, SaysWhichSignalEndedThePlugin) {
   EXPECT_THAT(Fault(scripts_.Plugin("kill -TERM $$")), HasSubstr("was ended by signal TERM (15)"));
 }
 
-TEST_F(ExecTest, StopsAPluginThatPrintsWithoutEnd) {
+TEST_F(ExecTest, KillsAPluginThatPrintsWithoutEnd) {
   EXPECT_THAT(Fault(scripts_.Plugin("exec cat /dev/zero")), HasSubstr("its output is larger than 1048576 bytes"));
 }
 
@@ -391,7 +391,7 @@ TEST_F(ExecProcessTest, UsesTheClientCertificateOfThePluginAndItsSuccessor) {
   EXPECT_EQ(scripts_.runs(), 2);
 }
 
-TEST_F(ExecProcessTest, InheritsNoFilesAndOutlivesWhatThePluginLeavesBehind) {
+TEST_F(ExecProcessTest, InheritsNoFilesAndIgnoresChildrenThatOutliveThePlugin) {
   const std::string later = scripts_.Fifo("later");
   int leaked[2];
   ASSERT_EQ(::pipe(leaked), 0);
@@ -408,7 +408,7 @@ TEST_F(ExecProcessTest, InheritsNoFilesAndOutlivesWhatThePluginLeavesBehind) {
   ::close(leaked[1]);
 }
 
-TEST_F(ExecProcessTest, DoesNotStartWhatWasKilledBefore) {
+TEST_F(ExecProcessTest, DoesNotStartAPluginThatWasKilledBefore) {
   const rest::ExecConfig exec = scripts_.Plugin("true");
   const auto process = Must(client::Process::Make());
   process->Kill();
@@ -416,7 +416,7 @@ TEST_F(ExecProcessTest, DoesNotStartWhatWasKilledBefore) {
   EXPECT_EQ(scripts_.runs(), 0);
 }
 
-TEST_F(ExecProcessTest, IsNotAskedWhereThereIsATokenOrACertificate) {
+TEST_F(ExecProcessTest, IsNotRunWhereThereIsATokenOrACertificate) {
   Serve();
   rest::Config config = Config(scripts_.Plugin("exit 1"));
   config.bearer_token = "mine";

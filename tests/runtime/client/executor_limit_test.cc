@@ -23,7 +23,7 @@ class ExecutorLimit : public Http2Test {
 };
 
 // Contract: design D9.
-TEST_F(ExecutorLimit, CallsFromBodiesThatHoldEveryThreadAreAnswered) {
+TEST_F(ExecutorLimit, CallsFromTasksThatHoldEveryThreadAreAnswered) {
   Serve();
   std::ofstream(token_) << "secret";
   const auto executor = MakeThreadPool({.threads = 2, .max_threads = 4});

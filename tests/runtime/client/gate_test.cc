@@ -82,11 +82,11 @@ class GateTest : public ::testing::Test {
   std::vector<std::unique_ptr<Entrant>> entrants_;
 };
 
-TEST_F(GateTest, LetsEverybodyInAtOnceWhenAProgramStarts) {
+TEST_F(GateTest, LetsAllStreamsInAtOnceWhenAProgramStarts) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(Enter(Purpose::kFirst).granted);
 }
 
-TEST_F(GateTest, ParksEverybodyWhileThereIsNoConnectionAndSendsOneProbeAtATime) {
+TEST_F(GateTest, ParksAllStreamsWithoutAConnectionAndSendsOneProbeAtATime) {
   for (int i = 0; i < 12; ++i) Enter(Purpose::kFirst);
   EXPECT_EQ(Granted(), 12u);
   for (const auto& entrant : entrants_) Fail(*entrant);
@@ -174,7 +174,7 @@ TEST_F(GateTest, ReleasesListsThatFollowExpiredWatchesAtABoundedRateToo) {
   for (std::size_t i = 0; i + 50 < requests.size(); ++i) EXPECT_GT(requests[i + 50] - requests[i], 1s - 10ms) << i;
 }
 
-TEST_F(GateTest, TellsThoseWhoWaitForTheirTurnThatItHasClosed) {
+TEST_F(GateTest, NotifiesWaitingStreamsThatItHasClosed) {
   Entrant& last = *[&] {
     for (int i = 0; i < 5; ++i) Enter();
     return entrants_.back().get();
@@ -188,7 +188,7 @@ TEST_F(GateTest, TellsThoseWhoWaitForTheirTurnThatItHasClosed) {
   EXPECT_TRUE(closed);
 }
 
-TEST_F(GateTest, TakesAnyAnswerForAConnection) {
+TEST_F(GateTest, TreatsAnyResponseAsAConnection) {
   Entrant& first = Enter();
   Fail(first);
   Enter();
@@ -199,7 +199,7 @@ TEST_F(GateTest, TakesAnyAnswerForAConnection) {
   EXPECT_TRUE(other.granted);
 }
 
-TEST_F(GateTest, MakesItsDelaySmallAgainOnlyAfterAStreamThatLastedTenSeconds) {
+TEST_F(GateTest, ResetsItsDelayOnlyAfterAStreamThatLastedTenSeconds) {
   Entrant& entrant = Enter();
   const auto fail_often = [&] {
     for (int i = 0; i < 6; ++i) {
@@ -243,7 +243,7 @@ TEST_F(GateTest, CountsStreamsThatAreStillOpenOnAnOlderConnection) {
   EXPECT_LE(gate_->UntilProbe(), 200ms);
 }
 
-TEST_F(GateTest, SendsTheNextProbeAtOnceWhenTheOneThatWasSentIsGivenUp) {
+TEST_F(GateTest, SendsTheNextProbeAtOnceWhenAProbeIsAbandoned) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& probe = Enter();
@@ -256,7 +256,7 @@ TEST_F(GateTest, SendsTheNextProbeAtOnceWhenTheOneThatWasSentIsGivenUp) {
   EXPECT_TRUE(next.granted);
 }
 
-TEST_F(GateTest, SendsAnotherProbeBesideOneThatIsNotAnswered) {
+TEST_F(GateTest, SendsAnotherProbeWhileOneIsUnanswered) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& probe = Enter();
@@ -284,7 +284,7 @@ TEST_F(GateTest, NeverCallsAStreamThatHasLeft) {
   EXPECT_FALSE(called);
 }
 
-TEST_F(GateTest, LetsWhatNobodyWaitsForInLast) {
+TEST_F(GateTest, LetsBackgroundStreamsInLast) {
   Entrant& first = Enter();
   Fail(first);
   Entrant& check = Enter(Purpose::kBeside);
@@ -299,7 +299,7 @@ TEST_F(GateTest, LetsWhatNobodyWaitsForInLast) {
   EXPECT_TRUE(check.granted);
 }
 
-TEST_F(GateTest, WakesThoseWhoWereRefusedAtTheFirstSuccessOnly) {
+TEST_F(GateTest, WakesRefusedStreamsAtTheFirstSuccessOnly) {
   Entrant& refused = Enter();
   refused.turn.Refused();
   Entrant& hopeful = Enter(Purpose::kOnSuccess);
@@ -321,7 +321,7 @@ TEST_F(GateTest, WakesThoseWhoWereRefusedAtTheFirstSuccessOnly) {
   EXPECT_TRUE(again.granted);
 }
 
-TEST_F(GateTest, KnowsForHalfAMinuteThatTheConnectionCameBack) {
+TEST_F(GateTest, RemembersForHalfAMinuteThatTheConnectionCameBack) {
   EXPECT_TRUE(gate_->reconnected_lately());  // nobody has been answered yet
   Advance(1min);
   EXPECT_TRUE(gate_->reconnected_lately());

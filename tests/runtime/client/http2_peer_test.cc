@@ -85,7 +85,7 @@ std::string Text(std::string_view first, std::string_view second) {
   return std::string(first) + std::string(second) + std::string(kUnavailable);
 }
 
-TEST_F(Http2Peer, GetsItsAnswer) {
+TEST_F(Http2Peer, ReceivesItsResponse) {
   const auto sink = Open();
   Say(Head(1) + Data(1, "fine", NGHTTP2_FLAG_END_STREAM));
   EXPECT_EQ(sink->Failure(), "ended well");
@@ -165,7 +165,7 @@ const Verdict kVerdicts[] = {
 
 class Http2Verdict : public Http2Peer, public ::testing::WithParamInterface<Verdict> {};
 
-TEST_P(Http2Verdict, IsToldWithItsCauseAndItsCulprit) {
+TEST_P(Http2Verdict, IsReportedWithItsCauseAndTheResponsibleSide) {
   const std::string_view name = GetParam().name;
   Connect({.stream_window = name == "MoreThanTheWindowOfTheStream" ? 64u : 1u << 20, .connection_window = 65535});
   const auto sink = Open();
@@ -178,7 +178,7 @@ TEST_P(Http2Verdict, IsToldWithItsCauseAndItsCulprit) {
 INSTANTIATE_TEST_SUITE_P(All, Http2Verdict, ::testing::ValuesIn(kVerdicts),
                          [](const auto& test) { return test.param.name; });
 
-TEST_F(Http2Peer, TellsTheServerWhyItClosesTheConnection) {
+TEST_F(Http2Peer, SendsTheServerTheReasonWhenItClosesTheConnection) {
   const auto sink = Open();
   Say(Head(1) + Data(1,
                      "\x05"
@@ -190,7 +190,7 @@ TEST_F(Http2Peer, TellsTheServerWhyItClosesTheConnection) {
   EXPECT_TRUE(peer().closed());
 }
 
-TEST_F(Http2Peer, DoesNotBlameOneStreamsFaultOnTheNext) {
+TEST_F(Http2Peer, DoesNotReportTheFaultOfOneStreamForTheNext) {
   const auto first = Open(), second = Get();
   Say(Head(1, std::string_view("\0\3Foo\3bar", 9)));
   Say(Reset(3, NGHTTP2_INTERNAL_ERROR));
@@ -198,7 +198,7 @@ TEST_F(Http2Peer, DoesNotBlameOneStreamsFaultOnTheNext) {
   EXPECT_EQ(second->Failure(), "10.0.0.1:80: the server reset the stream: INTERNAL_ERROR (Unavailable)");
 }
 
-TEST_F(Http2Peer, TellsWhyTheServerClosedTheConnection) {
+TEST_F(Http2Peer, ReportsWhyTheServerClosedTheConnection) {
   const auto sink = Open();
   Say(Head(1) + GoAway(1, NGHTTP2_ENHANCE_YOUR_CALM, "too many\npings"));
   EXPECT_EQ(sink->Failure(), "not ended");
@@ -209,7 +209,7 @@ TEST_F(Http2Peer, TellsWhyTheServerClosedTheConnection) {
   EXPECT_TRUE(sink->end->connection_lost);
 }
 
-TEST_F(Http2Peer, TellsHowOftenARequestWasRefused) {
+TEST_F(Http2Peer, ReportsHowOftenARequestWasRefused) {
   const auto sink = Open();
   for (const std::uint32_t stream : {1, 3, 5}) Say(Reset(stream, NGHTTP2_REFUSED_STREAM));
   EXPECT_EQ(sink->Failure(),
@@ -217,7 +217,7 @@ TEST_F(Http2Peer, TellsHowOftenARequestWasRefused) {
   EXPECT_FALSE(sink->end->connection_lost);
 }
 
-TEST_F(Http2Peer, TellsThatTheFirstBytesAreNoHttp2) {
+TEST_F(Http2Peer, ReportsThatTheFirstBytesAreNotHttp2) {
   const auto sink = Get();
   peer().Accept();
   Say("SSH-2.0-OpenSSH_9.2p1\r\n");
@@ -227,7 +227,7 @@ TEST_F(Http2Peer, TellsThatTheFirstBytesAreNoHttp2) {
   EXPECT_TRUE(sink->end->result.error().not_connected());
 }
 
-TEST_F(Http2Peer, TellsThatTheServerSpeaksTlsOrHttp1) {
+TEST_F(Http2Peer, ReportsThatTheServerSpeaksTlsOrHttp1) {
   auto sink = Get();
   peer().Accept();
   Say(std::string_view("\x15\3\1\0\2\2\x46", 7));
@@ -243,7 +243,7 @@ TEST_F(Http2Peer, TellsThatTheServerSpeaksTlsOrHttp1) {
             "proxy in between? (Unavailable)");
 }
 
-TEST_F(Http2Peer, TellsThatTheServerHungUpBeforeItsSettings) {
+TEST_F(Http2Peer, ReportsThatTheServerClosedBeforeItsSettings) {
   const auto sink = Get();
   peer().Accept();
   peer().Break("the peer closed the connection");
@@ -251,7 +251,7 @@ TEST_F(Http2Peer, TellsThatTheServerHungUpBeforeItsSettings) {
   EXPECT_TRUE(sink->end->result.error().not_connected());
 }
 
-TEST_F(Http2Peer, AsksASilentServerAfterFiveSecondsAndGivesItFiveMore) {
+TEST_F(Http2Peer, PingsASilentServerAfterFiveSecondsAndGivesItFiveMore) {
   const auto watch = Open(/*long_lived=*/true);
   executor_->Advance(4999ms);
   EXPECT_EQ(Heard(NGHTTP2_PING).size(), 0u);
@@ -265,7 +265,7 @@ TEST_F(Http2Peer, AsksASilentServerAfterFiveSecondsAndGivesItFiveMore) {
   EXPECT_TRUE(peer().closed());
 }
 
-TEST_F(Http2Peer, AsksAgainFiveSecondsAfterTheLastByteAndNeverWhileBytesCome) {
+TEST_F(Http2Peer, PingsAgainFiveSecondsAfterTheLastByteAndNeverWhileBytesArrive) {
   const auto watch = Open(/*long_lived=*/true);
   Say(Head(1));
   for (int i = 0; i < 10; ++i) {
@@ -283,7 +283,7 @@ TEST_F(Http2Peer, AsksAgainFiveSecondsAfterTheLastByteAndNeverWhileBytesCome) {
   EXPECT_EQ(watch->Failure(), "not ended");
 }
 
-TEST_F(Http2Peer, AsksNobodyWhileNoStreamIsOpen) {
+TEST_F(Http2Peer, SendsNoPingWhileNoStreamIsOpen) {
   const auto sink = Open();
   Say(Head(1) + Data(1, "fine", NGHTTP2_FLAG_END_STREAM));
   executor_->Advance(1min);
@@ -322,7 +322,7 @@ TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatTheServerAllowsNoMoreStreams) {
             "get pods default/p: no answer within 10s: all streams that 10.0.0.1:80 allows were in use (Timeout)");
 }
 
-TEST_F(Http2Peer, ACancelledCallSaysWhatItWaitedForAndItsSubjectOnce) {
+TEST_F(Http2Peer, ACancelledCallNamesItsPendingStepAndItsOperationOnce) {
   std::stop_source stop;
   const Timer timer = executor_->clock()->After(3s, TimerKind::kProgress, [&] { stop.request_stop(); });
   const Timer accepted = executor_->clock()->After(1s, TimerKind::kProgress, [this] { loop_->attempt(0).Accept(); });

@@ -67,7 +67,7 @@ TEST_F(Http2Tls, DoesNotTakeAnIpAddressWrittenAsANameForTheAddress) {
   EXPECT_EQ(Failure(Config()).code(), Code::kTls);
 }
 
-TEST_F(Http2Tls, TakesACommonNameForNoName) {
+TEST_F(Http2Tls, IgnoresTheCommonName) {
   ServeWith({.common_name = "localhost", .names = {}});
   rest::Config config = Config();
   config.tls.server_name = "localhost";
@@ -98,7 +98,7 @@ TEST_F(Http2Tls, NamesTheAuthorityThatItDoesNotKnow) {
   EXPECT_THAT(Failure(config).message(), HasSubstr("signed by an unknown authority"));
 }
 
-TEST_F(Http2Tls, TellsAnAuthorityThatWasMadeAnewUnderItsOldName) {
+TEST_F(Http2Tls, DetectsAnAuthorityThatWasRecreatedUnderItsOldName) {
   ServeWith({});
   rest::Config config = Config();
   config.tls.ca_data = Must(CertificateAuthority::Make("the right authority"))->certificate_pem();
@@ -107,14 +107,14 @@ TEST_F(Http2Tls, TellsAnAuthorityThatWasMadeAnewUnderItsOldName) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr("authority"), HasSubstr("the right authority")));
 }
 
-TEST_F(Http2Tls, TellsWhenACertificateHasExpired) {
+TEST_F(Http2Tls, ReportsWhenACertificateHasExpired) {
   ServeWith({.common_name = "old server", .from = -48h, .until = -24h});
   const Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
   EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=old server expired at 20"));
 }
 
-TEST_F(Http2Tls, TellsWhenACertificateIsNotYetValid) {
+TEST_F(Http2Tls, ReportsWhenACertificateIsNotYetValid) {
   ServeWith({.common_name = "new server", .from = 24h, .until = 48h});
   const Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
@@ -128,7 +128,7 @@ TEST_F(Http2Tls, SkipsEveryCheckOfTheServerWhenToldTo) {
   EXPECT_TRUE(Succeeds(config));
 }
 
-TEST_F(Http2Tls, TrustsTheServersOwnCertificateWhenThatIsWhatWasGiven) {
+TEST_F(Http2Tls, TrustsTheServersOwnCertificateIfConfigured) {
   // A leaf as the only root, as self-signed servers are given; its authority is not known to the client.
   const Identity leaf = Must(authority_->Issue());
   const auto context = MakeHttp2Transport({.host = "https://127.0.0.1:1", .tls = {.ca_data = leaf.certificate_pem}},
@@ -146,7 +146,7 @@ TEST_F(Http2Tls, ShowsItsCertificateToAServerThatWantsOne) {
   EXPECT_TRUE(Succeeds(config));
 }
 
-TEST_F(Http2Tls, TellsThatTheServerWantsACertificate) {
+TEST_F(Http2Tls, ReportsThatTheServerWantsACertificate) {
   Serve({.authority = authority_, .client_certificate = true});
   const Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
@@ -154,7 +154,7 @@ TEST_F(Http2Tls, TellsThatTheServerWantsACertificate) {
   EXPECT_TRUE(error.not_connected());
 }
 
-TEST_F(Http2Tls, TellsThatTheServerRefusesItsCertificate) {
+TEST_F(Http2Tls, ReportsThatTheServerRefusesItsCertificate) {
   Serve({.authority = authority_, .client_certificate = true});
   const Identity client = Must(Must(CertificateAuthority::Make("strangers"))->Issue({.names = {}}));
   rest::Config config = Config();
@@ -165,7 +165,7 @@ TEST_F(Http2Tls, TellsThatTheServerRefusesItsCertificate) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr("the server refused"), HasSubstr("another client certificate")));
 }
 
-TEST_F(Http2Tls, TellsThatTheServerSpeaksNoHttp2) {
+TEST_F(Http2Tls, ReportsThatTheServerDoesNotSpeakHttp2) {
   Serve({.authority = authority_, .alpn = "http/1.1"});
   Error error = Failure(Config());
   EXPECT_EQ(error.code(), Code::kTls);
@@ -178,7 +178,7 @@ TEST_F(Http2Tls, TellsThatTheServerSpeaksNoHttp2) {
   EXPECT_THAT(error.message(), HasSubstr("the server does not speak HTTP/2"));
 }
 
-TEST_F(Http2Tls, TellsThatTheServerSpeaksNoTls) {
+TEST_F(Http2Tls, ReportsThatTheServerDoesNotSpeakTls) {
   Serve({.tls = false});
   rest::Config config{.host = "https://127.0.0.1:" + std::to_string(server_->port()),
                       .tls = {.insecure_skip_verify = true}};
@@ -187,7 +187,7 @@ TEST_F(Http2Tls, TellsThatTheServerSpeaksNoTls) {
   EXPECT_THAT(error.message(), HasSubstr("the server does not speak TLS"));
 }
 
-TEST_F(Http2Tls, TellsTheWayAServerOfTlsAnswersPlainText) {
+TEST_F(Http2Tls, RecognisesTheReplyOfATlsServerToPlainText) {
   Serve();
   const Error error = Failure({.host = "http://127.0.0.1:" + std::to_string(server_->port())});
   EXPECT_EQ(error.code(), Code::kUnavailable);
@@ -241,7 +241,7 @@ TEST_F(Http2TlsFiles, ReadsAuthorityAndIdentityFromFiles) {
 }
 
 // Contract: client CFG-10.
-TEST_F(Http2TlsFiles, DataWinsOverTheFile) {
+TEST_F(Http2TlsFiles, PrefersDataToTheFile) {
   Serve({.authority = authority_});
   rest::Config config = Config();
   config.tls.ca_file = "no such file";
@@ -315,7 +315,7 @@ TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection) {
 }
 
 // Contract: client TRN-10.
-TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401) {
+TEST_F(Http2TlsFiles, ChecksTheFilesWhenTheServerSays401) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = 1h, .file_check_on_401 = Nanos(0)});
   const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
@@ -330,7 +330,7 @@ TEST_F(Http2TlsFiles, LooksAtTheFilesWhenTheServerSays401) {
 }
 
 // Contract: design D9.
-TEST_F(Http2TlsFiles, LooksAtTheFilesWhenAConnectionIsOpenedThoughTheExecutorIsBusy) {
+TEST_F(Http2TlsFiles, ChecksTheFilesForANewConnectionEvenIfTheExecutorIsBusy) {
   Serve({.authority = authority_, .client_certificate = true});
   const auto executor = MakeThreadPool({.threads = 1, .max_threads = 2});
   const auto gate = executor->MakeWaiter("the end of the test");
@@ -347,7 +347,7 @@ TEST_F(Http2TlsFiles, LooksAtTheFilesWhenAConnectionIsOpenedThoughTheExecutorIsB
   EXPECT_TRUE(signal_.WaitFor([&] { return ended; }));
 }
 
-TEST_F(Http2TlsFiles, RefusesWhatCannotBeUsedBeforeAnythingIsSent) {
+TEST_F(Http2TlsFiles, RefusesUnusableFilesBeforeSendingAnything) {
   const Identity one = Must(authority_->Issue()), other = Must(authority_->Issue());
   Error error = Refused({.ca_file = (folder_ / "missing.pem").string()});
   EXPECT_EQ(error.code(), Code::kConfig);

@@ -74,7 +74,7 @@ TEST_F(Http2Transport, UsesOneConnectionForAllRequests) {
   EXPECT_EQ(server_->connections(), 1u);
 }
 
-TEST_F(Http2Transport, HoldsBackExactlyOneWindowForAReaderThatStandsStillWhileFortyNineOthersRun) {
+TEST_F(Http2Transport, BuffersExactlyOneWindowForAStalledReaderWhileFortyNineOthersRun) {
   Serve();
   Connect();
   constexpr std::size_t kWindow = 256 * 1024;
@@ -142,7 +142,7 @@ TEST_F(Http2Transport, GivesWatchesFourFifthsOfAConnectionSoThatShortRequestsNev
   for (const Call& watch : watches) EXPECT_EQ(watch.sink->ends(), 0);
 }
 
-TEST_F(Http2Transport, OpensAConnectionForAShortRequestWhereAWatchHasTheOnlyStream) {
+TEST_F(Http2Transport, OpensAConnectionForAShortRequestWhenAWatchHasTheOnlyStream) {
   Serve({.max_concurrent_streams = 1});
   Connect();
   const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
@@ -151,7 +151,7 @@ TEST_F(Http2Transport, OpensAConnectionForAShortRequestWhereAWatchHasTheOnlyStre
   EXPECT_EQ(server_->connections(), 2u);
 }
 
-TEST_F(Http2Transport, FindsAFrozenServerByAPingWithoutAnswer) {
+TEST_F(Http2Transport, DetectsAFrozenServerByAnUnansweredPing) {
   Serve();
   Connect(Http2Options{.ping_interval = 30ms, .ping_timeout = 60ms});
   const Call watch = Get(*transport_, "/hold", true);
@@ -167,7 +167,7 @@ TEST_F(Http2Transport, FindsAFrozenServerByAPingWithoutAnswer) {
   EXPECT_EQ(server_->connections(), 2u);
 }
 
-TEST_F(Http2Transport, FindsAFrozenServerThoughEveryRequestGivesUpSooner) {
+TEST_F(Http2Transport, DetectsAFrozenServerEvenIfEveryRequestTimesOutFirst) {
   Serve();
   Connect(Http2Options{.handshake_timeout = 50ms, .ping_interval = 30ms, .ping_timeout = 60ms});
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -191,7 +191,7 @@ TEST_F(Http2Transport, KeepsASilentServerThatAnswersPings) {
   EXPECT_EQ(watch.sink->ends(), 0);
 }
 
-TEST_F(Http2Transport, ClosesAConnectionThatNobodyUses) {
+TEST_F(Http2Transport, ClosesAnUnusedConnection) {
   Serve();
   Connect(Http2Options{.idle_timeout = 20ms});
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
@@ -294,7 +294,7 @@ TEST_F(Http2Transport, SurvivesACutAtAnyByteOfTls) {
   CutAtEveryByte(*server_, Config(), 7);
 }
 
-TEST_F(Http2Transport, CancelsWhatIsUnderWayAndWhatWaits) {
+TEST_F(Http2Transport, CancelsActiveAndWaitingRequests) {
   Serve({.max_concurrent_streams = 1});
   Connect();
   const Call active = Get(*transport_, "/hold");
@@ -324,7 +324,7 @@ TEST_F(Http2Transport, CloseCancelsEverythingForEver) {
   EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 0; }));
 }
 
-TEST_F(Http2Transport, StaysClosedThoughItWasNeverUsed) {
+TEST_F(Http2Transport, StaysClosedEvenIfItWasNeverUsed) {
   Serve();
   Connect();
   transport_->Close();
@@ -332,7 +332,7 @@ TEST_F(Http2Transport, StaysClosedThoughItWasNeverUsed) {
   EXPECT_EQ(server_->connections(), 0u);
 }
 
-TEST_F(Http2Transport, DroppingItCancelsWhatIsUnderWay) {
+TEST_F(Http2Transport, DroppingItCancelsActiveRequests) {
   Serve();
   Connect();
   const Call call = Get(*transport_, "/hold");
@@ -394,7 +394,7 @@ TEST(Http2TransportDeathTest, TheProcessMayEndWhileRequestsAreUnderWay) {
       ::testing::ExitedWithCode(7), "");
 }
 
-TEST_F(Http2Transport, RefusesAHeadThatIsTooLarge) {
+TEST_F(Http2Transport, RefusesResponseHeadersThatAreTooLarge) {
   Serve();
   Connect(Http2Options{.max_head_bytes = 1000});
   const Call call = Get(*transport_, "/silent");
@@ -405,7 +405,7 @@ TEST_F(Http2Transport, RefusesAHeadThatIsTooLarge) {
   EXPECT_THAT(end.error().message(), HasSubstr("the headers of the response are larger than 1000 bytes"));
 }
 
-TEST_F(Http2Transport, TellsThatNobodyListens) {
+TEST_F(Http2Transport, ReportsThatTheConnectionWasRefused) {
   Serve();
   const rest::Config config = Config();
   const std::string where = "127.0.0.1:" + std::to_string(server_->port());
@@ -447,7 +447,7 @@ struct ConnectionObserver final : Observer {
 };
 
 // Contract: design D9.
-TEST_F(Http2Transport, TellsTheObserverInOrderAndNotOnTheThreadOfTheConnection) {
+TEST_F(Http2Transport, NotifiesTheObserverInOrderAndNotOnTheThreadOfTheConnection) {
   Serve();
   const auto observer = MakeShared<ConnectionObserver>();
   transport_ = Must(MakeHttp2Transport(Config(), DefaultExecutor(), observer));
@@ -465,7 +465,7 @@ TEST_F(Http2Transport, TellsTheObserverInOrderAndNotOnTheThreadOfTheConnection) 
   EXPECT_THAT(observer->heard[1], HasSubstr("connection lost"));
 }
 
-TEST_F(Http2Transport, TellsThatANameCannotBeResolved) {
+TEST_F(Http2Transport, ReportsThatANameCannotBeResolved) {
   Connect({.host = "http://two..dots:1"});
   const auto end = Get(*transport_, "/ok").sink->WaitEnd();
   ASSERT_FALSE(end.has_value());

@@ -94,7 +94,7 @@ TEST_F(KubeconfigTest, ReadsTheCurrentContext) {
 }
 
 // Contract: client KCFG-7.
-TEST_F(KubeconfigTest, ReadsAnotherContextWhenItIsNamed) {
+TEST_F(KubeconfigTest, ReadsTheNamedContext) {
   const Result<rest::Config> config = Load(kGood, "robot");
   ASSERT_TRUE(config.has_value()) << config.error();
   EXPECT_EQ(config->bearer_token, "abc");
@@ -136,7 +136,7 @@ contexts: [{name: a, context: {cluster: c, user: u}}]
 }
 
 // Contract: client KCFG-5.
-TEST_F(KubeconfigTest, TakesTheFirstFileThatNamesAnEntryWhole) {
+TEST_F(KubeconfigTest, UsesTheFirstFileThatDefinesAnEntry) {
   const std::string first = Write("first", R"(
 current-context: a
 clusters: [{name: c, cluster: {server: "https://first"}}]
@@ -156,7 +156,7 @@ users: [{name: u, user: {tokenFile: t}}]
 }
 
 // Contract: client KCFG-3.
-TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome) {
+TEST_F(KubeconfigTest, ReadsTheGivenFileElseTheVariableElseHome) {
   const auto of = [](std::string_view host) {
     return "current-context: a\nclusters: [{name: c, cluster: {server: \"https://" + std::string(host) +
            "\"}}]\ncontexts: [{name: a, context: {cluster: c}}]\n";
@@ -170,7 +170,7 @@ TEST_F(KubeconfigTest, LooksAtTheNamedFileThenTheVariableThenHome) {
 }
 
 // Contract: client KCFG-4.
-TEST_F(KubeconfigTest, SaysWhatItTriedWhenThereIsNothing) {
+TEST_F(KubeconfigTest, ListsWhatItTriedWhenThereIsNoKubeconfig) {
   const Result<rest::Config> nothing = LoadConfig({}, around_);
   ASSERT_FALSE(nothing.has_value());
   EXPECT_EQ(nothing.error().code(), Code::kConfig);
@@ -181,7 +181,7 @@ TEST_F(KubeconfigTest, SaysWhatItTriedWhenThereIsNothing) {
   EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("no such file: " + folder_ + "/gone"));
 }
 
-TEST_F(KubeconfigTest, PointsAtFaultsOfTheYaml) {
+TEST_F(KubeconfigTest, NamesThePositionOfFaultsInTheYaml) {
   EXPECT_THAT(Fault("clusters:\n- name: a\n  cluster: {server: [\n"), HasSubstr(folder_ + "/config:"));
   EXPECT_THAT(Fault("a: 1\na: 2\n"), HasSubstr("/config:2:1: "));
   EXPECT_THAT(Fault("- 1\n"), HasSubstr("/config:1:1: expected a map, found a list"));
@@ -190,7 +190,7 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheYaml) {
 }
 
 // Contract: client KCFG-1.
-TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape) {
+TEST_F(KubeconfigTest, NamesThePositionOfFaultsInTheStructure) {
   EXPECT_THAT(Fault("clusters: {}\n"), HasSubstr("/config:1:11: clusters: expected a list"));
   EXPECT_THAT(Fault("users:\n- 7\n"), HasSubstr("/config:2:3: users: expected a map"));
   EXPECT_THAT(Fault("contexts:\n- context: {}\n"), HasSubstr("/config:2:3: contexts: an entry has no name"));
@@ -200,7 +200,7 @@ TEST_F(KubeconfigTest, PointsAtFaultsOfTheShape) {
 }
 
 // Contract: client KCFG-14, KCFG-7.
-TEST_F(KubeconfigTest, SaysWhichNameIsNotThere) {
+TEST_F(KubeconfigTest, NamesAMissingContextClusterOrUser) {
   EXPECT_THAT(Fault("clusters: [{name: c, cluster: {server: x}}]\n"), HasSubstr("no current-context"));
   EXPECT_THAT(Fault("current-context: gone\ncontexts: [{name: a, context: {}}, {name: b, context: {}}]\n"),
               AllOf(HasSubstr("/config:1:18: there is no context \"gone\""), HasSubstr("\"a\", \"b\"")));
@@ -239,7 +239,7 @@ TEST_F(KubeconfigTest, RefusesClustersThatCannotWork) {
 }
 
 // Contract: client KCFG-13.
-TEST_F(KubeconfigTest, RefusesUsersThatItCannotBe) {
+TEST_F(KubeconfigTest, RefusesUnsupportedCredentials) {
   const std::string cluster = "server: 'https://x'";
   EXPECT_THAT(Fault(Around(cluster, "exec: {command: aws}")),
               HasSubstr("/config:8:16: exec of user \"u\": \"apiVersion\" is missing"));
@@ -296,7 +296,7 @@ users:
   EXPECT_THAT(config->ToString(), AllOf(HasSubstr("exec: "), Not(HasSubstr("--cluster"))));
 }
 
-TEST_F(KubeconfigTest, LooksABareCommandUpInPathAndKeepsItFromPlainText) {
+TEST_F(KubeconfigTest, SearchesPathForABareCommandAndRefusesItOverPlainText) {
   const auto load = [&](std::string server) {
     return Load(Around("server: '" + server + "'",
                        "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never}"));
@@ -305,7 +305,7 @@ TEST_F(KubeconfigTest, LooksABareCommandUpInPathAndKeepsItFromPlainText) {
   EXPECT_EQ(Must(load("http://x")).exec.command, "") << "nothing secret goes where everybody can read it";
 }
 
-TEST_F(KubeconfigTest, DoesNotMindUsersThatTheContextDoesNotUse) {
+TEST_F(KubeconfigTest, IgnoresUsersThatTheContextDoesNotUse) {
   const std::string text = std::string(kGood) + "extensions: []\n";
   EXPECT_TRUE(Load(text + "preferences: {}\n").has_value());
   EXPECT_TRUE(Load("current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: "
@@ -315,14 +315,14 @@ TEST_F(KubeconfigTest, DoesNotMindUsersThatTheContextDoesNotUse) {
 }
 
 // Contract: client KCFG-1.
-TEST_F(KubeconfigTest, TakesAnEmptyFileForNothing) {
+TEST_F(KubeconfigTest, TreatsAnEmptyFileAsMissing) {
   EXPECT_THAT(Fault(""), HasSubstr("is empty"));
   around_.kubeconfig_variable = Write("empty", "# nothing\n");
   EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("empty files"));
 }
 
 // Contract: client CFG-7, KCFG-16.
-TEST_F(KubeconfigTest, FindsItselfInAPod) {
+TEST_F(KubeconfigTest, UsesTheServiceAccountOfThePod) {
   EXPECT_THAT(InClusterConfig(around_).error().message(), HasSubstr("not in a cluster"));
   around_.service_host = "fd00::1";
   around_.service_port = "443";
@@ -361,7 +361,7 @@ TEST(ConfigToString, ShowsEverythingButSecrets) {
 }
 
 // Contract: client CFG-1, CFG-2.
-TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults) {
+TEST(ParseServerUrl, AcceptsHostsAndUrlsWithTheirDefaults) {
   const rest::TlsConfig plain;
   const rest::TlsConfig tls = {.insecure_skip_verify = true};
   EXPECT_EQ(ParseServerUrl("", plain)->origin, "http://localhost");
@@ -381,7 +381,7 @@ TEST(ParseServerUrl, KnowsHostsUrlsAndTheirDefaults) {
   }
 }
 
-TEST(WithoutUser, LeavesOutWhatComesBeforeTheAtSignAndNothingElse) {
+TEST(WithoutUser, RemovesOnlyTheUserInformation) {
   EXPECT_EQ(WithoutUser("https://u:p@host:6443/a"), "https://(hidden)@host:6443/a");
   EXPECT_EQ(WithoutUser("u:p@host"), "(hidden)@host");
   EXPECT_EQ(WithoutUser("u:p://q@x@host"), "(hidden)@host");

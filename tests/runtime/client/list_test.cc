@@ -38,7 +38,7 @@ class ListTest : public ClientTest {
   }
 };
 
-TEST_F(ListTest, IsWhatDecodingTheWholeAnswerGives) {
+TEST_F(ListTest, EqualsDecodingTheWholeResponse) {
   for (const std::string& body :
        {Body({}), Body({Item("a")}), Body({Item("a"), Item("b"), Item("c")}),
         std::string(
@@ -94,7 +94,7 @@ TEST_F(ListTest, IsBoundedByAnOption) {
   EXPECT_GE(ListOptions().max_answer_bytes, std::uint64_t{2} << 30);
 }
 
-TEST_F(ListTest, BeginsAnewWhenTheConnectionIsLostOnTheWay) {
+TEST_F(ListTest, RestartsWhenTheConnectionIsLost) {
   transport_->Reply({.body = R"({"items":[)" + Item("a") + ",", .broken = kReset, .lost = true});
   transport_->Reply({.body = Body({Item("b")})});
   const Result<WidgetList> list = Widgets().List();
@@ -103,7 +103,7 @@ TEST_F(ListTest, BeginsAnewWhenTheConnectionIsLostOnTheWay) {
   EXPECT_EQ(list->items[0].metadata.name, "b");
 }
 
-TEST_F(ListTest, IsNoListThatEndsEarlyOrIsOfAnotherKindOrAStatus) {
+TEST_F(ListTest, RefusesAPartialListAnotherKindAndAStatus) {
   EXPECT_THAT(Fault({.body = R"({"items":[)" + Item("a")}), HasSubstr("the list ends too early"));
   EXPECT_THAT(Fault({.body = "<html>"}), HasSubstr("instead of JSON"));
   EXPECT_THAT(Fault({.body = R"({"kind":"GadgetList","apiVersion":"test.kgen.dev/v1","items":[]})"}),
@@ -113,7 +113,7 @@ TEST_F(ListTest, IsNoListThatEndsEarlyOrIsOfAnotherKindOrAStatus) {
       HasSubstr("old"));
 }
 
-TEST_F(ListTest, ReturnsCreditForWhatWasDecoded) {
+TEST_F(ListTest, ReturnsCreditForDecodedBytes) {
   transport_->Hold();
   Widgets().ListAsync({}, [](const Result<WidgetList>&) {});
   executor_->Run();
@@ -124,7 +124,7 @@ TEST_F(ListTest, ReturnsCreditForWhatWasDecoded) {
   EXPECT_EQ(transport_->last().consumed(), begin.size());
 }
 
-TEST_F(ListTest, EndsWithAnErrorWhereNoMemoryIsLeft) {
+TEST_F(ListTest, EndsWithAnErrorWhenMemoryRunsOut) {
   transport_->Reply({.throws = true});
   EXPECT_THAT(Fault({}), HasSubstr("out of memory"));
 }

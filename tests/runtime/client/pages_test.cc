@@ -57,7 +57,7 @@ class PagesTest : public ClientTest {
 };
 
 // Contract: client PAGE-1.
-TEST_F(PagesTest, AsksForOnePageAfterTheOther) {
+TEST_F(PagesTest, RequestsOnePageAfterTheOther) {
   transport_->Reply(Page("t1", {"a", "b"}));
   transport_->Reply(Page("t2", {"c"}));
   transport_->Reply(Page("", {"d"}));
@@ -95,14 +95,14 @@ TEST_F(PagesTest, FallsBackOnlyOnce) {
 }
 
 // Contract: informer LW-08.
-TEST_F(PagesTest, GivesAnExpiredFirstPageAsItIs) {
+TEST_F(PagesTest, ReturnsTheErrorOfAnExpiredFirstPage) {
   transport_->Reply(Refusal(410, "Expired"));
   EXPECT_EQ(Walk({.resource_version = "1"}), "error Expired");
   EXPECT_EQ(transport_->size(), 1u);
 }
 
 // Contract: informer LW-08.
-TEST_F(PagesTest, DoesNotTakeGoneForAnExpiredToken) {
+TEST_F(PagesTest, DoesNotTreatGoneAsAnExpiredToken) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply(Refusal(410, "Gone"));
   EXPECT_EQ(Walk({}), "a | error Expired");
@@ -122,7 +122,7 @@ TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
   EXPECT_THAT(error, StartsWith("list widgets in default: "));
 }
 
-TEST_F(PagesTest, FailsAListWhoseTokensRepeatInsteadOfAskingForEver) {
+TEST_F(PagesTest, FailsAListWhoseTokensRepeat) {
   for (int i = 0; i < 20; ++i) transport_->Reply(Page("again", {"a"}));
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page ? "" : page.error().ToString();
@@ -130,13 +130,13 @@ TEST_F(PagesTest, FailsAListWhoseTokensRepeatInsteadOfAskingForEver) {
   EXPECT_EQ(transport_->size(), 2u);
 }
 
-TEST_F(PagesTest, NoticesTokensThatGoRoundInACircle) {
+TEST_F(PagesTest, DetectsACycleOfTokens) {
   for (int i = 0; i < 50; ++i) transport_->Reply(Page(i == 0 ? "start" : "t" + std::to_string(i % 3), {}));
   EXPECT_THAT(Walk({}), ::testing::EndsWith("error Decode"));
   EXPECT_LT(transport_->size(), 12u);
 }
 
-TEST_F(PagesTest, TakesNoOtherAnswerForAnEmptyPage) {
+TEST_F(PagesTest, DoesNotTreatAnotherResponseAsAnEmptyPage) {
   transport_->Reply(Page("t1", {"a"}));
   transport_->Reply({.body = R"({"message":"please log in"})"});
   EXPECT_EQ(Walk({}), "a | error Decode");
@@ -144,7 +144,7 @@ TEST_F(PagesTest, TakesNoOtherAnswerForAnEmptyPage) {
 
 class ResourceClientTest : public PagesTest {};
 
-TEST_F(ResourceClientTest, TakesNoOtherAnswerForAnEmptyList) {
+TEST_F(ResourceClientTest, DoesNotTreatAnotherResponseAsAnEmptyList) {
   const std::string head = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","metadata":{"resourceVersion":"9"})";
   for (const std::string& body : {std::string(R"({"message":"please log in"})"), head + R"(,"items":"x"})",
                                   head + R"(,"items":7})", head + R"(,"items":{}})", head + R"(,"items":[)",
@@ -164,7 +164,7 @@ TEST_F(ResourceClientTest, TakesNoOtherAnswerForAnEmptyList) {
   }
 }
 
-TEST_F(ResourceClientTest, TakesAListWithoutAVersionOrItems) {
+TEST_F(ResourceClientTest, AcceptsAListWithoutAVersionOrItems) {
   for (const char* rest : {"", R"(,"items":null)", R"(,"items":[])", R"(,"metadata":{})"}) {
     transport_->Reply({.body = R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList")" + std::string(rest) + "}"});
     const Result<WidgetList> list = Widgets().List();
@@ -214,7 +214,7 @@ TEST_F(ResourceClientTest, RefusesAnUpdateWithoutNameLocally) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(ResourceClientTest, DeletesAndTakesWhateverTheServerAnswers) {
+TEST_F(ResourceClientTest, DeletesAndAcceptsAnyResponse) {
   transport_->Reply({.body = R"({"kind":"Status","apiVersion":"v1","status":"Success"})"});
   EXPECT_TRUE(Widgets().Delete("a").has_value());
   transport_->Reply({.status = 202, .body = WidgetJson("a")});
@@ -224,7 +224,7 @@ TEST_F(ResourceClientTest, DeletesAndTakesWhateverTheServerAnswers) {
 }
 
 // Contract: client REST-31.
-TEST_F(ResourceClientTest, SaysWhatItReadWhenAnAnswerCannotBeDecoded) {
+TEST_F(ResourceClientTest, NamesTheObjectWhenAResponseCannotBeDecoded) {
   transport_->Reply({.body = ""});
   const Result<Widget> widget = Widgets().Get("a");
   EXPECT_EQ(widget.error().code(), Code::kDecode);
@@ -232,7 +232,7 @@ TEST_F(ResourceClientTest, SaysWhatItReadWhenAnAnswerCannotBeDecoded) {
 }
 
 // Contract: design D17.
-TEST_F(ResourceClientTest, TellsARefusedAsynchronousCallByPostedWorkToo) {
+TEST_F(ResourceClientTest, ReportsARefusedAsynchronousCallInAPostedTask) {
   std::optional<Code> code;
   Widgets().GetAsync("", {}, [&](Result<Widget> widget) { code = widget.error().code(); });
   EXPECT_FALSE(code.has_value());

@@ -48,7 +48,7 @@ TEST(ProxyUrl, IsRefusedWithoutBeingQuoted) {
   EXPECT_THAT(Parsed("http://bob:sec%zzret@proxy"), HasSubstr("is not percent-encoded"));
 }
 
-TEST(NoProxy, TakesOutWhatItNamesAsGoReadsIt) {
+TEST(NoProxy, ExcludesTheSameHostsAsGo) {
   const auto exempt = [](std::string_view rules, std::string_view host, std::uint16_t port = 443) {
     return IsExempt(rules, host, port);
   };
@@ -78,7 +78,7 @@ TEST(NoProxy, TakesOutWhatItNamesAsGoReadsIt) {
   EXPECT_FALSE(exempt(",, /, 10.0.0.0/33, [", "10.0.0.1"));
 }
 
-TEST(ProxyChoice, GoesByTheConfigThenByTheEnvironment) {
+TEST(ProxyChoice, UsesTheConfigThenTheEnvironment) {
   const ProxyVariables variables{.https = "http://secure", .http = "http://plain", .none = "inside.example"};
   const auto choose = [&](std::string_view configured, bool tls, std::string_view host) -> std::string {
     const auto proxy = ChooseProxy(configured, tls, host, 443, variables);
@@ -190,7 +190,7 @@ class ProxyTest : public test_support::Http2Test {
   std::string Target() const { return "127.0.0.1:" + std::to_string(server_->port()); }
 };
 
-TEST_F(ProxyTest, OpensTheWayWithConnect) {
+TEST_F(ProxyTest, OpensATunnelWithConnect) {
   Serve();
   SmallProxy proxy(kEstablished);
   const auto response = Through(proxy);
@@ -209,7 +209,7 @@ TEST_F(ProxyTest, ReachesAPlainServerToo) {
   EXPECT_EQ(proxy.requests().size(), 1u);
 }
 
-TEST_F(ProxyTest, ShowsItsCredentialsToTheProxyAndToNobodyElse) {
+TEST_F(ProxyTest, SendsItsCredentialsOnlyToTheProxy) {
   Serve();
   SmallProxy proxy(kEstablished);
   ASSERT_TRUE(Through(proxy, "bob:hunter2@").has_value());
@@ -219,7 +219,7 @@ TEST_F(ProxyTest, ShowsItsCredentialsToTheProxyAndToNobodyElse) {
   EXPECT_THAT(config.ToString(), AllOf(HasSubstr("proxy_url: http://(hidden)@127.0.0.1:"), Not(HasSubstr("hunter2"))));
 }
 
-TEST_F(ProxyTest, SaysWhatTheProxyRefusedAndWhatToDo) {
+TEST_F(ProxyTest, ReportsTheRefusalOfTheProxyAndWhatToDo) {
   Serve();
   SmallProxy wants("HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n");
   EXPECT_THAT(Fault(wants),
@@ -246,7 +246,7 @@ TEST_F(ProxyTest, SaysThatTheProxyItselfCannotBeReached) {
                                                 HasSubstr("Connection refused"), Not(HasSubstr("hunter2"))));
 }
 
-TEST_F(ProxyTest, GivesUpOnAProxyThatIsSilent) {
+TEST_F(ProxyTest, TimesOutOnASilentProxy) {
   Serve();
   SmallProxy silent("");
   rest::Config config = Config();

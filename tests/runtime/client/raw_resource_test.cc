@@ -46,7 +46,7 @@ TEST_F(RawResourceTest, MapsVerbsToMethods) {
   EXPECT_EQ(Pods().Patch("web-0", "status", MergePatch("{}"), {})->method, "PATCH");
 }
 
-TEST_F(RawResourceTest, SaysWhatItDoes) {
+TEST_F(RawResourceTest, DescribesTheOperation) {
   EXPECT_EQ(Pods().Get("web-0", "", {})->what, "get pods default/web-0");
   EXPECT_EQ(Pods().List({})->what, "list pods in default");
   EXPECT_EQ(Of(kPods).Watch({})->what, "watch pods");
@@ -84,7 +84,7 @@ TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded) {
 }
 
 // Contract: client REST-4.
-TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace) {
+TEST_F(RawResourceTest, RefusesSegmentsThatWouldChangeThePath) {
   for (const std::string_view bad : {".", "..", "a/b", "50%", "/"}) {
     EXPECT_FALSE(Pods().Get(bad, "", {}).has_value()) << bad;
     EXPECT_FALSE(Of(kPods, bad).List({}).has_value()) << bad;
@@ -94,7 +94,7 @@ TEST_F(RawResourceTest, RefusesSegmentsThatWouldLeaveTheirPlace) {
 }
 
 // Contract: generator CLI-03.
-TEST_F(RawResourceTest, TakesTheNamespaceOfTheObjectForAClientOfAllNamespaces) {
+TEST_F(RawResourceTest, UsesTheNamespaceOfTheObjectInAClientOfAllNamespaces) {
   EXPECT_EQ(Of(kPods).Create("shop", "{}", {})->path, "/api/v1/namespaces/shop/pods");
   EXPECT_EQ(Of(kPods).Update("shop", "a", "", "{}", {})->path, "/api/v1/namespaces/shop/pods/a");
   EXPECT_EQ(Pods().Create("default", "{}", {})->path, "/api/v1/namespaces/default/pods");
@@ -172,14 +172,14 @@ TEST_F(RawResourceTest, SendsDeleteOptionsAsBody) {
 }
 
 // Contract: client TYP-1.
-TEST_F(RawResourceTest, SelectsWithTheQueryWhatDeleteCollectionDeletes) {
+TEST_F(RawResourceTest, SelectsTheObjectsOfDeleteCollectionInTheQuery) {
   const Result<ApiRequest> request = Pods().DeleteCollection({.label_selector = "a=b"}, {.dry_run = true});
   EXPECT_EQ(request->query, "labelSelector=a%3Db");
   EXPECT_EQ(request->body, R"({"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]})");
 }
 
 // Contract: client REST-8.
-TEST(DurationText, IsGosForm) {
+TEST(DurationText, HasTheFormatOfGo) {
   EXPECT_EQ(client::DurationText(0s), "0s");
   EXPECT_EQ(client::DurationText(32s), "32s");
   EXPECT_EQ(client::DurationText(90s), "1m30s");
@@ -189,7 +189,7 @@ TEST(DurationText, IsGosForm) {
   EXPECT_EQ(client::DurationText(1001ms), "1.001s");
 }
 
-TEST(DecodeBase64, TakesWhatKubeconfigsHoldAndNothingElse) {
+TEST(DecodeBase64, AcceptsOnlyTheBase64OfKubeconfigs) {
   EXPECT_EQ(client::DecodeBase64(""), "");
   EXPECT_EQ(client::DecodeBase64("aGVsbG8="), "hello");
   EXPECT_EQ(client::DecodeBase64("aGVs\n bG8="), "hello");

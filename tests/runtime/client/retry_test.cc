@@ -52,7 +52,7 @@ TEST_F(RetryOnConflictTest, ReturnsAnyOtherErrorAtOnce) {
 }
 
 // Contract: client RTY-4.
-TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance) {
+TEST_F(RetryOnConflictTest, MultipliesTheDelayUpToTheCapWithJitter) {
   Backoff backoff = {.base = 10ms, .factor = 5, .jitter = 0, .steps = 9, .cap = 200ms, .executor = executor_.get()};
   Nanos before{};
   for (const Nanos expected : {Nanos(10ms), Nanos(50ms), Nanos(200ms), Nanos(200ms)}) {
@@ -71,7 +71,7 @@ TEST_F(RetryOnConflictTest, WaitsLongerByTheFactorUpToTheCapWithAShareOfChance) 
 }
 
 // Contract: design D9.
-TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedWork) {
+TEST_F(RetryOnConflictTest, DoesNotWaitOnAThreadThatRunsPostedTasks) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = detail::WaitBackoff(Fast(), 1).error().code(); });
   executor_->Run();

@@ -44,7 +44,7 @@ TEST_F(ScaleClientTest, ReadsTheScaleOfAnObject) {
 }
 
 // Contract: generator OP-13.
-TEST_F(ScaleClientTest, PutsAScaleAndGivesTheServersAnswer) {
+TEST_F(ScaleClientTest, UpdatesAScaleAndReturnsTheServersResponse) {
   transport_->Reply({.body = kScale});
   transport_->Reply({.body = kScale});
   Scale scale = Must(Widgets().GetScale("web"));
@@ -68,7 +68,7 @@ TEST_F(ScaleClientTest, NamesAScaleThatHasNoName) {
   EXPECT_EQ(scale, Three());
 }
 
-TEST_F(ScaleClientTest, GivesTheAsynchronousFormsTheSame) {
+TEST_F(ScaleClientTest, HasAsynchronousForms) {
   transport_->Reply({.body = kScale});
   transport_->Reply({.body = kScale});
   std::optional<Result<Scale>> read, written;
@@ -93,7 +93,7 @@ TEST_F(ScaleClientTest, RefusesAnEmptyNameAndAForeignNamespaceWithoutSending) {
   EXPECT_EQ(transport_->size(), 0u);
 }
 
-TEST_F(ScaleClientTest, SaysWhatItDidBeforeAnError) {
+TEST_F(ScaleClientTest, PutsTheOperationBeforeAnError) {
   transport_->Reply({.status = 409,
                      .body = R"({"kind":"Status","status":"Failure","reason":"Conflict","message":"old","code":409})"});
   transport_->Reply({.body = R"({"kind":"Pod","apiVersion":"v1"})"});

@@ -55,14 +55,14 @@ TEST(Selector, AllowsEmptyValues) {
 }
 
 // Contract: client SEL-2.
-TEST(Selector, TakesInAndNotinForKeysAndValuesByTheirPlace) {
+TEST(Selector, ReadsInAndNotinAsKeysOrValuesByTheirPosition) {
   EXPECT_TRUE(Matches("in in (in, notin)", {{"in", "notin"}}));
   EXPECT_TRUE(Matches("notin=in", {{"notin", "in"}}));
   EXPECT_TRUE(Matches("in,notin", {{"in", "1"}, {"notin", "2"}}));
 }
 
 // Contract: client SEL-1.
-TEST(Selector, RefusesWithThePlaceAndWhatItExpected) {
+TEST(Selector, RefusesWithThePositionAndTheExpectedToken) {
   for (const std::string_view bad :
        {"a,", ",a",  "a,,b",  "a=b=c", "a in",  "a in b", "a in (b", "a in (b c)", "a in b)", "!a=b", "!",
         "=a", "a b", "a ! b", "(a)",   "a=(b)", "a!b",    "a===b",   "a>",         "a>x",     "a<1.5"}) {
@@ -75,7 +75,7 @@ TEST(Selector, RefusesWithThePlaceAndWhatItExpected) {
 }
 
 // Contract: client SEL-3.
-TEST(Selector, RefusesKeysAndValuesThatNoLabelHas) {
+TEST(Selector, RefusesInvalidLabelKeysAndValues) {
   const std::string name63(63, 'a');
   EXPECT_TRUE(Selector::Parse(name63).has_value());
   EXPECT_FALSE(Selector::Parse(name63 + "a").has_value());
@@ -102,7 +102,7 @@ TEST(Selector, MatchesAsServersDo) {
 }
 
 // Contract: client SEL-8.
-TEST(Selector, EverythingAndNothingAreTwoThingsThatPrintAlike) {
+TEST(Selector, DistinguishesEverythingAndNothingThoughBothPrintAsEmpty) {
   EXPECT_TRUE(Selector::Everything().Matches({}));
   EXPECT_FALSE(Selector::Nothing().Matches({{"a", "b"}}));
   EXPECT_TRUE(Selector::Everything().is_everything());
@@ -136,7 +136,7 @@ TEST(Selector, TakesMatchLabelsAndMatchExpressions) {
 }
 
 // Contract: client SEL-6.
-TEST(Selector, RefusesALabelSelectorThatMakesNoSense) {
+TEST(Selector, RefusesAnInvalidLabelSelector) {
   const auto from = [](meta::v1::LabelSelectorRequirement requirement) {
     meta::v1::LabelSelector selector;
     selector.matchExpressions = {std::move(requirement)};

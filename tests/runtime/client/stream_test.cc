@@ -43,7 +43,7 @@ class StreamTest : public ClientTest {
   Shared<RecordingSink> sink_ = MakeShared<RecordingSink>();
 };
 
-TEST_F(StreamTest, HandsOnWhatComesInOrder) {
+TEST_F(StreamTest, ForwardsBytesInOrder) {
   transport_->Hold();
   const auto call = Start(Watch());
   executor_->Run();
@@ -60,7 +60,7 @@ TEST_F(StreamTest, HandsOnWhatComesInOrder) {
 }
 
 // Contract: design D16.
-TEST_F(StreamTest, ReturnsCreditWhenTheSinkHasDealtWithTheBytes) {
+TEST_F(StreamTest, ReturnsCreditWhenTheSinkHasConsumedTheBytes) {
   transport_->Hold();
   std::size_t inside = 99;
   sink_->on_bytes = [&] { inside = transport_->last().consumed(); };
@@ -74,7 +74,7 @@ TEST_F(StreamTest, ReturnsCreditWhenTheSinkHasDealtWithTheBytes) {
   EXPECT_EQ(transport_->last().consumed(), 5u);
 }
 
-TEST_F(StreamTest, CollectsARefusalAndTellsItAtTheEnd) {
+TEST_F(StreamTest, CollectsARefusalAndReportsItAtTheEnd) {
   transport_->Reply(
       {.status = 410,
        .body = R"({"kind":"Status","status":"Failure","reason":"Expired","message":"too old","code":410})",
@@ -87,7 +87,7 @@ TEST_F(StreamTest, CollectsARefusalAndTellsItAtTheEnd) {
 }
 
 // Contract: client REST-27.
-TEST_F(StreamTest, TakesOnly200ForAWatchAndAny2xxForTheRest) {
+TEST_F(StreamTest, AcceptsOnly200ForAWatchAndAny2xxOtherwise) {
   transport_->Reply({.status = 204});
   Start(Watch());
   executor_->Run();
@@ -128,7 +128,7 @@ TEST_F(StreamTest, IsNotRetried) {
   EXPECT_EQ(sink_->ends, 2);
 }
 
-TEST_F(StreamTest, TellsABreakInTheMiddle) {
+TEST_F(StreamTest, ReportsAConnectionThatBreaksInTheMiddle) {
   transport_->Reply({.status = 200, .body = "half", .broken = kReset});
   Start(Watch());
   executor_->Run();
@@ -136,7 +136,7 @@ TEST_F(StreamTest, TellsABreakInTheMiddle) {
   EXPECT_EQ(sink_->end->error().code(), Code::kUnavailable);
 }
 
-TEST_F(StreamTest, DeliversNothingAfterCancelButTheEnd) {
+TEST_F(StreamTest, DeliversOnlyTheEndAfterCancel) {
   transport_->Hold();
   const auto call = Start(Watch());
   executor_->Run();
@@ -200,7 +200,7 @@ TEST_F(StreamTest, AListHasTheTimeLimit) {
   EXPECT_EQ(sink_->end->error().code(), Code::kTimeout);
 }
 
-TEST_F(StreamTest, TheLastReferenceToTheSinkGoesWithTheEnd) {
+TEST_F(StreamTest, DropsTheSinkAfterTheEnd) {
   struct Flagged final : StreamSink {
     explicit Flagged(bool* f) : flag(f) {}
     ~Flagged() override { *flag = true; }

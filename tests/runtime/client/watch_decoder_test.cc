@@ -66,7 +66,7 @@ TEST(WatchDecoder, FindsTheSameEventsInPiecesOfAnySize) {
   }
 }
 
-TEST(WatchDecoder, KnowsWhetherItStandsBetweenTwoEvents) {
+TEST(WatchDecoder, KnowsWhetherItIsBetweenTwoEvents) {
   const std::string frame = R"({"type":"ADDED","object":{}})";
   Heard heard;
   WatchDecoder decoder(heard.Listener());
@@ -81,7 +81,7 @@ TEST(WatchDecoder, KnowsWhetherItStandsBetweenTwoEvents) {
   EXPECT_TRUE(decoder.at_boundary());
 }
 
-TEST(WatchDecoder, GivesEachWordItsType) {
+TEST(WatchDecoder, MapsEachWordToItsType) {
   Heard heard;
   WatchDecoder decoder(heard.Listener());
   for (const std::string word : {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "added"}) {
@@ -91,7 +91,7 @@ TEST(WatchDecoder, GivesEachWordItsType) {
   EXPECT_EQ(heard.types, (std::vector{kAdded, kModified, kDeleted, kBookmark, kError, kUnknown}));
 }
 
-TEST(WatchDecoder, HandsOnTypesItDoesNotKnow) {
+TEST(WatchDecoder, ForwardsUnknownTypes) {
   Heard heard;
   WatchDecoder decoder(heard.Listener());
   ASSERT_TRUE(decoder.Feed(R"({"type":"STRANGE","object":{}})").has_value());
@@ -99,7 +99,7 @@ TEST(WatchDecoder, HandsOnTypesItDoesNotKnow) {
   EXPECT_EQ(heard.types[0], WatchEventType::kUnknown);
 }
 
-TEST(WatchDecoder, HandsOnAnObjectThatIsNestedTooDeeplyForItsDecoder) {
+TEST(WatchDecoder, ForwardsAnObjectThatIsNestedTooDeeplyForTheDecoder) {
   Heard heard;
   WatchDecoder decoder(heard.Listener());
   const std::string deep = "{\"a\":" + std::string(5000, '[') + std::string(5000, ']') + "}";
@@ -108,7 +108,7 @@ TEST(WatchDecoder, HandsOnAnObjectThatIsNestedTooDeeplyForItsDecoder) {
 }
 
 // Contract: client REST-34.
-TEST(WatchDecoder, RefusesWhatIsNoEventWithItsPlace) {
+TEST(WatchDecoder, RefusesAnythingButEventsWithItsPosition) {
   const std::string good = R"({"type":"ADDED","object":{}})";
   for (const std::string_view bad :
        {"x", "[]", "null", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":1,"object":{}})",

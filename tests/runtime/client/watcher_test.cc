@@ -52,7 +52,7 @@ TEST_F(WatcherTest, GivesTheEventsInOrder) {
 }
 
 // It keeps no objects, so it has nothing to share text with: whatever it remembered would only grow.
-TEST_F(WatcherTest, KeepsNothingOfEventsThatTheCallerHasLetGo) {
+TEST_F(WatcherTest, FreesEventsThatTheCallerHasReleased) {
   Watcher<Widget> watcher = Open();
   const std::int64_t before = LiveBlocks();
   for (int i = 0; i < 50; ++i) {
@@ -83,7 +83,7 @@ TEST_F(WatcherTest, SaysThatTheServerHasEndedTheStream) {
   EXPECT_EQ(watcher.Next().error().code(), Code::kStopped);
 }
 
-TEST_F(WatcherTest, TellsACutFromAnEnd) {
+TEST_F(WatcherTest, DistinguishesALostConnectionFromAnEnd) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(EventJson("ADDED", "a").substr(0, 20));
   transport_->last().End();
@@ -102,7 +102,7 @@ TEST_F(WatcherTest, GivesAnErrorEventAsAnError) {
 }
 
 // Contract: design D6.
-TEST_F(WatcherTest, GoesOnAfterAnEventThatCannotBeRead) {
+TEST_F(WatcherTest, ContinuesAfterAnEventThatCannotBeRead) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(R"({"type":"ADDED","object":{"kind":"Widget","metadata":{"name":7}}})");
   transport_->last().Bytes(R"({"type":"STRANGE","object":{}})");
@@ -138,7 +138,7 @@ TEST_F(WatcherTest, HoldsBackTheServerUntilEventsAreTaken) {
   EXPECT_EQ(transport_->last().consumed(), two.size());
 }
 
-TEST_F(WatcherTest, LetsTheRestOfALargeEventCome) {
+TEST_F(WatcherTest, ReadsTheRestOfALargeEvent) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(EventJson("ADDED", "a").substr(0, 30));
   executor_->Run();
@@ -189,7 +189,7 @@ TEST_F(WatcherTest, EndsTheWatchWithItself) {
 }
 
 // Contract: design D9.
-TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedWork) {
+TEST_F(WatcherTest, IsRefusedOnAThreadThatRunsPostedTasks) {
   std::optional<Code> code;
   executor_->Post(executor_->MakeStrand("test"), [&] { code = Widgets().Watch().error().code(); });
   executor_->Run();

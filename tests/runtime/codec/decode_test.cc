@@ -18,7 +18,7 @@ using widgets::WidgetList;
 
 using DecodeTest = CodecTest;
 
-TEST_F(DecodeTest, ReadsAMemberOfEverySort) {
+TEST_F(DecodeTest, ReadsAMemberOfEveryKind) {
   const auto widget = Must(Decode<Widget>(Exact(WithSpec(R"({
     "name":"a name that is longer than fifteen bytes","amount":"1.5Gi","anything":{"x":[1, 2.50]},"blob":"aHVudGVyMg==",
     "blobs":{"k":"AA=="},"enabled":false,"extras":{"e":null},"factors":[0.5,1e2],"flags":[true,false],
@@ -60,7 +60,7 @@ TEST_F(DecodeTest, ReadsAMemberOfEverySort) {
 }
 
 // Contract: generator COD-02, COD-04.
-TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty) {
+TEST_F(DecodeTest, DistinguishesAbsentZeroAndEmpty) {
   const std::string spec =
       R"({"name":"","amount":"","enabled":false,"groups":{},"large":0,"optional":{},"parts":[],"ratio":0,"replicas":0})";
   EXPECT_EQ(Back(spec), spec);
@@ -74,10 +74,10 @@ TEST_F(DecodeTest, TellsAbsentFromZeroFromEmpty) {
 }
 
 // Contract: generator COD-05.
-TEST_F(DecodeTest, MissesNothingWhenRequiredMembersAreMissing) { EXPECT_EQ(ErrorOf("{}"), ""); }
+TEST_F(DecodeTest, AcceptsMissingRequiredMembers) { EXPECT_EQ(ErrorOf("{}"), ""); }
 
 // Contract: generator COD-09.
-TEST_F(DecodeTest, TakesIntegersInAnySpelling) {
+TEST_F(DecodeTest, AcceptsIntegersInAnySpelling) {
   const auto replicas = [](std::string_view number) {
     return (*Must(Decode<Widget>(WithSpec("{\"replicas\":" + std::string(number) + "}"))).spec).replicas;
   };
@@ -131,7 +131,7 @@ TEST_F(DecodeTest, ReadsNullAsAbsent) {
 }
 
 // Contract: generator COD-12.
-TEST_F(DecodeTest, RefusesAnotherKindNamingBoth) {
+TEST_F(DecodeTest, RefusesAnotherKindAndNamesBoth) {
   EXPECT_THAT(ErrorOf(R"({"kind":"Gadget"})"), HasSubstr(R"(expected kind "Widget", found string "Gadget")"));
   EXPECT_THAT(ErrorOf(R"({"apiVersion":"test.kgen.dev/v2"})"),
               HasSubstr(R"(expected apiVersion "test.kgen.dev/v1", found string "test.kgen.dev/v2")"));
@@ -142,13 +142,13 @@ TEST_F(DecodeTest, RefusesAnotherKindNamingBoth) {
 }
 
 // Contract: generator COD-15.
-TEST_F(DecodeTest, LooksAtKeysByTheirUnescapedBytesAndTheirCase) {
+TEST_F(DecodeTest, ComparesKeysUnescapedAndCaseSensitively) {
   EXPECT_EQ(Back(R"({"\u006eame":"x","\u0072eplicas":3})"), R"({"name":"x","replicas":3})");
   EXPECT_EQ(Back(R"({"Name":"x"})"), R"({"Name":"x"})");
   EXPECT_FALSE((*Must(Decode<Widget>(WithSpec(R"({"Name":"x"})"))).spec).name.has_value());
 }
 
-TEST_F(DecodeTest, RefusesWhatIsNoObject) {
+TEST_F(DecodeTest, RefusesAnythingButAnObject) {
   for (const char* text : {"", " ", "null", "[]", "5", "\"x\"", "{", "}", "{\"a\"", "{}x", "{\"a\":1,}", "{a:1}"}) {
     EXPECT_NE(ErrorOf(text), "") << text;
   }
@@ -246,13 +246,13 @@ TEST_F(DecodeTest, ReadsAnyKindAsUnstructured) {
   EXPECT_EQ(Encode(object), json);
 }
 
-TEST_F(DecodeTest, ShowsAsJsonOfAnUnstructuredAlsoWhatFitsNoTypeOfTheMetadata) {
+TEST_F(DecodeTest, IncludesMetadataOfTheWrongTypeInTheJsonOfAnUnstructured) {
   const std::string json =
       R"({"metadata":{"finalizers":[null],"labels":{"a":null},"ownerReferences":[5,{"name":"rs"}],"generation":"x"}})";
   EXPECT_EQ(Must(Decode<Unstructured>(json)).json(), nlohmann::json::parse(json));
 }
 
-TEST_F(DecodeTest, LeavesNoBlockBehindWhereverItFails) {
+TEST_F(DecodeTest, LeaksNoBlockWhereverItFails) {
   const std::string json = WithSpec(R"({"name":"a name longer than fifteen","parts":[{"name":"also longer than fifteen",
     "tags":["one that is longer than fifteen"],"parts":[{"limits":{"cpu":"1"}}]},null,5],"named":{"b":{"env":{"k":"v"}},"a":{}},
     "extras":{"e":{"x":"longer than fifteen bytes"}},"new":{"y":"longer than fifteen bytes"},"replicas":"bad"})");

@@ -42,7 +42,7 @@ TEST_F(EncodeTest, EscapesWhatJsonRequiresAndNothingElse) {
 }
 
 // Contract: generator COD-10.
-TEST_F(EncodeTest, ReplacesBytesThatAreNoUtf8) {
+TEST_F(EncodeTest, ReplacesInvalidUtf8) {
   EXPECT_EQ(Encode(Part{.name = "a\xFFz\xC3"}), "{\"name\":\"a\uFFFDz\uFFFD\"}");
   EXPECT_EQ(Encode(Part{.name = std::string(20, 'x') + "\xE2\x82\""}),
             "{\"name\":\"" + std::string(20, 'x') + "\uFFFD\uFFFD\\\"\"}");
@@ -68,7 +68,7 @@ TEST_F(EncodeTest, WritesWhatWasAssigned) {
       R"("when":"1970-01-01T00:00:00Z"}})");
 }
 
-TEST_F(EncodeTest, LookingNeverChangesTheWire) {
+TEST_F(EncodeTest, ReadingNeverChangesTheEncoding) {
   Widget widget{.metadata = {.name = "w"}};
   const std::string before = Encode(widget);
   if (widget.spec->optional->child->env["x"] == "y") FAIL();
@@ -80,7 +80,7 @@ TEST_F(EncodeTest, LookingNeverChangesTheWire) {
       R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"optional":{"child":{"env":{"x":"y"}}}}})");
 }
 
-TEST_F(EncodeTest, AUserAssignmentBeatsAnUnknownFieldOfTheSameName) {
+TEST_F(EncodeTest, AnAssignedMemberReplacesAnUnknownFieldOfTheSameName) {
   Part part;
   part.unknown_fields.Set("name", Json("5"));
   part.unknown_fields.Set("other", Json("6"));
@@ -122,7 +122,7 @@ TEST_F(EncodeTest, ParseJsonTakesExactlyOneValue) {
   EXPECT_FALSE(ParseJson("").has_value());
 }
 
-TEST_F(EncodeTest, PeekIdentityFindsWhatIsThere) {
+TEST_F(EncodeTest, PeekIdentityFindsTheMembersThatExist) {
   const Identity identity = PeekIdentity(
       R"({"spec":{"metadata":{"name":"no"}},"kind":"K","apiVersion":"v1","metadata":{"labels":{"name":"no"},"name":"n","namespace":"ns","resourceVersion":"7"}})");
   EXPECT_EQ(identity.kind, "K");

@@ -23,7 +23,7 @@ std::vector<Misfit> MisfitsOf(std::string_view json) {
 }
 
 // Contract: generator COD-08.
-TEST_F(KeepTest, UnknownMembersComeBackInOrderDuplicatesIncluded) {
+TEST_F(KeepTest, UnknownMembersAreSentBackInOrderWithDuplicates) {
   const std::string spec =
       R"({"name":"x","zeta":1,"alpha":{"b": [1.50, 12345678901234567890] },"zeta":2,"":3,"\"q":"\ud800"})";
   EXPECT_EQ(Back(spec),
@@ -42,7 +42,7 @@ TEST_F(KeepTest, UnknownMembersOfListElementsFollowTheirElement) {
   EXPECT_THAT(Encode(copy), HasSubstr(R"("parts":[{"name":"c","new":3},{"name":"b","new":2}])"));
 }
 
-TEST_F(KeepTest, AMisfitReadsAsAbsentAndIsSentBackUntilAssigned) {
+TEST_F(KeepTest, AFieldOfTheWrongTypeReadsAsAbsentAndIsSentBackUntilAssigned) {
   const std::string json = WithSpec(R"({"name":"x","replicas":"three"})");
   auto widget = Must(Decode<Widget>(json));
   EXPECT_FALSE(widget.spec->replicas.has_value());
@@ -52,7 +52,7 @@ TEST_F(KeepTest, AMisfitReadsAsAbsentAndIsSentBackUntilAssigned) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"name":"x","replicas":3})"));
 }
 
-TEST_F(KeepTest, EachSortOfMemberCanMisfitAndComesBack) {
+TEST_F(KeepTest, EveryKindOfMemberIsSentBackIfItHasTheWrongType) {
   for (const char* spec : {
            R"({"name":5})",
            R"({"amount":true})",
@@ -89,7 +89,7 @@ TEST_F(KeepTest, EachSortOfMemberCanMisfitAndComesBack) {
 }
 
 // Contract: generator COD-06.
-TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset) {
+TEST_F(KeepTest, AFieldOfTheWrongTypeIsReportedWithPathMessageAndOffset) {
   const std::string json =
       R"({"metadata":{"name":"w"},"spec":{"parts":[{},{"count":"80"}],"named":{"k":{"env":{"a":1}}}}})";
   const auto misfits = MisfitsOf(json);
@@ -103,7 +103,7 @@ TEST_F(KeepTest, AMisfitIsReportedWithPathMessageAndOffset) {
 }
 
 // Contract: generator COD-11.
-TEST_F(KeepTest, ALaterMemberOfTheSameNameDecides) {
+TEST_F(KeepTest, TheLastMemberOfANameCounts) {
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":3})"), R"({"replicas":3})");
   EXPECT_EQ(Back(R"({"replicas":3,"replicas":"x"})"), R"({"replicas":"x"})");
   EXPECT_EQ(Back(R"({"replicas":"x","replicas":"y"})"), R"({"replicas":"y"})");
@@ -129,7 +129,7 @@ TEST_F(KeepTest, NullableNullIsSentBackUntilAssigned) {
   EXPECT_EQ(Encode(widget), WithSpec(R"({"name":"x","optional":{"count":1},"note":null})"));
 }
 
-TEST_F(KeepTest, ANullElementGoesBackAsNull) {
+TEST_F(KeepTest, ANullElementIsSentBackAsNull) {
   EXPECT_EQ(Back(R"({"parts":[null,{"name":"a"},null]})"), R"({"parts":[null,{"name":"a"},null]})");
   EXPECT_EQ(Back(R"({"named":{"a":null,"b":{}}})"), R"({"named":{"a":null,"b":{}}})");
   EXPECT_EQ(Back(R"({"parts":[{"tags":["a",null],"env":{"k":null}}]})"),
@@ -176,7 +176,7 @@ TEST_F(KeepTest, ATextEntryThatWasResetIsNotWrittenAsTheNullOfItsNeighbour) {
 }
 
 // Contract: design D6.
-TEST_F(KeepTest, AQuantityThatCameAsANumberGoesBackAsOneUntilAssigned) {
+TEST_F(KeepTest, AQuantityThatWasANumberIsSentBackAsANumberUntilAssigned) {
   const std::string json = R"({"parts":[{"limits":{"a":2,"b":1.50,"c":"2","d":-1e3}}]})";
   EXPECT_EQ(Back(json), json);
   Widget widget = Must(Decode<Widget>(WithSpec(json)));
@@ -211,7 +211,7 @@ TEST_F(KeepTest, ALongNumberStaysANumberInAQuantity) {
   EXPECT_EQ(Encode(copy), WithSpec(json));
 }
 
-TEST_F(KeepTest, ANumberGoesBackAsItWasSpelledUntilAnotherIsAssigned) {
+TEST_F(KeepTest, ANumberKeepsItsSpellingUntilAnotherIsAssigned) {
   ObjectDecoder decoder(Widget::kTable);
   for (const char* spec : {
            R"({"ratio":1e-7})",
@@ -260,7 +260,7 @@ TEST_F(KeepTest, ANumberGoesBackAsItWasSpelledUntilAnotherIsAssigned) {
   EXPECT_EQ(Encode(copy), WithSpec(R"({"factors":[1.0],"large":1e1,"ratio":1.0,"replicas":3.0,"scores":{"a":1.0}})"));
 }
 
-TEST_F(KeepTest, ADoubleIsWrittenAsGoWritesIt) {
+TEST_F(KeepTest, ADoubleIsWrittenAsInGo) {
   Widget widget;
   const std::pair<double, const char*> cases[] = {{100000, "100000"},
                                                   {1e20, "100000000000000000000"},
@@ -277,7 +277,7 @@ TEST_F(KeepTest, ADoubleIsWrittenAsGoWritesIt) {
   }
 }
 
-TEST_F(KeepTest, ANullGoesBackAsNullUntilAValueIsAssigned) {
+TEST_F(KeepTest, ANullIsSentBackAsNullUntilAValueIsAssigned) {
   const std::string json =
       R"({"anything":null,"amount":null,"blob":null,"enabled":null,"extras":null,"factors":null,"large":null,"parts":null,)"
       R"("port":null,"ratio":null,"replicas":null,"seen":null,"timeout":null,"when":null,"newer":null})";
@@ -312,7 +312,7 @@ TEST_F(KeepTest, NullsAloneCostNoMemory) {
                           R"("creationTimestamp":null},"spec":{"when":null}})");
 }
 
-TEST_F(KeepTest, AMemberThatIsNullDiffersFromNoneOnTheWireOnly) {
+TEST_F(KeepTest, ANullMemberDiffersFromAnAbsentOneInTheEncodingOnly) {
   const Widget null = Must(Decode<Widget>(WithSpec(R"({"name":"x","note":null,"ratio":null})")));
   const Widget none = Must(Decode<Widget>(WithSpec(R"({"name":"x"})")));
   EXPECT_NE(null, none);
@@ -327,14 +327,14 @@ TEST_F(KeepTest, AMemberThatIsNullDiffersFromNoneOnTheWireOnly) {
   EXPECT_EQ(Hash(cleared), Hash(none));
 }
 
-TEST_F(KeepTest, NullsAndSpellingsOfOneTypeSayNothingOfAnother) {
+TEST_F(KeepTest, NullsAndSpellingsOfOneTypeDoNotAffectAnother) {
   const Widget widget = Must(Decode<Widget>(WithSpec(R"({"enabled":null,"ratio":1.0,"when":null,"new":1})")));
   Widget other;
   other.spec->optional->unknown_fields = widget.spec->unknown_fields;
   EXPECT_EQ(Encode(other), R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","spec":{"optional":{"new":1}}})");
 }
 
-TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
+TEST_F(KeepTest, AnElementThatIsNotAStructKeepsItsPosition) {
   const std::string json = WithSpec(R"({"named":{"a":[1],"b":{}},"parts":[{"name":"a"},"odd",{"name":"c"}]})");
   auto widget = Must(Decode<Widget>(json));
   EXPECT_EQ(widget.spec->parts[1], (*Must(Decode<Widget>(json)).spec).parts[1]);
@@ -346,7 +346,7 @@ TEST_F(KeepTest, AnElementThatIsNoStructStaysInItsPlace) {
   EXPECT_EQ(misfits[1].path, "spec.parts[1]");
 }
 
-TEST_F(KeepTest, AnElementThatIsNoStructGivesWayToWhateverIsSetInIt) {
+TEST_F(KeepTest, AnElementThatIsNotAStructIsReplacedByAnAssignment) {
   const std::string json = WithSpec(R"({"parts":["odd",null]})");
   const auto kept = Must(Decode<Widget>(json));
   Widget widget = kept;
@@ -366,7 +366,7 @@ TEST_F(KeepTest, AnElementThatIsNoStructGivesWayToWhateverIsSetInIt) {
 }
 
 // Contract: design D6.
-TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne) {
+TEST_F(KeepTest, AnIntegerThatADoubleCannotHoldHasTheWrongTypeForOne) {
   for (const char* spec : {R"({"ratio":9007199254740993})", R"({"ratio":-9223372036854775807})",
                            R"({"ratio":4611686018427388000})", R"({"factors":[1,9007199254740993]})"}) {
     EXPECT_EQ(Back(spec), spec);
@@ -381,7 +381,7 @@ TEST_F(KeepTest, AnIntegerThatADoubleWouldChangeIsAMisfitOfOne) {
 }
 
 // Contract: generator COD-01.
-TEST_F(KeepTest, TimesQuantitiesAndNumbersGoBackAsTheyCame) {
+TEST_F(KeepTest, TimesQuantitiesAndNumbersAreSentBackAsReceived) {
   for (const char* spec : {
            R"({"when":"2026-11-21T08:33:00+01:00"})",
            R"({"when":"2026-11-21T08:33:00.5Z"})",
@@ -418,7 +418,7 @@ TEST_F(KeepTest, AnObjectWithoutATrustworthyNameIsRefused) {
   EXPECT_EQ(ErrorOf(R"({"spec":{"templates":[{"metadata":{"name":5}}]}})"), "");
 }
 
-TEST_F(KeepTest, ManyUnknownAndMisfitMembersTakeLinearTime) {
+TEST_F(KeepTest, ManyMembersThatAreUnknownOrOfTheWrongTypeTakeLinearTime) {
   std::string spec = "{";
   for (int i = 0; i < 200000; ++i) spec += R"("u":1,"replicas":"x",)";
   spec += R"("replicas":7})";

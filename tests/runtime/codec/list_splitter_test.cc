@@ -57,7 +57,7 @@ const std::string kList =
     R"( { "kind" : "List" ,"apiVersion":"v1","metadata":{"resourceVersion":"7","x":"]}"}, "items" : [ {"a":"\"}\\","items":[1]} , )"
     R"({"b":{"c":[{}]}},null,5,"s,]",[]] ,"late":true, "n":1.5e3 } )";
 
-TEST(ListSplitter, CutsItemsOutAndKeepsTheEnvelope) {
+TEST(ListSplitter, SplitsOffItemsAndKeepsTheEnvelope) {
   const Outcome outcome = Split(kList);
   EXPECT_EQ(outcome.error, "");
   EXPECT_THAT(outcome.items,
@@ -115,7 +115,7 @@ TEST(ListSplitter, TakesMetadataAfterTheItemsAndListsWithoutItems) {
   EXPECT_THAT(Split(R"({"\u0069tems":[{}]})").items, ElementsAre("{}"));
 }
 
-TEST(ListSplitter, RefusesItemsThatAreNoList) {
+TEST(ListSplitter, RefusesItemsThatAreNotAList) {
   for (const auto& [value, found] :
        {std::pair("\"x\"", "a string"), std::pair("7", "a value"), std::pair("true", "a value"),
         std::pair(R"({"a":[{}]})", "an object"), std::pair("nul", "a value")}) {
@@ -129,7 +129,7 @@ TEST(ListSplitter, RefusesItemsThatAreNoList) {
   EXPECT_EQ(Split(R"({"metadata":{"items":7},"items":[]})").error, "");
 }
 
-TEST(ListSplitter, TellsTheListThatWasAskedForFromAnythingElse) {
+TEST(ListSplitter, AcceptsOnlyTheRequestedList) {
   const KindInfo kind{.group = "apps",
                       .version = "v1",
                       .kind = "Deployment",
@@ -158,7 +158,7 @@ TEST(ListSplitter, PassesAStatusOnWhole) {
   EXPECT_THAT(Split(status).items, ::testing::IsEmpty());
 }
 
-TEST(ListSplitter, ReportsABrokenFrameWithItsPlace) {
+TEST(ListSplitter, ReportsABrokenEnvelopeWithItsPosition) {
   EXPECT_EQ(Split("[]").error, "expected a JSON object, at byte 0");
   EXPECT_EQ(Split("{items:[]}").error, "expected a member name in quotes, at byte 1");
   EXPECT_EQ(Split(R"({"items" []})").error, "expected ':' after the member name, at byte 9");
@@ -175,7 +175,7 @@ TEST(ListSplitter, ReportsABrokenFrameWithItsPlace) {
   }
 }
 
-TEST(ListSplitter, OneBadItemCostsNobody) {
+TEST(ListSplitter, OneBadItemDoesNotAffectOthers) {
   const Outcome outcome =
       Split(R"({"items":[{"a":nope},{"b":[1,],"c":1},{"d":"\x"},{}],"metadata":{"resourceVersion":"3"}})");
   EXPECT_EQ(outcome.resource_version, "3");
@@ -197,7 +197,7 @@ TEST(ListSplitter, HoldsNoMoreThanTheLimitOfAnItem) {
   EXPECT_THAT(Split(R"({"a":")" + std::string(200, 'x') + "\"}", {}, 100).error, HasSubstr("too large"));
 }
 
-TEST(ListSplitter, AnErrorOfTheCallbackEndsIt) {
+TEST(ListSplitter, AnErrorOfTheCallbackEndsTheList) {
   int calls = 0;
   ListSplitter splitter([&](std::string_view) -> Result<void> {
     ++calls;

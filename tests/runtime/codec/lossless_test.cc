@@ -151,7 +151,7 @@ std::string WithNumbers(const json& document) {
   return text;
 }
 
-TEST(Lossless, WhateverADocumentHoldsComesBackAsItWasSpelled) {
+TEST(Lossless, EveryDocumentIsWrittenBackAsItWasSpelled) {
   Maker maker(20261121);
   ObjectDecoder decoder(Widget::kTable);
   int decoded = 0;

@@ -68,7 +68,7 @@ TEST_F(MemberHashesTest, AnUpdateSharesEveryMemberThatHasNotChanged) {
   EXPECT_NE(&*third->spec, &*second->spec);
 }
 
-TEST_F(MemberHashesTest, AnItemOfAListSharesWithAnObjectOfAWatchThatSaysItsKind) {
+TEST_F(MemberHashesTest, AnItemOfAListSharesWithAnObjectOfAWatchThatHasItsKind) {
   Decoding decoding;
   const std::string item = Object(kLabels, kEntry, kSpec, kStatus);
   const auto first = decoding.Next(R"({"kind":"Widget","apiVersion":"test.kgen.dev/v1",)" + item.substr(1));
@@ -78,7 +78,7 @@ TEST_F(MemberHashesTest, AnItemOfAListSharesWithAnObjectOfAWatchThatSaysItsKind)
   EXPECT_EQ(&second->metadata.managedFields[0], &first->metadata.managedFields[0]);
 }
 
-TEST_F(MemberHashesTest, AnEntryOfManagedFieldsSharesItsTextWhereverItStands) {
+TEST_F(MemberHashesTest, AnEntryOfManagedFieldsSharesItsTextAtAnyPosition) {
   Decoding decoding;
   const std::string other = R"({"manager":"another one","time":"2026-01-02T03:04:05Z"})";
   const std::string entry(kEntry);
@@ -130,7 +130,7 @@ TEST_F(MemberHashesTest, OfTwoMembersOfOneNameTheLastOneCountsAlsoForTheNextUpda
 }
 
 // Their spelling stands beside the list, in the object, so such a list is decoded each time.
-TEST_F(MemberHashesTest, ListsOfNumbersGoBackAsTheyWereSpelledInEachState) {
+TEST_F(MemberHashesTest, ListsOfNumbersKeepTheirSpellingInEachState) {
   ObjectDecoder decoder(widgets::Spec::kTable);
   AnyRef before;
   for (const std::string_view json :
@@ -142,7 +142,7 @@ TEST_F(MemberHashesTest, ListsOfNumbersGoBackAsTheyWereSpelledInEachState) {
   }
 }
 
-TEST_F(MemberHashesTest, LimitsCountWhatIsShared) {
+TEST_F(MemberHashesTest, LimitsCountSharedMembers) {
   ObjectDecoder decoder(Widget::kTable);
   const std::string json = R"({"metadata":{"name":"w"},"status":{"env":{"a":"1","b":"2","c":"3"}}})";
   const AnyRef before = Must(decoder.Decode(json));
@@ -150,7 +150,7 @@ TEST_F(MemberHashesTest, LimitsCountWhatIsShared) {
   EXPECT_FALSE(decoder.Decode(json, {.max_fields = 6}, before).has_value());
 }
 
-TEST_F(MemberHashesTest, AnythingMayBeTheObjectBefore) {
+TEST_F(MemberHashesTest, AnyObjectCanBeThePreviousOne) {
   ObjectDecoder decoder(Widget::kTable);
   ObjectDecoder unshared(Widget::kTable, {.strings = false, .subtrees = false});
   ObjectDecoder another(widgets::Claim::kTable);
@@ -174,7 +174,7 @@ TEST_F(MemberHashesTest, OptionsThatChangeTheResultAreNotConfused) {
   EXPECT_EQ(Encode(Must(decoder.Decode(json, {}, dropped))), Encode(kept));
 }
 
-TEST_F(MemberHashesTest, ManyUpdatesInARowLeaveNothingBehind) {
+TEST_F(MemberHashesTest, ManyUpdatesInARowLeakNothing) {
   const std::int64_t before = LiveBlocks();
   {
     Decoding decoding;
@@ -227,7 +227,7 @@ TEST_F(MemberHashesTest, SharingChangesNothingWhateverTheObjectsAre) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-TEST(PeekKey, FindsNameAndNamespaceWhereverTheyStand) {
+TEST(PeekKey, FindsNameAndNamespaceAtAnyPosition) {
   const auto peek = [](std::string_view json, bool namespaced) {
     ObjectKey key;
     return PeekKey(json, namespaced, key) ? key.str() : std::string("none");

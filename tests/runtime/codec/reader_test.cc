@@ -60,7 +60,7 @@ TEST(Reader, RefusesAControlCharacterInsideAString) {
 }
 
 // Contract: generator COD-10.
-TEST(Reader, RefusesInvalidUtf8WhereverItStands) {
+TEST(Reader, RefusesInvalidUtf8AtAnyPosition) {
   for (const char* bad : {"\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
                           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xE2\x82"}) {
     for (std::size_t before = 0; before < 40; ++before) {
@@ -74,7 +74,7 @@ TEST(Reader, RefusesInvalidUtf8WhereverItStands) {
   }
 }
 
-TEST(Reader, SaysWhereAndWhatIsWrong) {
+TEST(Reader, ReportsWhatIsWrongAndWhere) {
   EXPECT_EQ(Check(""), "the text ends where a value should be at 0");
   EXPECT_EQ(Check("{\"a\":1,}"), "expected a member name in quotes at 7");
   EXPECT_EQ(Check("{\"a\" 1}"), "expected ':' after the member name at 5");
@@ -135,7 +135,7 @@ TEST(Reader, ReadsNothingOutsideItsTextAndAgreesWithNlohmann) {
 }
 
 // The scanner that finds where a bracketed value ends, against the reader, with every cut of the text in two.
-TEST(NestingScanner, FindsTheEndOfAValueHoweverItIsCut) {
+TEST(NestingScanner, FindsTheEndOfAValueHoweverItIsSplit) {
   const std::string value =
       R"({"a\\":"}]\"","b":[[],{"c":"\\\\"},"[{"],"d":{"0123456789012345678901234567890123456789\"":"\\"},"e":[1,2]})";
   ASSERT_EQ(Check(value), "");

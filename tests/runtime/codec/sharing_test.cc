@@ -63,7 +63,7 @@ TEST_F(SharingTest, ObjectsOutliveTheirDecoder) {
   EXPECT_EQ(*object.As<Widget>(), Must(Decode<Widget>(Object(1))));
 }
 
-TEST_F(SharingTest, SweepForgetsWhatNobodyUses) {
+TEST_F(SharingTest, ASweepForgetsUnusedEntries) {
   ObjectDecoder decoder(Widget::kTable);
   const std::int64_t before = LiveBlocks();
   AnyRef kept = Must(decoder.Decode(Object(1)));
@@ -88,7 +88,7 @@ std::string UniqueObject(int i) {
                        std::to_string(i) + R"("}}])");
 }
 
-TEST_F(SharingTest, UpdatesLeaveNoMoreBehindThanHalfOfWhatLives) {
+TEST_F(SharingTest, UpdatesLeaveAtMostHalfAsManyUnusedEntriesAsLiveOnes) {
   constexpr int kAlive = 2000;
   ObjectDecoder decoder(Widget::kTable);
   std::vector<AnyRef> alive(kAlive);
@@ -122,7 +122,7 @@ TEST_F(SharingTest, ASweepInStepsForgetsTheSameWithObjectsInBetween) {
   EXPECT_EQ(*kept.As<Widget>(), Must(Decode<Widget>(UniqueObject(5))));
 }
 
-TEST_F(SharingTest, FreesAFewEntriesAtATimeAndLeavesObjectsWhatTheyUse) {
+TEST_F(SharingTest, FreesAFewEntriesAtATimeAndNoneThatObjectsUse) {
   ObjectDecoder decoder(Widget::kTable);
   const std::int64_t before = LiveBlocks();
   std::vector<AnyRef> alive;
@@ -162,7 +162,7 @@ TEST_F(SharingTest, RawJsonIsSharedAndSweptLikeOtherSubtrees) {
   EXPECT_EQ(LiveBlocks(), before);
 }
 
-TEST_F(SharingTest, SharesNothingThatTheTableCallsUniqueOrUnrepeated) {
+TEST_F(SharingTest, SharesNothingThatTheTableMarksUniqueOrUnrepeated) {
   ObjectDecoder decoder(Widget::kTable);
   const std::string json =
       R"({"metadata":{"name":"w","uid":"0123456789-0123456789"},"status":{"token":"0123456789-0123456789"}})";
@@ -182,7 +182,7 @@ TEST_F(SharingTest, CanBeSwitchedOff) {
   EXPECT_EQ(decoder.stats().strings, 0u);
 }
 
-TEST_F(SharingTest, AMisfitInsideARepeatedSubtreeIsReportedForEachObject) {
+TEST_F(SharingTest, AFieldOfTheWrongTypeInARepeatedSubtreeIsReportedForEachObject) {
   ObjectDecoder decoder(Widget::kTable);
   for (int i = 0; i < 5; ++i) {
     std::vector<Misfit> misfits;
@@ -204,7 +204,7 @@ TEST_F(SharingTest, DecodesUnderOtherOptionsAreNotConfused) {
   }
 }
 
-TEST_F(SharingTest, LimitsHoldForSubtreesThatAreKnown) {
+TEST_F(SharingTest, LimitsApplyToKnownSubtrees) {
   ObjectDecoder decoder(Widget::kTable);
   const std::string json = R"({"spec":{"optional":{"env":{"a":"1","b":"2","c":"3"}}}})";
   (void)Must(decoder.Decode(json));
@@ -227,7 +227,7 @@ TEST_F(SharingTest, AFailedDecodeLeavesOnlyWhatIsShared) {
   EXPECT_EQ(Encode(Must(decoder.Decode(json))), Encode(Must(Decode<Widget>(json))));
 }
 
-TEST(SubtreeMemo, StopsTryingAFieldThatHardlyEverHitsAndSamplesItAgain) {
+TEST(SubtreeMemo, StopsTryingAFieldThatRarelyHitsAndSamplesItAgain) {
   codec::SubtreeMemo memo;
   const Field& field = *widgets::Spec::kTable.Find("parts");
   int tries = 0;

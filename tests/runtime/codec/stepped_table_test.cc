@@ -79,7 +79,7 @@ TEST(SteppedTable, FindsWhatWasInsertedAndNotWhatWasRemoved) {
   }
 }
 
-TEST(SteppedTable, LooksAtEveryEntryInOneRound) {
+TEST(SteppedTable, VisitsEveryEntryInOneRound) {
   Table table;
   std::set<std::uint64_t> all, seen;
   for (std::uint64_t i = 1; i <= 10'000; ++i) {
@@ -113,7 +113,7 @@ TEST(SteppedTable, NoStepMovesMoreThanOneSegmentHowLargeTheTableMayBe) {
   EXPECT_LE(most, 2 * Table::kSegmentSlots);
 }
 
-TEST(SteppedTable, BecomesSmallAgain) {
+TEST(SteppedTable, ShrinksAgain) {
   Table table;
   table.Insert({HashOf(1), 1});
   const std::size_t small = table.bytes();
@@ -130,7 +130,7 @@ TEST(SteppedTable, BecomesSmallAgain) {
   EXPECT_LE(table.bytes(), small * 4);
 }
 
-TEST(SteppedTable, TakesInHashesThatAreAlike) {
+TEST(SteppedTable, AcceptsSimilarHashes) {
   Table table;
   const auto hash = [](std::uint64_t number) -> std::uint64_t { return number % 3 << 62; };
   for (std::uint64_t i = 1; i <= 5000; ++i) table.Insert({hash(i), i});

@@ -41,7 +41,7 @@ std::string MarkOf(const Node* node) {
 }
 
 // Contract: generator IN-10.
-TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers) {
+TEST(Yaml, ReadsTheOldBooleansInThreeCasesAndNoOthers) {
   for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
     EXPECT_EQ(Value(word), "true") << word;
   for (const char* word : {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
@@ -50,7 +50,7 @@ TEST(Yaml, TakesTheOldBooleansInThreeCasesAndNoOthers) {
 }
 
 // Contract: generator IN-10.
-TEST(Yaml, TakesQuotedAndBlockScalarsForTextAlways) {
+TEST(Yaml, ReadsQuotedAndBlockScalarsAsText) {
   EXPECT_EQ(Value("\"yes\""), "\"yes\"");
   EXPECT_EQ(Value("'0755'"), "\"0755\"");
   EXPECT_EQ(Value("|-\n  12"), "\"12\"");
@@ -96,13 +96,13 @@ TEST(Yaml, ReadsNumbersAsTheCommandLineDoes) {
 }
 
 // Contract: generator IN-15.
-TEST(Yaml, TakesDatesForText) {
+TEST(Yaml, ReadsDatesAsText) {
   EXPECT_EQ(Value("2024-01-01"), "\"2024-01-01\"");
   EXPECT_EQ(Value("2024-01-01T10:00:00Z"), "\"2024-01-01T10:00:00Z\"");
 }
 
 // Contract: generator IN-14.
-TEST(Yaml, RefusesNumbersWithoutAJsonForm) {
+TEST(Yaml, RefusesNumbersThatJsonLacks) {
   for (const char* word : {".inf", "-.Inf", "+.INF", ".nan", ".NaN"}) {
     EXPECT_EQ(Read(std::string("a: ") + word), "1:4 " + std::string(word) + " has no equivalent in JSON");
   }
@@ -124,7 +124,7 @@ TEST(Yaml, KeepsTheSourceTextOfKeys) {
 }
 
 // Contract: generator IN-11.
-TEST(Yaml, MarksKeysThatOtherReadersTakeForSomethingElse) {
+TEST(Yaml, MarksKeysThatOtherParsersReadDifferently) {
   const auto stream = Parse("on: 1\n'on ': 2\nname: 3\n\"y\": 4\n2020-01-01: 5\n7: 6\n");
   ASSERT_TRUE(stream.has_value());
   std::string ambiguous;
@@ -134,13 +134,13 @@ TEST(Yaml, MarksKeysThatOtherReadersTakeForSomethingElse) {
   EXPECT_EQ(ambiguous, "on 2020-01-01 7 ");
 }
 
-TEST(Yaml, RefusesKeysThatAreNoText) {
+TEST(Yaml, RefusesKeysThatAreNotText) {
   EXPECT_EQ(Read("? [a]\n: b\n"), "1:3 a key must be text, not a list");
   EXPECT_EQ(Read("a:\n  ? {b: c}\n  : d\n"), "2:5 a key must be text, not a map");
 }
 
 // Contract: generator IN-18.
-TEST(Yaml, NamesBothPlacesOfADuplicateKey) {
+TEST(Yaml, NamesBothPositionsOfADuplicateKey) {
   EXPECT_EQ(Read("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n"), "5:3 duplicate key \"c\", first at 3:3");
   EXPECT_EQ(Read(R"({"a": 1, "b": {"x": 1, "x": 2}})"), "1:24 duplicate key \"x\", first at 1:16");
 }
@@ -172,7 +172,7 @@ TEST(Yaml, ExpandsAliasesAndMergeKeys) {
 }
 
 // Contract: generator IN-16.
-TEST(Yaml, GivesAnAliasItsOwnPlaceAndItsChildrenTheirs) {
+TEST(Yaml, GivesAnAliasAndItsChildrenTheirOwnPositions) {
   const auto stream = Parse("a: &x\n  p: 1\nb: *x\n");
   ASSERT_TRUE(stream.has_value());
   const Node* b = stream->documents()[0].Find("b");
@@ -241,7 +241,7 @@ TEST(Yaml, CountsTheSameWayInJson) {
 }
 
 // Contract: generator IN-08.
-TEST(Yaml, IgnoresAByteOrderMarkAndTakesEitherLineEnd) {
+TEST(Yaml, IgnoresAByteOrderMarkAndAcceptsEitherLineEnd) {
   const auto stream = Parse(
       "\xEF\xBB\xBF"
       "a: 1\r\nb: |\r\n  x\r\n  y\r\nc: 3");
@@ -298,7 +298,7 @@ TEST(Yaml, SaysWhatIsWrongWithIndentation) {
 }
 
 // Contract: generator IN-19.
-TEST(Yaml, KnowsATemplateWhenItSeesOne) {
+TEST(Yaml, RecognisesATemplate) {
   for (const char* text : {"{{- if .Values.crds }}\na: 1\n", "a: {{ .Values.x }}\n", "a:\n  - {{ .x }}\n",
                            "a:\n  {{- include \"x\" . }}\n"}) {
     EXPECT_THAT(Error(text).hint, HasSubstr("template")) << text;
@@ -331,7 +331,7 @@ TEST(Yaml, KeepsJsonNumbersAsTheyAre) {
   EXPECT_EQ(items[4].AsInt64(), std::nullopt);
 }
 
-TEST(Yaml, TakesFlowCollectionsAndStreamsThatBeginLikeJson) {
+TEST(Yaml, ReadsFlowCollectionsAndStreamsThatBeginLikeJson) {
   EXPECT_EQ(Read("{a: b}"), R"({"a":"b"})");
   EXPECT_EQ(Read("[a, b]"), R"(["a","b"])");
   EXPECT_EQ(Read("{\"a\": 1}\n{\"b\": 2}\n"), "{\"a\":1}\n{\"b\":2}");
@@ -355,7 +355,7 @@ TEST(Yaml, KeepsNodesValidWhenTheStreamMoves) {
 }
 
 // Contract: generator ERR-13.
-TEST(Yaml, SurvivesACutAtEveryByte) {
+TEST(Yaml, SurvivesTruncationAtEveryByte) {
   const std::string yaml = "a: &x [1, {b: \"c\\u0041\"}]\nd: |\n  text\ne: *x\n---\nf: 'g'\n";
   const std::string json = R"({"a": [1, -2.5e+3, "b\u00e9", {"c": null, "d": [true, false]}]})";
   for (const std::string& text : {yaml, json}) {

@@ -146,7 +146,7 @@ TEST(YamlWriter, WritesScalarsOfJsonAlone) {
   EXPECT_EQ(EncodeYaml(Json()), "");
 }
 
-TEST(YamlWriter, GivesJsonWhereThereIsNoYaml) {
+TEST(YamlWriter, FallsBackToJsonWhereYamlCannotExpressIt) {
   for (const char* text : {R"({"a":1,"a":2})", "not json", "1, 2", "][", "\"\xFF\"", "[1"}) {
     EXPECT_EQ(Yaml(text), std::string(text) + "\n");
   }
@@ -262,7 +262,7 @@ std::string AdversarialJson(std::mt19937& random, int depth) {
 
 class YamlRoundTripTest : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(YamlRoundTripTest, ReadsBackWhatItWrote) {
+TEST_P(YamlRoundTripTest, ReadsBackItsOwnOutput) {
   std::mt19937 random(GetParam());
   for (int i = 0; i < 500; ++i) {
     const std::string json = "[" + AdversarialJson(random, 4) + "]";
@@ -286,7 +286,7 @@ void ExpectRoundTrip(const T& object) {
   EXPECT_EQ(Must(Decode<T>(ToJson(stream->documents()[0]))), object) << yaml;
 }
 
-TEST_F(YamlObjectTest, ComesBackEqual) {
+TEST_F(YamlObjectTest, RoundTrips) {
   const Unstructured pod =
       Must(Decode<Unstructured>(ReadFile(test_support::SourcePath("tests/fuzz/corpus/decode/reference_pod.json"))));
   ExpectRoundTrip(pod);
@@ -303,7 +303,7 @@ TEST_F(YamlObjectTest, ComesBackEqual) {
   ExpectRoundTrip(widget);
 }
 
-TEST_F(YamlObjectTest, OfTheManifestsInTheTreeComeBackEqual) {
+TEST_F(YamlObjectTest, OfTheManifestsInTheTreeRoundTrip) {
   std::size_t objects = 0;
   for (const char* folder : {"examples/crds", "tests/golden"}) {
     for (const auto& file : std::filesystem::directory_iterator(test_support::SourcePath(folder))) {
@@ -319,7 +319,7 @@ TEST_F(YamlObjectTest, OfTheManifestsInTheTreeComeBackEqual) {
   EXPECT_GT(objects, 0u);
 }
 
-TEST_F(YamlObjectTest, OfTheSharedCorpusComeBackEqual) {
+TEST_F(YamlObjectTest, OfTheSharedCorpusRoundTrip) {
   const auto corpus = test_support::SharedPath("corpus/crds");
   if (!corpus) GTEST_SKIP() << "no corpus of CRDs beside the checkout";
   std::size_t objects = 0;

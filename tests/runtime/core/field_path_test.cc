@@ -39,7 +39,7 @@ TEST_F(FieldPathTest, GivesOneValueOrNone) {
   EXPECT_EQ(Visit("spec.tree.child.name", full), Texts{});
 }
 
-TEST_F(FieldPathTest, GivesEveryElementOfAListOnTheWay) {
+TEST_F(FieldPathTest, GivesTheValueOfEveryElementOfAList) {
   const Sample full = Full();
   EXPECT_EQ(Visit("spec.ports.name", full), (Texts{"http", kLong}));
   EXPECT_EQ(Visit("spec.ports.containerPort", full), (Texts{"80", "443"}));
@@ -63,7 +63,7 @@ TEST_F(FieldPathTest, GivesOneMapEntryOrAll) {
   EXPECT_EQ(Visit("spec.lists", full), (Texts{"a", kLong}));
 }
 
-TEST_F(FieldPathTest, TakesAKeyWithDotsAndBrackets) {
+TEST_F(FieldPathTest, AcceptsAKeyWithDotsAndBrackets) {
   Sample s;
   s.metadata.annotations["a.b/c[0]"] = "v";
   EXPECT_EQ(Visit("metadata.annotations['a.b/c[0]']", s), Texts{"v"});
@@ -92,7 +92,7 @@ TEST_F(FieldPathTest, GivesNothingForStructsAndJsonAtTheEnd) {
   }
 }
 
-TEST_F(FieldPathTest, GivesNothingForALookedAtEntry) {
+TEST_F(FieldPathTest, GivesNothingForAnEntryThatWasOnlyRead) {
   Sample s;
   EXPECT_EQ(s.metadata.labels["app"], "");
   EXPECT_EQ(Visit("metadata.labels['app']", s), Texts{});
@@ -114,7 +114,7 @@ TEST_F(FieldPathTest, RefusesBadSyntaxWithAReason) {
   }
 }
 
-TEST_F(FieldPathTest, RefusesToGoOnBelowAScalarOrToAskAKeyOfNoMap) {
+TEST_F(FieldPathTest, RefusesAStepBelowAScalarAndAKeyOfSomethingOtherThanAMap) {
   EXPECT_NE(Refusal("spec.nodeName.x").find("no fields"), std::string::npos);
   EXPECT_NE(Refusal("metadata.labels.app").find("no fields"), std::string::npos);
   EXPECT_NE(Refusal("spec.nodeName['x']").find("not a map"), std::string::npos);

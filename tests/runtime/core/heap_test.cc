@@ -83,7 +83,7 @@ TEST(Heap, BlocksOfEverySizeAreAlignedAndDoNotOverlap) {
   EXPECT_EQ(heap.Use().allocations, 20'000);
 }
 
-TEST(Heap, WhatOneThreadGivesAnotherTakes) {
+TEST(Heap, ABlockFreedByOneThreadIsReusedByAnother) {
   static constinit Heap heap;
   std::vector<void*> blocks(10'000);
   std::int64_t after_first = 0;
@@ -119,7 +119,7 @@ TEST(Heap, GivesFreeMemoryBackToTheSystem) {
 }
 
 // As objects go that are freed by hash: nearly all spans become free with the last blocks.
-TEST(Heap, GivesBackNoMoreAtOnceThanWasFreed) {
+TEST(Heap, ReturnsNoMoreMemoryAtOnceThanWasFreed) {
   static constinit Heap heap;
   constexpr std::size_t kSize = 1024;
   constexpr std::size_t kTogether = 64;
@@ -157,7 +157,7 @@ TEST(Heap, FillsUpTheFullestSpansSoThatOthersBecomeFree) {
   for (void* block : blocks) heap.Give(block);
 }
 
-TEST(Heap, LargeBlocksHaveTheirOwnSpansAndGoBackWhole) {
+TEST(Heap, LargeBlocksHaveTheirOwnSpansAndAreReturnedWhole) {
   static constinit Heap heap;
   for (int round = 0; round < 3; ++round) {
     std::vector<Filled> blocks;
@@ -176,7 +176,7 @@ TEST(Heap, LargeBlocksHaveTheirOwnSpansAndGoBackWhole) {
   }
 }
 
-TEST(Heap, SaysSoWhenThereIsNoMemory) {
+TEST(Heap, ThrowsWhenMemoryRunsOut) {
   static constinit Heap heap;
   EXPECT_THROW(heap.Take(std::size_t{1} << 50), std::bad_alloc);
   EXPECT_THROW(heap.Take(std::numeric_limits<std::size_t>::max()), std::bad_alloc);

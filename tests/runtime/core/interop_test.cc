@@ -158,7 +158,7 @@ TEST_F(InteropTest, ComparesAnOptionalStringWithALiteral) {
 template <typename A, typename B>
 concept CommonInConditional = requires(bool b, const A& x, const B& y) { b ? x : y; };
 
-TEST_F(InteropTest, MeetsALiteralInAConditional) {
+TEST_F(InteropTest, MixesWithALiteralInAConditional) {
   const String s = "s";
   const auto either = [&](bool own) { return own ? s : "literal"; };
   static_assert(std::same_as<decltype(either(true)), String>);

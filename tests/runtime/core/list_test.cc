@@ -30,7 +30,7 @@ static_assert(!std::constructible_from<List<bool>, std::vector<const char*>>);
 static_assert(std::constructible_from<List<String>, std::vector<std::string_view>>);
 
 // Contract: design D5.
-TEST_F(ListTest, IsAbsentWhenMadeAndIteratesAsEmpty) {
+TEST_F(ListTest, IsAbsentByDefaultAndIteratesAsEmpty) {
   const List<Port> list;
   EXPECT_FALSE(list.has_value());
   EXPECT_TRUE(list.empty());
@@ -101,14 +101,14 @@ TEST_F(ListTest, CopiesDeeply) {
   EXPECT_EQ(b.capacity(), b.size()) << "copies have the exact size";
 }
 
-TEST_F(ListTest, BecomesPresentFromAnyRangeEvenAnEmptyOne) {
+TEST_F(ListTest, BecomesPresentWhenAssignedAnyRangeEvenAnEmptyOne) {
   const std::vector<std::string> some{"a", kLong};
   const List<String> list(some);
   EXPECT_EQ(list, (List<String>{"a", kLong}));
   EXPECT_TRUE(List<String>(std::vector<std::string>()).has_value());
 }
 
-TEST_F(ListTest, TakesVectorsAndSpansByAssignmentAndInInitializers) {
+TEST_F(ListTest, AcceptsVectorsAndSpansByAssignmentAndInInitializers) {
   const std::vector<std::string> some{"a", kLong};
   List<String> list;
   list = some;
@@ -161,7 +161,7 @@ TEST_F(ListTest, KeepsAnElementOfUnsetTextApartFromEmptyText) {
   EXPECT_NE((List<String>{String()}), (List<String>{""}));
 }
 
-TEST_F(ListTest, TakesAnElementOutOfANestedListAsItsNewValue) {
+TEST_F(ListTest, CanBeAssignedFromAnElementOfANestedList) {
   List<Node> list;
   list.push_back({.name = "a"});
   list[0].children.push_back({.name = "b"});

@@ -41,7 +41,7 @@ Map<String> Packed(std::initializer_list<std::pair<std::string, std::string>> it
 }
 
 // Contract: design D5.
-TEST_F(MapTest, IsAbsentWhenMadeAndReadsAsEmpty) {
+TEST_F(MapTest, IsAbsentByDefaultAndReadsAsEmpty) {
   const Map<String> map;
   EXPECT_FALSE(map.has_value());
   EXPECT_EQ(map["a"], "");
@@ -71,7 +71,7 @@ TEST_F(MapTest, IteratesInByteOrderOfTheKeysWhateverTheOrderOfInsertion) {
   EXPECT_EQ(Keys(map), (std::vector<std::string>{"B", "a", "b", "\xC3\xA9"}));
 }
 
-TEST_F(MapTest, TakesTheLastOfTwoItemsWithOneKey) {
+TEST_F(MapTest, KeepsTheLastOfTwoItemsWithTheSameKey) {
   const Map<String> map{{"a", "1"}, {"a", "2"}};
   EXPECT_EQ(map.size(), 1u);
   EXPECT_EQ(map["a"], "2");
@@ -90,7 +90,7 @@ TEST_F(MapTest, AssignsOneEntryToAnotherInOneStatement) {
 }
 
 // Contract: design D5.
-TEST_F(MapTest, KeepsReferencesValidWhileOthersComeAndGo) {
+TEST_F(MapTest, KeepsReferencesValidWhileOthersAreInsertedAndErased) {
   Map<String> labels = Packed({{"a", kLong}, {"m", "middle"}, {"z", "last"}});
   String& a = labels["a"];
   String& m = labels["m"];
@@ -105,7 +105,7 @@ TEST_F(MapTest, KeepsReferencesValidWhileOthersComeAndGo) {
 }
 
 // Contract: design D5.
-TEST_F(MapTest, CountsATextEntryThatNobodyAssignedAsAbsent) {
+TEST_F(MapTest, CountsATextEntryThatWasNeverAssignedAsAbsent) {
   Sample s;
   EXPECT_EQ(s.metadata.labels["app"], "");
   EXPECT_EQ(s.metadata.labels.size(), 1u) << "size() and iteration show it";
@@ -118,7 +118,7 @@ TEST_F(MapTest, CountsATextEntryThatNobodyAssignedAsAbsent) {
 }
 
 // Contract: design D5.
-TEST_F(MapTest, SkipsALookedAtEntryAmongOthersInComparisons) {
+TEST_F(MapTest, SkipsAnEntryThatWasOnlyReadInComparisons) {
   Map<String> a{{"b", "2"}};
   const Map<String> b = a;
   EXPECT_EQ(a["a"], "");
@@ -128,7 +128,7 @@ TEST_F(MapTest, SkipsALookedAtEntryAmongOthersInComparisons) {
 }
 
 // Contract: design D5.
-TEST_F(MapTest, CountsALookedAtStructEntryOnlyOnceSomethingIsSet) {
+TEST_F(MapTest, CountsAStructEntryOnlyOnceAMemberIsSet) {
   Spec spec;
   EXPECT_EQ(spec.nodes["a"].child->name, "");
   EXPECT_EQ(spec, Spec());
@@ -141,7 +141,7 @@ TEST_F(MapTest, CountsALookedAtStructEntryOnlyOnceSomethingIsSet) {
 }
 
 // Contract: design D5.
-TEST_F(MapTest, CountsALookedAtListEntryOnlyOnceItIsThere) {
+TEST_F(MapTest, CountsAListEntryOnlyOnceItIsPresent) {
   Spec spec;
   EXPECT_TRUE(spec.lists["a"].empty());
   EXPECT_EQ(spec, Spec());
@@ -149,7 +149,7 @@ TEST_F(MapTest, CountsALookedAtListEntryOnlyOnceItIsThere) {
   EXPECT_NE(spec, Spec());
 }
 
-TEST_F(MapTest, NeverCountsAnEntryOfUnsetTextWhoeverMadeIt) {
+TEST_F(MapTest, NeverCountsAnEntryOfUnsetText) {
   Map<Quantity> limits;
   limits.insert_or_assign("cpu", Quantity());
   EXPECT_FALSE(detail::MapEntryCounts(detail::MapOf(&limits), 0, kTypeOf<Quantity>));
@@ -163,7 +163,7 @@ TEST_F(MapTest, CountsAScalarEntryAlwaysBecauseItHasNoUnsetState) {
   EXPECT_EQ(Map<std::int32_t>(weights).size(), 1u);
 }
 
-TEST_F(MapTest, LookingAtAScalarMakesNoEntryAndAssigningDoes) {
+TEST_F(MapTest, ReadingAScalarCreatesNoEntryAndAssigningDoes) {
   Map<std::int32_t> weights;
   EXPECT_EQ(weights["a"], 0);
   EXPECT_TRUE(weights.empty());
@@ -262,7 +262,7 @@ TEST_F(MapTest, CopiesDeeply) {
   EXPECT_EQ(a["x"].child->name, kLong);
 }
 
-TEST_F(MapTest, TakesAMapOutOfItselfAsItsNewValue) {
+TEST_F(MapTest, CanBeAssignedFromAMapInsideOfIt) {
   Map<Node> map;
   map["a"].named["b"].name = "inner";
   map = map["a"].named;

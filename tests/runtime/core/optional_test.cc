@@ -27,7 +27,7 @@ TEST_F(OptionalTest, ReadsZeroFromAnAbsentScalarAndDoesNotCreateIt) {
   EXPECT_EQ(s.spec->replicas.value_or(7), 7);
 }
 
-TEST_F(OptionalTest, TakesZeroAndFalseAsValues) {
+TEST_F(OptionalTest, CountsZeroAndFalseAsValues) {
   Spec spec;
   spec.replicas = 0;
   spec.suspend = false;
@@ -73,7 +73,7 @@ TEST_F(OptionalTest, CreatesOnWritingThrough) {
 }
 
 // Contract: design D5.
-TEST_F(OptionalTest, CountsAStructThatWasOnlyLookedAtAsAbsent) {
+TEST_F(OptionalTest, CountsAStructThatWasOnlyReadAsAbsent) {
   Sample s;
   EXPECT_FALSE(s.spec->suspend.has_value());
   EXPECT_FALSE(s.spec.has_value());
@@ -84,7 +84,7 @@ TEST_F(OptionalTest, CountsAStructThatWasOnlyLookedAtAsAbsent) {
 }
 
 // Contract: design D5.
-TEST_F(OptionalTest, CountsLookedAtStructsAsAbsentAtAnyDepth) {
+TEST_F(OptionalTest, CountsStructsThatWereOnlyReadAsAbsentAtAnyDepth) {
   Sample s;
   EXPECT_EQ(s.spec->tree->child->child->child->name, "");
   EXPECT_FALSE(s.spec.has_value());
@@ -97,7 +97,7 @@ TEST_F(OptionalTest, CountsLookedAtStructsAsAbsentAtAnyDepth) {
 }
 
 // Contract: design D5.
-TEST_F(OptionalTest, KeepsALookedAtMapInsideFromMakingItsStructPresent) {
+TEST_F(OptionalTest, DoesNotCountAStructAsPresentForAMapThatWasOnlyRead) {
   Sample s;
   EXPECT_EQ(s.spec->selector["app"], "");
   EXPECT_EQ(s.spec->nodes["a"].child->name, "");
@@ -109,7 +109,7 @@ TEST_F(OptionalTest, KeepsALookedAtMapInsideFromMakingItsStructPresent) {
 }
 
 // Contract: design D5.
-TEST_F(OptionalTest, TakesEmplaceAndBracesAndADecodedStructAsPresent) {
+TEST_F(OptionalTest, CountsEmplacedBracedAndDecodedStructsAsPresent) {
   Sample s;
   s.status.emplace();
   EXPECT_TRUE(s.status.has_value());
@@ -128,7 +128,7 @@ TEST_F(OptionalTest, TakesEmplaceAndBracesAndADecodedStructAsPresent) {
 }
 
 // Contract: design D5.
-TEST_F(OptionalTest, StaysPresentWhenLookedAtAfterEmplace) {
+TEST_F(OptionalTest, StaysPresentWhenReadAfterEmplace) {
   Sample s;
   s.status.emplace();
   EXPECT_EQ(s.status->name, "");
@@ -147,7 +147,7 @@ TEST_F(OptionalTest, CopiesDeeplyAndSharesNothingThatChanges) {
   EXPECT_NE(a, b);
 }
 
-TEST_F(OptionalTest, DoesNotCopyWhatWasOnlyLookedAt) {
+TEST_F(OptionalTest, DoesNotCopyStructsThatWereOnlyRead) {
   Sample a;
   EXPECT_EQ(a.spec->nodeName, "");
   const std::int64_t before = LiveBlocks();
@@ -156,7 +156,7 @@ TEST_F(OptionalTest, DoesNotCopyWhatWasOnlyLookedAt) {
   EXPECT_FALSE(b.spec.has_value());
 }
 
-TEST_F(OptionalTest, TakesAPartOfItselfAsItsNewValue) {
+TEST_F(OptionalTest, CanBeAssignedFromAPartOfItself) {
   Node n{.name = "a"};
   n.child->name = "b";
   n.child->child->name = "c";

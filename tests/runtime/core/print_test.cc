@@ -90,7 +90,7 @@ TEST_F(PrintTest, ShowsAbsentAndEmptyApart) {
   EXPECT_EQ(Printed(Map<String>().emplace()), "{}");
 }
 
-TEST_F(PrintTest, DoesNotCountALookAsPresence) {
+TEST_F(PrintTest, DoesNotPrintMembersThatWereOnlyRead) {
   sample::Sample looked;
   EXPECT_FALSE(looked.spec->tree->name.has_value());
   EXPECT_EQ(Printed(looked.spec), "absent");

@@ -87,7 +87,7 @@ TEST_F(QuantityTest, ReadsAmountsAsKubernetesDoes) {
   }
 }
 
-TEST_F(QuantityTest, IsZeroAndNotValidForWhatIsNoQuantity) {
+TEST_F(QuantityTest, IsZeroAndInvalidForTextThatIsNotAQuantity) {
   for (const char* text :
        {"",     "m",    "Ki",  "+",    "-",   ".",   ".m",  "1.1.1", "1 ",    " 1",    "1K",
         "1mi",  "1kk",  "1ki", "0x10", "1,5", "1e",  "1e+", "1e+-3", "1e-+3", "1e1.5", "1e99999999999",
@@ -123,7 +123,7 @@ TEST_F(QuantityTest, ComparesByAmountExactly) {
   EXPECT_LT(Quantity("0.1"), Quantity("0.1000000000000000000000000000000000000000000000000000000000000001"));
 }
 
-TEST_F(QuantityTest, SeesADigitFarBehindTheOthers) {
+TEST_F(QuantityTest, ComparesDigitsFarBehindTheOthers) {
   const std::string thousand = "1." + std::string(1000, '0');
   EXPECT_EQ(Quantity(thousand), Quantity("1"));
   EXPECT_LT(Quantity("1"), Quantity(thousand + "1"));
@@ -137,7 +137,7 @@ TEST_F(QuantityTest, KeepsUnsetApartFromZero) {
   EXPECT_EQ(Quantity(), Quantity());
 }
 
-TEST_F(QuantityTest, IsMadeFromAnInteger) {
+TEST_F(QuantityTest, CanBeBuiltFromAnInteger) {
   EXPECT_EQ(Quantity(kMin).text(), "-9223372036854775808");
   EXPECT_EQ(Quantity(kMin).Value(), kMin);
   EXPECT_EQ(Quantity(kMax).Value(), kMax);
@@ -179,7 +179,7 @@ TEST_F(QuantityTest, AgreesWithWideIntegerArithmetic) {
 
 // ---- IntOrString. ----
 
-TEST_F(IntOrStringTest, IsANumberOrTextAndSaysWhich) {
+TEST_F(IntOrStringTest, IsANumberOrTextAndReportsWhich) {
   const IntOrString number = 8080;
   EXPECT_TRUE(number.is_int());
   EXPECT_FALSE(number.is_string());

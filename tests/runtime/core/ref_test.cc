@@ -33,7 +33,7 @@ static_assert(HasArrowOnTemporaries<Ref<const Sample>> == detail::kArrowOnTempor
 static_assert(HasArrowOnTemporaries<Optional<sample::Spec>> == detail::kArrowOnTemporaries);
 static_assert(HasArrowOnTemporaries<Ref<const Sample>&> && HasArrowOnTemporaries<Optional<sample::Spec>&>);
 
-TEST_F(RefTest, IsEightBytesAndNullWhenMade) {
+TEST_F(RefTest, IsEightBytesAndNullByDefault) {
   EXPECT_EQ(sizeof(Ref<const Sample>), 8u);
   const Ref<const Sample> ref;
   EXPECT_FALSE(ref);
@@ -44,7 +44,7 @@ TEST_F(RefTest, IsEightBytesAndNullWhenMade) {
 }
 
 // Contract: design D7.
-TEST_F(RefTest, SharesOneObjectUntilTheLastReferenceGoes) {
+TEST_F(RefTest, SharesOneObjectUntilTheLastReferenceIsDropped) {
   Ref<const Sample> a = MakeRef(Full());
   const Ref<const Sample> b = a;
   EXPECT_EQ(a.get(), b.get());
@@ -190,7 +190,7 @@ TEST_F(UnstructuredTest, GivesTheWholeObjectAsJson) {
   EXPECT_EQ(Unstructured().json(), nlohmann::json::object());
 }
 
-TEST_F(UnstructuredTest, LeavesOutOfItsJsonWhatDoesNotCount) {
+TEST_F(UnstructuredTest, OmitsAbsentMembersFromItsJson) {
   Unstructured object;
   EXPECT_EQ(object.metadata.labels["looked"], "");
   EXPECT_EQ(object.json(), nlohmann::json::object());

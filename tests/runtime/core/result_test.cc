@@ -40,7 +40,7 @@ TEST_F(ResultTest, CarriesACodeAndAMessage) {
 }
 
 // Contract: design D12.
-TEST_F(ResultTest, SaysWhatWasBeingDoneOutermostFirst) {
+TEST_F(ResultTest, ListsOperationsOutermostFirst) {
   const Error inner(Code::kUnavailable, "connection refused");
   const Error outer = inner.With("list pods").With("sync informer pods");
   EXPECT_EQ(outer.ToString(), "sync informer pods: list pods: connection refused (Unavailable)");
@@ -49,7 +49,7 @@ TEST_F(ResultTest, SaysWhatWasBeingDoneOutermostFirst) {
   EXPECT_EQ(inner.ToString(), "connection refused (Unavailable)") << "an Error never changes";
 }
 
-TEST_F(ResultTest, SaysWhatWasBeingDoneOnce) {
+TEST_F(ResultTest, ListsEachOperationOnce) {
   const Error error = Error(Code::kCancelled, "a stop was requested").With("get pods default/p");
   EXPECT_EQ(error.With("get pods default/p").ToString(), "get pods default/p: a stop was requested (Cancelled)");
   EXPECT_EQ(error.With("get pods").ToString(), "get pods: get pods default/p: a stop was requested (Cancelled)");
@@ -74,18 +74,18 @@ TEST_F(ResultTest, WritesEverythingIncludingCausesInOneLine) {
   EXPECT_EQ(out.str(), error.ToString());
 }
 
-TEST_F(ResultTest, FindsWordsForAStatusWithoutAny) {
+TEST_F(ResultTest, HasAMessageForAStatusWithoutOne) {
   EXPECT_EQ(Error::FromStatus({.reason = "Gone"}, Code::kExpired).message(), "Gone");
   EXPECT_FALSE(Error::FromStatus({}, Code::kServer).message().empty());
 }
 
-TEST_F(ResultTest, TakesARetryAfterOfItsOwn) {
+TEST_F(ResultTest, AcceptsARetryAfterWithoutAStatus) {
   const Error error = Error(Code::kTooManyRequests, "slow down").WithRetryAfter(3);
   EXPECT_EQ(error.retry_after_seconds(), 3);
   EXPECT_EQ(error.With("get").retry_after_seconds(), 3);
 }
 
-TEST_F(ResultTest, KeepsThatThereWasNoConnectionOnItsWayOut) {
+TEST_F(ResultTest, KeepsTheFlagOfAMissingConnection) {
   const Error error = Error::NotConnected("cannot connect to 10.0.0.1:6443: Connection refused");
   EXPECT_EQ(error.code(), Code::kUnavailable);
   EXPECT_TRUE(error.not_connected());

@@ -13,7 +13,7 @@ namespace {
 using sample::kLong;
 using StringTest = sample::CoreTest;
 
-TEST_F(StringTest, IsUnsetWhenMadeAndReadsAsEmpty) {
+TEST_F(StringTest, IsUnsetByDefaultAndReadsAsEmpty) {
   const String s;
   EXPECT_FALSE(s.has_value());
   EXPECT_EQ(s.view(), "");
@@ -69,7 +69,7 @@ TEST_F(StringTest, LeavesAMovedFromStringUnset) {
   EXPECT_EQ(b, kLong);
 }
 
-TEST_F(StringTest, TakesAViewOfItselfAsNewText) {
+TEST_F(StringTest, CanBeAssignedFromAViewOfItself) {
   String s = kLong;
   s = s.substr(7);
   EXPECT_EQ(s, kLong.substr(7));
@@ -108,7 +108,7 @@ TEST_F(StringTest, ComparesUnsetEqualToEmptyText) {
 
 TEST_F(StringTest, HashesAsItsText) { EXPECT_EQ(std::hash<String>()(String(kLong)), std::hash<String>()(kLong)); }
 
-TEST_F(StringTest, StandsInAConstantAsUnset) {
+TEST_F(StringTest, CanBeAConstantWhenUnset) {
   static constinit String unset;
   EXPECT_FALSE(unset.has_value());
 }

@@ -65,7 +65,7 @@ class ThrottledObserverTest : public ::testing::Test {
   const Error refused_{Code::kUnavailable, "cannot connect to test:6443: connection refused"};
 };
 
-TEST_F(ThrottledObserverTest, TellsOfTheFirstRefusalAtOnceAndOfTheOthersOnceASecondWithTheirCount) {
+TEST_F(ThrottledObserverTest, ReportsTheFirstRefusalAtOnceAndOthersOnceASecondWithTheirCount) {
   for (int i = 0; i < 1000; ++i) Refuse("pods", "web-" + std::to_string(i));
   EXPECT_THAT(listener_->heard, ElementsAre("pods default/web-0 x1"));
   executor_->Advance(1s);
@@ -79,7 +79,7 @@ TEST_F(ThrottledObserverTest, TellsOfTheFirstRefusalAtOnceAndOfTheOthersOnceASec
   EXPECT_EQ(listener_->heard.back(), "pods default/late x1");
 }
 
-TEST_F(ThrottledObserverTest, TellsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) {
+TEST_F(ThrottledObserverTest, ReportsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) {
   Refuse("pods", "a");
   executor_->Advance(1s);
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
@@ -87,7 +87,7 @@ TEST_F(ThrottledObserverTest, TellsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) 
   EXPECT_THAT(listener_->heard, ElementsAre("pods default/a x1", "pods default/b x1"));
 }
 
-TEST_F(ThrottledObserverTest, CountsEachInformerAndObjectsAndFieldsByThemselves) {
+TEST_F(ThrottledObserverTest, CountsInformersObjectsAndFieldsSeparately) {
   const ObjectKey key = ObjectKey::Namespaced("default", "a");
   for (int i = 0; i < 3; ++i) {
     Refuse("pods", "a");
@@ -107,7 +107,7 @@ TEST_F(ThrottledObserverTest, PassesEveryFailedListAndWatchToAnObserverOfTheUser
   EXPECT_THAT(listener_->heard, ElementsAre("pods failed x1", "pods failed x1", "pods failed x1"));
 }
 
-TEST_F(ThrottledObserverTest, TellsOfWhatItHasCountedWhenItIsClosed) {
+TEST_F(ThrottledObserverTest, ReportsItsCountsWhenItIsClosed) {
   for (int i = 0; i < 3; ++i) Refuse("pods", "a");
   throttled_->Close();
   EXPECT_THAT(listener_->heard, ElementsAre("pods default/a x1", "pods default/a x2"));
@@ -128,7 +128,7 @@ TEST_F(ThrottledObserverTest, WritesWarningsToStandardErrorWhenThereIsNoObserver
             "kgen: pods default/web-0: handler threw: out of range\n");
 }
 
-TEST_F(ThrottledObserverTest, WritesNothingOfWhatIsNoTrouble) {
+TEST_F(ThrottledObserverTest, WritesNothingForNormalEvents) {
   ForwardTo({});
   EXPECT_EQ(Written([&] {
               throttled_->OnConnectionChanged({.host = "test", .up = true});
@@ -139,12 +139,12 @@ TEST_F(ThrottledObserverTest, WritesNothingOfWhatIsNoTrouble) {
             "");
 }
 
-TEST_F(ThrottledObserverTest, WritesOfAVersionThatKeepsExpiring) {
+TEST_F(ThrottledObserverTest, WarnsOfAVersionThatKeepsExpiring) {
   ForwardTo({});
   EXPECT_NE(Written([&] { Fail("pods", Error(Code::kExpired, "too old resource version"), 2); }), "");
 }
 
-TEST_F(ThrottledObserverTest, WritesOneLineASecondWhenSixtyInformersHaveNoConnectionAndOneWhenTheyHaveItAgain) {
+TEST_F(ThrottledObserverTest, WritesOneLineASecondWhileSixtyInformersHaveNoConnectionAndOneWhenItIsBack) {
   ForwardTo({});
   const auto fail_all = [&] {
     throttled_->OnConnectionChanged({.host = "test:6443", .error = &refused_});

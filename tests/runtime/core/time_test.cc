@@ -22,7 +22,7 @@ std::int64_t MicrosOf(std::string_view text) {
   return time ? time->value().time_since_epoch().count() : -1;
 }
 
-TEST_F(TimeTest, IsUnsetWhenMadeAndReadsAsTheEpoch) {
+TEST_F(TimeTest, IsUnsetByDefaultAndReadsAsTheEpoch) {
   const Time t;
   EXPECT_FALSE(t.has_value());
   EXPECT_EQ(t.value(), SysMicros());
@@ -67,7 +67,7 @@ TEST_F(TimeTest, ReadsZonesFractionsAndLeapSeconds) {
   for (const Case& c : cases) EXPECT_EQ(MicrosOf(c.text), c.micros) << c.text;
 }
 
-TEST_F(TimeTest, RefusesWhatIsNoRfc3339TimeOrOutOfRange) {
+TEST_F(TimeTest, RefusesTextThatIsNotAnRfc3339TimeOrOutOfRange) {
   const char* const texts[] = {
       "",
       "now",
@@ -142,7 +142,7 @@ TEST_F(TimeTest, KeepsTheTextTheServerWroteUntilAssigned) {
   }
 }
 
-TEST_F(TimeTest, TakesNoHeapForTheFormsThatServersWrite) {
+TEST_F(TimeTest, AllocatesNothingForTheFormsThatServersWrite) {
   const std::int64_t before = LiveBlocks();
   const Time time = Time::Parse("2026-11-21T08:33:00Z").value();
   const MicroTime micro = MicroTime::Parse("2026-11-21T08:33:00.123456Z").value();
@@ -175,7 +175,7 @@ TEST_F(TimeTest, ComparesByInstantWhateverTheText) {
   EXPECT_TRUE(a.SameText(b));
 }
 
-TEST_F(TimeTest, ReadsBackEveryTimeThatItWrites) {
+TEST_F(TimeTest, ReadsBackEveryTimeItWrites) {
   std::mt19937_64 random(1);
   std::uniform_int_distribution<std::int64_t> any(-62'167'219'200'000'000, 253'402'300'799'999'999);
   for (int i = 0; i < 20'000; ++i) {
@@ -189,7 +189,7 @@ TEST_F(TimeTest, ReadsBackEveryTimeThatItWrites) {
 
 // ---- Duration. ----
 
-TEST_F(DurationTest, WritesAsGo) {
+TEST_F(DurationTest, WritesDurationsAsGo) {
   struct Case {
     nanoseconds value;
     const char* text;
@@ -217,7 +217,7 @@ TEST_F(DurationTest, WritesAsGo) {
   }
 }
 
-TEST_F(DurationTest, TakesAnySpanOfWholeNanoseconds) {
+TEST_F(DurationTest, AcceptsAnyDurationOfWholeNanoseconds) {
   Duration timeout = std::chrono::minutes(5);
   EXPECT_EQ(timeout.text(), "5m0s");
   timeout = std::chrono::milliseconds(300);
@@ -225,7 +225,7 @@ TEST_F(DurationTest, TakesAnySpanOfWholeNanoseconds) {
   EXPECT_FALSE((std::convertible_to<std::chrono::duration<double>, Duration>)) << "half a nanosecond is none";
 }
 
-TEST_F(DurationTest, ReadsAsGo) {
+TEST_F(DurationTest, ReadsDurationsAsGo) {
   struct Case {
     const char* text;
     nanoseconds value;

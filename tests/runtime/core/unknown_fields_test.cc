@@ -62,7 +62,7 @@ TEST_F(UnknownFieldsTest, SetsInPlaceOfTheFirstAndDropsTheOthersOfThatName) {
   EXPECT_EQ(fields["b"].text(), "5");
 }
 
-TEST_F(UnknownFieldsTest, HoldsNoValueThatNobodyCouldWrite) {
+TEST_F(UnknownFieldsTest, RefusesValuesThatCannotBeWritten) {
   UnknownFields fields = Some();
   fields.Set("b", Json());
   fields.Append("x", Json());
@@ -72,7 +72,7 @@ TEST_F(UnknownFieldsTest, HoldsNoValueThatNobodyCouldWrite) {
   EXPECT_FALSE(s.spec.has_value());
 }
 
-TEST_F(UnknownFieldsTest, TellsAnEmptyNameFromNone) {
+TEST_F(UnknownFieldsTest, DistinguishesAnEmptyNameFromNone) {
   UnknownFields fields;
   fields.Append(String(), Json("5"));
   EXPECT_FALSE(fields.contains(""));
@@ -127,7 +127,7 @@ TEST_F(UnknownFieldsTest, ComparesManyFieldsInReverseOrderQuickly) {
 }
 
 // Contract: design D6.
-TEST_F(UnknownFieldsTest, TravelsWithItsListElementThroughCopyMoveEraseAndSort) {
+TEST_F(UnknownFieldsTest, MovesWithItsListElementThroughCopyMoveEraseAndSort) {
   List<Port> ports;
   for (const char* name : {"d", "a", "c", "b"}) {
     ports.push_back({.name = name});
@@ -159,7 +159,7 @@ TEST_F(UnknownFieldsTest, MakesAStructPresent) {
 }
 
 // Contract: design D6.
-TEST_F(UnknownFieldsTest, DoesNotCountAMisfitOnceTheUserAssignedTheFieldOfThatName) {
+TEST_F(UnknownFieldsTest, DoesNotCountAFieldOfTheWrongTypeOnceItIsAssigned) {
   Spec misfit;
   misfit.unknown_fields.Append("replicas", Json("\"three\""));
   misfit.unknown_fields.Append("other", Json("1"));
@@ -178,7 +178,7 @@ TEST_F(UnknownFieldsTest, DoesNotCountAMisfitOnceTheUserAssignedTheFieldOfThatNa
 
 // ---- Json. ----
 
-TEST_F(JsonTest, KeepsTheTextAsItCame) {
+TEST_F(JsonTest, KeepsTheTextAsReceived) {
   const Json big(R"({"n":12345678901234567890123, "x":1.50})");
   EXPECT_EQ(big.text(), R"({"n":12345678901234567890123, "x":1.50})");
 }
@@ -213,7 +213,7 @@ TEST_F(JsonTest, ComparesByValue) {
   }
 }
 
-TEST_F(JsonTest, TellsDifferentValuesApart) {
+TEST_F(JsonTest, DistinguishesDifferentValues) {
   const std::pair<const char*, const char*> different[] = {
       {"1", "\"1\""},
       {"1", "2"},
@@ -295,7 +295,7 @@ TEST_F(JsonTest, ParsesOnDemandAndNeverThrows) {
   EXPECT_TRUE(Json("1 2").Parse<nlohmann::json>().is_discarded());
 }
 
-TEST_F(JsonTest, IsMadeFromAValueEvenFromOneThatIsNotUtf8) {
+TEST_F(JsonTest, CanBeBuiltFromAValueThatIsNotUtf8) {
   EXPECT_EQ(Json::From(nlohmann::json{{"a", 1}}).text(), R"({"a":1})");
   EXPECT_EQ(Json::From(nlohmann::ordered_json{{"b", 1}, {"a", 2}}).text(), R"({"b":1,"a":2})");
   EXPECT_EQ(Json(R"({"b":1,"a":2})").Parse<nlohmann::ordered_json>().begin().key(), "b");

@@ -65,7 +65,7 @@ TEST(UnstructuredPath, ReadsListsAndMaps) {
   EXPECT_EQ(Must(order.GetMap("spec.empty")).size(), 0u);
 }
 
-TEST(UnstructuredPath, TellsAbsentFromWrong) {
+TEST(UnstructuredPath, DistinguishesAbsentFromWrong) {
   const Unstructured order = Order();
   for (const char* absent :
        {"spec.none", "spec.none.deeper[3]", "status.x", "spec.gone", "spec.gone.x", "spec.lines[2]"})
@@ -119,7 +119,7 @@ TEST(UnstructuredPath, ReplacesOneValueAndKeepsTheBytesOfTheOthers) {
   EXPECT_EQ(Must(order.Get("spec.a")).text(), "18446744073709551615");
 }
 
-TEST(UnstructuredPath, LeavesCopiesAsTheyAre) {
+TEST(UnstructuredPath, DoesNotChangeCopies) {
   const Unstructured before = Order();
   Unstructured copy = before;
   Must(copy.Set("spec.quantity", 7));
@@ -127,7 +127,7 @@ TEST(UnstructuredPath, LeavesCopiesAsTheyAre) {
   EXPECT_EQ(Must(copy.GetInt64("spec.quantity")), 7);
 }
 
-TEST(UnstructuredPath, RefusesWhatCannotBeSetAndChangesNothing) {
+TEST(UnstructuredPath, RefusesPathsThatCannotBeSetAndChangesNothing) {
   Unstructured order = Order();
   const Unstructured before = order;
   EXPECT_EQ(CodeOf(order.Set("metadata.labels.a", "b")), Code::kInvalidArgument);

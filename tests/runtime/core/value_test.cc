@@ -32,7 +32,7 @@ void ExpectEmptyIsZeros() {
 }
 
 // Contract: design D5.
-TEST_F(ValueTest, WhatAnAbsentValueReadsAsIsAnEmptyOne) {
+TEST_F(ValueTest, AnAbsentValueReadsAsAnEmptyOne) {
   ExpectEmptyIsZeros<Optional<bool>>();
   ExpectEmptyIsZeros<Optional<double>>();
   ExpectEmptyIsZeros<String>();
@@ -68,7 +68,7 @@ TEST_F(ValueTest, CopiesEveryKindOfField) {
 
 // One change each, at every kind of place.
 // Contract: design D5.
-TEST_F(ValueTest, TellsApartValuesThatDifferInAnyOneField) {
+TEST_F(ValueTest, DistinguishesValuesThatDifferInAnyOneField) {
   using Change = void (*)(Sample&);
   const Change changes[] = {
       [](Sample& s) { s.metadata.name = "x"; },
@@ -135,7 +135,7 @@ TEST_F(ValueTest, KeepsTheNumberAndTheTextOfAnIntOrStringApart) {
 }
 
 // Contract: generator COD-20.
-TEST_F(ValueTest, TakesAbsentAndEmptyForTheSameInSemanticEqualityOnly) {
+TEST_F(ValueTest, TreatsAbsentAndEmptyAsEqualInSemanticEqualityOnly) {
   Spec absent;
   Spec empty;
   empty.args.emplace();
@@ -165,14 +165,14 @@ TEST_F(ValueTest, ComparesAmountsAndInstantsInSemanticEqualityOnly) {
 }
 
 // Contract: generator COD-20.
-TEST_F(ValueTest, StillTellsContentApartInSemanticEquality) {
+TEST_F(ValueTest, DistinguishesContentInSemanticEquality) {
   EXPECT_FALSE(SemanticEqual(Spec{.args = {"a"}}, Spec{}));
   EXPECT_FALSE(SemanticEqual(Spec{.replicas = 0}, Spec{}));
   EXPECT_FALSE(SemanticEqual(Spec{.args = {"a", "b"}}, Spec{.args = {"b", "a"}}));
   EXPECT_FALSE(SemanticEqual(Node{.child = {}}, Node{}));
 }
 
-TEST_F(ValueTest, ComparesNumbersThatCameAsNumbersByValue) {
+TEST_F(ValueTest, ComparesQuantitiesThatWereNumbersByValue) {
   const auto number = [](auto value, std::string_view text) {
     EXPECT_TRUE(detail_ScalarAccess::SetNumber(value, text));
     return value;
@@ -197,7 +197,7 @@ TEST_F(ValueTest, HashesTheSameElementsInOtherFieldsDifferently) {
   EXPECT_NE(Hash(Port{.name = "a"}), Hash(Port{.protocol = "a"}));
 }
 
-TEST_F(ValueTest, KnowsAnEmptyStructAtAnyDepth) {
+TEST_F(ValueTest, RecognisesAnEmptyStructAtAnyDepth) {
   EXPECT_TRUE(detail::IsEmptyStruct(Spec::kTable.empty, Spec::kTable));
   Sample s;
   EXPECT_TRUE(detail::IsEmptyStruct(&s, Sample::kTable));
@@ -205,7 +205,7 @@ TEST_F(ValueTest, KnowsAnEmptyStructAtAnyDepth) {
   EXPECT_FALSE(detail::IsEmptyStruct(&s, Sample::kTable));
 }
 
-TEST_F(ValueTest, DestroysAUsersMillionFoldNestingWithoutExhaustingTheStack) {
+TEST_F(ValueTest, DestroysAMillionLevelsOfNestingWithoutExhaustingTheStack) {
   Node top;
   {
     Optional<Node> chain = kAbsent;
@@ -301,7 +301,7 @@ TEST_F(ValueTest, HashesANameAtRunTimeAsAtCompileTime) {
   EXPECT_EQ(detail::NameKey(std::string("terminationGracePeriodSeconds")), kLonger);
 }
 
-TEST_F(ValueTest, SpellsTheMetaFieldsAsTheWireDoes) {
+TEST_F(ValueTest, UsesTheWireNamesOfTheMetaFields) {
   using meta::v1::ObjectMeta;
   EXPECT_EQ(ObjectMeta::kTable.Find("namespace")->offset, offsetof(ObjectMeta, namespace_));
   EXPECT_EQ(ObjectMeta::kTable.Find("namespace_"), nullptr);

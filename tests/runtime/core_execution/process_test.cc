@@ -73,7 +73,7 @@ TEST_F(ProcessDeathTest, TheSecondSignalExitsWith128PlusItsNumberEvenFromInsideA
 }
 
 // Contract: design D11.
-TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillUnderWay) {
+TEST_F(ProcessDeathTest, ExitsCleanlyWhileWorkIsStillRunning) {
   EXPECT_EXIT(ExitWhileWorkIsUnderWay(), ExitedWithCode(3), "");
 }
 

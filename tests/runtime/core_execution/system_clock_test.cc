@@ -98,7 +98,7 @@ TEST_F(SystemClockTest, FiresInTheOrderOfTimeWhateverTheOrderOfSetting) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
 }
 
-TEST_F(SystemClockTest, DoesNotFireACancelledTimerAndLetsGoOfWhatItHeld) {
+TEST_F(SystemClockTest, DoesNotFireACancelledTimerAndReleasesItsFunction) {
   const auto held = std::make_shared<int>();
   Timer timer = clock_->After(1h, TimerKind::kProgress, [held] { ADD_FAILURE(); });
   Timer dropped = clock_->After(1h, TimerKind::kProgress, [held] { ADD_FAILURE(); });
@@ -109,7 +109,7 @@ TEST_F(SystemClockTest, DoesNotFireACancelledTimerAndLetsGoOfWhatItHeld) {
 }
 
 // Contract: design D11.
-TEST_F(SystemClockTest, DropsItsTimersWhenItGoes) {
+TEST_F(SystemClockTest, DropsItsTimersWhenItIsDestroyed) {
   const auto held = std::make_shared<int>();
   Timer timer = clock_->After(1h, TimerKind::kProgress, [held] { ADD_FAILURE(); });
   clock_ = {};
@@ -118,7 +118,7 @@ TEST_F(SystemClockTest, DropsItsTimersWhenItGoes) {
 }
 
 // Contract: design D11.
-TEST_F(SystemClockTest, MayGoInATaskOfItsOwn) {
+TEST_F(SystemClockTest, CanBeDestroyedInATaskOfItsOwn) {
   auto clock = detail::MakeSystemClock();
   ASSERT_TRUE(clock);
   auto go = detail::MakeSleeper();
@@ -132,7 +132,7 @@ TEST_F(SystemClockTest, MayGoInATaskOfItsOwn) {
   AwaitWake();
 }
 
-TEST_F(SystemClockTest, IsOneForTheProcess) { EXPECT_EQ(SystemClock(), SystemClock()); }
+TEST_F(SystemClockTest, IsASingletonOfTheProcess) { EXPECT_EQ(SystemClock(), SystemClock()); }
 
 }  // namespace
 }  // namespace kgen

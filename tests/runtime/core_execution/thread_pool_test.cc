@@ -103,7 +103,7 @@ TEST_F(ThreadPoolTest, RunsManyStrandsPostedFromManyThreads) {
   for (const Counter& counter : counters) EXPECT_EQ(counter.count, kThreads * kEach);
 }
 
-TEST_F(ThreadPoolTest, GivesEachBlockedBodyAThreadAndTakesItBackWhenIdle) {
+TEST_F(ThreadPoolTest, GivesEachBlockingTaskAThreadAndEndsItWhenIdle) {
   const auto go = pool_->MakeWaiter("go");
   std::vector<Shared<Waiter>> gates;
   std::atomic<int> inside = 0, ended = 0;
@@ -142,7 +142,7 @@ struct LimitCounter : Observer {
   std::string failed;
 };
 
-TEST_F(ThreadPoolTest, SaysOnceThatTheLimitOfThreadsIsReachedAndRunsTheRestLater) {
+TEST_F(ThreadPoolTest, ReportsTheLimitOfThreadsOnceAndRunsTheRestLater) {
   const auto observer = MakeShared<LimitCounter>();
   observer->reported = pool_->MakeWaiter("the report");
   pool_->ReportTo(observer);
@@ -163,7 +163,7 @@ TEST_F(ThreadPoolTest, SaysOnceThatTheLimitOfThreadsIsReachedAndRunsTheRestLater
 }
 
 // Contract: design D9.
-TEST_F(ThreadPoolTest, RunsTheLibrarysShortWorkWhileBodiesHoldEveryThreadAndTakesItsThreadsBack) {
+TEST_F(ThreadPoolTest, RunsShortWorkWhileBlockingTasksHoldEveryThreadAndEndsItsThreads) {
   const auto full = pool_->MakeWaiter("every thread is taken");
   std::vector<Shared<Waiter>> gates;
   std::atomic<int> inside = 0, ended = 0;
@@ -238,7 +238,7 @@ TEST_F(ThreadPoolTest, GivesFreeMemoryBackToTheSystemWhenAThreadHasNothingToDo) 
   EXPECT_TRUE(Eventually([&] { return GetHeapUse().reserved <= before + kMayStay; }));
 }
 
-TEST_F(ThreadPoolTest, TellsOfATaskThatThrowsAndGoesOn) {
+TEST_F(ThreadPoolTest, ReportsATaskThatThrowsAndContinues) {
   const auto observer = MakeShared<LimitCounter>();
   observer->reported = pool_->MakeWaiter("the report");
   pool_->ReportTo(observer);
@@ -251,7 +251,7 @@ TEST_F(ThreadPoolTest, TellsOfATaskThatThrowsAndGoesOn) {
   EXPECT_TRUE(done->Wait({}, Soon()));
 }
 
-TEST_F(ThreadPoolTest, TellsEveryObserverThatHasNotBeenTakenBack) {
+TEST_F(ThreadPoolTest, NotifiesEveryObserverThatHasNotBeenRemoved) {
   const auto first = MakeShared<LimitCounter>();
   const auto second = MakeShared<LimitCounter>();
   const auto gone = MakeShared<LimitCounter>();
@@ -288,7 +288,7 @@ TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand
 }
 
 // Contract: design D11.
-TEST_F(ThreadPoolTest, MayGoOnOneOfItsOwnThreads) {
+TEST_F(ThreadPoolTest, CanBeDestroyedOnOneOfItsOwnThreads) {
   const auto other = MakeThreadPool();
   for (const bool blocking : {true, false}) {
     auto pool = MakeThreadPool({.threads = 2});
@@ -313,7 +313,7 @@ TEST_F(ThreadPoolTest, MayGoOnOneOfItsOwnThreads) {
   }
 }
 
-TEST(DefaultExecutor, IsOneAndTheSame) { EXPECT_EQ(DefaultExecutor(), DefaultExecutor()); }
+TEST(DefaultExecutor, IsASingleton) { EXPECT_EQ(DefaultExecutor(), DefaultExecutor()); }
 
 }  // namespace
 }  // namespace kgen

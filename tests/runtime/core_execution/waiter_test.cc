@@ -20,13 +20,13 @@ class WaiterTest : public ::testing::Test {
   Shared<Waiter> waiter_ = pool_->MakeWaiter("the answer");
 };
 
-TEST_F(WaiterTest, RemembersANotificationThatCameFirst) {
+TEST_F(WaiterTest, RemembersANotificationBeforeTheWait) {
   waiter_->Notify();
   waiter_->Notify();
   EXPECT_TRUE(waiter_->Wait());
 }
 
-TEST_F(WaiterTest, UsesANotificationUp) {
+TEST_F(WaiterTest, ConsumesANotification) {
   waiter_->Notify();
   EXPECT_TRUE(waiter_->Wait());
   const auto again = waiter_->Wait({}, SystemClock()->Now() + 1ms);

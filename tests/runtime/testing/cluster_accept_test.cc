@@ -90,7 +90,7 @@ TEST_F(AcceptTest, AWatchCarriesMetadataAlone) {
   server_->CloseWatch(*reply_.watch);
 }
 
-TEST_F(AcceptTest, ObjectAndListHaveFormsOfTheirOwn) {
+TEST_F(AcceptTest, ObjectAndListHaveSeparateForms) {
   EXPECT_EQ(Get(kMaps, kMetadata)["message"],
             "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)");
   EXPECT_EQ(reply_.status, 406);
@@ -98,7 +98,7 @@ TEST_F(AcceptTest, ObjectAndListHaveFormsOfTheirOwn) {
             "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)");
 }
 
-TEST_F(AcceptTest, TakesTheFirstFormThatItHas) {
+TEST_F(AcceptTest, UsesTheFirstFormThatItSupports) {
   for (const char* accept : {"", "*/*", "application/*", "text/plain, */*;q=0.1", "application/json;stream=watch",
                              "application/vnd.kubernetes.protobuf,application/json",
                              "application/json;as=Table;g=meta.k8s.io;v=v1,application/json"}) {
@@ -115,7 +115,7 @@ TEST_F(AcceptTest, TakesTheFirstFormThatItHas) {
   }
 }
 
-TEST_F(AcceptTest, AggregatesDiscoveryForWhoAsksForIt) {
+TEST_F(AcceptTest, AggregatesDiscoveryIfRequested) {
   const json core = Get("/api", kAggregated);
   EXPECT_EQ(reply_.headers.front().value, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   EXPECT_EQ(core["kind"], "APIGroupDiscoveryList");

@@ -92,7 +92,7 @@ TEST_F(FieldsTest, StrictRefusesDuplicateFields) {
                                                      R"(299 - "duplicate field \"spec.deep.x.y\"")"));
 }
 
-TEST_F(FieldsTest, WarnSaysWhatWasDroppedAndIsTheDefault) {
+TEST_F(FieldsTest, WarnNamesDroppedFieldsAndIsTheDefault) {
   json gauge = Gauge({{"itm", 1}, {"item", "a"}});
   EXPECT_THAT(WarningsOf("", gauge.dump()), ElementsAre(R"(299 - "unknown field \"spec.itm\"")"));
   EXPECT_EQ(answer_["spec"], json({{"item", "a"}}));
@@ -129,7 +129,7 @@ TEST_F(FieldsTest, ApplyRefusesAnUnknownFieldInAnyCase) {
                         "field not declared in schema"));
 }
 
-TEST_F(FieldsTest, OfABuiltInKindOnlyMetadataIsKnown) {
+TEST_F(FieldsTest, OnlyTheMetadataOfABuiltInKindIsChecked) {
   json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}, {"label", 1}}}, {"dta", 1}};
   Send("POST", kConfigMaps, "fieldValidation=Strict", map);
   EXPECT_EQ(last_status_, 400);
@@ -140,7 +140,7 @@ TEST_F(FieldsTest, OfABuiltInKindOnlyMetadataIsKnown) {
   EXPECT_EQ(last_status_, 201);
 }
 
-TEST_F(FieldsTest, RefusesOptionsThatHaveNoSuchValue) {
+TEST_F(FieldsTest, RefusesOptionsWithUnknownValues) {
   Send("POST", kConfigMaps, "dryRun=Nope&fieldValidation=strict", Gauge(json::object()));
   EXPECT_EQ(last_status_, 422);
   EXPECT_THAT(last_error_,

@@ -27,7 +27,7 @@ class NamespaceTest : public ClusterTest {
   }
 };
 
-TEST_F(NamespaceTest, TheUsualOnesExistFromTheStart) {
+TEST_F(NamespaceTest, TheStandardNamespacesExistFromTheStart) {
   EXPECT_THAT(Names("/api/v1/namespaces"), ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
   const json got = Get("/api/v1/namespaces/default");
   EXPECT_EQ(got["status"]["phase"], "Active");
@@ -116,7 +116,7 @@ TEST_F(NamespaceTest, AFinalizerInsideKeepsItTerminating) {
   EXPECT_EQ(last_status_, 404);
 }
 
-TEST_F(NamespaceTest, ItsOwnFinalizerKeepsItTerminating) {
+TEST_F(NamespaceTest, AFinalizerOfTheNamespaceKeepsItTerminating) {
   json held = Namespace("team");
   held["metadata"]["finalizers"] = {"example.com/hold"};
   ASSERT_TRUE(cluster_.Add(held.dump()));
@@ -157,7 +157,7 @@ TEST_F(NamespaceTest, AFinalizerOfAPodKeepsItLongerThanTheGracePeriod) {
   EXPECT_EQ(last_status_, 404);
 }
 
-TEST_F(NamespaceTest, AnUpdateKeepsWhatTheServerHasSet) {
+TEST_F(NamespaceTest, AnUpdateKeepsMembersThatTheServerSets) {
   Post("/api/v1/namespaces", Namespace("team"));
   Send("PATCH", "/api/v1/namespaces/team", "", {{"metadata", {{"labels", nullptr}}}, {"spec", nullptr}},
        "application/merge-patch+json");

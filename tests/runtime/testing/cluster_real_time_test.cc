@@ -60,7 +60,7 @@ TEST(ClusterInRealTime, ServesManyThreadsAtOnce) {
 }
 
 // Contract: design D11.
-TEST(ClusterInRealTime, MayGoWhileAWatchIsOpen) {
+TEST(ClusterInRealTime, CanBeDestroyedWhileAWatchIsOpen) {
   Shared<CountingSink> sink;
   Shared<StreamCall> call;
   {

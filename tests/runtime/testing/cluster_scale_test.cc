@@ -67,7 +67,7 @@ TEST_F(ScaleTest, OfAWorkloadReadsAndWritesItsReplicas) {
 }
 
 // Contract: generator OP-13.
-TEST_F(ScaleTest, IsThereForTheFourWorkloadsThatCanBeScaled) {
+TEST_F(ScaleTest, ExistsForTheFourScalableWorkloads) {
   for (const auto& [api_version, kind, path] :
        {std::tuple("v1", "ReplicationController", "/api/v1/namespaces/default/replicationcontrollers"),
         std::tuple("apps/v1", "Deployment", kDeployments),
@@ -83,7 +83,7 @@ TEST_F(ScaleTest, IsThereForTheFourWorkloadsThatCanBeScaled) {
   }
 }
 
-TEST_F(ScaleTest, IsNotThereForOtherResources) {
+TEST_F(ScaleTest, DoesNotExistForOtherResources) {
   Post(kPods, Pod("a"));
   Get(std::string(kPods) + "/a/scale");
   EXPECT_EQ(last_status_, 404);
@@ -117,7 +117,7 @@ TEST_F(ScaleTest, IsRefusedWhenTheObjectHasChangedSince) {
   EXPECT_EQ(Get(path)["spec"]["replicas"], 2);
 }
 
-TEST_F(ScaleTest, IsRefusedWhenItIsNoScaleOfTheObject) {
+TEST_F(ScaleTest, IsRefusedWhenItIsNotAScaleOfTheObject) {
   PostDeployment();
   const std::string path = std::string(kDeployments) + "/web/scale";
   const auto refused = [&](const json& scale) {
@@ -139,7 +139,7 @@ TEST_F(ScaleTest, IsRefusedWhenItIsNoScaleOfTheObject) {
   EXPECT_EQ(Get(path)["spec"]["replicas"], 1);
 }
 
-TEST_F(ScaleTest, LeavesAWishOfZeroOut) {
+TEST_F(ScaleTest, OmitsZeroDesiredReplicas) {
   PostDeployment();
   json scale = Wish("web", 0);
   scale.erase("spec");
@@ -175,7 +175,7 @@ TEST_F(ScaleTest, GivesSelectorsAsText) {
 }
 
 // Contract: generator CRD-20.
-TEST_F(ScaleTest, OfACustomResourceGoesByThePathsOfItsVersion) {
+TEST_F(ScaleTest, OfACustomResourceUsesThePathsOfItsVersion) {
   PostRing({{"shards", 2}, {"labels", "app=ring"}}, {{"sizes", {{"now", 1}}}});
   json scale = Get(std::string(kRings) + "/a/scale");
   EXPECT_EQ(scale["spec"]["replicas"], 2);
@@ -206,7 +206,7 @@ TEST_F(ScaleTest, OfACustomResourceWithoutANumberCanOnlyBeWritten) {
   EXPECT_EQ(Get(std::string(kRings) + "/a")["spec"]["shards"], 3);
 }
 
-TEST_F(ScaleTest, SurvivesAnObjectThatHasNoPlaceForIt) {
+TEST_F(ScaleTest, SurvivesAnObjectWithoutTheField) {
   PostRing({{"shards", "many"}});
   EXPECT_EQ(Get(std::string(kRings) + "/a/scale")["spec"], json::object());
   Must(cluster_.Corrupt("rings", "default", "a", R"({"metadata":{"name":"a","namespace":"default"},"spec":7})"));

@@ -156,7 +156,7 @@ TEST(ValidationTest, Formats) {
   }
 }
 
-TEST_F(ClusterTest, ACrdsBoundsAreChecked) {
+TEST_F(ClusterTest, TheBoundsOfACrdAreChecked) {
   Must(cluster_.Add(R"({
     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "gauges.shop.example"},
     "spec": {"group": "shop.example", "scope": "Namespaced", "names": {"plural": "gauges", "kind": "Gauge"},

@@ -24,7 +24,7 @@ TEST_F(ClusterTest, ListsInTheOrderOfKeysWithTheVersionOfTheStore) {
   EXPECT_EQ(Get(kPods)["items"].size(), 3u);
 }
 
-TEST_F(ClusterTest, PagesOverTheStateOfTheFirstPage) {
+TEST_F(ClusterTest, ServesAllPagesFromTheStateOfTheFirst) {
   for (const char* name : {"a", "b", "c", "d", "e"}) Must(cluster_.Add(MinimalPod("default", name)));
   json page = Get(kPods, "limit=2");
   EXPECT_EQ(page["metadata"]["remainingItemCount"], 3);
@@ -77,7 +77,7 @@ TEST_F(ClusterTest, SelectsByLabelsAndFields) {
 
 // --- Watches
 
-TEST_F(ClusterTest, StartsAWatchWithoutAVersionWithWhatIsThere) {
+TEST_F(ClusterTest, StartsAWatchWithoutAVersionWithTheCurrentState) {
   Must(cluster_.Add(MinimalPod("default", "a")));
   for (const char* query : {"", "resourceVersion=0"}) {
     const auto watch = Watch(kPods, query);
@@ -129,7 +129,7 @@ TEST_F(ShortHistoryTest, KeepsOnlySoManyEvents) {
   EXPECT_THAT(Watch(kPods, after_first)->lines, ElementsAre("ADDED b", "ADDED c", "ADDED d"));
 }
 
-TEST_F(ClusterTest, TurnsChangesIntoAdditionsAndDeletionsForASelector) {
+TEST_F(ClusterTest, SendsChangesInAndOutOfASelectorAsAdditionsAndDeletions) {
   json pod = Post(kPods, Pod("a", {{"app", "web"}}));
   const auto watch = Watch(kPods, "labelSelector=app%3Dweb");
   pod["metadata"]["labels"]["app"] = "db";
@@ -164,7 +164,7 @@ TEST_F(NoStreamingTest, RefusesAStreamingListWhenTold) {
   EXPECT_EQ(watch->end->error().code(), Code::kInvalid);
 }
 
-TEST_F(ClusterTest, SendsBookmarksEveryMinuteToThoseWhoAskForThem) {
+TEST_F(ClusterTest, SendsBookmarksEveryMinuteIfRequested) {
   const auto with = Watch(kPods, "allowWatchBookmarks=true"), without = Watch(kPods, "");
   Must(cluster_.Add({MinimalObject("v1", "ConfigMap", "default", "other")}));
   cluster_.Advance(61s);
@@ -220,7 +220,7 @@ TEST_F(ClusterTest, LosesConnectionsAndHistoryInARestartButNoObject) {
   EXPECT_EQ(Get(kPods)["items"].size(), 1u);
 }
 
-TEST_F(ClusterTest, AnswersWithAnInjectedStatusSoManyTimes) {
+TEST_F(ClusterTest, RespondsWithAnInjectedStatusTheGivenNumberOfTimes) {
   cluster_.Inject({.verb = "list", .resource = "pods", .times = 2, .skip = 1, .status = 403, .reason = "Forbidden"});
   std::vector<int> statuses;
   for (int i = 0; i < 4; ++i) {
@@ -236,7 +236,7 @@ TEST_F(ClusterTest, AnswersWithAnInjectedStatusSoManyTimes) {
   EXPECT_EQ(last_status_, 200);
 }
 
-TEST_F(ClusterTest, AnswersLateAfterADelay) {
+TEST_F(ClusterTest, RespondsAfterAnInjectedDelay) {
   cluster_.Inject({.verb = "get", .delay = 3s});
   Must(cluster_.Add(MinimalPod("default", "a")));
   Get(std::string(kPods) + "/a");
@@ -244,7 +244,7 @@ TEST_F(ClusterTest, AnswersLateAfterADelay) {
   EXPECT_EQ(cluster_.simulation().clock()->Now().time_since_epoch(), 3s);
 }
 
-TEST_F(ClusterTest, BreaksAStreamAfterSoManyBytes) {
+TEST_F(ClusterTest, BreaksAStreamAfterTheGivenNumberOfBytes) {
   Must(cluster_.Add(MinimalPod("default", "a")));
   cluster_.Inject({.verb = "watch", .cut_after_bytes = 10});
   const auto watch = Watch(kPods, "");
@@ -263,7 +263,7 @@ TEST_F(ClusterTest, LeavesOutTheEndMarkerAndBookmarksWhenTold) {
   EXPECT_THAT(watch->lines, IsEmpty());
 }
 
-TEST_F(ClusterTest, AnswersFromACacheThatIsBehindAsFarAsTheRequestAllows) {
+TEST_F(ClusterTest, ServesStaleReadsAsFarAsTheRequestAllows) {
   for (const char* name : {"a", "b", "c"}) cluster_.Add(MinimalPod("default", name));
   cluster_.Delete("pods", "default", "a");
   const std::uint64_t newest = cluster_.resource_version();
@@ -284,7 +284,7 @@ TEST_F(ClusterTest, AnswersFromACacheThatIsBehindAsFarAsTheRequestAllows) {
 
 constexpr char kStream[] = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
-TEST_F(ClusterTest, StreamsAListFromACacheThatIsBehindAndComesUpToTheNewest) {
+TEST_F(ClusterTest, StreamsAListFromAStaleCacheUpToTheNewestState) {
   cluster_.Add(MinimalPod("default", "a"));
   const std::string then = Now(cluster_);
   cluster_.Delete("pods", "default", "a");
@@ -296,7 +296,7 @@ TEST_F(ClusterTest, StreamsAListFromACacheThatIsBehindAndComesUpToTheNewest) {
   EXPECT_EQ("resourceVersion=" + watch->events[1]["object"]["metadata"]["resourceVersion"].get<std::string>(), then);
 }
 
-TEST_F(ClusterTest, SendsTheMarkerBehindWhatHappensBeforeIt) {
+TEST_F(ClusterTest, SendsTheMarkerAfterTheEventsBeforeIt) {
   cluster_.Add(MinimalPod("default", "a"));
   cluster_.Inject({.verb = "watch", .late_marker = 3s});
   auto log = MakeShared<WatchLog>();
@@ -322,7 +322,7 @@ TEST_F(ClusterTest, EndsWatchesWithAnErrorEvent) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-TEST_F(ClusterTest, EndsABodyTooSoonAsIfItWereAll) {
+TEST_F(ClusterTest, TruncatesABodyAsIfItWereComplete) {
   cluster_.Add(MinimalPod("default", "a"));
   cluster_.Inject({.verb = "watch", .cut_after_bytes = 10, .ends_well = true});
   const auto watch = Watch(kPods, "");
@@ -344,7 +344,7 @@ TEST_F(ClusterTest, StallsAndRefuses) {
   EXPECT_TRUE(refused->end->error().not_connected());  // as with the real transport
 }
 
-TEST_F(ClusterTest, StoresWhatFitsNoSchemaWhenToldAndSaysSo) {
+TEST_F(ClusterTest, StoresInvalidObjectsWhenConfigured) {
   Must(cluster_.Add(MinimalPod("default", "a")));
   const auto watch = Watch(kPods, Now(cluster_));
   ASSERT_TRUE(cluster_.Corrupt("pods", "default", "a", R"({"metadata":{"name":"a","namespace":"default"},"spec":7})"));
@@ -357,7 +357,7 @@ TEST_F(ClusterTest, StoresWhatFitsNoSchemaWhenToldAndSaysSo) {
 
 class CutsTest : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(CutsTest, DeliverTheSameBytesWhereverTheyAreCut) {
+TEST_P(CutsTest, DeliverTheSameBytesInEverySplit) {
   Cluster cluster({.seed = GetParam()});
   for (int i = 0; i < 20; ++i) Must(cluster.Add(MinimalPod("default", "pod-" + std::to_string(i))));
   const auto connection = cluster.Connection();
@@ -379,7 +379,7 @@ TEST_P(CutsTest, DeliverTheSameBytesWhereverTheyAreCut) {
 INSTANTIATE_TEST_SUITE_P(Seeds, CutsTest, ::testing::Range<std::uint64_t>(0, 100));
 
 // Contract: design D11.
-TEST(Cluster, MayGoBeforeItsClients) {
+TEST(Cluster, CanBeDestroyedBeforeItsClients) {
   std::optional<Cluster> cluster(ClusterOptions{.seed = 3});
   const auto connection = cluster->Connection();
   auto log = MakeShared<WatchLog>();

@@ -20,7 +20,7 @@ TEST_F(ClusterTest, GivesACreatedObjectItsMetadata) {
   EXPECT_EQ(Get(std::string(kPods) + "/a"), pod);
 }
 
-TEST_F(ClusterTest, MakesANameFromGenerateName) {
+TEST_F(ClusterTest, CreatesANameFromGenerateName) {
   json pod = Pod("x");
   pod["metadata"].erase("name");
   pod["metadata"]["generateName"] = "web-";
@@ -37,7 +37,7 @@ TEST_F(ClusterTest, RefusesASecondObjectOfTheSameName) {
   EXPECT_THAT(last_error_, HasSubstr("pods \"a\" already exists"));
 }
 
-TEST_F(ClusterTest, RefusesWhatIsNoObjectOfTheResource) {
+TEST_F(ClusterTest, RefusesAnythingButAnObjectOfTheResource) {
   Send("POST", kPods, "", json("text"));
   EXPECT_EQ(last_status_, 400);
   json pod = Pod("a");
@@ -70,7 +70,7 @@ TEST_F(ClusterTest, RefusesAnUpdateOfAnOldVersion) {
   EXPECT_EQ(last_status_, 200);
 }
 
-TEST_F(ClusterTest, ChangesNothingAndTellsNobodyWhenAnUpdateChangesNothing) {
+TEST_F(ClusterTest, SendsNoEventForAnUpdateThatChangesNothing) {
   const json pod = Post(kPods, Pod("a"));
   const auto watch = Watch(kPods, "resourceVersion=" + std::to_string(cluster_.resource_version()));
   EXPECT_EQ(Put(std::string(kPods) + "/a", pod), pod);
@@ -78,7 +78,7 @@ TEST_F(ClusterTest, ChangesNothingAndTellsNobodyWhenAnUpdateChangesNothing) {
   EXPECT_THAT(watch->lines, IsEmpty());
 }
 
-TEST_F(ClusterTest, KeepsStatusAndTheRestApart) {
+TEST_F(ClusterTest, UpdatesStatusAndTheRestSeparately) {
   json pod = Post(kPods, Pod("a"));
   pod["status"]["phase"] = "Running";
   pod["spec"]["nodeName"] = "n1";
@@ -147,7 +147,7 @@ TEST_F(ClusterTest, ChecksThePreconditionsOfADeletion) {
   EXPECT_EQ(last_status_, 200);
 }
 
-TEST_F(ClusterTest, GivesARunningPodItsGrace) {
+TEST_F(ClusterTest, GivesARunningPodItsGracePeriod) {
   json pod = Pod("a");
   pod["spec"]["nodeName"] = "n1";
   Post(kPods, pod);
@@ -158,7 +158,7 @@ TEST_F(ClusterTest, GivesARunningPodItsGrace) {
   EXPECT_FALSE(cluster_.Get("pods", "default", "a"));
 }
 
-TEST_F(ClusterTest, KeepsAPodThatIsWrittenToWhileItEnds) {
+TEST_F(ClusterTest, KeepsAPodThatIsUpdatedWhileItTerminates) {
   json pod = Pod("a");
   pod["spec"]["nodeName"] = "n1";
   Post(kPods, pod);
@@ -171,7 +171,7 @@ TEST_F(ClusterTest, KeepsAPodThatIsWrittenToWhileItEnds) {
   EXPECT_FALSE(cluster_.Get("pods", "default", "a"));
 }
 
-TEST_F(ClusterTest, TakesNoNewFinalizerOfAnObjectThatIsBeingDeleted) {
+TEST_F(ClusterTest, RefusesANewFinalizerOnAnObjectThatIsBeingDeleted) {
   json pod = Pod("a");
   pod["metadata"]["finalizers"] = {"example.com/hold"};
   Post(kPods, pod);
@@ -194,7 +194,7 @@ TEST_F(ClusterTest, CreatesALeaseByUpdateAndReplacesItOnlyByVersion) {
   EXPECT_EQ(last_status_, 200);
 }
 
-TEST_F(ClusterTest, CountsANodeWithoutAMarkAsSchedulable) {
+TEST_F(ClusterTest, CountsANodeWithoutUnschedulableAsSchedulable) {
   Post("/api/v1/nodes", json::parse(MinimalObject("v1", "Node", "", "n1").json()));
   EXPECT_EQ(Get("/api/v1/nodes", "fieldSelector=spec.unschedulable%3Dfalse")["items"].size(), 1u);
   EXPECT_EQ(Get("/api/v1/nodes", "fieldSelector=spec.unschedulable%3Dtrue")["items"].size(), 0u);
@@ -223,7 +223,7 @@ TEST_F(ClusterTest, FollowsTheDirectivesAndKeysOfAStrategicPatch) {
             json::parse(R"([{"type":"Ready","status":"True"},{"type":"Other","status":"True"}])"));
 }
 
-TEST_F(ClusterTest, AppliesNeitherUnderAnotherNameNorAStatusOfWhatIsNotThere) {
+TEST_F(ClusterTest, RefusesToApplyUnderAnotherNameOrTheStatusOfAMissingObject) {
   constexpr char kApply[] = "application/apply-patch+yaml";
   Send("PATCH", std::string(kPods) + "/a", "fieldManager=me", Pod("b"), kApply);
   EXPECT_EQ(last_status_, 400);
@@ -246,7 +246,7 @@ TEST_F(ClusterTest, StoresNothingInADryRun) {
   EXPECT_THAT(cluster_.List("pods"), IsEmpty());
 }
 
-TEST_F(ClusterTest, DeletesNothingInADryRunWhereverItIsAskedFor) {
+TEST_F(ClusterTest, DeletesNothingInADryRunByQueryOrBody) {
   Post(kPods, Pod("a"));
   const json in_body = {{"dryRun", {"All"}}};
   Delete(std::string(kPods) + "/a", in_body);
@@ -294,7 +294,7 @@ json Order(const json& spec) {
 constexpr char kCrds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr char kOrders[] = "/apis/shop.example/v1/namespaces/default/orders";
 
-TEST_F(ClusterTest, ServesAResourceOnceItsDefinitionIsThere) {
+TEST_F(ClusterTest, ServesAResourceOnceItsDefinitionExists) {
   Get(kOrders);
   EXPECT_EQ(last_status_, 404);
   Post(kCrds, Crd());
@@ -310,7 +310,7 @@ TEST_F(ClusterTest, ServesAResourceOnceItsDefinitionIsThere) {
   EXPECT_EQ(Get(std::string(kOrders) + "/first/scale")["spec"]["replicas"], 2);
 }
 
-TEST_F(ClusterTest, SaysWhatDoesNotFitTheSchema) {
+TEST_F(ClusterTest, ReportsViolationsOfTheSchema) {
   Post(kCrds, Crd());
   Post(kOrders, Order({{"item", "beer"}, {"count", "many"}, {"when", true}, {"notes", {"fine", 7}}}));
   EXPECT_EQ(last_code_, Code::kInvalid);
@@ -321,7 +321,7 @@ TEST_F(ClusterTest, SaysWhatDoesNotFitTheSchema) {
   EXPECT_THAT(cluster_.List("orders"), IsEmpty());
 }
 
-TEST_F(ClusterTest, PrunesWhatTheSchemaDoesNotKnowAndSetsDefaultsBeforeItLooks) {
+TEST_F(ClusterTest, PrunesUnknownFieldsAndSetsDefaultsBeforeValidation) {
   json crd = Crd();
   json& spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
   spec["required"] = {"item", "count"};
@@ -352,7 +352,7 @@ TEST_F(ClusterTest, RefusesADefinitionThatItCouldNotServe) {
   EXPECT_THAT(cluster_.List("customresourcedefinitions"), IsEmpty());
 }
 
-TEST_F(ClusterTest, AnswersWithAnErrorWhatItCannotMakeSenseOf) {
+TEST_F(ClusterTest, RefusesMalformedRequests) {
   json crd = Crd();
   crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec"};
   Post(kCrds, crd);
@@ -360,7 +360,7 @@ TEST_F(ClusterTest, AnswersWithAnErrorWhatItCannotMakeSenseOf) {
   EXPECT_GE(last_status_, 400);
 }
 
-TEST_F(ClusterTest, DemandsAVersionForTheUpdateOfACustomResource) {
+TEST_F(ClusterTest, RequiresAVersionForTheUpdateOfACustomResource) {
   Post(kCrds, Crd());
   json order = Post(kOrders, Order({{"item", "tea"}}));
   order["metadata"].erase("resourceVersion");
@@ -381,7 +381,7 @@ TEST_F(ClusterTest, SelectsByTheFieldsThatAVersionDeclares) {
   EXPECT_THAT(last_error_, HasSubstr("field label not supported: spec.item"));
 }
 
-TEST_F(ClusterTest, TakesTheObjectsAlongWhenADefinitionGoes) {
+TEST_F(ClusterTest, DeletesTheObjectsOfADeletedDefinition) {
   Post(kCrds, Crd());
   Post(kOrders, Order({{"item", "tea"}}));
   const auto watch = Watch(kOrders, "");
@@ -393,7 +393,7 @@ TEST_F(ClusterTest, TakesTheObjectsAlongWhenADefinitionGoes) {
   EXPECT_EQ(last_status_, 404);
 }
 
-TEST_F(ClusterTest, TellsAClientWhatThereIs) {
+TEST_F(ClusterTest, ServesDiscovery) {
   Post(kCrds, Crd());
   EXPECT_EQ(Get("/api")["versions"], json::array({"v1"}));
   EXPECT_THAT(Get("/apis").dump(), HasSubstr("\"shop.example/v1\""));

@@ -117,7 +117,7 @@ TEST_F(Http1Test, AnswersManyRequestsOnOneConnection) {
   EXPECT_EQ(server_->connections(), 1u);
 }
 
-TEST_F(Http1Test, AnswersInOrderWhatIsSentAhead) {
+TEST_F(Http1Test, AnswersPipelinedRequestsInOrder) {
   Client client = Connect();
   client.Send(
       "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\nPOST /3 HTTP/1.1\r\nHost: h\r\nContent-Le");
@@ -156,7 +156,7 @@ TEST_F(Http1Test, SendsAnAnswerThatIsLargerThanItsBuffers) {
   EXPECT_EQ(client.Answer(), std::string(3'000'000, 'x'));
 }
 
-TEST_F(Http1Test, TellsAClientThatWaitsToSendItsBody) {
+TEST_F(Http1Test, SendsContinueToAClientThatWaitsForIt) {
   Client client = Connect();
   client.Send("POST /e HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   EXPECT_EQ(client.Head(), "HTTP/1.1 100 Continue\r\n");

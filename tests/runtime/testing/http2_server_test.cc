@@ -20,7 +20,7 @@ namespace {
 
 using Http2Server = Http2Test;
 
-TEST_F(Http2Server, TellsAHandlerWhenItsBytesAreWithTheClient) {
+TEST_F(Http2Server, NotifiesAHandlerWhenTheClientHasReceivedItsBytes) {
   Serve();
   Connect();
   const Call call = Get(*transport_, "/hold", true);
@@ -38,7 +38,7 @@ TEST_F(Http2Server, TellsAHandlerWhenItsBytesAreWithTheClient) {
   server_->Stop();  // before `sent` goes
 }
 
-TEST_F(Http2Server, TellsAHandlerOnceWhenTheClientHasGone) {
+TEST_F(Http2Server, NotifiesAHandlerOnceWhenTheClientIsGone) {
   Serve();
   Connect();
   const Call call = Get(*transport_, "/hold", true);
@@ -64,7 +64,7 @@ TEST_F(Http2Server, GivesTheWholeRequestToItsHandler) {
   EXPECT_EQ(sink->head().Header("x-path"), "/size?a=b");
 }
 
-TEST_F(Http2Server, ResetsARequestWithALargerBodyThanItTakes) {
+TEST_F(Http2Server, ResetsARequestWhoseBodyIsTooLarge) {
   Serve({.max_body = 1000});
   Connect();
   auto sink = MakeShared<RecordingSink>();
@@ -72,7 +72,7 @@ TEST_F(Http2Server, ResetsARequestWithALargerBodyThanItTakes) {
   EXPECT_FALSE(sink->WaitEnd().has_value());
 }
 
-TEST_F(Http2Server, WritesAKubeconfigThatLeadsBackToIt) {
+TEST_F(Http2Server, WritesAKubeconfigForItself) {
   const auto authority = Must(testing::CertificateAuthority::Make());
   Serve({.authority = authority, .client_certificate = true});
   const std::string text =

@@ -102,7 +102,7 @@ TEST_P(SimulationTest, KeepsTheOrderOfEachStrandAcrossPostedAndBlockingTasks) {
 }
 
 // Contract: invariant S3.
-TEST_P(SimulationTest, MovesTimeOnlyWhenNothingCanRunAndThenToTheEarliestTimer) {
+TEST_P(SimulationTest, AdvancesTimeOnlyWhenNothingCanRunAndThenToTheEarliestTimer) {
   std::vector<Nanos> fired;
   std::vector<Timer> timers;
   const auto strand = executor_->MakeStrand("s");
@@ -139,7 +139,7 @@ TEST_P(SimulationTest, IsIdleWhenOnlyHousekeepingIsLeft) {
 }
 
 // Contract: invariant S4.
-TEST_P(SimulationTest, LeavesABlockedBodyAloneEvenIfItHasADeadline) {
+TEST_P(SimulationTest, DoesNotWakeABlockedTaskEvenIfItHasADeadline) {
   const auto waiter = executor_->MakeWaiter("an answer");
   auto wait = simulation_.Spawn([&] { return waiter->Wait({}, clock_->Now() + 5s); });
   EXPECT_TRUE(simulation_.RunUntilIdle());
@@ -164,7 +164,7 @@ TEST_P(SimulationTest, GivesTheSameTraceForTheSameSeedAndTheSameRunForTheSameTra
 }
 
 // Contract: invariant S5.
-TEST_P(SimulationTest, TakesTheFirstChoiceBeyondTheEndOfATrace) {
+TEST_P(SimulationTest, MakesTheFirstChoiceBeyondTheEndOfATrace) {
   Simulation shortened{Trace{2, 1}};
   EXPECT_EQ(shortened.Choose(3), 2u);
   EXPECT_EQ(shortened.Choose(3), 1u);
@@ -193,7 +193,7 @@ TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline) {
 }
 
 // Contract: invariant S6.
-TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun) {
+TEST_P(SimulationTest, ReportsWhoWaitsForWhatWhenNothingCanRun) {
   const auto mine = executor_->MakeWaiter("the sync");
   const auto theirs = executor_->MakeWaiter("a lock");
   auto body = simulation_.Spawn([theirs] { return theirs->Wait(); });
@@ -204,7 +204,7 @@ TEST_P(SimulationTest, SaysWhoWaitsForWhatWhenNothingCanRun) {
 }
 
 // Contract: invariant S6.
-TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver) {
+TEST_P(SimulationTest, LetsHousekeepingEndAWaitButNotRunForever) {
   const auto freed = executor_->MakeWaiter("what the watch deadline brings");
   Timer deadline = clock_->After(10min, TimerKind::kHousekeeping, [&] { freed->Notify(); });
   EXPECT_TRUE(freed->Wait());
@@ -216,7 +216,7 @@ TEST_P(SimulationTest, LetsHousekeepingFreeAWaitButNotGoOnForEver) {
 }
 
 // Contract: invariant S6.
-TEST_P(SimulationTest, WaitsForProgressHoweverFarItIs) {
+TEST_P(SimulationTest, WaitsForProgressHoweverFarAway) {
   const auto waiter = executor_->MakeWaiter("a retry after two hours");
   const Timer timer = clock_->After(2h, TimerKind::kProgress, [&] { waiter->Notify(); });
   EXPECT_TRUE(waiter->Wait());
@@ -236,7 +236,7 @@ TEST_P(SimulationTest, EndsAWaitByAStop) {
   EXPECT_EQ(CodeOf(body.result()), Code::kCancelled);
 }
 
-TEST_P(SimulationTest, LetsOthersRunBetweenTheWaitsOfABodyThatPolls) {
+TEST_P(SimulationTest, LetsOthersRunBetweenTheWaitsOfATaskThatPolls) {
   bool ready = false;
   int polls = 0;
   auto poller = simulation_.Spawn([&] {
@@ -270,7 +270,7 @@ TEST_P(SimulationTest, RefusesToBlockInAPostedTaskAndToRunFromInside) {
   EXPECT_EQ(run_in_body, Code::kInvalidArgument);
 }
 
-TEST_P(SimulationTest, CountsWhatIsUnderWay) {
+TEST_P(SimulationTest, CountsRunningWork) {
   const auto waiter = executor_->MakeWaiter("x");
   Timer timer = clock_->After(1s, TimerKind::kHousekeeping, [] {});
   executor_->Blocking("b", [&] { (void)waiter->Wait(); });
@@ -286,7 +286,7 @@ TEST_P(SimulationTest, CountsWhatIsUnderWay) {
   EXPECT_EQ(simulation_.census().timers, 0u);
 }
 
-TEST_P(SimulationTest, SaysWhatItDidLastWhenItNeverEnds) {
+TEST_P(SimulationTest, ReportsItsLastStepsWhenItNeverEnds) {
   const auto strand = executor_->MakeStrand("busy bee");
   Task again = [&] { executor_->Post(strand, [&] { again(); }); };
   again();
@@ -296,7 +296,7 @@ TEST_P(SimulationTest, SaysWhatItDidLastWhenItNeverEnds) {
   EXPECT_THAT(run.error().message(), HasSubstr("busy bee, busy bee"));
 }
 
-TEST_P(SimulationTest, ThrowsAnExceptionOfABodyOnTheTestsOwnThread) {
+TEST_P(SimulationTest, ThrowsAnExceptionOfABlockingTaskOnTheTestsOwnThread) {
   executor_->Blocking("b", [] { throw std::runtime_error("oops"); });
   EXPECT_THROW((void)simulation_.RunUntilIdle(), std::runtime_error);
   EXPECT_TRUE(simulation_.RunUntilIdle());
@@ -305,7 +305,7 @@ TEST_P(SimulationTest, ThrowsAnExceptionOfABodyOnTheTestsOwnThread) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulationTest, ::testing::Range<std::uint64_t>(0, 200));
 
 // Contract: design D11.
-TEST(SimulationEnd, ReleasesBlockedBodiesAndDropsTheRest) {
+TEST(SimulationEnd, ReleasesBlockedTasksAndDropsTheRest) {
   const auto held = std::make_shared<int>();
   Result<void> first, second;
   Shared<Executor> executor;

@@ -37,7 +37,7 @@ nlohmann::json Meaning(const std::string& json) {
 }
 
 // Contract: generator COD-01.
-TEST_F(ReferenceTest, APodComesBackAsItWas) {
+TEST_F(ReferenceTest, APodRoundTrips) {
   ObjectDecoder decoder(Pod::kTable);
   for (const std::string& json : bench::ReferencePods(100)) {
     std::vector<Misfit> misfits;
@@ -72,7 +72,7 @@ TEST_F(ReferenceTest, TruncatedAndChangedPodsAreRefusedOrKeptAndNothingLeaks) {
 }
 
 // The project's own generator of reference pods makes what the measured script makes, byte for byte.
-TEST(ReferencePods, AreThoseOfTheScriptThatTheBudgetsWereMeasuredWith) {
+TEST(ReferencePods, AreThoseThatTheBudgetsWereMeasuredWith) {
   const auto script = test_support::SharedPath("tools/reference_pods.py");
   if (!script) GTEST_SKIP() << "no shared folder beside the checkout";
   if (std::system("python3 -c pass > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
