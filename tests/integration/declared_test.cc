@@ -16,7 +16,7 @@
 
 #include "kgen/client/crd.h"
 #include "kgen/core/scale.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 namespace kgen::integration {
 namespace {
@@ -31,8 +31,8 @@ using namespace std::chrono_literals;
 class DeclaredTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()})))));
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    connection_.emplace(Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()})))));
     kubernetes_.emplace(*connection_);
     shop_.emplace(*connection_);
     namespace_ = "declared-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
@@ -124,7 +124,7 @@ TEST_F(DeclaredTest, PrinterColumnsAreWhatKubectlShows) {
   std::string heading = "NAME";
   for (const PrinterColumn& column : Order::kPrinterColumns) heading.append(" ").append(column.name);
   for (char& c : heading) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  std::istringstream shown(Judge::Kubectl("get orders -n " + namespace_));
+  std::istringstream shown(RealApiServer::Kubectl("get orders -n " + namespace_));
   std::string line, seen;
   std::getline(shown, line);
   std::istringstream words(line);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Informers against a real kube-apiserver with a real etcd: the judge of everything. Waits here are wall-clock.
+// Informers against a real kube-apiserver with a real etcd. Waits here use the wall clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@
 
 #include "kgen/codec/encode.h"
 #include "tests/integration/eventually.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 namespace kgen::integration {
 namespace {
@@ -99,8 +99,8 @@ class Recorder {
 class InformerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    auto config = Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()}));
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    auto config = Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}));
     config.observer = NullObserver();  // these tests kill the server
     connection_.emplace(Must(Connection::Open(config)));
     kubernetes_.emplace(*connection_);
@@ -179,8 +179,8 @@ TEST_F(InformerTest, AgreesWithAListObjectByObjectThroughTenThousandChangesAndAR
 
   InParallel(10'000, [&](int i) {
     if (i == 4'000) {  // by one of the threads, while the others go on
-      Judge::Kill();
-      Judge::Start();
+      RealApiServer::Kill();
+      RealApiServer::Start();
     }
     thread_local std::mt19937 random(static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())));
     const std::string name = "order-" + std::to_string(random() % 1200);
@@ -237,15 +237,15 @@ TEST_F(InformerTest, RecoversFromAnExpiredVersionWithoutLosingADeletion) {
     Must(Persistently([&] { return Orders().Create(NewOrder("goes-" + std::to_string(round), 1)); }));
     ASSERT_TRUE(
         Eventually([&] { return orders.Lister().Orders(namespace_).Get("goes-" + std::to_string(round)) != nullptr; }));
-    Judge::Kill();
-    Judge::Start();
+    RealApiServer::Kill();
+    RealApiServer::Start();
     Must(Persistently([&] { return Orders().Delete("goes-" + std::to_string(round)); }));
     for (int i = 0; i < 3; ++i) {
       Must(Persistently([&] {
         return Orders().Patch("stays", MergePatch("{\"spec\":{\"quantity\":" + std::to_string(++quantity) + "}}"));
       }));
     }
-    Judge::Restart(/*compact=*/true);
+    RealApiServer::Restart(/*compact=*/true);
     EXPECT_TRUE(Eventually([&] {
       auto stays = orders.Lister().Orders(namespace_).Get("stays");
       return stays && stays->spec->quantity == quantity && orders.Lister().Orders(namespace_).List().size() == 1;
@@ -257,9 +257,9 @@ TEST_F(InformerTest, RecoversFromAnExpiredVersionWithoutLosingADeletion) {
 }
 
 TEST_F(InformerTest, KeepsAFieldThatOurSchemaDoesNotKnowInAnUpdate) {
-  const std::string crd = Judge::Kubectl("get crd orders.shop.example.com -o name");
+  const std::string crd = RealApiServer::Kubectl("get crd orders.shop.example.com -o name");
   ASSERT_THAT(crd, ::testing::HasSubstr("orders.shop.example.com"));
-  Judge::Kubectl(
+  RealApiServer::Kubectl(
       "patch crd orders.shop.example.com --type=json -p "
       "'[{\"op\":\"add\",\"path\":\"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/brandNew\","
       "\"value\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}]'");
@@ -270,9 +270,9 @@ TEST_F(InformerTest, KeepsAFieldThatOurSchemaDoesNotKnowInAnUpdate) {
   std::ofstream(file) << document;
   std::string stored;
   ASSERT_TRUE(Eventually([&] {  // until the server serves the new schema
-    Judge::Kubectl("delete order newer --ignore-not-found -n " + namespace_);
-    Judge::Kubectl("create -f " + file);
-    stored = Judge::Kubectl("get order newer -o jsonpath={.spec.brandNew} -n " + namespace_);
+    RealApiServer::Kubectl("delete order newer --ignore-not-found -n " + namespace_);
+    RealApiServer::Kubectl("create -f " + file);
+    stored = RealApiServer::Kubectl("get order newer -o jsonpath={.spec.brandNew} -n " + namespace_);
     return stored.find("deep") != std::string::npos;
   })) << stored;
 
@@ -281,8 +281,8 @@ TEST_F(InformerTest, KeepsAFieldThatOurSchemaDoesNotKnowInAnUpdate) {
   order.spec->quantity = 2;
   Must(Orders().Update(order));
 
-  EXPECT_EQ(Judge::Kubectl("get order newer -o jsonpath={.spec.brandNew} -n " + namespace_), stored);
-  EXPECT_EQ(Judge::Kubectl("get order newer -o jsonpath={.spec.quantity} -n " + namespace_), "2");
+  EXPECT_EQ(RealApiServer::Kubectl("get order newer -o jsonpath={.spec.brandNew} -n " + namespace_), stored);
+  EXPECT_EQ(RealApiServer::Kubectl("get order newer -o jsonpath={.spec.quantity} -n " + namespace_), "2");
 }
 
 }  // namespace

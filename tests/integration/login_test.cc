@@ -20,7 +20,7 @@
 #include "client/process.h"
 #include "kgen/core/quantity.h"
 #include "tests/integration/eventually.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 namespace kgen::integration {
 namespace {
@@ -32,7 +32,7 @@ using ::testing::Not;
 class RealLogin : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server; run ./dev integration";
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server; run ./dev integration";
     folder_ = ::testing::TempDir() + "kgen_login_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
@@ -51,7 +51,7 @@ class RealLogin : public ::testing::Test {
     return text.str();
   }
   static rest::Config Admin(const std::string& context = "token") {
-    return Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig(), .context = context}));
+    return Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig(), .context = context}));
   }
   // A kubeconfig of the server whose user is a plugin beside it.
   rest::Config WithPlugin(const std::string& script) {
@@ -79,12 +79,13 @@ class RealLogin : public ::testing::Test {
 };
 
 TEST_F(RealLogin, WithATokenOfAServiceAccountThatAPluginFetches) {
-  Judge::Kubectl("create serviceaccount login -n default");
+  RealApiServer::Kubectl("create serviceaccount login -n default");
   // No built-in role such as view: a controller fills those, and none runs here.
-  Judge::Kubectl("create clusterrole login --verb=list --resource=namespaces");
-  Judge::Kubectl("create clusterrolebinding login --clusterrole=login --serviceaccount=default:login");
+  RealApiServer::Kubectl("create clusterrole login --verb=list --resource=namespaces");
+  RealApiServer::Kubectl("create clusterrolebinding login --clusterrole=login --serviceaccount=default:login");
   ASSERT_TRUE(Eventually([] {
-    return Judge::Kubectl("auth can-i list namespaces --as=system:serviceaccount:default:login").ends_with("yes\n");
+    return RealApiServer::Kubectl("auth can-i list namespaces --as=system:serviceaccount:default:login")
+        .ends_with("yes\n");
   }));
   const rest::Config config =
       WithPlugin("token=$(" + std::string(std::getenv("KGEN_TEST_KUBECTL")) +
@@ -201,11 +202,11 @@ TEST_F(RealProxy, CarriesAWatch) {
   const auto clientset = Must(k8s::Clientset::New(Through("bob:hunter2@")));
   const auto list = Must(clientset.CoreV1().Namespaces().List());
   auto watcher = Must(clientset.CoreV1().Namespaces().Watch({.resource_version = list.metadata.resourceVersion.str()}));
-  Judge::Kubectl("create namespace proxied");
+  RealApiServer::Kubectl("create namespace proxied");
   const auto event = watcher.Next();
   ASSERT_TRUE(event.has_value()) << event.error();
   EXPECT_EQ(event->object->metadata.name, "proxied");
-  Judge::Kubectl("delete namespace proxied --wait=false");
+  RealApiServer::Kubectl("delete namespace proxied --wait=false");
 }
 
 }  // namespace

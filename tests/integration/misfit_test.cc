@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "tests/integration/eventually.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 namespace kgen::integration {
 namespace {
@@ -83,8 +83,8 @@ class MisfitTest : public ::testing::Test {
   }
 
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    auto config = Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()}));
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    auto config = Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}));
     config.observer = reports_;
     connection_.emplace(Must(Connection::Open(config)));
     kubernetes_.emplace(*connection_);

@@ -26,7 +26,7 @@
 
 #include "kgen/client/crd.h"
 #include "tests/integration/eventually.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 namespace kgen::integration {
 namespace {
@@ -46,8 +46,8 @@ struct Kind {
 class RestoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    auto config = Must(rest::LoadConfig({.kubeconfig = Judge::Kubeconfig()}));
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
+    auto config = Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}));
     config.observer = NullObserver();  // these tests kill the server
     connection_.emplace(Must(Connection::Open(config)));
     kubernetes_.emplace(*connection_);
@@ -181,7 +181,7 @@ TEST_F(RestoreTest, InformersAreCurrentThreeSecondsAfterAKilledServerAnswersAgai
   Must(own_->WaitForCacheSync({}, {.give_up_after = 60s}));
   for (const bool compact : {false, true}) {
     for (const Kind& kind : kinds_) kind.touch("changes");
-    Judge::Restart(compact);
+    RealApiServer::Restart(compact);
     for (const Kind& kind : kinds_) kind.touch("changes");
     ExpectCurrentWithin(3s);
   }
@@ -191,7 +191,7 @@ TEST_F(RestoreTest, InformersShowTheStateOfARestoredServerWithinThreeSeconds) {
   for (const Kind& kind : kinds_) {
     for (const char* object : {"stays", "changes", "goes"}) kind.create(object);
   }
-  Judge::Save();
+  RealApiServer::Save();
   core_->Start();
   own_->Start();
   Must(core_->WaitForCacheSync({}, {.give_up_after = 60s}));
@@ -205,8 +205,8 @@ TEST_F(RestoreTest, InformersShowTheStateOfARestoredServerWithinThreeSeconds) {
   }
   ExpectCurrentWithin(30s);
 
-  Judge::Restore();
-  Judge::Start();
+  RealApiServer::Restore();
+  RealApiServer::Start();
   ExpectCurrentWithin(3s);
 
   // And they go on from there.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kgen/client/config.h"
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 #include "tests/support/http2_harness.h"
 
 namespace kgen::integration {
@@ -17,12 +17,12 @@ using test_support::RecordingSink;
 class RealTransport : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!Judge::Present()) GTEST_SKIP() << "no API server; run ./dev integration";
+    if (!RealApiServer::Present()) GTEST_SKIP() << "no API server; run ./dev integration";
     Use("token");
   }
 
   void Use(const std::string& context) {
-    auto config = rest::LoadConfig({.kubeconfig = Judge::Kubeconfig(), .context = context});
+    auto config = rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig(), .context = context});
     ASSERT_TRUE(config.has_value()) << config.error();
     token_ = config->bearer_token;
     auto transport = MakeHttp2Transport(*config, DefaultExecutor(), nullptr);
@@ -69,14 +69,14 @@ TEST_F(RealTransport, ReadsAResponseOfManyWindows) {
 TEST_F(RealTransport, EndsAWatchWhenTheServerIsKilledAndConnectsToItsSuccessor) {
   auto watch = Send("/api/v1/namespaces?watch=1", true);
   ASSERT_TRUE(watch->WaitBytes(1));
-  Judge::Kill();
+  RealApiServer::Kill();
   const auto end = watch->WaitEnd();
   ASSERT_FALSE(end.has_value());
   EXPECT_EQ(end.error().code(), Code::kUnavailable);
   const auto refused = Send("/readyz")->WaitEnd();
   ASSERT_FALSE(refused.has_value());
   EXPECT_TRUE(refused.error().not_connected()) << refused.error();
-  Judge::Start();
+  RealApiServer::Start();
   auto ready = Send("/readyz");
   EXPECT_TRUE(ready->WaitEnd().has_value());
   EXPECT_EQ(ready->body(), "ok");

@@ -1,47 +1,46 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verb integration: builds the judge (a real kube-apiserver with etcd, and kubectl, from Go modules), then runs the
-# integration tests beside it, and those of the in-memory cluster with clients in other languages.
+# Command integration: builds a real kube-apiserver with etcd, and kubectl, from Go modules. Then runs the integration
+# tests against it, and the tests of the in-memory cluster with clients in other languages.
 
-judge_sources=tests/integration/apiserver
-judge_version=v1.36.1
+apiserver_sources=tests/integration/apiserver
+apiserver_version=v1.36.1
 controller_sources=tests/integration/controller
 
-# judge_folder: where the built judge is kept; a new folder whenever its sources change.
-judge_folder() {
+# apiserver_folder: prints the folder of the built API server, which depends on the content of its sources.
+apiserver_folder() {
   local hash
-  hash=$(cat "$judge_sources"/go.mod "$judge_sources"/go.sum "$judge_sources"/*.go tools/dev/integration.sh | sha256sum)
-  printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}/kgen/judge-${hash:0:16}"
+  hash=$(cat "$apiserver_sources"/go.mod "$apiserver_sources"/go.sum "$apiserver_sources"/*.go tools/dev/integration.sh | sha256sum)
+  printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}/kgen/apiserver-${hash:0:16}"
 }
 
-# judge_can_build: is there a Go that the module accepts?
-judge_can_build() {
+# apiserver_can_build: whether there is a Go that the module accepts.
+apiserver_can_build() {
   command -v go >/dev/null || return 1
-  (cd "$judge_sources" && GOFLAGS=-mod=mod GOTOOLCHAIN=local go list -m >/dev/null 2>&1)
+  (cd "$apiserver_sources" && GOFLAGS=-mod=mod GOTOOLCHAIN=local go list -m >/dev/null 2>&1)
 }
 
-# judge_build: prints the folder with apiserver and kubectl.
-judge_build() {
+# apiserver_build: builds apiserver and kubectl unless they exist, and prints their folder.
+apiserver_build() {
   local folder version=k8s.io/component-base/version work
-  folder=$(judge_folder)
+  folder=$(apiserver_folder)
   if [ ! -x "$folder/apiserver" ] || [ ! -x "$folder/kubectl" ]; then
     mkdir -p "$(dirname "$folder")"
     work=$(mktemp -d "$folder.XXXXXX")
-    say "dev: building the API server and kubectl $judge_version (some minutes, once)"
-    (cd "$judge_sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -p "$jobs" -trimpath -buildvcs=false \
-      -ldflags "-s -w -X $version.gitVersion=$judge_version -X $version.gitMajor=1 -X $version.gitMinor=36" \
+    say "dev: building the API server and kubectl $apiserver_version (some minutes, once)"
+    (cd "$apiserver_sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -p "$jobs" -trimpath -buildvcs=false \
+      -ldflags "-s -w -X $version.gitVersion=$apiserver_version -X $version.gitMajor=1 -X $version.gitMinor=36" \
       -o "$work/" . k8s.io/kubernetes/cmd/kubectl) >&2 || {
       rm -rf "$work"
       return 1
     }
-    mv "$work/judge" "$work/apiserver"
-    # Two builds at once: the first one to finish stays.
+    # If two builds run at once, the first one to finish stays.
     mv -T "$work" "$folder" 2>/dev/null || rm -rf "$work"
   fi
   printf '%s\n' "$folder"
 }
 
-# controller_build: prints the path of the controller that runs against the in-memory cluster.
+# controller_build: builds the controller that runs against the in-memory cluster, and prints its path.
 controller_build() {
   local program=$PWD/build/controller
   mkdir -p build
@@ -51,7 +50,7 @@ controller_build() {
   printf '%s\n' "$program"
 }
 
-# integration_skipped REASON: no judge on this machine. In CI that is a failure.
+# integration_skipped REASON: the API server cannot be built on this machine. In CI that is a failure.
 integration_skipped() {
   say "dev: $1"
   [ "${CI:-}" != true ] || die "in CI the integration tests must run"
@@ -60,22 +59,22 @@ integration_skipped() {
 
 verb_integration() {
   local folder controller results=build/dev/integration-results
-  [ -f "$judge_sources/go.mod" ] || missing "$judge_sources" "the API server of the integration tests"
-  if ! judge_can_build; then
-    integration_skipped "the real API server needs Go $(sed -n 's/^go //p' "$judge_sources/go.mod") or newer"
+  [ -f "$apiserver_sources/go.mod" ] || missing "$apiserver_sources" "the API server of the integration tests"
+  if ! apiserver_can_build; then
+    integration_skipped "the real API server needs Go $(sed -n 's/^go //p' "$apiserver_sources/go.mod") or newer"
     return
   fi
   case ${1:-} in
-    --build-only) judge_build && controller_build && return ;;
+    --build-only) apiserver_build && controller_build && return ;;
     --serve)
-      # For trying things by hand: a server until Ctrl-C.
-      folder=$(judge_build) || die "the API server did not build"
+      # For experiments: serves until Ctrl-C.
+      folder=$(apiserver_build) || die "the API server did not build"
       exec "$folder/apiserver"
       ;;
   esac
   [ -f tests/integration/CMakeLists.txt ] || missing tests/integration/CMakeLists.txt "the integration tests"
   need_setup
-  folder=$(judge_build) || integration_failed_build
+  folder=$(apiserver_build) || integration_failed_build
   controller=$(controller_build) || die "the controller did not build (see above)"
   source tools/dev/test.sh
   configure dev
@@ -92,7 +91,7 @@ verb_integration() {
   count_results "$results"
 }
 
-# integration_run NAME COMMAND...: runs one binary of tests and notes its results.
+# integration_run NAME COMMAND...: runs one test binary and records its results.
 integration_run() {
   local name=$1 results=$PWD/build/dev/integration-results status=run
   shift

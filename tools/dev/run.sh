@@ -79,8 +79,8 @@ verb_simulate() {
 bench_recovery() {
   local folder program=$PWD/build/recovery
   source tools/dev/integration.sh
-  judge_can_build || die "the real API server needs Go $(sed -n 's/^go //p' "$judge_sources/go.mod") or newer"
-  folder=$(judge_build) || die "the API server did not build"
+  apiserver_can_build || die "the real API server needs Go $(sed -n 's/^go //p' "$apiserver_sources/go.mod") or newer"
+  folder=$(apiserver_build) || die "the API server did not build"
   (cd bench/peers/recovery && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$program" .)
   build_program dev kgen_recovery "the informers of the rounds"
   "$folder/apiserver" --audit -- "$program" rounds --kgen "$PWD/build/dev/bin/kgen_recovery" "$@"

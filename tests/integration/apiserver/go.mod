@@ -1,4 +1,4 @@
-module kgen/judge
+module kgen/apiserver
 
 go 1.26.0
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-#include "tests/integration/judge.h"
+#include "tests/integration/real_api_server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@ namespace kgen::integration {
 namespace {
 
 [[noreturn]] void Fail(std::string_view what) {
-  std::cerr << "judge: " << what << "\n";
+  std::cerr << "real API server: " << what << "\n";
   std::abort();
 }
 
@@ -68,19 +68,19 @@ void Post(const std::string& path) {
 
 }  // namespace
 
-bool Judge::Present() { return std::getenv("KGEN_TEST_APISERVER") != nullptr; }
-std::string Judge::Kubeconfig() { return Environment("KGEN_TEST_KUBECONFIG"); }
-void Judge::Kill() { Post("/kill"); }
-void Judge::Start() { Post("/start"); }
-void Judge::Restart(bool compact) { Post(compact ? "/restart?compact=true" : "/restart"); }
-void Judge::RestartWithWatchCache(bool enabled) {
+bool RealApiServer::Present() { return std::getenv("KGEN_TEST_APISERVER") != nullptr; }
+std::string RealApiServer::Kubeconfig() { return Environment("KGEN_TEST_KUBECONFIG"); }
+void RealApiServer::Kill() { Post("/kill"); }
+void RealApiServer::Start() { Post("/start"); }
+void RealApiServer::Restart(bool compact) { Post(compact ? "/restart?compact=true" : "/restart"); }
+void RealApiServer::RestartWithWatchCache(bool enabled) {
   Post(enabled ? "/restart?watch-cache=true" : "/restart?watch-cache=false");
 }
-void Judge::Compact() { Post("/compact"); }
-void Judge::Save() { Post("/save"); }
-void Judge::Restore() { Post("/restore"); }
+void RealApiServer::Compact() { Post("/compact"); }
+void RealApiServer::Save() { Post("/save"); }
+void RealApiServer::Restore() { Post("/restore"); }
 
-std::string Judge::Kubectl(std::string_view arguments) {
+std::string RealApiServer::Kubectl(std::string_view arguments) {
   const std::string command = Environment("KGEN_TEST_KUBECTL") + " " + std::string(arguments) + " 2>&1";
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) Fail("no shell for kubectl");
