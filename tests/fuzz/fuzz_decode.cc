@@ -95,12 +95,12 @@ template <typename T>
 void CheckRoundTrip(std::string_view text, bool is_json) {
   const std::int64_t before = LiveBlocks();
   {
-    std::vector<kgen::Misfit> misfits;
-    auto value = kgen::Decode<T>(text, {.misfits = &misfits});
+    std::vector<kgen::FieldMismatch> mismatches;
+    auto value = kgen::Decode<T>(text, {.mismatches = &mismatches});
     if (value) {
       Require(is_json, "decoded what is no JSON");
-      for (const kgen::Misfit& misfit : misfits) {
-        Require(!misfit.path.empty() && misfit.offset < text.size(), "a misfit without a place");
+      for (const kgen::FieldMismatch& mismatch : mismatches) {
+        Require(!mismatch.path.empty() && mismatch.offset < text.size(), "a mismatch without a place");
       }
       const std::string once = kgen::Encode(*value);
       Require(kgen::ParseJson(once).has_value(), "encoded what is no JSON:", once);
@@ -115,9 +115,9 @@ void CheckRoundTrip(std::string_view text, bool is_json) {
         Require(copy == *value && kgen::Hash(copy) == kgen::Hash(*value), "a copy is not equal");
         Require(*again == *value && kgen::Hash(*again) == kgen::Hash(*value), "what was encoded is not equal:", once);
         Require(kgen::SemanticEqual(*again, *value), "what was encoded is not semantically equal:", once);
-        // A number in another spelling may be one that fits, or none: a misfit has no value to compare.
-        auto canonical = kgen::Decode<T>(kgen::CanonicalJson(once), {.misfits = &misfits});
-        if (canonical && misfits.empty()) {
+        // A number in another spelling may be one that fits, or none: a mismatch has no value to compare.
+        auto canonical = kgen::Decode<T>(kgen::CanonicalJson(once), {.mismatches = &mismatches});
+        if (canonical && mismatches.empty()) {
           Require(*canonical == *value && kgen::Hash(*canonical) == kgen::Hash(*value),
                   "another spelling is not equal:", once);
         }

@@ -55,18 +55,18 @@ ObjectIntake::ObjectIntake(const TypeTable& table, std::string informer, Shared<
       decoder_(table, {true, true}),
       transform_(std::move(transform)),
       stored_(std::move(stored)) {
-  decode_.misfits = &misfits_;
+  decode_.mismatches = &mismatches_;
 }
 
 Received ObjectIntake::Take(std::string_view json) {
-  misfits_.clear();
+  mismatches_.clear();
   Result<AnyRef> object = decoder_.Decode(json, decode_, Stored(json));
   if (!object) return Refuse(json, object.error());
   const meta::v1::ObjectMeta* meta = object->metadata();
   if (meta == nullptr || meta->name.empty()) return Refuse(json, Error(Code::kDecode, "the object has no name"));
 
   Received received{{meta->namespace_, meta->name}, {}, meta->resourceVersion.str()};
-  if (!misfits_.empty()) ReportMisfits(received.key);
+  if (!mismatches_.empty()) ReportMismatches(received.key);
   Result<AnyRef> transformed = Transform(*std::move(object));
   if (transformed) {
     received.object = *std::move(transformed);
@@ -118,16 +118,16 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
 AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
   DecodeOptions options = decode_;
-  options.misfits = nullptr;  // they were told when it was received
+  options.mismatches = nullptr;  // they were told when it was received
   Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
   // What does not come back as it was (the transform may set what no decoder takes) stays without sharing.
   const bool same = shared && detail::EqualStruct(shared->object(), changed.object(), table_);
   return same ? *std::move(shared) : changed;
 }
 
-void ObjectIntake::ReportMisfits(const ObjectKey& key) {
-  for (const Misfit& misfit : misfits_) {
-    Tell(observer_, [&](Observer& o) { o.OnFieldRefused({informer_, &key, misfit.path, misfit.message}); });
+void ObjectIntake::ReportMismatches(const ObjectKey& key) {
+  for (const FieldMismatch& mismatch : mismatches_) {
+    Tell(observer_, [&](Observer& o) { o.OnFieldRefused({informer_, &key, mismatch.path, mismatch.message}); });
   }
 }
 

@@ -49,12 +49,12 @@ class ObjectIntake {
   Result<AnyRef> Transform(AnyRef object);
   // The result of a transform, which was made by a copy that shares nothing, with its text and subtrees shared again.
   AnyRef Share(AnyRef changed, const AnyRef& received);
-  void ReportMisfits(const ObjectKey& key);
+  void ReportMismatches(const ObjectKey& key);
 
   const TypeTable& table_;
   std::string informer_;
   Shared<Observer> observer_;
-  std::vector<Misfit> misfits_;
+  std::vector<FieldMismatch> mismatches_;
   DecodeOptions decode_;
   ObjectDecoder decoder_;
   TransformFunction transform_;

@@ -69,7 +69,7 @@ class ObjectDecoder::Impl {
     auto done = interpreter.Run(block->object(), table_);
     if (shared != nullptr) shared->SweepAfterObject();
     if (!done) return Fail(std::move(done).error());
-    if (traced && !interpreter.has_misfits()) codec::MemberHashes::Seal(block);
+    if (traced && !interpreter.has_mismatches()) codec::MemberHashes::Seal(block);
     return object;
   }
 

@@ -242,12 +242,12 @@ Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo
       (is_kind ? "expected kind \"" : "expected apiVersion \"") + expected + "\", found " + Describe(found);
   if (place == Place::kTop) return Refuse(std::move(message), offset);
   pending_ = {Path(is_kind ? "kind" : "apiVersion"), std::move(message), offset};
-  return Outcome::kMisfit;
+  return Outcome::kMismatch;
 }
 
 // `metadata` of a kind.
 Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char c) {
-  if (c != '{') return Misfit("an object");
+  if (c != '{') return Mismatch("an object");
   const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
   const TypeTable& table = *field.table();
   if (path_ == nullptr && top_is_object_ && field.offset == top_->metadata_offset) metadata_path_ = &step;
@@ -266,13 +266,13 @@ Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char
 // A value with a block of its own.
 Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c) {
   if (field.kind == ValueKind::kList) {
-    if (c != '[') return Misfit("a list");
+    if (c != '[') return Mismatch("a list");
     if ((field.flags & kManagedFields) != 0 && options_.drop_managed_fields) {
       std::string_view raw;
       return reader_.SkipValue(raw) ? Outcome::kOk : Broken();
     }
   } else if (c != '{') {
-    return Misfit("an object");
+    return Mismatch("an object");
   }
   std::uintptr_t held;  // a box, a list or a map is one pointer
   std::memcpy(&held, member, sizeof held);
@@ -416,11 +416,11 @@ Interpreter::Outcome Interpreter::MemoisedBlock(void* member, const Field& field
     reader_.Rewind(behind);
     return reader_.AddMembers(hit.members) ? Outcome::kOk : Broken();
   }
-  const std::size_t misfits = misfits_;
+  const std::size_t mismatches = mismatches_;
   const std::size_t members = reader_.members();
   const Outcome outcome = FreshBlock(member, field);
   // A subtree with a field of the wrong type is reported each time, so it is decoded each time.
-  if (outcome == Outcome::kOk && misfits == misfits_ && reader_.position() == behind && HasBlock(field, raw)) {
+  if (outcome == Outcome::kOk && mismatches == mismatches_ && reader_.position() == behind && HasBlock(field, raw)) {
     shared_->subtrees.Insert(key, BlockOf(member, field), reader_.members() - members);
   }
   return outcome;
@@ -469,15 +469,15 @@ Interpreter::Outcome Interpreter::KeepOdd(Outcome outcome, void* member, const F
       KeepNote(field, table, {start, static_cast<std::size_t>(reader_.position() - start)});
       return Outcome::kOk;
     }
-    case Outcome::kMisfit:
-      return KeepMisfit(member, field);
+    case Outcome::kMismatch:
+      return KeepMismatch(member, field);
     default:
       return outcome;
   }
 }
 
 // The member reads as absent and keeps its text.
-Interpreter::Outcome Interpreter::KeepMisfit(void* member, const Field& field) {
+Interpreter::Outcome Interpreter::KeepMismatch(void* member, const Field& field) {
   if (top_is_object_) {  // an object without a trustworthy name cannot be kept at all
     const bool is_metadata = path_ == nullptr && field.offset == top_->metadata_offset;
     const bool in_metadata = path_ != nullptr && path_->up == nullptr && path_->name == "metadata";
@@ -491,8 +491,8 @@ Interpreter::Outcome Interpreter::KeepMisfit(void* member, const Field& field) {
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
   KeepKnown(field, raw);
-  ++misfits_;
-  if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));
+  ++mismatches_;
+  if (options_.mismatches != nullptr) options_.mismatches->push_back(std::move(pending_));
   return Outcome::kOk;
 }
 
@@ -578,13 +578,13 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
 
 // ---- Failing. ----
 
-Interpreter::Outcome Interpreter::Misfit(const char* expected) {
+Interpreter::Outcome Interpreter::Mismatch(const char* expected) {
   const Position start = Here();
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
   Return(start);
   pending_ = {Path(), std::string("expected ") + expected + ", found " + Describe(raw), reader_.OffsetOf(start.p)};
-  return Outcome::kMisfit;
+  return Outcome::kMismatch;
 }
 
 Interpreter::Outcome Interpreter::Broken() {

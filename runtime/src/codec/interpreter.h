@@ -11,9 +11,9 @@
 // number was spelled otherwise than the encoder does it. Such members end in an outcome of their own, which the struct
 // that holds them takes for done. The note of a number in a list or map is that of the whole member.
 //
-// A value that does not fit (misfit): whoever finds out leaves the reader at the start of the value that it was asked
-// to decode and returns kMisfit; the nearest struct keeps that member's raw text. A misfit element of a list or map of
-// structs stays in its place instead: the struct stays default and holds the raw text as an unknown field without a
+// A value that does not fit (mismatch): whoever finds out leaves the reader at the start of the value that it was asked
+// to decode and returns kMismatch; the nearest struct keeps that member's raw text. A mismatch element of a list or map
+// of structs stays in its place instead: the struct stays default and holds the raw text as an unknown field without a
 // name (an unset String, which no JSON member can have). The encoder writes such a struct as that text unless something
 // was assigned in it. A null element is kept in the same way, without a report; null elements of text and of the
 // well-known types are unset values, which the encoder writes as null inside lists and maps.
@@ -55,14 +55,14 @@ class Interpreter {
   // `object` is a default struct of that table, and is left so on error.
   Result<void> Run(void* object, const TypeTable& table);
   // Whether a field of the object was of the wrong type.
-  bool has_misfits() const noexcept { return misfits_ != 0; }
+  bool has_mismatches() const noexcept { return mismatches_ != 0; }
 
  private:
   enum class Outcome : unsigned char {
     kOk,
     kNull,       // of a member: it came as null and is absent
     kRespelled,  // of a member: decoded, but its numbers are spelled differently; `respelled_` is where it begins
-    kMisfit,
+    kMismatch,
     kError,
   };
 
@@ -116,7 +116,7 @@ class Interpreter {
   Outcome TakeEarlier(MemberHash& now, std::size_t slot);
   MemberHash Hashed(std::string_view raw, std::size_t members) const noexcept;
   Outcome FreshBlock(void* member, const Field& field);
-  Outcome KeepMisfit(void* member, const Field& field);
+  Outcome KeepMismatch(void* member, const Field& field);
   void KeepUnknown(String name, std::string_view raw);
   void KeepKnown(const Field& field, std::string_view raw);
   void Forget(const Field& field, const KeptMark& mark);
@@ -183,9 +183,9 @@ class Interpreter {
   Json RawText(std::string_view raw);
 
   // ---- Failing (interpreter.cc). ----
-  Outcome Misfit(const char* expected);  // at the value
-  Outcome Broken();                      // the reader has failed
-  Outcome Broken(const char* message);   // it should have, here
+  Outcome Mismatch(const char* expected);  // at the value
+  Outcome Broken();                        // the reader has failed
+  Outcome Broken(const char* message);     // it should have, here
   Outcome Refuse(std::string message, std::size_t offset);
   Outcome BadTable();
   std::string Path(std::string_view last = {}) const;
@@ -216,10 +216,10 @@ class Interpreter {
   const Field* field_ = nullptr;         // the member being decoded, for paths
   const TypeTable* top_ = nullptr;
   bool top_is_object_ = false;  // its metadata is an ObjectMeta
-  std::size_t misfits_ = 0;
-  kgen::Misfit pending_;            // the last one found; reported by whoever keeps its text
+  std::size_t mismatches_ = 0;
+  kgen::FieldMismatch pending_;     // the last one found; reported by whoever keeps its text
   std::vector<Kept> unknown_;       // of all open structs
-  std::vector<Kept> known_;         // misfits and nulls of all open structs
+  std::vector<Kept> known_;         // mismatches and nulls of all open structs
   std::vector<const Field*> seen_;  // strict only
   // Without a pool: the last long texts of this object, one reference each. An object repeats itself (images, paths,
   // names of its volumes), and text that cannot change may be shared.

@@ -26,7 +26,7 @@ Interpreter::Outcome Interpreter::List(detail::ListBlock*& list, const ValueType
     const std::size_t count = elements.count();
     list = detail::NewListFrom(elements.Take(), count, type);
     if (respelled_ != nullptr) respelled_ = start.p;
-  } else if (outcome == Outcome::kMisfit) {
+  } else if (outcome == Outcome::kMismatch) {
     Return(start);
   }
   return outcome;
@@ -100,7 +100,7 @@ Interpreter::Outcome Interpreter::Map(detail::MapBlock*& map, const ValueType& t
     if (options_.strict && map->word != count) {
       return Refuse(Path() + ": duplicate key", reader_.OffsetOf(start.p));
     }
-  } else if (outcome == Outcome::kMisfit) {
+  } else if (outcome == Outcome::kMismatch) {
     Return(start);
   }
   return outcome;
@@ -175,36 +175,36 @@ Interpreter::Outcome Interpreter::Element(void* element, const ValueType& type, 
     case ValueKind::kBox:
       break;  // no list or map has elements of that kind
     case ValueKind::kList:
-      return c == '[' ? List(detail::ListOf(element), *type.element, nullptr) : Misfit("a list");
+      return c == '[' ? List(detail::ListOf(element), *type.element, nullptr) : Mismatch("a list");
     case ValueKind::kMap:
-      return c == '{' ? Map(detail::MapOf(element), *type.element) : Misfit("an object");
+      return c == '{' ? Map(detail::MapOf(element), *type.element) : Mismatch("an object");
   }
   return BadTable();
 }
 
 Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& type, Place place, char c) {
   const Position start = Here();
-  const Outcome outcome = c == '{' ? Struct(element, *type.table, place) : Misfit("an object");
-  if (outcome != Outcome::kMisfit) return outcome;
+  const Outcome outcome = c == '{' ? Struct(element, *type.table, place) : Mismatch("an object");
+  if (outcome != Outcome::kMismatch) return outcome;
   if (options_.strict) return Refuse(pending_.path + ": " + pending_.message, pending_.offset);
   Return(start);
   respelled_ = nullptr;
   detail::ResetStruct(element, *type.table);
-  ++misfits_;
-  if (options_.misfits != nullptr) options_.misfits->push_back(std::move(pending_));
+  ++mismatches_;
+  if (options_.mismatches != nullptr) options_.mismatches->push_back(std::move(pending_));
   return KeepElement(element, type);
 }
 
-// Unset where there is such a state. A bare number has none, so null is a misfit of the whole list or map.
+// Unset where there is such a state. A bare number has none, so null is a mismatch of the whole list or map.
 Interpreter::Outcome Interpreter::NullElement(void* element, const ValueType& type) {
   switch (type.kind) {
     case ValueKind::kBool:
-      return Misfit("a boolean");
+      return Mismatch("a boolean");
     case ValueKind::kInt32:
     case ValueKind::kInt64:
-      return Misfit("an integer");
+      return Mismatch("an integer");
     case ValueKind::kDouble:
-      return Misfit("a number");
+      return Mismatch("a number");
     case ValueKind::kJson:
       return Raw(*static_cast<Json*>(element));
     case ValueKind::kStruct:

@@ -155,11 +155,11 @@ Interpreter::Outcome Interpreter::Bool(bool& value, char c) {
     value = false;
     return Outcome::kOk;
   }
-  return Misfit("a boolean");
+  return Mismatch("a boolean");
 }
 
 Interpreter::Outcome Interpreter::Integer(std::int64_t& value, std::int64_t min, std::int64_t max, char c) {
-  if (!StartsNumber(c)) return Misfit("an integer");
+  if (!StartsNumber(c)) return Mismatch("an integer");
   const char* start = reader_.position();
   if (reader_.QuickInteger(value)) {
     if (value >= min && value <= max) {
@@ -176,11 +176,11 @@ Interpreter::Outcome Interpreter::Integer(std::int64_t& value, std::int64_t min,
     return Outcome::kOk;
   }
   reader_.Rewind(start);
-  return Misfit(min < INT32_MIN ? "a 64-bit integer" : "a 32-bit integer");
+  return Mismatch(min < INT32_MIN ? "a 64-bit integer" : "a 32-bit integer");
 }
 
 Interpreter::Outcome Interpreter::Double(double& value, char c) {
-  if (!StartsNumber(c)) return Misfit("a number");
+  if (!StartsNumber(c)) return Mismatch("a number");
   const char* start = reader_.position();
   std::string_view number;
   bool plain;
@@ -190,7 +190,7 @@ Interpreter::Outcome Interpreter::Double(double& value, char c) {
     return Outcome::kOk;
   }
   reader_.Rewind(start);
-  return Misfit("a number that fits 64-bit floating point");
+  return Mismatch("a number that fits 64-bit floating point");
 }
 
 // Most text is short and plain: found, cut and stored in one go. Everything else is LongText's business; no call but
@@ -218,7 +218,7 @@ Interpreter::Outcome Interpreter::Text(String& text, bool unique, char c) {
 }
 
 Interpreter::Outcome Interpreter::LongText(String& text, bool unique, char c) {
-  if (c != '"') return Misfit("a string");
+  if (c != '"') return Mismatch("a string");
   std::string_view value;
   if (!reader_.String(value)) return Broken();
   SetText(text, value, unique);
@@ -227,7 +227,7 @@ Interpreter::Outcome Interpreter::LongText(String& text, bool unique, char c) {
 
 Interpreter::Outcome Interpreter::TimeText(detail::TimeWord& word, detail::TimePrecision precision, char c) {
   constexpr const char* kExpected = "an RFC 3339 time";
-  if (c != '"') return Misfit(kExpected);
+  if (c != '"') return Mismatch(kExpected);
   const char* start = reader_.position();
   std::string_view value;
   if (!reader_.String(value)) return Broken();
@@ -239,12 +239,12 @@ Interpreter::Outcome Interpreter::TimeText(detail::TimeWord& word, detail::TimeP
   if (word.has_value()) word.reset();
   if (word.Parse(value, precision)) return Outcome::kOk;
   reader_.Rewind(start);
-  return Misfit(kExpected);
+  return Mismatch(kExpected);
 }
 
 Interpreter::Outcome Interpreter::DurationText(Duration& duration, char c) {
   constexpr const char* kExpected = "a duration such as \"1h30m\"";
-  if (c != '"') return Misfit(kExpected);
+  if (c != '"') return Mismatch(kExpected);
   const char* start = reader_.position();
   std::string_view value;
   if (!reader_.String(value)) return Broken();
@@ -253,12 +253,12 @@ Interpreter::Outcome Interpreter::DurationText(Duration& duration, char c) {
     return Outcome::kOk;
   }
   reader_.Rewind(start);
-  return Misfit(kExpected);
+  return Mismatch(kExpected);
 }
 
 Interpreter::Outcome Interpreter::QuantityText(Quantity& quantity, char c) {
   const bool number = StartsNumber(c);  // `cpu: 2`, as custom resources may store it
-  if (c != '"' && !number) return Misfit("a quantity such as \"500m\"");
+  if (c != '"' && !number) return Mismatch("a quantity such as \"500m\"");
   std::string_view value;
   bool plain;
   if (!(number ? reader_.Number(value, plain) : reader_.String(value))) return Broken();
@@ -280,7 +280,7 @@ Interpreter::Outcome Interpreter::IntOrText(IntOrString& value, char c) {
     SetText(detail_ScalarAccess::Text(value), text, false);
     return Outcome::kOk;
   }
-  if (!StartsNumber(c)) return Misfit("an integer or a string");
+  if (!StartsNumber(c)) return Mismatch("an integer or a string");
   const char* start = reader_.position();
   std::string_view number;
   bool plain;
@@ -291,17 +291,17 @@ Interpreter::Outcome Interpreter::IntOrText(IntOrString& value, char c) {
     if (detail_ScalarAccess::SetNumber(value, number)) return Outcome::kOk;
   }
   reader_.Rewind(start);
-  return Misfit("an integer or a string");
+  return Mismatch("an integer or a string");
 }
 
 Interpreter::Outcome Interpreter::Base64(Bytes& bytes, char c) {
-  if (c != '"') return Misfit("base64 text");
+  if (c != '"') return Mismatch("base64 text");
   const char* start = reader_.position();
   std::string_view value;
   if (!reader_.String(value)) return Broken();
   if (!IsBase64(value)) {
     reader_.Rewind(start);
-    return Misfit("base64 text");
+    return Mismatch("base64 text");
   }
   SetText(detail_ScalarAccess::Text(bytes), value, false);
   return Outcome::kOk;

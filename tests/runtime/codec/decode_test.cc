@@ -229,14 +229,14 @@ TEST_F(DecodeTest, ItemsOfAListCarryTheirKindAndOtherNestedKindsKeepTheirMembers
   const std::string spec = R"({"templates":[{"metadata":{"name":"t"},"apiVersion":"v1","kind":"Claim"}]})";
   EXPECT_EQ(Back(spec), spec);
   // An item of another kind stays what it is, and reads as empty.
-  std::vector<Misfit> misfits;
+  std::vector<FieldMismatch> mismatches;
   const std::string mixed =
       R"({"apiVersion":"test.kgen.dev/v1","kind":"WidgetList","items":[{"kind":"Gadget","x":1},{"metadata":{"name":"b"}}]})";
-  const auto other = Must(Decode<WidgetList>(mixed, {.misfits = &misfits}));
+  const auto other = Must(Decode<WidgetList>(mixed, {.mismatches = &mismatches}));
   EXPECT_EQ(other.items[1].metadata.name, "b");
   EXPECT_THAT(Encode(other), HasSubstr(R"("items":[{"kind":"Gadget","x":1},{"apiVersion")"));
-  ASSERT_EQ(misfits.size(), 1u);
-  EXPECT_EQ(misfits[0].path, "items[0].kind");
+  ASSERT_EQ(mismatches.size(), 1u);
+  EXPECT_EQ(mismatches[0].path, "items[0].kind");
 }
 
 TEST_F(DecodeTest, ReadsAnyKindAsUnstructured) {

@@ -16,10 +16,10 @@ using widgets::Widget;
 
 using KeepTest = CodecTest;
 
-std::vector<Misfit> MisfitsOf(std::string_view json) {
-  std::vector<Misfit> misfits;
-  (void)Must(Decode<Widget>(Exact(json), {.misfits = &misfits}));
-  return misfits;
+std::vector<FieldMismatch> MismatchesOf(std::string_view json) {
+  std::vector<FieldMismatch> mismatches;
+  (void)Must(Decode<Widget>(Exact(json), {.mismatches = &mismatches}));
+  return mismatches;
 }
 
 // Contract: generator COD-08.
@@ -84,7 +84,7 @@ TEST_F(KeepTest, EveryKindOfMemberIsSentBackIfItHasTheWrongType) {
            R"({"when":"2026-13-41"})",
        }) {
     EXPECT_EQ(Back(spec), spec);
-    EXPECT_EQ(MisfitsOf(WithSpec(spec)).size(), 1u) << spec;
+    EXPECT_EQ(MismatchesOf(WithSpec(spec)).size(), 1u) << spec;
   }
 }
 
@@ -92,14 +92,14 @@ TEST_F(KeepTest, EveryKindOfMemberIsSentBackIfItHasTheWrongType) {
 TEST_F(KeepTest, AFieldOfTheWrongTypeIsReportedWithPathMessageAndOffset) {
   const std::string json =
       R"({"metadata":{"name":"w"},"spec":{"parts":[{},{"count":"80"}],"named":{"k":{"env":{"a":1}}}}})";
-  const auto misfits = MisfitsOf(json);
-  ASSERT_EQ(misfits.size(), 2u);
-  EXPECT_EQ(misfits[0].path, "spec.parts[1].count");
-  EXPECT_EQ(misfits[0].message, "expected an integer, found string \"80\"");
-  EXPECT_EQ(misfits[0].offset, json.find("\"80\""));
-  EXPECT_EQ(misfits[1].path, "spec.named['k'].env['a']");
-  EXPECT_EQ(misfits[1].message, "expected a string, found number 1");
-  EXPECT_EQ(misfits[1].offset, json.find("1}}}"));
+  const auto mismatches = MismatchesOf(json);
+  ASSERT_EQ(mismatches.size(), 2u);
+  EXPECT_EQ(mismatches[0].path, "spec.parts[1].count");
+  EXPECT_EQ(mismatches[0].message, "expected an integer, found string \"80\"");
+  EXPECT_EQ(mismatches[0].offset, json.find("\"80\""));
+  EXPECT_EQ(mismatches[1].path, "spec.named['k'].env['a']");
+  EXPECT_EQ(mismatches[1].message, "expected a string, found number 1");
+  EXPECT_EQ(mismatches[1].offset, json.find("1}}}"));
 }
 
 // Contract: generator COD-11.
@@ -124,7 +124,7 @@ TEST_F(KeepTest, NullableNullIsSentBackUntilAssigned) {
   EXPECT_FALSE(widget.spec->optional.has_value());
   EXPECT_EQ(widget.spec->unknown_fields["note"].text(), "null");
   EXPECT_EQ(Encode(widget), json);
-  EXPECT_THAT(MisfitsOf(json), IsEmpty());
+  EXPECT_THAT(MismatchesOf(json), IsEmpty());
   widget.spec->optional->count = 1;
   EXPECT_EQ(Encode(widget), WithSpec(R"({"name":"x","optional":{"count":1},"note":null})"));
 }
@@ -138,7 +138,7 @@ TEST_F(KeepTest, ANullElementIsSentBackAsNull) {
             R"({"ports":[null],"rows":[null,[1]],"times":[null]})");
   EXPECT_EQ(Back(R"({"groups":{"g":null},"extras":{"e":null},"anything":null})"),
             R"({"anything":null,"extras":{"e":null},"groups":{"g":null}})");
-  EXPECT_THAT(MisfitsOf(WithSpec(R"({"parts":[null]})")), IsEmpty());
+  EXPECT_THAT(MismatchesOf(WithSpec(R"({"parts":[null]})")), IsEmpty());
   auto widget = Must(Decode<Widget>(WithSpec(R"({"parts":[null,null]})")));
   EXPECT_EQ(widget.spec->parts.size(), 2u);
   widget.spec->parts[1].name = "b";
@@ -237,7 +237,7 @@ TEST_F(KeepTest, ANumberKeepsItsSpellingUntilAnotherIsAssigned) {
            R"({"scores":{"b":1e1,"a":2}})",
        }) {
     EXPECT_EQ(Back(spec), spec);
-    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+    EXPECT_THAT(MismatchesOf(WithSpec(spec)), IsEmpty()) << spec;
     EXPECT_EQ(Encode(Must(decoder.Decode(WithSpec(spec)))), WithSpec(spec));
     EXPECT_EQ(Encode(Must(decoder.Decode(WithSpec(spec)))), WithSpec(spec)) << "the second time, from the memo";
     const Widget decoded = Must(Decode<Widget>(WithSpec(spec)));
@@ -283,7 +283,7 @@ TEST_F(KeepTest, ANullIsSentBackAsNullUntilAValueIsAssigned) {
       R"("port":null,"ratio":null,"replicas":null,"seen":null,"timeout":null,"when":null,"newer":null})";
   Widget widget = Must(Decode<Widget>(WithSpec(json)));
   EXPECT_EQ(CanonicalJson(Encode(widget)), CanonicalJson(WithSpec(json)));
-  EXPECT_THAT(MisfitsOf(WithSpec(json)), IsEmpty());
+  EXPECT_THAT(MismatchesOf(WithSpec(json)), IsEmpty());
   EXPECT_EQ(widget.spec->unknown_fields.size(), 1u) << "only the unknown one is shown";
   EXPECT_FALSE(widget.spec->replicas.has_value());
   const Widget copy = widget;
@@ -340,10 +340,10 @@ TEST_F(KeepTest, AnElementThatIsNotAStructKeepsItsPosition) {
   EXPECT_EQ(widget.spec->parts[1], (*Must(Decode<Widget>(json)).spec).parts[1]);
   EXPECT_FALSE(widget.spec->parts[1] == Part{});
   EXPECT_EQ(Encode(widget), json);
-  const auto misfits = MisfitsOf(json);
-  ASSERT_EQ(misfits.size(), 2u);
-  EXPECT_EQ(misfits[0].path, "spec.named['a']");
-  EXPECT_EQ(misfits[1].path, "spec.parts[1]");
+  const auto mismatches = MismatchesOf(json);
+  ASSERT_EQ(mismatches.size(), 2u);
+  EXPECT_EQ(mismatches[0].path, "spec.named['a']");
+  EXPECT_EQ(mismatches[1].path, "spec.parts[1]");
 }
 
 TEST_F(KeepTest, AnElementThatIsNotAStructIsReplacedByAnAssignment) {
@@ -370,13 +370,13 @@ TEST_F(KeepTest, AnIntegerThatADoubleCannotHoldHasTheWrongTypeForOne) {
   for (const char* spec : {R"({"ratio":9007199254740993})", R"({"ratio":-9223372036854775807})",
                            R"({"ratio":4611686018427388000})", R"({"factors":[1,9007199254740993]})"}) {
     EXPECT_EQ(Back(spec), spec);
-    EXPECT_EQ(MisfitsOf(WithSpec(spec)).size(), 1u) << spec;
+    EXPECT_EQ(MismatchesOf(WithSpec(spec)).size(), 1u) << spec;
   }
   // Exact ones are none, nor are those that a server holds as doubles itself.
   for (const char* spec :
        {R"({"ratio":9007199254740992})", R"({"ratio":-4611686018427387904})", R"({"ratio":1000000000000000000})",
         R"({"ratio":9007199254740993.0})", R"({"ratio":1e20})", R"({"ratio":123456789012345678901234567890})"}) {
-    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+    EXPECT_THAT(MismatchesOf(WithSpec(spec)), IsEmpty()) << spec;
   }
 }
 
@@ -396,7 +396,7 @@ TEST_F(KeepTest, TimesQuantitiesAndNumbersAreSentBackAsReceived) {
            R"({"large":9007199254740993})",
        }) {
     EXPECT_EQ(Back(spec), spec);
-    EXPECT_THAT(MisfitsOf(WithSpec(spec)), IsEmpty()) << spec;
+    EXPECT_THAT(MismatchesOf(WithSpec(spec)), IsEmpty()) << spec;
   }
 }
 

@@ -37,7 +37,7 @@ class Decoding {
     if (forgets_) decoder_ = ObjectDecoder(Widget::kTable);
     AnyRef object = Must(decoder_.Decode(Exact(json), options, before_));
     DecodeOptions plain = options;
-    plain.misfits = nullptr;
+    plain.mismatches = nullptr;
     const Widget expected = Must(Decode<Widget>(json, plain));
     EXPECT_EQ(*object.As<Widget>(), expected) << json;
     EXPECT_EQ(Encode(object), Encode(expected)) << json;
@@ -107,10 +107,10 @@ TEST_F(MemberHashesTest, AFieldOfTheWrongTypeIsReportedWithEveryUpdate) {
   Decoding decoding;
   const std::string json = Object("{}", kEntry, kSpec, R"({"count":"x"})");
   for (int i = 0; i < 3; ++i) {
-    std::vector<Misfit> misfits;
-    decoding.Next(json, {.misfits = &misfits});
-    ASSERT_EQ(misfits.size(), 1u);
-    EXPECT_EQ(misfits[0].path, "status.count");
+    std::vector<FieldMismatch> mismatches;
+    decoding.Next(json, {.mismatches = &mismatches});
+    ASSERT_EQ(mismatches.size(), 1u);
+    EXPECT_EQ(mismatches[0].path, "status.count");
   }
 }
 
@@ -216,12 +216,12 @@ TEST_F(MemberHashesTest, SharingChangesNothingWhateverTheObjectsAre) {
     Decoding decoding;
     for (int i = 0; i < 6000; ++i) {
       if (i == 3000) decoding.KeepDecoder();
-      std::vector<Misfit> misfits;
-      std::vector<Misfit> expected;
+      std::vector<FieldMismatch> mismatches;
+      std::vector<FieldMismatch> expected;
       const std::string json = RandomObject(random);
-      decoding.Next(json, {.misfits = &misfits});
-      (void)Must(Decode<Widget>(json, {.misfits = &expected}));
-      ASSERT_EQ(misfits.size(), expected.size()) << json;
+      decoding.Next(json, {.mismatches = &mismatches});
+      (void)Must(Decode<Widget>(json, {.mismatches = &expected}));
+      ASSERT_EQ(mismatches.size(), expected.size()) << json;
     }
   }
   EXPECT_EQ(LiveBlocks(), before);

@@ -185,10 +185,10 @@ TEST_F(SharingTest, CanBeSwitchedOff) {
 TEST_F(SharingTest, AFieldOfTheWrongTypeInARepeatedSubtreeIsReportedForEachObject) {
   ObjectDecoder decoder(Widget::kTable);
   for (int i = 0; i < 5; ++i) {
-    std::vector<Misfit> misfits;
-    (void)Must(decoder.Decode(Object(i, R"(,"parts":[{"count":"x"}])"), {.misfits = &misfits}));
-    ASSERT_EQ(misfits.size(), 1u);
-    EXPECT_EQ(misfits[0].path, "spec.parts[0].count");
+    std::vector<FieldMismatch> mismatches;
+    (void)Must(decoder.Decode(Object(i, R"(,"parts":[{"count":"x"}])"), {.mismatches = &mismatches}));
+    ASSERT_EQ(mismatches.size(), 1u);
+    EXPECT_EQ(mismatches[0].path, "spec.parts[0].count");
   }
 }
 

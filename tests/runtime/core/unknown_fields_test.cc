@@ -160,20 +160,20 @@ TEST_F(UnknownFieldsTest, MakesAStructPresent) {
 
 // Contract: design D6.
 TEST_F(UnknownFieldsTest, DoesNotCountAFieldOfTheWrongTypeOnceItIsAssigned) {
-  Spec misfit;
-  misfit.unknown_fields.Append("replicas", Json("\"three\""));
-  misfit.unknown_fields.Append("other", Json("1"));
+  Spec mismatch;
+  mismatch.unknown_fields.Append("replicas", Json("\"three\""));
+  mismatch.unknown_fields.Append("other", Json("1"));
   Spec assigned;
   assigned.unknown_fields.Append("other", Json("1"));
-  EXPECT_NE(misfit, assigned);
-  misfit.replicas = 3;
+  EXPECT_NE(mismatch, assigned);
+  mismatch.replicas = 3;
   assigned.replicas = 3;
-  EXPECT_EQ(misfit, assigned) << "the two are written alike";
-  EXPECT_EQ(Hash(misfit), Hash(assigned));
-  EXPECT_TRUE(detail::IsReplaced(*misfit.unknown_fields.begin(), &misfit, Spec::kTable));
-  misfit.replicas.reset();
-  EXPECT_NE(misfit, assigned) << "taken back, the misfit is sent again";
-  EXPECT_EQ(misfit.unknown_fields["replicas"].text(), "\"three\"");
+  EXPECT_EQ(mismatch, assigned) << "the two are written alike";
+  EXPECT_EQ(Hash(mismatch), Hash(assigned));
+  EXPECT_TRUE(detail::IsReplaced(*mismatch.unknown_fields.begin(), &mismatch, Spec::kTable));
+  mismatch.replicas.reset();
+  EXPECT_NE(mismatch, assigned) << "taken back, the mismatch is sent again";
+  EXPECT_EQ(mismatch.unknown_fields["replicas"].text(), "\"three\"");
 }
 
 // ---- Json. ----

@@ -12,13 +12,13 @@
 //     numbers, times as written, and `null`. (A string may be escaped differently, and a struct's members be in another
 //     order.) A number that was assigned, even if its value is the one that came, may be spelled either way.
 //   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode
-//     as a Misfit.
+//     as a FieldMismatch.
 //   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
 //     namespace does not decode, its apiVersion or kind is another one's, or a limit is passed.
 //   * An element of a list or map of structs that is null or no object stays in its place: a default struct with the
 //     raw text as an unknown field without a name (an unset String), written back as that text unless something is
 //     assigned in it. Null elements of text and of the well-known types read as unset and go back as null; a null
-//     among bare numbers makes the whole list or map a misfit.
+//     among bare numbers makes the whole list or map a mismatch.
 //   * Duplicate members: the last one wins. Null reads as absent, and is sent back until a value is assigned.
 //   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A
 //     lone surrogate escape decodes to U+FFFD, as Go does.
@@ -40,20 +40,20 @@
 namespace kgen {
 
 // A member that was kept raw because it did not fit.
-struct Misfit {
+struct FieldMismatch {
   std::string path;     // "spec.template.spec.containers[2].ports[0].containerPort"
   std::string message;  // "expected integer, found string \"80\""
   std::size_t offset;   // in bytes, from the start of the input
 };
 
 struct DecodeOptions {
-  // Misfits, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown members
-  // where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
+  // Mismatches, unknown members and duplicates become errors (kDecode, with path and offset), except for unknown
+  // members where the schema says x-kubernetes-preserve-unknown-fields. For linting manifests.
   bool strict = false;
   // metadata.managedFields is not kept.
   bool drop_managed_fields = false;
-  // Where misfits are reported. Not owned; may be null.
-  std::vector<Misfit>* misfits = nullptr;
+  // Where mismatches are reported. Not owned; may be null.
+  std::vector<FieldMismatch>* mismatches = nullptr;
   // Limits of one object. Bytes count up to 4 GiB and depth up to 1024, whatever is asked for.
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 256;
@@ -102,7 +102,7 @@ class ObjectDecoder {
 
   const TypeTable& table() const noexcept;
 
-  // One object, as an immutable block. Misfits go to options.misfits.
+  // One object, as an immutable block. Mismatches go to options.mismatches.
   //
   // `before` may be an earlier state of the object, made by any decoder with the same options: members of the object
   // and of its metadata whose bytes have not changed share their blocks with it and are not decoded again. Any other

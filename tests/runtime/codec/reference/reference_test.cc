@@ -40,9 +40,9 @@ nlohmann::json Meaning(const std::string& json) {
 TEST_F(ReferenceTest, APodRoundTrips) {
   ObjectDecoder decoder(Pod::kTable);
   for (const std::string& json : bench::ReferencePods(100)) {
-    std::vector<Misfit> misfits;
-    const Pod pod = Must(Decode<Pod>(Exact(json), {.misfits = &misfits}));
-    EXPECT_TRUE(misfits.empty());
+    std::vector<FieldMismatch> mismatches;
+    const Pod pod = Must(Decode<Pod>(Exact(json), {.mismatches = &mismatches}));
+    EXPECT_TRUE(mismatches.empty());
     const std::string text = Encode(pod);
     EXPECT_EQ(Meaning(text), Meaning(json));
     EXPECT_EQ(Encode(Must(decoder.Decode(Exact(json)))), text);

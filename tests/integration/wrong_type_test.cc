@@ -63,7 +63,7 @@ class Reports : public Observer {
   std::atomic<std::size_t> field_count_ = 0;
 };
 
-class MisfitTest : public ::testing::Test {
+class WrongTypeTest : public ::testing::Test {
  protected:
   auto Orders() { return shop_->ShopV1().Orders(namespace_); }
   std::string Path() const { return "/apis/shop.example.com/v1/namespaces/" + namespace_ + "/orders"; }
@@ -89,7 +89,7 @@ class MisfitTest : public ::testing::Test {
     connection_.emplace(Must(Connection::Open(config)));
     kubernetes_.emplace(*connection_);
     shop_.emplace(*connection_);
-    namespace_ = "misfit-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
+    namespace_ = "mismatch-" + std::to_string(std::chrono::system_clock::now().time_since_epoch() / 1ms);
     Must(kubernetes_->CoreV1().Namespaces().Create({.metadata = {.name = namespace_}}));
     Must(crd::Install(*kubernetes_, acme::Manifests(), {.timeout = 60s}));
     const std::string path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/";
@@ -130,7 +130,7 @@ std::string Deep() {
   return R"({"item":"well","quantity":1,"extensions":{"deep":)" + std::string(300, '[') + std::string(300, ']') + "}}";
 }
 
-TEST_F(MisfitTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
+TEST_F(WrongTypeTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   Must(Create("deep", Deep()));
   acme::SharedInformerFactory factory(*shop_, {.namespace_ = namespace_});
   const auto informer = factory.Shop().V1().Orders().Informer();
@@ -173,7 +173,7 @@ TEST_F(MisfitTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   Must(factory.WaitForCacheSync({}, {.complete = true, .give_up_after = 60s}));
 }
 
-TEST_F(MisfitTest, AnUpdateKeepsAFieldOfTheWrongTypeUnlessItIsAssigned) {
+TEST_F(WrongTypeTest, AnUpdateKeepsAFieldOfTheWrongTypeUnlessItIsAssigned) {
   acme::SharedInformerFactory factory(*shop_, {.namespace_ = namespace_});
   const auto lister = factory.Shop().V1().Orders().Lister().Orders(namespace_);
   factory.Shop().V1().Orders().Informer();
