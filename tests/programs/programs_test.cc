@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The programs of examples/, run as their users run them: as processes of their own, with a kubeconfig, against the
-// second door of the cluster in memory. Where GCC builds, each runs a second time with its own source under ASan: GCC
-// 12 ends the temporaries of a range-for too early, and nothing that stands in these programs may dangle then.
+// network endpoint of the cluster in memory. Where GCC builds, each runs a second time with its own source under ASan:
+// GCC 12 ends the temporaries of a range-for too early, and nothing that stands in these programs may dangle then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -8,8 +8,8 @@
 
 #include "client/errors.h"
 #include "testing/api_server.h"
-#include "testing/cluster_door.h"
 #include "testing/in_process_transport.h"
+#include "testing/loopback_endpoint.h"
 
 namespace kgen::testing {
 namespace {
@@ -36,16 +36,16 @@ class Cluster::Impl {
     if (options.simulated && options.replay.empty()) simulation.emplace(options.seed);
     executor = simulation ? simulation->executor() : DefaultExecutor();
     server = MakeShared<ApiServer>(options, executor);
-    door = MakeShared<InProcessDoor>(server, executor, simulation ? &*simulation : nullptr, options.latency);
+    endpoint = MakeShared<InProcessEndpoint>(server, executor, simulation ? &*simulation : nullptr, options.latency);
   }
   ~Impl() {
     network = {};
     server->Close();
     if (simulation) {
       simulation.reset();  // nothing runs any more: what is under way is ended here
-      door->Abandon();
+      endpoint->Abandon();
     } else {
-      door->Cut();
+      endpoint->Cut();
     }
   }
 
@@ -53,22 +53,23 @@ class Cluster::Impl {
   std::optional<Simulation> simulation;
   Shared<Executor> executor;
   Shared<ApiServer> server;
-  Shared<InProcessDoor> door;
-  Shared<NetworkDoor> network;
+  Shared<InProcessEndpoint> endpoint;
+  Shared<LoopbackEndpoint> network;
 };
 
 Cluster::Cluster(ClusterOptions options) : impl_(new Impl(std::move(options))) {}
 Cluster::~Cluster() { delete impl_; }
 
 kgen::Connection Cluster::Connection() {
-  return kgen::Connection::Over(
-      {.transport = impl_->door->MakeTransport(), .executor = impl_->executor, .observer = impl_->options.observer});
+  return kgen::Connection::Over({.transport = impl_->endpoint->MakeTransport(),
+                                 .executor = impl_->executor,
+                                 .observer = impl_->options.observer});
 }
 
 Result<std::string> Cluster::Serve(std::uint16_t port) {
   if (impl_->simulation) return Fail(Code::kInvalidArgument, "Serve() needs a cluster with simulated = false");
   if (!impl_->network) {
-    auto network = NetworkDoor::Open(impl_->server, impl_->executor, port);
+    auto network = LoopbackEndpoint::Open(impl_->server, impl_->executor, port);
     if (!network) return network.error();
     impl_->network = *std::move(network);
   }
@@ -104,7 +105,7 @@ void Cluster::Compact() { impl_->server->Compact(); }
 
 void Cluster::Restart() {
   impl_->server->EndWatches(/*cut=*/true);
-  impl_->door->Cut();
+  impl_->endpoint->Cut();
   if (impl_->network) impl_->network->Cut();
   impl_->server->Compact();
 }
@@ -123,7 +124,7 @@ std::vector<Action> Cluster::Writes() const { return impl_->server->Writes(); }
 void Cluster::ClearWrites() { impl_->server->ClearWrites(); }
 
 Cluster::Census Cluster::census() const noexcept {
-  const std::size_t watches = impl_->server->open_watches(), all = impl_->door->open();
+  const std::size_t watches = impl_->server->open_watches(), all = impl_->endpoint->open();
   return {.watches = watches, .requests = all > watches ? all - watches : 0};
 }
 

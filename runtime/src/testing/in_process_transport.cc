@@ -15,10 +15,11 @@ constexpr std::size_t kWindow = 256 * 1024;
 // threads may touch stands under the lock.
 class InProcessExchange final : public Exchange {
  public:
-  InProcessExchange(Shared<InProcessDoor> door, const void* transport, HttpRequest request, Shared<ResponseSink> sink)
+  InProcessExchange(Shared<InProcessEndpoint> endpoint, const void* transport, HttpRequest request,
+                    Shared<ResponseSink> sink)
       : transport_(transport),
-        door_(std::move(door)),
-        strand_(door_->executor_->MakeStrand("server: " + request.method + " " + request.path)),
+        endpoint_(std::move(endpoint)),
+        strand_(endpoint_->executor_->MakeStrand("server: " + request.method + " " + request.path)),
         request_(std::move(request)),
         sink_(std::move(sink)) {}
 
@@ -51,7 +52,7 @@ class InProcessExchange final : public Exchange {
 
  private:
   void Post(void (InProcessExchange::*step)()) {
-    door_->executor_->Post(strand_, [self = Shared<InProcessExchange>(this), step] { (self.get()->*step)(); });
+    endpoint_->executor_->Post(strand_, [self = Shared<InProcessExchange>(this), step] { (self.get()->*step)(); });
   }
   // Lets Deliver() look again, once for any number of reasons.
   void Poke() {
@@ -63,20 +64,20 @@ class InProcessExchange final : public Exchange {
   }
   void After(Nanos delay, void (InProcessExchange::*step)()) {
     if (delay <= Nanos::zero()) return (this->*step)();
-    timer_ = door_->executor_->clock()->After(delay, TimerKind::kProgress,
-                                              [self = Shared<InProcessExchange>(this), step] { self->Post(step); });
+    timer_ = endpoint_->executor_->clock()->After(delay, TimerKind::kProgress,
+                                                  [self = Shared<InProcessExchange>(this), step] { self->Post(step); });
   }
 
   // The three steps; all on the strand.
   void Begin() {
-    if (!EndIfBroken()) After(door_->latency_, &InProcessExchange::Handle);
+    if (!EndIfBroken()) After(endpoint_->latency_, &InProcessExchange::Handle);
   }
   void Handle() {
     if (EndIfBroken()) return;
-    reply_ = door_->server_->Handle(request_);
+    reply_ = endpoint_->server_->Handle(request_);
     if (reply_.refuse) return End(Fail(Error::NotConnected("cannot connect: connection refused")));
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
-    if (door_->simulation_ != nullptr && door_->simulation_->Choose(8) == 7) {
+    if (endpoint_->simulation_ != nullptr && endpoint_->simulation_->Choose(8) == 7) {
       const std::lock_guard lock(mutex_);
       credit_ -= kWindow - 512;  // a reader that is forgetful with its credit gets stuck soon
     }
@@ -86,7 +87,8 @@ class InProcessExchange final : public Exchange {
     if (EndIfBroken()) return;
     ready_ = true;
     sink_->OnHead({.status = reply_.status, .headers = reply_.headers});
-    if (reply_.watch) door_->server_->OnWake(*reply_.watch, [self = Shared<InProcessExchange>(this)] { self->Poke(); });
+    if (reply_.watch)
+      endpoint_->server_->OnWake(*reply_.watch, [self = Shared<InProcessExchange>(this)] { self->Poke(); });
     Poke();
   }
   void Deliver() {
@@ -100,7 +102,7 @@ class InProcessExchange final : public Exchange {
     bool last = !reply_.watch;
     bool cut = false;
     if (reply_.watch) {
-      const ApiServer::Taken taken = door_->server_->Take(*reply_.watch);
+      const ApiServer::Taken taken = endpoint_->server_->Take(*reply_.watch);
       reply_.body += taken.bytes;
       last = taken.ended;
       cut = taken.cut;
@@ -125,7 +127,7 @@ class InProcessExchange final : public Exchange {
 
   // How much of what could be sent goes in one piece.
   std::size_t Piece(std::size_t most, bool cut) {
-    Simulation* simulation = door_->simulation_;
+    Simulation* simulation = endpoint_->simulation_;
     if (simulation == nullptr || most == 0) return most;
     const auto all = static_cast<std::uint32_t>(most);
     // A connection that breaks does so anywhere, at the very beginning too.
@@ -179,13 +181,13 @@ class InProcessExchange final : public Exchange {
     const Shared<ResponseSink> sink = std::exchange(sink_, {});
     if (!sink) return;
     timer_.Cancel();
-    if (reply_.watch) door_->server_->CloseWatch(*reply_.watch);
-    door_->Remove(this);
+    if (reply_.watch) endpoint_->server_->CloseWatch(*reply_.watch);
+    endpoint_->Remove(this);
     sink->OnEnd(std::move(end));
   }
 
   const void* const transport_;
-  const Shared<InProcessDoor> door_;
+  const Shared<InProcessEndpoint> endpoint_;
   const Shared<Strand> strand_;
   // Of the strand.
   HttpRequest request_;
@@ -202,11 +204,11 @@ class InProcessExchange final : public Exchange {
 
 class InProcessTransport final : public Transport {
  public:
-  explicit InProcessTransport(Shared<InProcessDoor> door) : door_(std::move(door)) {}
+  explicit InProcessTransport(Shared<InProcessEndpoint> endpoint) : endpoint_(std::move(endpoint)) {}
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
-    auto exchange = MakeShared<InProcessExchange>(door_, this, std::move(request), std::move(sink));
-    if (!door_->Add(exchange.get())) return exchange;  // nothing runs any more that could call the sink
+    auto exchange = MakeShared<InProcessExchange>(endpoint_, this, std::move(request), std::move(sink));
+    if (!endpoint_->Add(exchange.get())) return exchange;  // nothing runs any more that could call the sink
     bool closed;
     {
       const std::lock_guard lock(mutex_);
@@ -221,30 +223,33 @@ class InProcessTransport final : public Transport {
       const std::lock_guard lock(mutex_);
       closed_ = true;
     }
-    for (const auto& exchange : door_->All()) {
+    for (const auto& exchange : endpoint_->All()) {
       if (exchange->transport() == this) exchange->Cancel();
     }
   }
 
  private:
-  const Shared<InProcessDoor> door_;
+  const Shared<InProcessEndpoint> endpoint_;
   std::mutex mutex_;
   bool closed_ = false;  // guarded by mutex_
 };
 
-InProcessDoor::InProcessDoor(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation, Nanos latency)
+InProcessEndpoint::InProcessEndpoint(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation,
+                                     Nanos latency)
     : server_(std::move(server)), executor_(std::move(executor)), simulation_(simulation), latency_(latency) {}
 
-Shared<Transport> InProcessDoor::MakeTransport() { return MakeShared<InProcessTransport>(Shared<InProcessDoor>(this)); }
+Shared<Transport> InProcessEndpoint::MakeTransport() {
+  return MakeShared<InProcessTransport>(Shared<InProcessEndpoint>(this));
+}
 
-bool InProcessDoor::Add(InProcessExchange* exchange) {
+bool InProcessEndpoint::Add(InProcessExchange* exchange) {
   const std::lock_guard lock(mutex_);
   if (abandoned_) return false;
   open_.push_back(Shared<InProcessExchange>(exchange));
   return true;
 }
 
-void InProcessDoor::Remove(InProcessExchange* exchange) {
+void InProcessEndpoint::Remove(InProcessExchange* exchange) {
   Shared<InProcessExchange> removed;  // goes without the lock
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.get() == exchange; });
@@ -253,16 +258,16 @@ void InProcessDoor::Remove(InProcessExchange* exchange) {
   open_.erase(found);
 }
 
-std::vector<Shared<InProcessExchange>> InProcessDoor::All() const {
+std::vector<Shared<InProcessExchange>> InProcessEndpoint::All() const {
   const std::lock_guard lock(mutex_);
   return open_;
 }
 
-void InProcessDoor::Cut() {
+void InProcessEndpoint::Cut() {
   for (const auto& exchange : All()) exchange->Cut();
 }
 
-void InProcessDoor::Abandon() {
+void InProcessEndpoint::Abandon() {
   {
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
@@ -270,7 +275,7 @@ void InProcessDoor::Abandon() {
   for (const auto& exchange : All()) exchange->Abandon();
 }
 
-std::size_t InProcessDoor::open() const {
+std::size_t InProcessEndpoint::open() const {
   const std::lock_guard lock(mutex_);
   return open_.size();
 }

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Door one of Cluster: a Transport without a network. Each request, and each piece of an answer, is a task of its own;
-// in simulation the seed decides when it runs and where the answer is cut. Answers obey the reader's credit and faults
-// are acted out here.
+// The in-process endpoint of Cluster: a Transport without a network. Each request, and each piece of an answer, is a
+// task of its own; in simulation the seed decides when it runs and where the answer is cut. Answers obey the reader's
+// credit and faults are acted out here.
 #ifndef KGEN_SRC_TESTING_IN_PROCESS_TRANSPORT_H_
 #define KGEN_SRC_TESTING_IN_PROCESS_TRANSPORT_H_
 
@@ -22,10 +22,10 @@ namespace kgen::testing {
 class InProcessExchange;
 
 // What the transports of one cluster share. Thread safety: all members from any thread.
-class InProcessDoor final : public SharedObject {
+class InProcessEndpoint final : public SharedObject {
  public:
   // `simulation` may be null: then nothing is cut. It must live as long as its executor runs anything.
-  InProcessDoor(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation, Nanos latency);
+  InProcessEndpoint(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation, Nanos latency);
 
   Shared<Transport> MakeTransport();
   // Everything that is under way breaks off, as when the server dies.

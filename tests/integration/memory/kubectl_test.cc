@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The second door of the in-memory cluster, as kubectl finds it. kubectl is the one that ./dev integration builds, or
-// one in the PATH; without it these tests are skipped.
+// The network endpoint of the in-memory cluster, as kubectl finds it. kubectl is the one that ./dev integration builds,
+// or one in the PATH; without it these tests are skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ TEST_F(KubectlTest, DiscoversTheResourcesOfTheServer) {
   EXPECT_THAT(Kubectl("version"), HasSubstr("v1.36.1"));
 }
 
-// The same door with our own client: kubeconfig, TLS, HTTP/2.
+// The same endpoint with our own client: kubeconfig, TLS, HTTP/2.
 TEST(LoopbackEndpoint, ServesOurOwnClient) {
   Cluster cluster({.simulated = false});
   const std::string kubeconfig = Must(cluster.Serve());

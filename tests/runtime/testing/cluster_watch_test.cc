@@ -353,7 +353,7 @@ TEST_F(ClusterTest, StoresInvalidObjectsWhenConfigured) {
   EXPECT_EQ(watch->events[0]["object"]["spec"], 7);
 }
 
-// --- The first door in simulation
+// --- The in-process endpoint in simulation
 
 class CutsTest : public ::testing::TestWithParam<std::uint64_t> {};
 

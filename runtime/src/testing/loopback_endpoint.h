@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Door two of Cluster: the same server over HTTP/2 or HTTP/1.1 and TLS on loopback, in real time.
-#ifndef KGEN_SRC_TESTING_CLUSTER_DOOR_H_
-#define KGEN_SRC_TESTING_CLUSTER_DOOR_H_
+// The network endpoint of Cluster: the same server over HTTP/2 or HTTP/1.1 and TLS on loopback, in real time.
+#ifndef KGEN_SRC_TESTING_LOOPBACK_ENDPOINT_H_
+#define KGEN_SRC_TESTING_LOOPBACK_ENDPOINT_H_
 
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@
 namespace kgen::testing {
 
 // Thread safety: all members from any thread. The last reference must not go on a thread of the server.
-class NetworkDoor : public SharedObject {
+class LoopbackEndpoint : public SharedObject {
  public:
   // Errors: kUnavailable  the port is taken
-  static Result<Shared<NetworkDoor>> Open(Shared<ApiServer> server, Shared<Executor> executor, std::uint16_t port);
+  static Result<Shared<LoopbackEndpoint>> Open(Shared<ApiServer> server, Shared<Executor> executor, std::uint16_t port);
 
   virtual std::string Kubeconfig() const = 0;
   virtual void Cut() = 0;  // every connection breaks
@@ -26,4 +26,4 @@ class NetworkDoor : public SharedObject {
 
 }  // namespace kgen::testing
 
-#endif  // KGEN_SRC_TESTING_CLUSTER_DOOR_H_
+#endif  // KGEN_SRC_TESTING_LOOPBACK_ENDPOINT_H_

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "testing/cluster_door.h"
+#include "testing/loopback_endpoint.h"
 
 #include <mutex>
 #include <utility>
@@ -99,10 +99,10 @@ class Handler final : public HttpHandler {
   const Shared<Executor> executor_;
 };
 
-class Http2Door final : public NetworkDoor {
+class ServedEndpoint final : public LoopbackEndpoint {
  public:
-  explicit Http2Door(Shared<Http2Server> http) : http_(std::move(http)) {}
-  ~Http2Door() override { http_->Stop(); }
+  explicit ServedEndpoint(Shared<Http2Server> http) : http_(std::move(http)) {}
+  ~ServedEndpoint() override { http_->Stop(); }
 
   std::string Kubeconfig() const override {
     const std::string ca(Bytes::Of(http_->ca_pem()).base64());
@@ -120,11 +120,12 @@ class Http2Door final : public NetworkDoor {
 
 }  // namespace
 
-Result<Shared<NetworkDoor>> NetworkDoor::Open(Shared<ApiServer> server, Shared<Executor> executor, std::uint16_t port) {
+Result<Shared<LoopbackEndpoint>> LoopbackEndpoint::Open(Shared<ApiServer> server, Shared<Executor> executor,
+                                                        std::uint16_t port) {
   auto http =
       Http2Server::Start({.port = port, .http1 = true}, MakeShared<Handler>(std::move(server), std::move(executor)));
   if (!http) return http.error();
-  return Shared<NetworkDoor>(MakeShared<Http2Door>(*std::move(http)));
+  return Shared<LoopbackEndpoint>(MakeShared<ServedEndpoint>(*std::move(http)));
 }
 
 }  // namespace kgen::testing
