@@ -175,33 +175,34 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
         "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch"));
   }
   call.content_type = "application/yaml";
-  auto wish = ParseObject(call);
-  if (!wish) return Refuse(wish.error());
-  if (wish->at("metadata").contains("managedFields")) return Refuse(BadRequest("metadata.managedFields must be nil"));
-  const std::string named = TextAt(*wish, "metadata.name");
+  auto desired = ParseObject(call);
+  if (!desired) return Refuse(desired.error());
+  if (desired->at("metadata").contains("managedFields"))
+    return Refuse(BadRequest("metadata.managedFields must be nil"));
+  const std::string named = TextAt(*desired, "metadata.name");
   if (!named.empty() && named != call.name) {
     return Refuse(
         BadRequest("the name of the object (" + named + ") does not match the name on the URL (" + call.name + ")"));
   }
   if (!before && !call.subresource.empty()) return Refuse(NotFound(call.resource->info, call.name));
   // Whatever fieldValidation says: a field without a schema could have no owner.
-  if (const std::vector<std::string> unknown = DropUnknown(call, *wish); !unknown.empty()) {
+  if (const std::vector<std::string> unknown = DropUnknown(call, *desired); !unknown.empty()) {
     return Refuse({.code = 500,
-                   .message = "failed to create typed patch object (" + TextAt(*wish, "metadata.namespace") + "/" +
-                              call.name + "; " + TextAt(*wish, "apiVersion") + ", Kind=" + TextAt(*wish, "kind") +
+                   .message = "failed to create typed patch object (" + TextAt(*desired, "metadata.namespace") + "/" +
+                              call.name + "; " + TextAt(*desired, "apiVersion") + ", Kind=" + TextAt(*desired, "kind") +
                               "): ." + unknown.front() + ": field not declared in schema"});
   }
   if (!before) {
-    NoteManager(*wish, manager, Now(), call.subresource);
-    (*wish)["metadata"]["name"] = call.name;
-    auto created = CreateObject(call, *std::move(wish), /*keep_status=*/false);
+    NoteManager(*desired, manager, Now(), call.subresource);
+    (*desired)["metadata"]["name"] = call.name;
+    auto created = CreateObject(call, *std::move(desired), /*keep_status=*/false);
     if (!created) return Refuse(created.error());
     return JsonReply(201, Bytes(*created, call));
   }
   json next = ToVersion(before, *call.resource, call.version);
-  StrategicMerge(next, *wish);
+  StrategicMerge(next, *desired);
   NoteManager(next, manager, Now(), call.subresource);
-  if (TextAt(*wish, "metadata.resourceVersion").empty()) next["metadata"].erase("resourceVersion");
+  if (TextAt(*desired, "metadata.resourceVersion").empty()) next["metadata"].erase("resourceVersion");
   auto stored = Replace(call, before, std::move(next));
   if (!stored) return Refuse(stored.error());
   return JsonReply(200, Bytes(*stored, call));

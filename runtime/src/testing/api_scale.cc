@@ -66,7 +66,7 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
   }
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
   if (!before) return Refuse(NotFound(call.resource->info, call.name));
-  auto replicas = WishedReplicas(call, *scale);
+  auto replicas = DesiredReplicas(call, *scale);
   if (!replicas) return Refuse(replicas.error());
   json next = before->value;
   json* place = next.is_object() ? MakePath(next, call.resource->scales.at(call.version).replicas) : nullptr;
@@ -84,7 +84,7 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
 }
 
 // spec.replicas of a Scale; none means 0.
-ApiResult<std::int64_t> ApiServer::WishedReplicas(const ApiCall& call, const json& scale) {
+ApiResult<std::int64_t> ApiServer::DesiredReplicas(const ApiCall& call, const json& scale) {
   const json* value = FindPath(scale, "spec.replicas");
   if (value == nullptr || value->is_null()) return 0;
   const bool fits = value->is_number_integer() && *value <= std::numeric_limits<std::int32_t>::max() &&
@@ -125,7 +125,8 @@ json ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) const {
                 {"metadata", std::move(metadata)},
                 {"spec", json::object()},
                 {"status", {{"replicas", NumberAt(object->value, paths.status_replicas)}}}};
-  if (const std::int64_t wish = NumberAt(object->value, paths.replicas); wish != 0) scale["spec"]["replicas"] = wish;
+  if (const std::int64_t desired = NumberAt(object->value, paths.replicas); desired != 0)
+    scale["spec"]["replicas"] = desired;
   if (std::string selector = SelectorAt(object->value, paths.selector); !selector.empty()) {
     scale["status"]["selector"] = std::move(selector);
   }

@@ -383,11 +383,11 @@ ApiResult<void> ApiServer::Update(std::string_view text) {
   if (!call) return Refuse(call.error());
   ObjectRef before = store_.Get(*call->resource, call->namespace_, call->name);
   if (!before) return Refuse(NotFound(call->resource->info, call->name));
-  const json wish = object;
+  const json desired = object;
   auto stored = Replace(*call, before, std::move(object));
   if (stored && call->resource->info.has_status) {
     call->subresource = "status";
-    json status = wish;
+    json status = desired;
     status["metadata"].erase("resourceVersion");
     stored = Replace(*call, *stored, std::move(status));
   }

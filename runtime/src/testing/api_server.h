@@ -215,7 +215,7 @@ class ApiServer final : public SharedObject {
   ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) const;
   ApiResult<Reply> UpdateScale(const ApiCall& call);
   ApiResult<Reply> PatchScale(ApiCall call);
-  static ApiResult<std::int64_t> WishedReplicas(const ApiCall& call, const json& scale);
+  static ApiResult<std::int64_t> DesiredReplicas(const ApiCall& call, const json& scale);
   json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
   // api_accept.cc

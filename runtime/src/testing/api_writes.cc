@@ -61,13 +61,13 @@ bool IsDryRun(const ApiCall& call, const json& options) {
 }
 
 // Without what changes by itself, to decide "has anything changed" and "has the desired state changed".
-json Wish(const json& object) {
-  json wish = object;
-  wish.erase("metadata");
-  wish.erase("status");
-  wish.erase("apiVersion");
-  wish.erase("kind");
-  return wish;
+json DesiredState(const json& object) {
+  json desired = object;
+  desired.erase("metadata");
+  desired.erase("status");
+  desired.erase("apiVersion");
+  desired.erase("kind");
+  return desired;
 }
 
 void KeepField(json& next, const json& before, const char* key) {
@@ -314,7 +314,7 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   if (auto fits = CheckObject(call, next); !fits && !SameButMetadata(before->value, next)) return Refuse(fits.error());
 
   if (next == before->value) return before;  // nothing changed: no new version, no event
-  if (call.subresource != "status" && Wish(next) != Wish(before->value)) {
+  if (call.subresource != "status" && DesiredState(next) != DesiredState(before->value)) {
     const json* generation = FindPath(before->value, "metadata.generation");
     next["metadata"]["generation"] =
         (generation != nullptr && generation->is_number_integer() ? generation->get<std::int64_t>() : 0) + 1;

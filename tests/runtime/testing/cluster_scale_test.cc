@@ -37,7 +37,7 @@ class ScaleTest : public ClusterTest {
     ring["metadata"]["namespace"] = "default";
     Must(cluster_.Add(ring.dump()));
   }
-  static json Wish(std::string_view name, const json& replicas) {
+  static json ScaleTo(std::string_view name, const json& replicas) {
     return {{"apiVersion", "autoscaling/v1"},
             {"kind", "Scale"},
             {"metadata", {{"name", name}}},
@@ -49,7 +49,7 @@ class ScaleTest : public ClusterTest {
 TEST_F(ScaleTest, OfAWorkloadReadsAndWritesItsReplicas) {
   const json before = PostDeployment();
   json scale = Get(std::string(kDeployments) + "/web/scale");
-  json expected = Wish("web", 1);
+  json expected = ScaleTo("web", 1);
   for (const char* key : {"namespace", "uid", "resourceVersion", "creationTimestamp"}) {
     expected["metadata"][key] = before["metadata"][key];
   }
@@ -87,14 +87,14 @@ TEST_F(ScaleTest, DoesNotExistForOtherResources) {
   Post(kPods, Pod("a"));
   Get(std::string(kPods) + "/a/scale");
   EXPECT_EQ(last_status_, 404);
-  Put("/apis/apps/v1/namespaces/default/daemonsets/a/scale", Wish("a", 1));
+  Put("/apis/apps/v1/namespaces/default/daemonsets/a/scale", ScaleTo("a", 1));
   EXPECT_EQ(last_status_, 404);
   Get(std::string(kDeployments) + "/none/scale");
   EXPECT_THAT(last_error_, HasSubstr("deployments.apps \"none\" not found"));
-  Put(std::string(kDeployments) + "/none/scale", Wish("none", 1));
+  Put(std::string(kDeployments) + "/none/scale", ScaleTo("none", 1));
   EXPECT_THAT(last_error_, HasSubstr("deployments.apps \"none\" not found"));
   PostDeployment();
-  Post(std::string(kDeployments) + "/web/scale", Wish("web", 1));
+  Post(std::string(kDeployments) + "/web/scale", ScaleTo("web", 1));
   EXPECT_EQ(last_status_, 405);
   Delete(std::string(kDeployments) + "/web/scale");
   EXPECT_EQ(last_status_, 405);
@@ -104,13 +104,13 @@ TEST_F(ScaleTest, IsRefusedWhenTheObjectHasChangedSince) {
   PostDeployment();
   const std::string path = std::string(kDeployments) + "/web/scale";
   json stale = Get(path);
-  Put(path, Wish("web", 2));  // without a version: the write wins
+  Put(path, ScaleTo("web", 2));  // without a version: the write wins
   EXPECT_EQ(last_status_, 200);
   stale["spec"]["replicas"] = 3;
   Put(path, stale);
   EXPECT_EQ(last_code_, Code::kConflict);
   EXPECT_THAT(last_error_, HasSubstr("the object has been modified"));
-  json foreign = Wish("web", 3);
+  json foreign = ScaleTo("web", 3);
   foreign["metadata"]["uid"] = "11111111-1111-1111-1111-111111111111";
   Put(path, foreign);
   EXPECT_EQ(last_code_, Code::kConflict);
@@ -124,24 +124,24 @@ TEST_F(ScaleTest, IsRefusedWhenItIsNotAScaleOfTheObject) {
     Put(path, scale);
     return last_status_;
   };
-  EXPECT_EQ(refused(Wish("other", 1)), 400);
-  EXPECT_EQ(refused(Wish("", 1)), 400);
-  EXPECT_EQ(refused(Wish("web", "1")), 400);
-  EXPECT_EQ(refused(Wish("web", 3'000'000'000)), 400);
-  json scale = Wish("web", 1);
+  EXPECT_EQ(refused(ScaleTo("other", 1)), 400);
+  EXPECT_EQ(refused(ScaleTo("", 1)), 400);
+  EXPECT_EQ(refused(ScaleTo("web", "1")), 400);
+  EXPECT_EQ(refused(ScaleTo("web", 3'000'000'000)), 400);
+  json scale = ScaleTo("web", 1);
   scale["metadata"]["namespace"] = "other";
   EXPECT_EQ(refused(scale), 400);
-  scale = Wish("web", 1);
+  scale = ScaleTo("web", 1);
   scale["kind"] = "Deployment";
   EXPECT_EQ(refused(scale), 400);
-  EXPECT_EQ(refused(Wish("web", -1)), 422);
+  EXPECT_EQ(refused(ScaleTo("web", -1)), 422);
   EXPECT_THAT(last_error_, HasSubstr("Scale.autoscaling \"web\" is invalid: spec.replicas"));
   EXPECT_EQ(Get(path)["spec"]["replicas"], 1);
 }
 
 TEST_F(ScaleTest, OmitsZeroDesiredReplicas) {
   PostDeployment();
-  json scale = Wish("web", 0);
+  json scale = ScaleTo("web", 0);
   scale.erase("spec");
   EXPECT_EQ(Put(std::string(kDeployments) + "/web/scale", scale)["spec"], json::object());
   EXPECT_EQ(Get(std::string(kDeployments) + "/web")["spec"]["replicas"], 0);
@@ -187,7 +187,7 @@ TEST_F(ScaleTest, OfACustomResourceUsesThePathsOfItsVersion) {
   EXPECT_EQ(ring["spec"], (json{{"shards", 4}, {"labels", "app=ring"}}));
   EXPECT_EQ(ring["status"]["sizes"]["now"], 1);
   EXPECT_EQ(ring["kind"], "Ring");
-  Put(std::string(kRings) + "/a/scale", Wish("a", -1));
+  Put(std::string(kRings) + "/a/scale", ScaleTo("a", -1));
   EXPECT_THAT(last_causes_, ElementsAre(".spec.shards FieldValueInvalid"));
   Get("/apis/ring.example/v2/namespaces/default/rings/a");
   EXPECT_EQ(last_status_, 200);
@@ -202,7 +202,7 @@ TEST_F(ScaleTest, OfACustomResourceWithoutANumberCanOnlyBeWritten) {
   Get(std::string(kRings) + "/a/scale");
   EXPECT_EQ(last_status_, 500);
   EXPECT_THAT(last_error_, HasSubstr("the spec replicas field \".spec.shards\" does not exist"));
-  EXPECT_EQ(Put(std::string(kRings) + "/a/scale", Wish("a", 3))["spec"]["replicas"], 3);
+  EXPECT_EQ(Put(std::string(kRings) + "/a/scale", ScaleTo("a", 3))["spec"]["replicas"], 3);
   EXPECT_EQ(Get(std::string(kRings) + "/a")["spec"]["shards"], 3);
 }
 
@@ -210,10 +210,10 @@ TEST_F(ScaleTest, SurvivesAnObjectWithoutTheField) {
   PostRing({{"shards", "many"}});
   EXPECT_EQ(Get(std::string(kRings) + "/a/scale")["spec"], json::object());
   Must(cluster_.Corrupt("rings", "default", "a", R"({"metadata":{"name":"a","namespace":"default"},"spec":7})"));
-  Put(std::string(kRings) + "/a/scale", Wish("a", 3));
+  Put(std::string(kRings) + "/a/scale", ScaleTo("a", 3));
   EXPECT_EQ(last_status_, 400);
   Must(cluster_.Corrupt("rings", "default", "a", "no JSON"));
-  Put(std::string(kRings) + "/a/scale", Wish("a", 3));
+  Put(std::string(kRings) + "/a/scale", ScaleTo("a", 3));
   EXPECT_EQ(last_status_, 400);
   Get(std::string(kRings) + "/a/scale");
   EXPECT_EQ(last_status_, 500);
