@@ -52,9 +52,9 @@ class MeasuringExecutor final : public Executor {
       ++figures->tasks;
     });
   }
-  void Blocking(std::string name, Task body) override { inner_->Blocking(std::move(name), std::move(body)); }
-  void BlockingOn(const Shared<Strand>& strand, Task body) override { inner_->BlockingOn(strand, std::move(body)); }
-  void BlockingShort(std::string name, Task body) override { inner_->BlockingShort(std::move(name), std::move(body)); }
+  void Blocking(std::string name, Task work) override { inner_->Blocking(std::move(name), std::move(work)); }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { inner_->BlockingOn(strand, std::move(work)); }
+  void BlockingShort(std::string name, Task work) override { inner_->BlockingShort(std::move(name), std::move(work)); }
   Shared<Waiter> MakeWaiter(std::string_view what) override { return inner_->MakeWaiter(what); }
   Shared<Clock> clock() noexcept override { return inner_->clock(); }
   bool InPostedTask() const noexcept override { return inner_->InPostedTask(); }

@@ -728,9 +728,10 @@ class InformerRun {
 
   void CheckNothingIsLeft() {
     const auto left = cluster_.simulation().census();
-    if (left.bodies + left.timers + left.tasks != 0) {
-      verdict_.Fail("O7", std::to_string(left.bodies) + " bodies, " + std::to_string(left.timers) + " timers and " +
-                              std::to_string(left.tasks) + " tasks are left: " + cluster_.simulation().WhoWaits());
+    if (left.blocking + left.timers + left.tasks != 0) {
+      verdict_.Fail("O7", std::to_string(left.blocking) + " blocking tasks, " + std::to_string(left.timers) +
+                              " timers and " + std::to_string(left.tasks) +
+                              " tasks are left: " + cluster_.simulation().WhoWaits());
     }
     const auto open = cluster_.census();
     if (open.watches + open.requests != 0) {
@@ -749,7 +750,7 @@ class InformerRun {
   bool unnoticed_ = false;  // that a copy was restored
   Nanos apply_delay_{};
   int writes_ = 0;
-  int waits_ = 0;  // bodies that wait for the sync
+  int waits_ = 0;  // tasks that wait for the sync
   std::uint64_t newest_seen_ = 0;
   bool indexed_ = false, resyncs_ = false;
   const bool bookmarks_, transforms_;

@@ -75,11 +75,11 @@ class ManualExecutor final : public Executor {
   void Post(const Shared<Strand>&, Task task) override {
     if (!shut_down_) tasks_.push_back({std::move(task), true});
   }
-  void Blocking(std::string, Task body) override {
+  void Blocking(std::string, Task work) override {
     ++blocking_;
-    tasks_.push_back({std::move(body), false});
+    tasks_.push_back({std::move(work), false});
   }
-  void BlockingOn(const Shared<Strand>&, Task body) override { tasks_.push_back({std::move(body), false}); }
+  void BlockingOn(const Shared<Strand>&, Task work) override { tasks_.push_back({std::move(work), false}); }
   Shared<Waiter> MakeWaiter(std::string_view) override { return MakeShared<StepWaiter>(this); }
   Shared<Clock> clock() noexcept override { return clock_; }
   bool InPostedTask() const noexcept override { return posted_; }
@@ -102,7 +102,7 @@ class ManualExecutor final : public Executor {
     while (!tasks_.empty()) tasks_.pop_front();
     clock_->Clear();
   }
-  std::size_t blocking() const noexcept { return blocking_; }  // bodies so far
+  std::size_t blocking() const noexcept { return blocking_; }  // blocking tasks so far
   const Shared<ManualClock>& manual_clock() const noexcept { return clock_; }
 
  private:

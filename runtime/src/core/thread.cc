@@ -31,14 +31,14 @@ struct Thread::State {
   }
 };
 
-Thread Thread::Start(std::move_only_function<void()> body) {
+Thread Thread::Start(std::move_only_function<void()> function) {
   ReapThreads();
   Thread result;
   auto* state = new State;
   try {
-    state->thread = std::thread([state, body = std::move(body)]() mutable {
-      body();
-      body = nullptr;  // destroy what it holds before the thread counts as ended
+    state->thread = std::thread([state, function = std::move(function)]() mutable {
+      function();
+      function = nullptr;  // destroy what it holds before the thread counts as ended
       state->ended.store(true, std::memory_order_release);
     });
   } catch (const std::system_error&) {

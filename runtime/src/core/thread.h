@@ -22,7 +22,7 @@ class Thread {
   }
 
   // Without a thread (operator bool) when the system has none to give.
-  [[nodiscard]] static Thread Start(std::move_only_function<void()> body);
+  [[nodiscard]] static Thread Start(std::move_only_function<void()> function);
 
   bool IsThisOne() const noexcept;
   void Join() noexcept;  // not from the thread itself; nothing if there is none

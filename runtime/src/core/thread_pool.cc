@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
-// gets a thread whenever none is idle, up to a limit, and gives it back after a while. What bodies of blocking work
+// gets a thread whenever none is idle, up to a limit, and gives it back after a while. What blocking work
 // wait for (a token file, a name) has a lane of its own: behind them it would wait for ever once they hold every
 // thread. A strand is a queue that stands in at most one of the first two lanes at a time, by the kind of its next
 // task.
@@ -358,9 +358,9 @@ class ThreadPool final : public Executor {
 
   Shared<Strand> MakeStrand(std::string_view name) override { return MakeShared<PoolStrand>(name); }
   void Post(const Shared<Strand>& strand, Task task) override { OnStrand(strand, std::move(task), false); }
-  void BlockingOn(const Shared<Strand>& strand, Task body) override { OnStrand(strand, std::move(body), true); }
-  void Blocking(std::string name, Task body) override { Alone(Kind::kBlocking, std::move(name), std::move(body)); }
-  void BlockingShort(std::string name, Task body) override { Alone(Kind::kShort, std::move(name), std::move(body)); }
+  void BlockingOn(const Shared<Strand>& strand, Task work) override { OnStrand(strand, std::move(work), true); }
+  void Blocking(std::string name, Task work) override { Alone(Kind::kBlocking, std::move(name), std::move(work)); }
+  void BlockingShort(std::string name, Task work) override { Alone(Kind::kShort, std::move(name), std::move(work)); }
   Shared<Waiter> MakeWaiter(std::string_view what) override {
     return detail::MakeThreadWaiter(std::string(what), state_);
   }
@@ -378,9 +378,9 @@ class ThreadPool final : public Executor {
     if (!job.strand->Push({std::move(task), blocking})) return;
     state_->Add(state_, blocking ? Kind::kBlocking : Kind::kPosted, std::move(job));
   }
-  void Alone(Kind kind, std::string name, Task body) {
+  void Alone(Kind kind, std::string name, Task work) {
     Job job;
-    job.task = std::move(body);
+    job.task = std::move(work);
     job.name = std::move(name);
     state_->Add(state_, kind, std::move(job));
   }

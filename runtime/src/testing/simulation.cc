@@ -53,7 +53,7 @@ class SimWaiter final : public Waiter {
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
     if (state_->closed()) return Fail(Error(Code::kCancelled, "the simulation has ended").With(what_));
 
-    // A body that is released by the end of the simulation may find that its test has let go of the waiter.
+    // A task that is released by the end of the simulation may find that its test has released the waiter.
     const Shared<SimWaiter> self(this);
     const Shared<Runner> runner = state_->Current();
     runner->waits_for = &what_;
@@ -87,10 +87,10 @@ class SimExecutor final : public Executor {
 
   Shared<Strand> MakeStrand(std::string_view name) override { return MakeShared<SimStrand>(name); }
   void Post(const Shared<Strand>& strand, Task task) override { state_->Push(Mine(strand), {std::move(task), false}); }
-  void BlockingOn(const Shared<Strand>& strand, Task body) override {
-    state_->Push(Mine(strand), {std::move(body), true});
+  void BlockingOn(const Shared<Strand>& strand, Task work) override {
+    state_->Push(Mine(strand), {std::move(work), true});
   }
-  void Blocking(std::string name, Task body) override { state_->AddBody(std::move(name), std::move(body), {}); }
+  void Blocking(std::string name, Task work) override { state_->AddBlocking(std::move(name), std::move(work), {}); }
   Shared<Waiter> MakeWaiter(std::string_view what) override { return MakeShared<SimWaiter>(state_, what); }
   Shared<Clock> clock() noexcept override { return clock_; }
   bool InPostedTask() const noexcept override { return state_->in_posted_task(); }

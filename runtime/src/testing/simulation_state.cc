@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "testing/body_thread.h"
+#include "testing/runner_thread.h"
 
 namespace kgen::testing {
 namespace {
 
 constexpr Nanos kPatience = std::chrono::hours(1);
 
-// Which body this thread is running now.
+// The blocking task that this thread is running.
 struct CurrentBody {
   SimulationState* state = nullptr;
   Runner* runner = nullptr;
@@ -75,11 +75,11 @@ void SimulationState::Push(const Shared<SimStrand>& strand, SimStrand::Item item
   if (!std::exchange(strand->scheduled, true)) ready_.push_back({strand, {}});
 }
 
-void SimulationState::AddBody(std::string name, Task body, Shared<SimStrand> strand) {
+void SimulationState::AddBlocking(std::string name, Task task, Shared<SimStrand> strand) {
   if (closed_) return;
   auto runner = MakeShared<Runner>();
   runner->name = std::move(name);
-  runner->body = std::move(body);
+  runner->task = std::move(task);
   runner->strand = std::move(strand);
   ++queued_;
   ready_.push_back({{}, std::move(runner)});
@@ -191,7 +191,7 @@ void SimulationState::RunItem(Shared<SimStrand> strand) {
   if (item.blocking) {
     auto runner = MakeShared<Runner>();
     runner->name = strand->name();
-    runner->body = std::move(item.task);
+    runner->task = std::move(item.task);
     runner->strand = std::move(strand);
     ++queued_;
     return Start(runner);
@@ -222,11 +222,11 @@ void SimulationState::RunPosted(Task task) noexcept {
 }
 
 void SimulationState::Start(const Shared<Runner>& runner) {
-  BodyThread* thread = BodyThread::Take();
+  RunnerThread* thread = RunnerThread::Take();
   --queued_;
   runner->started = true;
   if (thread == nullptr) {
-    runner->body = nullptr;
+    runner->task = nullptr;
     exception_ = std::make_exception_ptr(std::runtime_error("no thread for the blocking task " + runner->name));
     if (runner->strand) AfterItem(std::move(runner->strand));
     return;
@@ -237,11 +237,11 @@ void SimulationState::Start(const Shared<Runner>& runner) {
       [this, runner = runner.get()] {
         current = {this, runner};
         try {
-          runner->body();
+          runner->task();
         } catch (...) {
           KeepException();
         }
-        runner->body = nullptr;
+        runner->task = nullptr;
         current = {};
         runner->ended = true;
       },
@@ -249,7 +249,7 @@ void SimulationState::Start(const Shared<Runner>& runner) {
   AwaitBaton(runner);
 }
 
-// The baton goes to a body that has blocked.
+// The baton goes to a task that has blocked.
 void SimulationState::Resume(const Shared<Runner>& runner) {
   runner->baton->Wake();
   AwaitBaton(runner);
@@ -312,7 +312,7 @@ void SimulationState::Close() {
   timers.swap(timers_);
   progress_timers_ = queued_ = 0;
   for (Ready& each : ready) {
-    if (each.runner) each.runner->body = nullptr;
+    if (each.runner) each.runner->task = nullptr;
     if (!each.strand) continue;
     std::deque<SimStrand::Item> items;
     items.swap(each.strand->items);

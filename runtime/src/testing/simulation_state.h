@@ -37,17 +37,17 @@ class SimStrand final : public Strand {
   std::string_view name() const noexcept override { return name_; }
 
   std::deque<Item> items;
-  bool scheduled = false;  // among what is ready, or held by a body
+  bool scheduled = false;  // among what is ready, or held by a blocking task
 
  private:
   const std::string name_;
 };
 
-// Something that runs code and can block: a Blocking body, or the test's own thread.
+// Something that runs code and can block: a blocking task, or the test's own thread.
 struct Runner : SharedObject {
   std::string name;
-  Task body;                 // until it has started
-  Shared<SimStrand> strand;  // of BlockingOn: held until the body ends
+  Task task;                 // until it has started
+  Shared<SimStrand> strand;  // of BlockingOn: held until the task ends
   bool started = false, ended = false;
   // While it waits:
   const std::string* waits_for = nullptr;
@@ -71,7 +71,7 @@ class SimulationState final : public SharedObject {
 
   // Of the executor.
   void Push(const Shared<SimStrand>& strand, SimStrand::Item item);
-  void AddBody(std::string name, Task body, Shared<SimStrand> strand);
+  void AddBlocking(std::string name, Task task, Shared<SimStrand> strand);
   // Of the clock. A task given to a closed simulation is dropped.
   TimerKey AddTimer(TimePoint when, TimerKind kind, Task task);
   void RemoveTimer(const TimerKey& key) noexcept;
@@ -124,8 +124,8 @@ class SimulationState final : public SharedObject {
 
   // What can run, in the order in which it became able to.
   std::vector<Ready> ready_;
-  std::vector<Shared<Runner>> runners_;              // bodies that have started and not ended, in the order of starting
-  std::size_t queued_ = 0;                           // items of strands and bodies that have not started
+  std::vector<Shared<Runner>> runners_;              // blocking tasks that run, in the order of starting
+  std::size_t queued_ = 0;                           // items of strands and blocking tasks that have not started
   const Shared<Runner> own_ = MakeShared<Runner>();  // the test's own thread
   std::exception_ptr exception_;                     // the first one not yet rethrown
 

@@ -338,7 +338,7 @@ TEST_P(FactoryTest, LeaksNothing) {
   EXPECT_EQ(cluster_.census().watches, 0u);
   EXPECT_EQ(cluster_.census().requests, 0u);
   const auto census = cluster_.simulation().census();
-  EXPECT_EQ(census.bodies, 0u);
+  EXPECT_EQ(census.blocking, 0u);
   EXPECT_EQ(census.tasks, 0u);
 }
 

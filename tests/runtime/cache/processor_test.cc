@@ -200,7 +200,7 @@ TEST_P(ListenerTest, LetsTwoHandlersRemoveEachOther) {
   b->Deliver(Events(Add("x")));
   Run();
   EXPECT_FALSE(calls_.empty());
-  EXPECT_EQ(simulation_.census().bodies, 0u);
+  EXPECT_EQ(simulation_.census().blocking, 0u);
 }
 
 // Contract: informer HS-01, HS-03; invariant L4.

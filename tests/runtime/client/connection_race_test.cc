@@ -121,7 +121,7 @@ TEST_P(ConnectionRaceTest, EveryCallReturnsWheneverItIsStopped) {
       EXPECT_NE(calls[i].result(), Code::kCancelled);
     }
   }
-  EXPECT_EQ(simulation_.census().bodies, 0u);
+  EXPECT_EQ(simulation_.census().blocking, 0u);
   EXPECT_EQ(simulation_.census().timers, 0u);
   EXPECT_EQ(simulation_.census().tasks, 0u);
 }

@@ -109,7 +109,7 @@ TEST_F(ThreadPoolTest, GivesEachBlockingTaskAThreadAndEndsItWhenIdle) {
   std::atomic<int> inside = 0, ended = 0;
   for (int i = 0; i < 8; ++i) {
     gates.push_back(pool_->MakeWaiter("gate"));
-    pool_->Blocking("body", [&, gate = gates.back()] {
+    pool_->Blocking("task", [&, gate = gates.back()] {
       if (++inside == 8) go->Notify();
       EXPECT_TRUE(gate->Wait({}, Soon()));
       ++ended;
@@ -150,7 +150,7 @@ TEST_F(ThreadPoolTest, ReportsTheLimitOfThreadsOnceAndRunsTheRestLater) {
   std::atomic<int> ended = 0;
   for (int i = 0; i < 20; ++i) {  // 12 threads less 4 for posted work: 8
     gates.push_back(pool_->MakeWaiter("gate"));
-    pool_->Blocking("body", [&, gate = gates.back()] {
+    pool_->Blocking("task", [&, gate = gates.back()] {
       EXPECT_TRUE(gate->Wait({}, Soon()));
       ++ended;
     });
@@ -169,7 +169,7 @@ TEST_F(ThreadPoolTest, RunsShortWorkWhileBlockingTasksHoldEveryThreadAndEndsItsT
   std::atomic<int> inside = 0, ended = 0;
   for (int i = 0; i < 20; ++i) {
     gates.push_back(pool_->MakeWaiter("gate"));
-    pool_->Blocking("body", [&, gate = gates.back()] {
+    pool_->Blocking("task", [&, gate = gates.back()] {
       if (++inside == 8) full->Notify();
       EXPECT_TRUE(gate->Wait({}, Soon()));
       ++ended;
@@ -281,7 +281,7 @@ TEST_F(ThreadPoolTest, DestroysUnrunTasksAtTheEndEvenThoseThatHoldTheirOwnStrand
   for (int i = 0; i < 10; ++i) pool_->Post(strand, [strand, alive] { ADD_FAILURE() << "ran after the end"; });
   ASSERT_TRUE(started->Wait({}, Soon()));
   strand = {};
-  pool_ = {};  // ends the wait inside the body, and joins
+  pool_ = {};  // ends the wait inside the task, and joins
   EXPECT_EQ(alive.use_count(), 1);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code(), Code::kCancelled);
@@ -294,18 +294,18 @@ TEST_F(ThreadPoolTest, CanBeDestroyedOnOneOfItsOwnThreads) {
     auto pool = MakeThreadPool({.threads = 2});
     const auto done = other->MakeWaiter("done");
     const auto go = pool->MakeWaiter("go");
-    auto body = [mine = pool, done, go]() mutable {
+    auto task = [mine = pool, done, go]() mutable {
       mine = {};
       done->Notify();
     };
     if (blocking) {
-      pool->Blocking("last", [body = std::move(body), go]() mutable {
+      pool->Blocking("last", [task = std::move(task), go]() mutable {
         (void)go->Wait({}, Soon());
-        body();
+        task();
       });
     } else {
       const auto strand = pool->MakeStrand("s");
-      pool->Post(strand, std::move(body));
+      pool->Post(strand, std::move(task));
     }
     go->Notify();
     pool = {};

@@ -44,9 +44,9 @@ std::vector<std::string> RunProgram(Simulation& simulation) {
     timers.push_back(simulation.clock()->After(1ms * (i / 2), TimerKind::kProgress, [&, i] {
       executor->Post(strands[0], [&, i] { log.push_back("timer " + std::to_string(i)); });
     }));
-    executor->Blocking("body", [&, i] {
+    executor->Blocking("task", [&, i] {
       if (i == 3) (void)waiter->Wait();
-      log.push_back("body " + std::to_string(i) + " " + std::to_string(simulation.Choose(5)));
+      log.push_back("task " + std::to_string(i) + " " + std::to_string(simulation.Choose(5)));
       if (i == 2) waiter->Notify();
     });
     executor->BlockingOn(strands[1], [&, i] { log.push_back("on " + std::to_string(i)); });
@@ -69,7 +69,7 @@ TEST_P(SimulationTest, RunsOneThingAtATime) {
   std::vector<Shared<Waiter>> waiters;
   for (int i = 0; i < 10; ++i) {
     waiters.push_back(executor_->MakeWaiter("a turn"));
-    executor_->Blocking("body", [&, i] {
+    executor_->Blocking("task", [&, i] {
       alone([] {});
       EXPECT_TRUE(waiters[static_cast<std::size_t>(i)]->Wait());
       alone([] {});
@@ -176,7 +176,7 @@ TEST_P(SimulationTest, MakesTheFirstChoiceBeyondTheEndOfATrace) {
 TEST_P(SimulationTest, StepsWhenTheTestsOwnThreadWaits) {
   const auto waiter = executor_->MakeWaiter("an answer");
   bool asked = false;
-  executor_->Blocking("body", [&] { asked = true; });
+  executor_->Blocking("task", [&] { asked = true; });
   const Timer timer = clock_->After(3s, TimerKind::kProgress, [&] { waiter->Notify(); });
   EXPECT_TRUE(waiter->Wait());
   EXPECT_TRUE(asked);
@@ -196,7 +196,7 @@ TEST_P(SimulationTest, EndsAWaitOfTheTestsOwnThreadAtItsDeadline) {
 TEST_P(SimulationTest, ReportsWhoWaitsForWhatWhenNothingCanRun) {
   const auto mine = executor_->MakeWaiter("the sync");
   const auto theirs = executor_->MakeWaiter("a lock");
-  auto body = simulation_.Spawn([theirs] { return theirs->Wait(); });
+  auto task = simulation_.Spawn([theirs] { return theirs->Wait(); });
   const auto result = mine->Wait();
   ASSERT_EQ(CodeOf(result), Code::kDeadlock);
   EXPECT_THAT(result.error().ToString(),
@@ -226,14 +226,14 @@ TEST_P(SimulationTest, WaitsForProgressHoweverFarAway) {
 TEST_P(SimulationTest, EndsAWaitByAStop) {
   std::stop_source stop;
   const auto waiter = executor_->MakeWaiter("an answer");
-  auto body = simulation_.Spawn([&] { return waiter->Wait(stop.get_token()); });
+  auto task = simulation_.Spawn([&] { return waiter->Wait(stop.get_token()); });
   EXPECT_TRUE(simulation_.RunUntilIdle());
-  EXPECT_FALSE(body.done());
+  EXPECT_FALSE(task.done());
   executor_->Blocking("stopper", [&] { stop.request_stop(); });
   EXPECT_EQ(CodeOf(executor_->MakeWaiter("the stop")->Wait(stop.get_token())), Code::kCancelled);
   EXPECT_TRUE(simulation_.RunUntilIdle());
-  ASSERT_TRUE(body.done());
-  EXPECT_EQ(CodeOf(body.result()), Code::kCancelled);
+  ASSERT_TRUE(task.done());
+  EXPECT_EQ(CodeOf(task.result()), Code::kCancelled);
 }
 
 TEST_P(SimulationTest, LetsOthersRunBetweenTheWaitsOfATaskThatPolls) {
@@ -254,7 +254,7 @@ TEST_P(SimulationTest, LetsOthersRunBetweenTheWaitsOfATaskThatPolls) {
 
 TEST_P(SimulationTest, RefusesToBlockInAPostedTaskAndToRunFromInside) {
   const auto waiter = executor_->MakeWaiter("x");
-  Code in_posted = Code::kInternal, run_in_posted = Code::kInternal, run_in_body = Code::kInternal;
+  Code in_posted = Code::kInternal, run_in_posted = Code::kInternal, run_in_blocking = Code::kInternal;
   executor_->Post(executor_->MakeStrand("s"), [&] {
     EXPECT_TRUE(executor_->InPostedTask());
     in_posted = CodeOf(waiter->Wait());
@@ -262,12 +262,12 @@ TEST_P(SimulationTest, RefusesToBlockInAPostedTaskAndToRunFromInside) {
   });
   executor_->Blocking("b", [&] {
     EXPECT_FALSE(executor_->InPostedTask());
-    run_in_body = CodeOf(Discard(simulation_.RunUntilIdle()));
+    run_in_blocking = CodeOf(Discard(simulation_.RunUntilIdle()));
   });
   EXPECT_TRUE(simulation_.RunUntilIdle());
   EXPECT_EQ(in_posted, Code::kInvalidArgument);
   EXPECT_EQ(run_in_posted, Code::kInvalidArgument);
-  EXPECT_EQ(run_in_body, Code::kInvalidArgument);
+  EXPECT_EQ(run_in_blocking, Code::kInvalidArgument);
 }
 
 TEST_P(SimulationTest, CountsRunningWork) {
@@ -276,13 +276,13 @@ TEST_P(SimulationTest, CountsRunningWork) {
   executor_->Blocking("b", [&] { (void)waiter->Wait(); });
   EXPECT_EQ(simulation_.census().tasks, 1u);
   EXPECT_TRUE(simulation_.RunUntilIdle());
-  EXPECT_EQ(simulation_.census().bodies, 1u);
+  EXPECT_EQ(simulation_.census().blocking, 1u);
   EXPECT_EQ(simulation_.census().timers, 1u);
   EXPECT_EQ(simulation_.census().tasks, 0u);
   waiter->Notify();
   timer.Cancel();
   EXPECT_TRUE(simulation_.RunUntilIdle());
-  EXPECT_EQ(simulation_.census().bodies, 0u);
+  EXPECT_EQ(simulation_.census().blocking, 0u);
   EXPECT_EQ(simulation_.census().timers, 0u);
 }
 

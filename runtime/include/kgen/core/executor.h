@@ -44,13 +44,13 @@ class Executor : public SharedObject {
   [[nodiscard]] virtual Shared<Strand> MakeStrand(std::string_view name) = 0;
   virtual void Post(const Shared<Strand>& strand, Task task) = 0;
   // Work that may block, on a thread that may. The name shows in traces and in "who waits for whom".
-  virtual void Blocking(std::string name, Task body) = 0;
-  // Blocking work in the strand's order: nothing else of that strand runs until `body` has returned.
-  virtual void BlockingOn(const Shared<Strand>& strand, Task body) = 0;
+  virtual void Blocking(std::string name, Task work) = 0;
+  // Blocking work in the strand's order: nothing else of that strand runs until `work` has returned.
+  virtual void BlockingOn(const Shared<Strand>& strand, Task work) = 0;
   // For the library itself, not for user code: reading a file, resolving a name. Calls made by Blocking work wait for
   // these, so they must not queue behind Blocking work, however much of it there is. An executor that wraps another one
   // forwards them; one without a limit of threads may treat both alike.
-  virtual void BlockingShort(std::string name, Task body) { Blocking(std::move(name), std::move(body)); }
+  virtual void BlockingShort(std::string name, Task work) { Blocking(std::move(name), std::move(work)); }
   [[nodiscard]] virtual Shared<Waiter> MakeWaiter(std::string_view what) = 0;
   virtual Shared<Clock> clock() noexcept = 0;
   // True on a thread that must not block, because it runs posted (not Blocking) work, timers or a connection's I/O: a

@@ -71,12 +71,13 @@ class Simulation {
   Shared<Executor> executor() const noexcept;
   Shared<Clock> clock() const noexcept;
 
-  // Runs `body` as Blocking work.
+  // Runs `function` as Blocking work.
   template <typename F>
-  auto Spawn(F body) -> TaskResult<decltype(body())> {
-    TaskResult<decltype(body())> task;
-    executor()->Blocking("spawned",
-                         [state = task.state_, body = std::move(body)]() mutable { state->value.emplace(body()); });
+  auto Spawn(F function) -> TaskResult<decltype(function())> {
+    TaskResult<decltype(function())> task;
+    executor()->Blocking("spawned", [state = task.state_, function = std::move(function)]() mutable {
+      state->value.emplace(function());
+    });
     return task;
   }
 
@@ -98,7 +99,7 @@ class Simulation {
   std::string WhoWaits() const;
   // Running blocking work, armed timers and queued tasks. All zero after everything was stopped.
   struct Census {
-    std::size_t bodies = 0, timers = 0, tasks = 0;
+    std::size_t blocking = 0, timers = 0, tasks = 0;
   };
   Census census() const noexcept;
 

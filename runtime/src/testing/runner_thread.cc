@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "testing/body_thread.h"
+#include "testing/runner_thread.h"
 
 #include <cstdlib>
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace kgen::testing {
 
-// Never destroyed, so that threads which are still blocked in a body may end late; those that are parked are joined at
+// Never destroyed, so that threads which are still blocked in a task may end late; those that are parked are joined at
 // the process' exit.
-struct BodyThread::Parked {
+struct RunnerThread::Parked {
   std::mutex mutex;
-  std::vector<BodyThread*> threads;  // guarded by mutex
+  std::vector<RunnerThread*> threads;  // guarded by mutex
 
   static Parked& Get() {
     static Parked* const kParked = [] {
@@ -24,12 +24,12 @@ struct BodyThread::Parked {
   }
 
   void JoinAll() {
-    std::vector<BodyThread*> all;
+    std::vector<RunnerThread*> all;
     {
       const std::lock_guard lock(mutex);
       all.swap(threads);
     }
-    for (BodyThread* thread : all) {
+    for (RunnerThread* thread : all) {
       thread->quit_ = true;
       thread->sleeper_->Wake();
       thread->thread_.Join();
@@ -38,33 +38,33 @@ struct BodyThread::Parked {
   }
 };
 
-BodyThread* BodyThread::Take() {
+RunnerThread* RunnerThread::Take() {
   Parked& parked = Parked::Get();
   {
     const std::lock_guard lock(parked.mutex);
     if (!parked.threads.empty()) {
-      BodyThread* thread = parked.threads.back();
+      RunnerThread* thread = parked.threads.back();
       parked.threads.pop_back();
       return thread;
     }
   }
-  auto made = std::make_unique<BodyThread>();
+  auto made = std::make_unique<RunnerThread>();
   made->thread_ = detail::Thread::Start([thread = made.get()] { thread->Loop(); });
   return made->thread_ ? made.release() : nullptr;
 }
 
-void BodyThread::Start(Task body, Task end) {
-  body_ = std::move(body);
+void RunnerThread::Start(Task task, Task end) {
+  task_ = std::move(task);
   end_ = std::move(end);
   sleeper_->Wake();
 }
 
-void BodyThread::Loop() {
+void RunnerThread::Loop() {
   for (;;) {
     sleeper_->SleepUntil(Waiter::kNoDeadline);
     if (quit_) return;
     Task end = std::move(end_);
-    std::exchange(body_, nullptr)();
+    std::exchange(task_, nullptr)();
     {
       Parked& parked = Parked::Get();
       const std::lock_guard lock(parked.mutex);
