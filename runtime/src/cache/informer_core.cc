@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cache/informer_impl.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 #include "kgen/core/field_path.h"
 
 namespace kgen::cache {
@@ -81,7 +81,7 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
       drain_timer_(executor_, strand_) {
   status_.name = name_;
   store_->SetOnFault([name = name_, observer = observer_](const StoreFault& fault) {
-    Tell(observer, [&](Observer& o) { o.OnHandlerFailed({name, &fault.key, fault.what}); });
+    NotifyObserver(observer, [&](Observer& o) { o.OnHandlerFailed({name, &fault.key, fault.what}); });
   });
 }
 

@@ -147,7 +147,7 @@ void InformerCore::Impl::Publish() {
     now.watches = r.watches;
     now.events = r.events;
   }
-  std::vector<Shared<StatusWatch>> told;
+  std::vector<Shared<StatusWatch>> to_notify;
   {
     const std::lock_guard lock(mutex_);
     if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // what was received is not in the store yet
@@ -157,10 +157,10 @@ void InformerCore::Impl::Publish() {
     synced_.store(status_.synced, std::memory_order_release);
     for (StatusWatch* watch : watches_) {
       if (Shared<StatusWatch> held = changed ? Shared<StatusWatch>::TryAdd(watch) : Shared<StatusWatch>())
-        told.push_back(std::move(held));
+        to_notify.push_back(std::move(held));
     }
   }
-  for (const Shared<StatusWatch>& watch : told) watch->Call();
+  for (const Shared<StatusWatch>& watch : to_notify) watch->Call();
 }
 
 }  // namespace kgen::cache

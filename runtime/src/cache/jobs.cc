@@ -97,12 +97,12 @@ bool ListJob::StepPhase(std::size_t& units) {
       return FindMissing(units);
     case Phase::kPublish:
       return Publish(units);
-    case Phase::kTellDeletions:
-      return TellDeletions(units);
-    case Phase::kTellRest:
-      return TellRest(units);
-    case Phase::kTellFaults:
-      return next_.TellFaults(units);
+    case Phase::kDeliverDeletions:
+      return DeliverDeletions(units);
+    case Phase::kDeliverRest:
+      return DeliverRest(units);
+    case Phase::kReportFaults:
+      return next_.ReportFaults(units);
     case Phase::kDone:
       break;
   }
@@ -155,7 +155,7 @@ bool ListJob::Publish(std::size_t& units) {
   return true;
 }
 
-bool ListJob::TellDeletions(std::size_t& units) {
+bool ListJob::DeliverDeletions(std::size_t& units) {
   while (units > 0 && !missing_.empty()) {
     AnyRef object = missing_.Take();
     const ObjectKey key = KeyOf(object);
@@ -166,7 +166,7 @@ bool ListJob::TellDeletions(std::size_t& units) {
   return missing_.empty();
 }
 
-bool ListJob::TellRest(std::size_t& units) {
+bool ListJob::DeliverRest(std::size_t& units) {
   if (recipients_.empty()) return true;
   for (; units > 0 && slot_ < list_.list.slots(); ++slot_) {
     const ListedObject& item = list_.list[slot_];

@@ -67,15 +67,23 @@ class ListJob final : public Job {
   bool Step(std::size_t& units) override;
 
  private:
-  enum class Phase : std::uint8_t { kPut, kFindMissing, kPublish, kTellFaults, kTellDeletions, kTellRest, kDone };
+  enum class Phase : std::uint8_t {
+    kPut,
+    kFindMissing,
+    kPublish,
+    kReportFaults,
+    kDeliverDeletions,
+    kDeliverRest,
+    kDone
+  };
 
   bool StepPhase(std::size_t& units);  // true: the phase is done
   bool PutSome(std::size_t& units);
   void PutOne(ListedObject& item);
   bool FindMissing(std::size_t& units);
   bool Publish(std::size_t& units);
-  bool TellDeletions(std::size_t& units);
-  bool TellRest(std::size_t& units);
+  bool DeliverDeletions(std::size_t& units);
+  bool DeliverRest(std::size_t& units);
 
   const JobContext context_;
   Delta list_;

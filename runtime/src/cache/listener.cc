@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen::cache {
 namespace {
@@ -58,7 +58,7 @@ void Listener::Deliver(std::vector<AnyEvent> events) {
     if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
   }
   SettleSync();  // an initial event may have been cancelled
-  if (high > 0) Tell(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
+  if (high > 0) NotifyObserver(observer_, [&](Observer& o) { o.OnBacklogHigh({informer_, high}); });
 }
 
 void Listener::InitialQueued() {
@@ -194,7 +194,7 @@ void Listener::Drain() {
         scheduled_ = false;
         break;
       }
-      if (queue_->size() <= options_.backlog_warning / 2) backlog_told_ = false;
+      if (queue_->size() <= options_.backlog_warning / 2) backlog_reported_ = false;
       running_ = true;
     }
     Call(*event);
@@ -216,14 +216,15 @@ void Listener::Call(const AnyEvent& event) {
   try {
     handler_(event);
   } catch (const std::exception& e) {
-    Tell(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
+    NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, e.what()}); });
   } catch (...) {
-    Tell(observer_,
-         [&](Observer& o) { o.OnHandlerFailed({informer_, &event.key, "an exception that is not a std::exception"}); });
+    NotifyObserver(observer_, [&](Observer& o) {
+      o.OnHandlerFailed({informer_, &event.key, "an exception that is not a std::exception"});
+    });
   }
   const Nanos took = executor_->clock()->Now() - start;
   if (took > kSlowCall)
-    Tell(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
+    NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
 }
 
 // False if the handler was removed meanwhile: then its functions are destroyed here, after their last call and before
@@ -261,20 +262,20 @@ void Listener::SettleSync() {
 }
 
 void Listener::FireSyncedCallbacks() {
-  std::vector<Shared<OnSynced>> told;
+  std::vector<Shared<OnSynced>> to_notify;
   {
     const std::lock_guard lock(mutex_);
     for (OnSynced* watch : std::exchange(on_synced_, {})) {
-      if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) told.push_back(std::move(held));
+      if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) to_notify.push_back(std::move(held));
     }
   }
-  for (Shared<OnSynced>& watch : told) PostCall(std::move(watch));
+  for (Shared<OnSynced>& watch : to_notify) PostCall(std::move(watch));
 }
 
 // Under mutex_. The backlog, when it has just passed the mark; told again only after it has been down to half of it.
 std::size_t Listener::NewlyHighBacklog() {
   if (options_.backlog_warning == 0) return 0;
-  if (queue_->size() < options_.backlog_warning || std::exchange(backlog_told_, true)) return 0;
+  if (queue_->size() < options_.backlog_warning || std::exchange(backlog_reported_, true)) return 0;
   return queue_->size();
 }
 

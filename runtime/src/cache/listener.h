@@ -97,7 +97,7 @@ class Listener final : public SharedObject {
   std::vector<OnSynced*> on_synced_;  // each takes itself out
   int initial_pending_ = 0;
   bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
-  bool initial_queued_ = false, synced_ = false, backlog_told_ = false;
+  bool initial_queued_ = false, synced_ = false, backlog_reported_ = false;
 };
 
 }  // namespace kgen::cache

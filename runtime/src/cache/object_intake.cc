@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/tell.h"
+#include "core/notify_observer.h"
 #include "kgen/codec/encode.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/value.h"
@@ -71,7 +71,8 @@ Received ObjectIntake::Take(std::string_view json) {
   if (transformed) {
     received.object = *std::move(transformed);
   } else {
-    Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
+    NotifyObserver(observer_,
+                   [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &transformed.error()}); });
   }
   return received;
 }
@@ -88,14 +89,14 @@ AnyRef ObjectIntake::Stored(std::string_view json) const {
 Received ObjectIntake::Refuse(std::string_view json, const Error& error) {
   const Identity identity = PeekIdentity(json);
   Received received{KeyOf(identity, table_), {}, identity.resource_version, IsForeign(identity, table_)};
-  Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &received.key, &error}); });
   return received;
 }
 
 void ObjectIntake::Report(std::string_view json, const Error& error) {
   const Identity identity = PeekIdentity(json);
   const ObjectKey key{identity.namespace_, identity.name};
-  Tell(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &key, &error}); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnObjectRefused({informer_, &key, &error}); });
 }
 
 Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
@@ -127,7 +128,8 @@ AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
 
 void ObjectIntake::ReportMismatches(const ObjectKey& key) {
   for (const FieldMismatch& mismatch : mismatches_) {
-    Tell(observer_, [&](Observer& o) { o.OnFieldRefused({informer_, &key, mismatch.path, mismatch.message}); });
+    NotifyObserver(observer_,
+                   [&](Observer& o) { o.OnFieldRefused({informer_, &key, mismatch.path, mismatch.message}); });
   }
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen::cache {
 namespace {
@@ -228,7 +228,7 @@ void Reflector::CountSuccess() {
 void Reflector::Report(bool watch, const Error& error, Nanos retry_in) {
   const bool gave_up = refusals_ >= kRefusalsToGiveUp && Now() - refused_since_ >= kRefusedToGiveUp;
   const Observer::ListOrWatchFailed event{name_, watch, &error, std::max(failures_, 1), retry_in, gave_up};
-  Tell(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnListOrWatchFailed(event); });
 }
 
 void Reflector::Discard(ListedObjects& items) {

@@ -5,7 +5,7 @@
 
 #include "cache/reflector.h"
 #include "client/errors.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 #include "kgen/core/value.h"
 
 namespace kgen::cache {
@@ -137,7 +137,7 @@ void Reflector::ListDone(Listing& state) {
   List done = std::move(state.list);
   if (done.paginated && done.first.resource_version == "0") server_pages_ = true;
   const Observer::Relisted event{name_, done.version, done.items.size(), false, Now() - done.started};
-  Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnRelisted(event); });
   Replace(std::move(done.items), done.version, done.incomplete);
   if (hooks_.on_queued) hooks_.on_queued();
   Go(&Reflector::SendWatch);

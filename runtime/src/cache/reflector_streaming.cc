@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cache/reflector.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen::cache {
 namespace {
@@ -44,7 +44,7 @@ void Reflector::OnMarker() {
                                        .watch = std::move(streaming.watch),
                                        .decoder = std::move(streaming.decoder)});
   const Observer::Relisted event{name_, done.provisional, done.items.size(), true, Now() - done.started};
-  Tell(observer_, [&](Observer& o) { o.OnRelisted(event); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnRelisted(event); });
   ++lists_;
   Replace(std::move(done.items), done.provisional, done.incomplete);
   const TimePoint end = watching.watch.started + watching.watch.timeout + kWatchDeadlineSlack;

@@ -206,7 +206,7 @@ class Store::Impl {
     old_maps_.Add(std::exchange(replacement.objects_, {}));
     for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
   }
-  void Tell(const StoreFault& fault) {
+  void Report(const StoreFault& fault) {
     std::function<void(const StoreFault&)> on_fault;
     {
       const std::lock_guard lock(writer_);
@@ -484,9 +484,9 @@ bool Store::Replacement::IndexSome(std::size_t& units) {
   return false;
 }
 
-bool Store::Replacement::TellFaults(std::size_t& units) {
+bool Store::Replacement::ReportFaults(std::size_t& units) {
   for (; units > 0 && !faults_.empty(); --units) {
-    store_.Tell(faults_.front());
+    store_.Report(faults_.front());
     faults_.pop_front();
   }
   return faults_.empty();
@@ -504,7 +504,7 @@ void Store::Apply(Transaction transaction) {
     Replacement next(*this);
     for (Change& change : transaction.changes) next.Put(std::move(change));
     next.Publish(transaction.version, units);
-    next.TellFaults(units);
+    next.ReportFaults(units);
   }
   impl_->FreeSome(units);
 }

@@ -5,7 +5,7 @@
 //   Store::Replacement next(*store);
 //   next.Put(...);                                         one object each
 //   while (!next.Publish(version, units)) ...              indexes what was put, then shows it
-//   while (!next.TellFaults(units)) ...
+//   while (!next.ReportFaults(units)) ...
 #ifndef KGEN_RUNTIME_CACHE_STORE_REPLACEMENT_H_
 #define KGEN_RUNTIME_CACHE_STORE_REPLACEMENT_H_
 
@@ -34,10 +34,10 @@ class Store::Replacement {
   void Put(Change change);
   const ObjectLeaf* Find(const KeyView& key) const noexcept { return objects_.Find(key, LeafHash(key)); }
 
-  // An empty version leaves that of the store. Returns true once it is shown; then only TellFaults() may follow.
+  // An empty version leaves that of the store. Returns true once it is shown; then only ReportFaults() may follow.
   bool Publish(const std::string& version, std::size_t& units);
   // Tells the store's `on_fault` what went wrong. Returns true when all has been told.
-  bool TellFaults(std::size_t& units);
+  bool ReportFaults(std::size_t& units);
 
  private:
   friend class Store::Impl;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "client/errors.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen::client {
 namespace {
@@ -87,9 +87,10 @@ void AnswerOperation<T>::Finish(Result<T> result) {
   try {
     done(std::move(result));
   } catch (const std::exception& thrown) {
-    Tell(core().observer, [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = thrown.what()}); });
+    NotifyObserver(core().observer,
+                   [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = thrown.what()}); });
   } catch (...) {
-    Tell(core().observer, [&](Observer& o) {
+    NotifyObserver(core().observer, [&](Observer& o) {
       o.OnHandlerFailed({.informer = request().what, .what = "an exception that is not a std::exception"});
     });
   }

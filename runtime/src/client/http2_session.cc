@@ -364,7 +364,7 @@ void Session::Cancel(HttpExchange& exchange) {
   end.progress = name_ + (exchange.head_given ? " had not sent its whole response" : " had not answered yet");
   Finish(exchange, std::move(end));
   Flush();
-  TellRoom();
+  ReportRoom();
 }
 
 void Session::Credit(HttpExchange& exchange) {
@@ -427,7 +427,7 @@ void Session::OnStreamEnd(HttpExchange& exchange, std::uint32_t error) {
 
 void Session::OnWireBytes(std::string_view plain) {
   if (http2_ == nullptr || ended_) return;
-  heard_ = clock_->Now();
+  last_received_ = clock_->Now();
   // Whatever it is, the peer lives.
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
@@ -454,7 +454,7 @@ void Session::OnWireBatchEnd() {
   const Shared<Session> self(this);
   for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
   Flush();
-  TellRoom();
+  ReportRoom();
 }
 
 void Session::OnWireClosed(Error why) {
@@ -488,7 +488,7 @@ void Session::Flush() {
   }
 }
 
-void Session::TellRoom() {
+void Session::ReportRoom() {
   if (ended_ || !std::exchange(room_, false)) return;
   owner_->OnSessionRoom(*this);
 }
@@ -524,12 +524,12 @@ void Session::OnTick() {
   End(nullptr);
 }
 
-// While requests are under way. What was heard before they began counts too: requests that all give up sooner than the
-// interval would otherwise use a dead connection for ever.
+// While requests are under way. Bytes that arrived before they began count too: requests that all give up sooner than
+// the interval would otherwise use a dead connection for ever.
 void Session::WatchSilence() {
   if (ping_open_) return;
   const TimePoint now = clock_->Now();
-  const TimePoint due = heard_ + options_.ping_interval;
+  const TimePoint due = last_received_ + options_.ping_interval;
   if (now < due) {
     if (armed_for_ <= now || armed_for_ > due) Arm(due - now);
     return;

@@ -124,7 +124,7 @@ class Session final : public SharedObject, private Wire::User {
   std::uint32_t Limit() const;
   std::uint32_t LongLimit() const;
   void Flush();
-  void TellRoom();
+  void ReportRoom();
   void Arm(Nanos delay);
   void OnTick();
   void WatchSilence();
@@ -147,10 +147,10 @@ class Session final : public SharedObject, private Wire::User {
 
   Timer timer_;
   TimePoint armed_for_{};
-  TimePoint heard_{};       // when the peer was last heard
-  TimePoint idle_since_{};  // when the last request ended
+  TimePoint last_received_{};  // when bytes of the peer last arrived
+  TimePoint idle_since_{};     // when the last request ended
   TimePoint ping_sent_{};
-  bool ping_open_ = false;  // a PING is out and nothing was heard since
+  bool ping_open_ = false;  // a PING is unanswered, and nothing has arrived since
   bool tls_ = false, ready_ = false, draining_ = false, retired_ = false, ended_ = false;
   bool inside_ = false;  // nghttp2 is calling back
   bool room_ = false;    // the owner must be notified

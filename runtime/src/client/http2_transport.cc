@@ -15,7 +15,7 @@
 #include "client/http2_session.h"
 #include "client/proxy.h"
 #include "client/tls.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen {
 namespace net {
@@ -47,7 +47,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
         clock_(parts_.executor->clock()),
         name_(parts_.target.Name()),
         has_files_(parts_.target.tls && NamesFiles(parts_.tls_config)),
-        told_on_(parts_.executor->MakeStrand("connection to " + name_)) {}
+        observer_strand_(parts_.executor->MakeStrand("connection to " + name_)) {}
 
   void Start(Shared<HttpExchange> exchange);
   void Cancel(HttpExchange& exchange);
@@ -84,9 +84,9 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   const Parts parts_;
   const Shared<Clock> clock_;
   const std::string name_;
-  const bool has_files_;          // certificates come from files
-  const Shared<Strand> told_on_;  // the observer is
-  Queue short_, long_;            // waiting, first come first
+  const bool has_files_;                  // certificates come from files
+  const Shared<Strand> observer_strand_;  // the observer is
+  Queue short_, long_;                    // waiting, first come first
   std::vector<Shared<Session>> sessions_;
   Shared<Dialer> dialer_;
   Shared<ProxyTunnel> tunnel_;
@@ -345,9 +345,10 @@ void Pool::Observe(bool up, const Error* error) {
   if (!parts_.observer) return;
   std::optional<Error> why;
   if (error != nullptr) why = *error;
-  parts_.executor->Post(told_on_, [observer = parts_.observer, host = name_, up, why = std::move(why)] {
-    Tell(observer,
-         [&](Observer& o) { o.OnConnectionChanged({.host = host, .up = up, .error = why ? &*why : nullptr}); });
+  parts_.executor->Post(observer_strand_, [observer = parts_.observer, host = name_, up, why = std::move(why)] {
+    NotifyObserver(observer, [&](Observer& o) {
+      o.OnConnectionChanged({.host = host, .up = up, .error = why ? &*why : nullptr});
+    });
   });
 }
 

@@ -8,7 +8,7 @@
 
 #include "client/errors.h"
 #include "client/text.h"
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen::client {
 namespace {
@@ -82,7 +82,7 @@ void Operation::Throttle(bool exempt) {
   const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
   if (wait <= Nanos::zero()) return Authorize();
   if (wait >= kWorthTelling) {
-    Tell(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
+    NotifyObserver(core_->observer, [&](Observer& o) { o.OnLimiterWaited({.what = request_.what, .waited = wait}); });
   }
   pause_ = core_->clock->After(wait, TimerKind::kProgress, [self = Shared<Operation>(this)] {
     self->PostSelf([](Operation& op) { op.Authorize(); });

@@ -142,7 +142,7 @@ class WatchDecoder::Impl : public SharedObject {
         held_.append(piece);
         return {};
       }
-      if (Result<void> told = Complete(piece); !told) return told;
+      if (Result<void> delivered = Complete(piece); !delivered) return delivered;
     }
     return {};
   }
@@ -155,14 +155,14 @@ class WatchDecoder::Impl : public SharedObject {
       held_.append(piece);
       frame = held_;
     }
-    Result<void> told = Tell(frame);
+    Result<void> delivered = Deliver(frame);
     offset_ += frame.size();
     held_.clear();
     if (held_.capacity() > kKeep) held_.shrink_to_fit();
-    return told;
+    return delivered;
   }
 
-  Result<void> Tell(std::string_view frame) {
+  Result<void> Deliver(std::string_view frame) {
     std::string_view type;
     std::string_view object;
     if (const std::optional<Fault> fault = Frame(frame).Parse(type, object)) {

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/notify_observer.h"
 #include "core/sleeper.h"
-#include "core/tell.h"
 #include "core/thread.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/memory.h"
@@ -212,7 +212,7 @@ void PoolState::ReportLimit(const Shared<PoolState>& self) {
   Job job;
   job.task = [observers = observers_] {
     for (const Shared<Observer>& observer : observers) {
-      Tell(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
+      NotifyObserver(observer, [](Observer& o) { o.OnLimiterWaited({.what = "executor threads"}); });
     }
   };
   posted_.ready.push_back(std::move(job));
@@ -302,7 +302,7 @@ void PoolState::RunTask(Task& task, std::string_view name) noexcept {
         if (i >= observers_.size()) return;
         observer = observers_[i];
       }
-      Tell(observer, [&](Observer& o) { o.OnHandlerFailed({.informer = name, .what = what}); });
+      NotifyObserver(observer, [&](Observer& o) { o.OnHandlerFailed({.informer = name, .what = what}); });
     }
   };
   try {

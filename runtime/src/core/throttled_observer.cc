@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/tell.h"
+#include "core/notify_observer.h"
 
 namespace kgen {
 namespace {
@@ -82,7 +82,7 @@ void ThrottledObserver::Close() noexcept {
     windows.swap(windows_);
   }
   for (auto& [cause, window] : windows) {
-    if (window.count > 0) Tell(observer_, [&](Observer& o) { window.notice(o, window.count); });
+    if (window.count > 0) NotifyObserver(observer_, [&](Observer& o) { window.notice(o, window.count); });
   }
 }
 
@@ -172,7 +172,7 @@ void ThrottledObserver::OnWindowEnd(const KeptCause& cause) {
     }
     found->second.end = EndOf(cause);
   }
-  Tell(observer_, [&](Observer& o) { ended.notice(o, ended.count); });
+  NotifyObserver(observer_, [&](Observer& o) { ended.notice(o, ended.count); });
 }
 
 }  // namespace kgen

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Calls of the Observer, whose exceptions are ignored.
-#ifndef KGEN_RUNTIME_CORE_TELL_H_
-#define KGEN_RUNTIME_CORE_TELL_H_
+#ifndef KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
+#define KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
 
 #include "kgen/core/observer.h"
 #include "kgen/core/shared.h"
@@ -11,7 +11,7 @@ namespace kgen {
 
 // `say` is called with the observer, if there is one.
 template <typename Say>
-void Tell(const Shared<Observer>& observer, Say say) noexcept {
+void NotifyObserver(const Shared<Observer>& observer, Say say) noexcept {
   if (!observer) return;
   try {
     say(*observer);
@@ -21,4 +21,4 @@ void Tell(const Shared<Observer>& observer, Say say) noexcept {
 
 }  // namespace kgen
 
-#endif  // KGEN_RUNTIME_CORE_TELL_H_
+#endif  // KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
