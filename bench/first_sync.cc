@@ -63,7 +63,7 @@ struct PodInformer {
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();
   std::unique_ptr<k8s::SharedInformerFactory> factory;
   Registration registration;
-  std::size_t heard = 0;  // by the handler
+  std::size_t received = 0;  // by the handler
 
   void Start(bool streaming) {
     const Connection connection = Connection::Over({.transport = transport, .executor = executor});
@@ -71,9 +71,9 @@ struct PodInformer {
     options.streaming_list = streaming;
     factory = std::make_unique<k8s::SharedInformerFactory>(connection, std::move(options));
     registration = Pods().AddEventHandler({
-        .on_add = [this](const Added<Pod>&) { ++heard; },
-        .on_update = [this](const Updated<Pod>&) { ++heard; },
-        .on_delete = [this](const Deleted<Pod>&) { ++heard; },
+        .on_add = [this](const Added<Pod>&) { ++received; },
+        .on_update = [this](const Updated<Pod>&) { ++received; },
+        .on_delete = [this](const Deleted<Pod>&) { ++received; },
     });
     factory->Start();
   }
@@ -82,7 +82,7 @@ struct PodInformer {
 
   Result<void> WaitForSync() const { return factory->WaitForCacheSync({}, {.handlers = {&registration}}); }
 
-  // Until the store shows that version, the handler has heard everything and the next watch is open.
+  // Until the store shows that version, the handler has received everything and the next watch is open.
   Result<void> WaitForVersion(std::string_view version, int watches) const {
     const Shared<Waiter> waiter = executor->MakeWaiter("relist");
     const TimePoint give_up = executor->clock()->Now() + 20s;
@@ -126,7 +126,7 @@ Result<Figures> SyncOnce(const std::vector<std::string>& arguments) {
   informer->Start(streaming);
   if (Result<void> synced = informer->WaitForSync(); !synced) return Fail(std::move(synced).error());
   const std::size_t size = informer->Pods().Indexer().Snapshot().size();
-  if (informer->heard != size) return Fail(Code::kInternal, "the handler did not hear of every pod");
+  if (informer->received != size) return Fail(Code::kInternal, "the handler did not receive every pod");
   return Figures{{"pods", static_cast<double>(size)}};
 }
 

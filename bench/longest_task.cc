@@ -107,7 +107,7 @@ void WaitUntilQuiet(MeasuringExecutor& executor) {
   }
 }
 
-// Until the store shows that version, the handler has heard of everything and the strand is quiet.
+// Until the store shows that version, the handler has received everything and the strand is quiet.
 void WaitFor(MeasuringExecutor& executor, const cache::InformerCore& core, const Registration& registration,
              const std::string& version) {
   const Shared<Waiter> waiter = executor.MakeWaiter("a list");
@@ -176,12 +176,12 @@ void MeasureHandlers(std::size_t pods, std::string_view items) {
   const Registration late = informer.core->AddEventHandler([](const AnyEvent&) {}, {});
   informer.WaitFor(late);
   informer.Print("a late handler");
-  std::atomic<std::size_t> heard{0};
+  std::atomic<std::size_t> received{0};
   const Registration resynced = informer.core->AddEventHandler(
-      [&](const AnyEvent& event) { heard += event.reason == Reason::kResync ? 1 : 0; }, {.resync = 5s});
+      [&](const AnyEvent& event) { received += event.reason == Reason::kResync ? 1 : 0; }, {.resync = 5s});
   informer.WaitFor(resynced);
   const Shared<Waiter> waiter = informer.executor->MakeWaiter("a resync");
-  while (heard < pods) (void)waiter->Wait({}, informer.executor->clock()->Now() + 20ms);
+  while (received < pods) (void)waiter->Wait({}, informer.executor->clock()->Now() + 20ms);
   WaitUntilQuiet(*informer.executor);
   informer.Print("a late handler and a resync");
   informer.Relist(items);

@@ -112,7 +112,7 @@ class Server {
 };
 
 // What the handler saw. Written by the handler; read when it has nothing to do.
-struct Heard {
+struct Received {
   std::atomic<long> version{0};
   std::vector<long> latencies;  // microseconds
 
@@ -194,7 +194,7 @@ class Soak {
   TemporaryFolder folder_;
   Server server_;
   std::FILE* csv_ = nullptr;
-  Heard heard_;
+  Received received_;
   std::unique_ptr<k8s::SharedInformerFactory> factory_;
   Registration registration_;
   std::size_t updates_ = 0;
@@ -215,13 +215,13 @@ Result<void> Soak::Sync() {
   options.streaming_list = false;
   factory_ = std::make_unique<k8s::SharedInformerFactory>(*connection, std::move(options));
   registration_ = Pods().AddEventHandler({
-      .on_add = [this](const Added<Pod>& e) { heard_.Update(*e.now); },
-      .on_update = [this](const Updated<Pod>& e) { heard_.Update(*e.now); },
+      .on_add = [this](const Added<Pod>& e) { received_.Update(*e.now); },
+      .on_update = [this](const Updated<Pod>& e) { received_.Update(*e.now); },
   });
   factory_->Start();
   if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
   std::this_thread::sleep_for(1s);  // what the list needed has gone
-  heard_.latencies.clear();
+  received_.latencies.clear();
   Row(0, 0, 0);
   return {};
 }
@@ -232,13 +232,13 @@ std::string Soak::Standing() const {
          std::to_string(status.lists) + " lists, " + std::to_string(status.watches) + " watches and " +
          std::to_string(status.events) + " events" +
          (status.has_error ? " (" + status.last_error.ToString() + ")" : std::string()) + "; " +
-         std::to_string(registration_.Backlog()) + " calls wait; the handler heard of " +
-         std::to_string(heard_.version.load());
+         std::to_string(registration_.Backlog()) + " calls wait; the handler received " +
+         std::to_string(received_.version.load());
 }
 
 Result<void> Soak::WaitForVersion(const std::string& version) {
   const auto give_up = std::chrono::steady_clock::now() + 60s;
-  while (heard_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
+  while (received_.version.load(std::memory_order_acquire) < std::stol(version) || registration_.Backlog() != 0) {
     if (std::chrono::steady_clock::now() > give_up) return Fail(Code::kTimeout, Standing() + ", not of " + version);
     std::this_thread::sleep_for(1ms);
   }
@@ -249,11 +249,11 @@ Result<void> Soak::WaitForVersion(const std::string& version) {
 Result<void> Soak::Updates(std::size_t count, double rate) {
   const std::vector<std::string> done = server_.Ask("update " + std::to_string(count) + " " + std::to_string(rate));
   if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
-  if (Result<void> heard = WaitForVersion(done[1]); !heard) return heard;
+  if (Result<void> received = WaitForVersion(done[1]); !received) return received;
   updates_ += count;
   const double lag = std::stod(done[2]) / 1e3;
   constexpr double kInTime = 5;  // ms: the machine was not free if the server itself came later
-  if (rate > 0 && lag < kInTime) timed_.insert(timed_.end(), heard_.latencies.begin(), heard_.latencies.end());
+  if (rate > 0 && lag < kInTime) timed_.insert(timed_.end(), received_.latencies.begin(), received_.latencies.end());
   late_ += rate > 0 && lag >= kInTime;
   Row(rate, count, lag);
   return {};
@@ -262,7 +262,7 @@ Result<void> Soak::Updates(std::size_t count, double rate) {
 Result<void> Soak::Relist() {
   const std::vector<std::string> done = server_.Ask("expire");
   if (done.size() != 3) return Fail(Code::kUnavailable, "the server has gone");
-  if (Result<void> heard = WaitForVersion(done[1]); !heard) return heard;
+  if (Result<void> received = WaitForVersion(done[1]); !received) return received;
   ++relists_;
   std::this_thread::sleep_for(500ms);  // the sweep that follows is over
   Row(0, pods_ / 10, 0);
@@ -273,15 +273,15 @@ void Soak::Row(double rate, std::size_t updates, double lag) {
   const double cpu = CpuSeconds();
   const double per_update = updates == 0 ? 0 : (cpu - std::exchange(cpu_, cpu)) * 1e6 / static_cast<double>(updates);
   cpu_ = cpu;
-  std::sort(heard_.latencies.begin(), heard_.latencies.end());
-  const std::vector<long>& sorted = heard_.latencies;
+  std::sort(received_.latencies.begin(), received_.latencies.end());
+  const std::vector<long>& sorted = received_.latencies;
   const Memory memory = MeasureMemory();
   char line[256];
   std::snprintf(line, sizeof line, "%zu,%zu,%.0f,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f", updates_, relists_,
                 rate, memory.resident, memory.alive, memory.blocks, memory.reserved, Percentile(sorted, 0.5),
                 Percentile(sorted, 0.99), Percentile(sorted, 0.999), Percentile(sorted, 1), lag, per_update);
   Print(line);
-  heard_.latencies.clear();
+  received_.latencies.clear();
 }
 
 void Soak::Summary(double synced, double updated) {
@@ -302,7 +302,7 @@ void Soak::Summary(double synced, double updated) {
 }
 
 Result<void> Soak::Run(const Options& options) {
-  heard_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
+  received_.latencies.reserve(std::max(pods_, kFastPiece) + 1);
   if (Result<void> synced = Sync(); !synced) return synced;
   const double synced = MeasureMemory().resident;
   const std::size_t all = options.Number("updates", 2'000'000);

@@ -59,8 +59,8 @@ class UpdatedPods {
     options.streaming_list = false;
     factory_.emplace(connection, std::move(options));
     registration_ = factory_->Core().V1().Pods().Informer().AddEventHandler({
-        .on_add = [this](const Added<Pod>&) { ++heard_; },
-        .on_update = [this](const Updated<Pod>&) { ++heard_; },
+        .on_add = [this](const Added<Pod>&) { ++received_; },
+        .on_update = [this](const Updated<Pod>&) { ++received_; },
     });
     factory_->Start();
     if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
@@ -68,19 +68,19 @@ class UpdatedPods {
     return {};
   }
 
-  // Takes so many events off the front of `events`. Fails when the handler does not hear of one.
+  // Takes so many events off the front of `events`. Fails when the handler does not receive one.
   Result<void> Update(std::string_view& events, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t end = events.find('\n') + 1;
-      const std::size_t before = heard_;
+      const std::size_t before = received_;
       transport_->Send(std::string(events.substr(0, end)));
       events.remove_prefix(end);
       executor_->Run();
-      if (heard_ == before + 1) continue;
+      if (received_ == before + 1) continue;
       const cache::InformerStatus now = factory_->Core().V1().Pods().Informer().status();
       return Fail(Code::kInternal,
                   "update " + std::to_string(i) + " of " + std::to_string(count) + " made " +
-                      std::to_string(heard_ - before) + " calls of the handler instead of one; the informer is " +
+                      std::to_string(received_ - before) + " calls of the handler instead of one; the informer is " +
                       std::string(now.state) + (now.has_error ? ": " + now.last_error.ToString() : ""));
     }
     return {};
@@ -91,7 +91,7 @@ class UpdatedPods {
   const Shared<ScriptedTransport> transport_ = MakeShared<ScriptedTransport>();
   std::optional<k8s::SharedInformerFactory> factory_;
   Registration registration_;
-  std::size_t heard_ = 0;
+  std::size_t received_ = 0;
 };
 
 // Arguments: the items, the events, and "count" if allocations are to be counted, which costs instructions.

@@ -40,7 +40,7 @@ using Versions = std::map<std::string, std::string>;
 struct Kind {
   std::string name;
   std::function<void(const std::string& object)> create, touch, remove;
-  std::function<Versions()> listed, cached, heard;
+  std::function<Versions()> listed, cached, received;
 };
 
 class RestoreTest : public ::testing::Test {
@@ -63,17 +63,17 @@ class RestoreTest : public ::testing::Test {
   // `minimal` is an object that the server takes once it has a name.
   template <typename T, typename Client>
   void Add(const std::string& name, Client client, SharedInformer<T> informer, T minimal) {
-    auto& heard = heard_.emplace_back();
-    const auto put = [this, &heard](const Ref<const T>& object) {
+    auto& received = received_.emplace_back();
+    const auto put = [this, &received](const Ref<const T>& object) {
       const std::lock_guard lock(mutex_);
-      heard[object->metadata.name.str()] = object->metadata.resourceVersion.str();
+      received[object->metadata.name.str()] = object->metadata.resourceVersion.str();
     };
     registrations_.push_back(informer.AddEventHandler({.on_add = [put](const Added<T>& e) { put(e.now); },
                                                        .on_update = [put](const Updated<T>& e) { put(e.now); },
                                                        .on_delete =
-                                                           [this, &heard](const Deleted<T>& e) {
+                                                           [this, &received](const Deleted<T>& e) {
                                                              const std::lock_guard lock(mutex_);
-                                                             heard.erase(e.key.name.str());
+                                                             received.erase(e.key.name.str());
                                                            }}));
     kinds_.push_back({.name = name,
                       .create =
@@ -107,10 +107,10 @@ class RestoreTest : public ::testing::Test {
                             }
                             return versions;
                           },
-                      .heard =
-                          [this, &heard] {
+                      .received =
+                          [this, &received] {
                             const std::lock_guard lock(mutex_);
-                            return heard;
+                            return received;
                           }});
   }
 
@@ -140,7 +140,7 @@ class RestoreTest : public ::testing::Test {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
       if (kinds_[i].cached() != listed[i]) text += " the cache of " + kinds_[i].name;
-      if (kinds_[i].heard() != listed[i]) text += " the handler of " + kinds_[i].name;
+      if (kinds_[i].received() != listed[i]) text += " the handler of " + kinds_[i].name;
     }
     return text;
   }
@@ -164,8 +164,8 @@ class RestoreTest : public ::testing::Test {
   std::optional<k8s::Clientset> kubernetes_;
   std::optional<acme::Clientset> shop_;
   std::string namespace_;
-  std::mutex mutex_;           // guards what is in heard_
-  std::list<Versions> heard_;  // what the handlers were told, folded
+  std::mutex mutex_;              // guards what is in received_
+  std::list<Versions> received_;  // what the handlers were told, folded
   int touches_ = 0;
   std::vector<Kind> kinds_;
   std::optional<k8s::SharedInformerFactory> core_;

@@ -10,7 +10,7 @@
 //   O3  A handler's events fold into a state without a contradiction: nothing is added twice, updated from another
 //       version than the last one told, or told after the handler was removed or the informer joined; versions of an
 //       object only grow.
-//   O4  The store holds a change before a handler hears of it.
+//   O4  The store holds a change before a handler receives it.
 //   O5  When WaitForCacheSync succeeds the store is a state of the server, and so is the view of each handler waited
 //       for. A handler has not synced while it is told something initial.
 //   O6  At rest the cache equals the server by resource version and canonical JSON, each handler's view equals the

@@ -246,7 +246,7 @@ TEST_P(FactoryTest, ShutsDownAndStartsNothingAnyMore) {
   Must(factory.WaitForCacheSync());
   factory.Shutdown();
   factory.Shutdown();
-  cluster_.RunUntilIdle();  // the server hears of the cancelled watch
+  cluster_.RunUntilIdle();  // the server receives the cancelled watch
   EXPECT_TRUE(factory.Samples().Informer().IsStopped());
   EXPECT_EQ(cluster_.census().watches, 0u);
   Add("default", "b");

@@ -51,18 +51,18 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
   SharedInformer<Sample> Informer() { return SharedInformer<Sample>(Core()); }
 
   // A handler that writes down what it hears: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown".
-  [[nodiscard]] Registration Listen(std::vector<std::string>& heard, HandlerOptions options = {}) {
+  [[nodiscard]] Registration Listen(std::vector<std::string>& received, HandlerOptions options = {}) {
     return Informer().AddEventHandler(
-        {.on_add = [&heard](const Added<Sample>& e) { heard.push_back("added " + Text(e.now) + Why(e.reason)); },
+        {.on_add = [&received](const Added<Sample>& e) { received.push_back("added " + Text(e.now) + Why(e.reason)); },
          .on_update =
-             [&heard](const Updated<Sample>& e) {
-               heard.push_back("updated " + Text(e.before) + ">" + e.now->metadata.resourceVersion.str() +
-                               Why(e.reason));
+             [&received](const Updated<Sample>& e) {
+               received.push_back("updated " + Text(e.before) + ">" + e.now->metadata.resourceVersion.str() +
+                                  Why(e.reason));
              },
          .on_delete =
-             [&heard](const Deleted<Sample>& e) {
+             [&received](const Deleted<Sample>& e) {
                const std::string object = e.before ? Text(e.before) : e.key.name.str() + "@?";
-               heard.push_back("deleted " + object + Why(e.reason) + (e.final_state_unknown ? " unknown" : ""));
+               received.push_back("deleted " + object + Why(e.reason) + (e.final_state_unknown ? " unknown" : ""));
              }},
         std::move(options));
   }

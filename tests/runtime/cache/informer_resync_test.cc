@@ -11,14 +11,14 @@ namespace {
 using namespace std::chrono_literals;
 using namespace kgen::testing;
 using ::testing::ElementsAre;
-using Heard = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 class InformerResyncTest : public InformerFixture {};
 
 // Contract: informer CT-10, RS-01, RS-04, RS-06, RS-07, RS-08.
 TEST_P(InformerResyncTest, SendsResyncsOnlyToHandlersThatAreDue) {
   options_.resync = 12h;
-  Heard every60, every5, never;
+  Received every60, every5, never;
   const Registration a = Listen(every60, {.resync = 60s});
   const Registration b = Listen(every5, {.resync = 5s});
   const Registration c = Listen(never, {.resync = 0s});
@@ -32,17 +32,17 @@ TEST_P(InformerResyncTest, SendsResyncsOnlyToHandlersThatAreDue) {
 
 // Contract: informer RS-01.
 TEST_P(InformerResyncTest, NeverResyncsWhenNobodyAsksForIt) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   Advance(100s);
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial"));
 }
 
 // Contract: informer RS-03, RS-05.
 TEST_P(InformerResyncTest, RaisesAPeriodToOneSecondAndALateOneToTheCheckPeriod) {
   options_.resync = 10s;
-  Heard early, late;
+  Received early, late;
   const Registration a = Listen(early, {.resync = 1ms});
   Sync("5", {ObjectJson("a", "1")});
   Advance(3s);
@@ -64,25 +64,25 @@ TEST_P(InformerResyncTest, TransformsNeitherResyncsNorDeletionsThatARelistFound)
   options_.resync = 10s;
   int calls = 0;
   ASSERT_TRUE(Informer().SetTransform([&](Sample&) { ++calls; }));
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   Advance(31s);
-  EXPECT_EQ(heard.size(), 1u + 3u);
+  EXPECT_EQ(received.size(), 1u + 3u);
   EXPECT_EQ(calls, 1);
   Relist("9", {});
-  EXPECT_THAT(heard.back(), "deleted a@1 relist unknown");
+  EXPECT_THAT(received.back(), "deleted a@1 relist unknown");
   EXPECT_EQ(calls, 1);
 }
 
 // Contract: informer RS-02.
 TEST_P(InformerResyncTest, UsesTheInformersPeriodForHandlersWithoutOne) {
   options_.resync = 10s;
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   Advance(31s);
-  EXPECT_EQ(heard.size(), 1u + 3u);
+  EXPECT_EQ(received.size(), 1u + 3u);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerResyncTest, ::testing::Range<std::uint64_t>(0, 16));
 

@@ -17,7 +17,7 @@ using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using Heard = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 // Calls out at every post, before the one who posts goes on.
 class CallingExecutor final : public Executor {
@@ -58,8 +58,8 @@ class InformerSeamsTest : public InformerFixture {
 
 // Contract: informer SI-06; invariant I1.
 TEST_P(InformerSeamsTest, DeliversNoEventBeforeTheStoreHasTheChange) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   int looks = 0;
   LookWhileApplying([&] {
     ++looks;
@@ -69,7 +69,7 @@ TEST_P(InformerSeamsTest, DeliversNoEventBeforeTheStoreHasTheChange) {
   Send(ModifiedJson("a", "6") + AddedJson("b", "7"));
   Relist("9", {ObjectJson("c", "8")});
   EXPECT_GT(looks, 4);
-  EXPECT_EQ(heard.size(), 1u + 2u + 3u);
+  EXPECT_EQ(received.size(), 1u + 2u + 3u);
 }
 
 // Contract: informer CT-09, CT-11; design D14.
@@ -109,8 +109,8 @@ TEST_P(InformerSeamsTest, ShowsNoStateOfARelistWithoutItsStaleMark) {
 // Contract: design D6; invariant I3.
 TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusCountsRefusedObjects) {
   const auto executor = CallOut();
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   const auto watch = registration.listener()->NotifySynced([] {});  // is posted as soon as it is synced
   int looks = 0;
   executor->on_post = [&] {
@@ -127,8 +127,8 @@ TEST_P(InformerSeamsTest, HasSyncedOnlyWhenItsStatusCountsRefusedObjects) {
 // Contract: informer SI-02.
 TEST_P(InformerSeamsTest, IsStoppedOnlyWhenNoCallCanStartAnyMore) {
   const auto executor = CallOut();
-  Heard heard;
-  const Registration first = Listen(heard), second = Listen(heard);
+  Received received;
+  const Registration first = Listen(received), second = Listen(received);
   const auto watch = first.listener()->NotifySynced([] {});  // is posted as soon as it is closed
   bool looked = false;
   executor->on_post = [&] {

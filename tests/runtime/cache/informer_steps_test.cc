@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using namespace kgen::testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Heard = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 constexpr std::size_t kPerTask = 16;
 constexpr int kObjects = 300;
@@ -90,14 +90,14 @@ class InformerStepsTest : public InformerFixture {
 };
 
 TEST_P(InformerStepsTest, AppliesAndDeliversAListInTasksOfBoundedLength) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Measure(registration);
   Sync("5", Objects(0, kObjects, "1"));
   EXPECT_EQ(Size(), static_cast<std::size_t>(kObjects));
-  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
   Relist("9", Objects(kObjects / 2, kObjects, "8"));  // half of them have gone, the others have changed
-  EXPECT_EQ(heard.size(), static_cast<std::size_t>(2 * kObjects));
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(2 * kObjects));
   Relist("12", {});
   EXPECT_EQ(Size(), 0u);
   EXPECT_GT(largest_.tasks, 5 * kObjects / static_cast<std::int64_t>(kPerTask));
@@ -110,11 +110,11 @@ TEST_P(InformerStepsTest, AppliesAndDeliversAListInTasksOfBoundedLength) {
 
 TEST_P(InformerStepsTest, ReplaysToALateHandlerAndResyncsInTasksOfBoundedLength) {
   Sync("5", Objects(0, kObjects, "1"));
-  Heard heard;
-  const Registration registration = Listen(heard, {.resync = 10s});
+  Received received;
+  const Registration registration = Listen(received, {.resync = 10s});
   Measure(registration);
   Run();
-  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
   EXPECT_TRUE(registration.HasSynced());
   EXPECT_GT(largest_.told, 0);
   EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
@@ -125,20 +125,20 @@ TEST_P(InformerStepsTest, DeliversAResyncInTasksOfBoundedLength) {
   core_ = MakeShared<InformerCore>(
       Connection::Over({.transport = MakeShared<FakeTransport>(), .executor = executor_, .observer = seen_}), source_,
       Sample::kTable, options_);
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", Objects(0, kObjects, "1"));
-  heard.clear();
+  received.clear();
   Measure(registration);
   Advance(30s);
-  EXPECT_EQ(heard.size(), static_cast<std::size_t>(kObjects));
+  EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
   EXPECT_GT(largest_.told, 0);
   EXPECT_LE(largest_.told, static_cast<std::int64_t>(kPerTask));
 }
 
 TEST_P(InformerStepsTest, FreesAllObjectsInTasksOfBoundedLengthWhenTheInformerIsDestroyed) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   std::vector<std::string> objects;  // with text that is shared, so that there is something to free besides them
   for (int i = 0; i < kObjects; ++i) {
     const std::string text = R"("spec":{"nodeName":"node )" + std::to_string(i) + R"( with a name of its own"})";
@@ -171,8 +171,8 @@ TEST_P(InformerStepsTest, ShowsAListAtOnceAndIsSyncedOnlyThen) {
 
 // Whenever it comes, it hears one consistent state as initial and every later change once.
 TEST_P(InformerStepsTest, DeliversOneStateAndLaterChangesToAHandlerAddedDuringAList) {
-  Heard first_heard;
-  const Registration first = Listen(first_heard);
+  Received first_received;
+  const Registration first = Listen(first_received);
   Sync("5", Objects(0, kObjects, "1"));
   std::map<std::string, std::string> view;
   std::size_t initial = 0;
@@ -210,10 +210,10 @@ TEST_P(InformerStepsTest, DeliversOneStateAndLaterChangesToAHandlerAddedDuringAL
 }
 
 TEST_P(InformerStepsTest, AppliesWatchEventsThatArriveDuringAListAfterIt) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", Objects(0, kObjects, "1"));
-  heard.clear();
+  received.clear();
   int tasks = 0;
   executor_->after_task = [&] {
     if (++tasks == 3) source_->last().Send(ModifiedJson("o0", "20") + AddedJson("new", "21"));
@@ -223,19 +223,19 @@ TEST_P(InformerStepsTest, AppliesWatchEventsThatArriveDuringAListAfterIt) {
   tasks = 0;
   source_->last().Answer(ListBody("9", Objects(0, kObjects, "8")), 4096);
   Run();
-  ASSERT_EQ(heard.size(), static_cast<std::size_t>(kObjects + 2));
-  EXPECT_EQ(heard[heard.size() - 2], "updated o0@8>20 watch");
-  EXPECT_EQ(heard.back(), "added new@21 watch");
+  ASSERT_EQ(received.size(), static_cast<std::size_t>(kObjects + 2));
+  EXPECT_EQ(received[received.size() - 2], "updated o0@8>20 watch");
+  EXPECT_EQ(received.back(), "added new@21 watch");
   EXPECT_EQ(StoreVersion(), "21");
 }
 
 TEST_P(InformerStepsTest, DropsAnUnfinishedListWhenItIsStoppedAndKeepsTheOldState) {
   const std::int64_t blocks = LiveBlocks();
   {
-    Heard heard;
-    const Registration registration = Listen(heard);
+    Received received;
+    const Registration registration = Listen(received);
     Sync("5", Objects(0, kObjects, "1"));
-    heard.clear();
+    received.clear();
     int tasks = 0;
     const int when = 2 + static_cast<int>(GetParam());  // while it is being built
     executor_->after_task = [&] {
@@ -249,7 +249,7 @@ TEST_P(InformerStepsTest, DropsAnUnfinishedListWhenItIsStoppedAndKeepsTheOldStat
     EXPECT_TRUE(Core()->IsStopped());
     EXPECT_EQ(Size(), static_cast<std::size_t>(kObjects));
     EXPECT_EQ(StoreVersion(), "5");
-    EXPECT_THAT(heard, IsEmpty());
+    EXPECT_THAT(received, IsEmpty());
     EXPECT_TRUE(simulation_.RunUntilIdle());
     executor_->after_task = nullptr;
     core_ = {};

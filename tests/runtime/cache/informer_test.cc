@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-using Heard = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 class InformerTest : public InformerFixture {};
 
@@ -29,52 +29,52 @@ std::string Nameless() { return R"({"kind":"Sample","metadata":{"name":{},"resou
 
 // Contract: informer CT-06, CT-07, HS-04, KT-06, Q-06, SI-07.
 TEST_P(InformerTest, DeliversTheInitialStateThenEveryChange) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@2 initial"));
-  heard.clear();
+  EXPECT_THAT(received, ElementsAre("added a@1 initial", "added b@2 initial"));
+  received.clear();
   Send(AddedJson("c", "6") + ModifiedJson("a", "7") + DeletedJson("b", "8"));
-  EXPECT_THAT(heard, ElementsAre("added c@6 watch", "updated a@1>7 watch", "deleted b@8 watch"));
+  EXPECT_THAT(received, ElementsAre("added c@6 watch", "updated a@1>7 watch", "deleted b@8 watch"));
   EXPECT_EQ(Store(), "a@7 c@6");
   EXPECT_EQ(StoreVersion(), "8");
 }
 
 // Contract: informer CT-06.
 TEST_P(InformerTest, LetsTheStoreDecideWhetherItIsAnAdditionOrAnUpdate) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
-  heard.clear();
+  received.clear();
   Send(AddedJson("a", "6") + ModifiedJson("new", "7"));
-  EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "added new@7 watch"));
+  EXPECT_THAT(received, ElementsAre("updated a@1>6 watch", "added new@7 watch"));
 }
 
 // Contract: informer CT-11.
 TEST_P(InformerTest, ShowsEachDeltaOfADrainTheStateAfterTheOneBefore) {
   options_.apply_delay = 1s;  // so that all of this is one drain
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   Advance(1s);
-  heard.clear();
+  received.clear();
   Send(ModifiedJson("a", "6"));
   Send(ModifiedJson("a", "7") + DeletedJson("a", "8") + AddedJson("a", "9") + DeletedJson("a", "10"));
-  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_THAT(received, IsEmpty());
   Advance(1s);
-  EXPECT_THAT(heard, ElementsAre("updated a@1>6 watch", "updated a@6>7 watch", "deleted a@8 watch", "added a@9 watch",
-                                 "deleted a@10 watch"));
+  EXPECT_THAT(received, ElementsAre("updated a@1>6 watch", "updated a@6>7 watch", "deleted a@8 watch",
+                                    "added a@9 watch", "deleted a@10 watch"));
   EXPECT_EQ(Store(), "");
   EXPECT_EQ(StoreVersion(), "10");
 }
 
 // Contract: informer CT-07, Q-08.
 TEST_P(InformerTest, DeliversTheDeletionOfAnObjectThatItNeverHeld) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {});
   Send(DeletedJson("ghost", "6"));
-  EXPECT_THAT(heard, ElementsAre("deleted ghost@6 watch"));
+  EXPECT_THAT(received, ElementsAre("deleted ghost@6 watch"));
 }
 
 // Contract: informer SI-06; invariant I1.
@@ -98,14 +98,14 @@ TEST_P(InformerTest, StoresAChangeBeforeAnyHandlerReceivesIt) {
 
 // Contract: informer BM-02, BM-04, RF-04.
 TEST_P(InformerTest, AdvancesTheVersionOfTheStoreWithBookmarksInTheirOrder) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
-  heard.clear();
+  received.clear();
   Send(BookmarkJson("17"));
   EXPECT_EQ(StoreVersion(), "17");
   EXPECT_EQ(Core()->status().resource_version, "17");
-  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_THAT(received, IsEmpty());
 }
 
 TEST_P(InformerTest, PutsTheVersionOfTheStoreIntoEachEvent) {
@@ -122,13 +122,13 @@ TEST_P(InformerTest, PutsTheVersionOfTheStoreIntoEachEvent) {
 
 // Contract: informer CT-08, KT-03, RS-09, SI-10.
 TEST_P(InformerTest, DeliversMissedChangesAfterARelistDeletionsFirst) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("c", "3"), ObjectJson("d", "4")});
-  heard.clear();
+  received.clear();
   Relist("9", {ObjectJson("new", "8"), ObjectJson("b", "7"), ObjectJson("c", "3")});
-  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "deleted d@4 relist unknown", "added new@8 relist",
-                                 "updated b@2>7 relist", "updated c@3>3 resync"));
+  EXPECT_THAT(received, ElementsAre("deleted a@1 relist unknown", "deleted d@4 relist unknown", "added new@8 relist",
+                                    "updated b@2>7 relist", "updated c@3>3 resync"));
   EXPECT_EQ(Store(), "b@7 c@3 new@8");
   EXPECT_EQ(StoreVersion(), "9");
 }
@@ -146,54 +146,54 @@ TEST_P(InformerTest, ShowsTheWholeNewStateToTheFirstCallOfARelist) {
 // Contract: informer Q-12.
 TEST_P(InformerTest, DeliversTheDeletionOfAKeyThatWasOnlyInTheQueueWhenAListArrived) {
   options_.apply_delay = 120s;
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   Advance(120s);
-  heard.clear();
+  received.clear();
   Send(AddedJson("queued", "6") + DeletedJson("a", "7") + ModifiedJson("b", "8"));
   Relist("12", {});
-  EXPECT_THAT(heard, IsEmpty());  // all of it in one drain
+  EXPECT_THAT(received, IsEmpty());  // all of it in one drain
   Advance(120s);
-  EXPECT_THAT(heard, ElementsAre("added queued@6 watch", "deleted a@7 watch", "updated b@2>8 watch",
-                                 "deleted b@8 relist unknown", "deleted queued@6 relist unknown"));
+  EXPECT_THAT(received, ElementsAre("added queued@6 watch", "deleted a@7 watch", "updated b@2>8 watch",
+                                    "deleted b@8 relist unknown", "deleted queued@6 relist unknown"));
   EXPECT_EQ(Store(), "");
 }
 
 // Contract: design D13.
 TEST_P(InformerTest, DeliversAnotherIncarnationAsDeletedAndAdded) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1", "", "first")});
-  heard.clear();
+  received.clear();
   Relist("9", {ObjectJson("a", "8", "", "second")});
-  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "added a@8 relist"));
-  heard.clear();
+  EXPECT_THAT(received, ElementsAre("deleted a@1 relist unknown", "added a@8 relist"));
+  received.clear();
   Send(EventJson("MODIFIED", ObjectJson("a", "10", "", "third")));
-  EXPECT_THAT(heard, ElementsAre("deleted a@8 watch unknown", "added a@10 watch"));
-  heard.clear();
+  EXPECT_THAT(received, ElementsAre("deleted a@8 watch unknown", "added a@10 watch"));
+  received.clear();
   Send(EventJson("DELETED", ObjectJson("a", "11", "", "third")) +
        EventJson("ADDED", ObjectJson("a", "12", "", "fourth")));
-  EXPECT_THAT(heard, ElementsAre("deleted a@11 watch", "added a@12 watch"));
+  EXPECT_THAT(received, ElementsAre("deleted a@11 watch", "added a@12 watch"));
   EXPECT_EQ(Store(), "a@12");
 }
 
 TEST_P(InformerTest, DeliversTheCachedIncarnationWhenAnotherOneIsDeleted) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1", "", "first")});
-  heard.clear();
+  received.clear();
   Send(EventJson("DELETED", ObjectJson("a", "9", "", "second")));
-  EXPECT_THAT(heard, ElementsAre("deleted a@1 watch unknown"));
+  EXPECT_THAT(received, ElementsAre("deleted a@1 watch unknown"));
   EXPECT_EQ(Store(), "");
 }
 
 // Contract: informer ST-05.
 TEST_P(InformerTest, KeepsTheLastOfTwoItemsWithTheSameKey) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2"), ObjectJson("a", "3")});
-  EXPECT_THAT(heard, ElementsAre("added b@2 initial", "added a@3 initial"));
+  EXPECT_THAT(received, ElementsAre("added b@2 initial", "added a@3 initial"));
   EXPECT_EQ(Store(), "a@3 b@2");
 }
 
@@ -201,29 +201,29 @@ TEST_P(InformerTest, KeepsTheLastOfTwoItemsWithTheSameKey) {
 
 // Contract: design D6.
 TEST_P(InformerTest, KeepsTheLastGoodStateOfAnObjectAndMarksIt) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
-  heard.clear();
+  received.clear();
   Send(EventJson("MODIFIED", Broken("a", "6")));
   EXPECT_EQ(Store(), "a@1(stale)");
   EXPECT_EQ(StoreVersion(), "6");
   EXPECT_EQ(Core()->status().refused, 1u);
-  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_THAT(received, IsEmpty());
   Send(ModifiedJson("a", "7"));
   EXPECT_EQ(Store(), "a@7");
   EXPECT_EQ(Core()->status().refused, 0u);
-  EXPECT_THAT(heard, ElementsAre("updated a@1>7 watch"));
+  EXPECT_THAT(received, ElementsAre("updated a@1>7 watch"));
 }
 
 // Contract: design D6.
 TEST_P(InformerTest, SyncsDespiteItemsThatCannotBeDecoded) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), Broken("bad", "2")});
   EXPECT_TRUE(Core()->HasSynced());
   EXPECT_EQ(Core()->status().refused, 1u);
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial"));
   Relist("9", {Broken("a", "8"), ObjectJson("bad", "7")});
   EXPECT_EQ(Store(), "a@1(stale) bad@7");
 }
@@ -231,43 +231,43 @@ TEST_P(InformerTest, SyncsDespiteItemsThatCannotBeDecoded) {
 // Contract: design D6.
 TEST_P(InformerTest, KeepsAnObjectThatIsOnlyInTheQueueWhenItsListItemIsRefused) {
   options_.apply_delay = 120s;
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {});
   Advance(120s);
   Send(AddedJson("a", "6"));
   Relist("12", {Broken("a", "11")});
   Advance(120s);
-  EXPECT_THAT(heard, ElementsAre("added a@6 watch"));
+  EXPECT_THAT(received, ElementsAre("added a@6 watch"));
   EXPECT_EQ(Store(), "a@6(stale)");
 }
 
 // Contract: design D6.
 TEST_P(InformerTest, DeletesNothingForAListWithAnObjectWhoseNameCannotBeRead) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
-  heard.clear();
+  received.clear();
   Relist("9", {ObjectJson("b", "8"), Nameless()});
-  EXPECT_THAT(heard, ElementsAre("updated b@2>8 relist"));
+  EXPECT_THAT(received, ElementsAre("updated b@2>8 relist"));
   EXPECT_EQ(Store(), "a@1(stale) b@8");
-  heard.clear();
+  received.clear();
   Relist("12", {ObjectJson("b", "8")});
-  EXPECT_THAT(heard, ElementsAre("deleted a@1 relist unknown", "updated b@8>8 resync"));
+  EXPECT_THAT(received, ElementsAre("deleted a@1 relist unknown", "updated b@8>8 resync"));
 }
 
 // Contract: design D6.
 TEST_P(InformerTest, RefusesAnItemWhoseNamespaceCannotBeRead) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
-  heard.clear();
+  received.clear();
   const auto homeless = [](std::string_view namespace_) {
     return R"({"kind":"Sample","metadata":{"name":"a","namespace":)" + std::string(namespace_) +
            R"(,"resourceVersion":"7"}})";
   };
   Relist("9", {ObjectJson("b", "8"), homeless("{}")});
-  EXPECT_THAT(heard, ElementsAre("updated b@2>8 relist"));  // and no deletion of a
+  EXPECT_THAT(received, ElementsAre("updated b@2>8 relist"));  // and no deletion of a
   EXPECT_EQ(Store(), "a@1(stale) b@8");
   Relist("12", {ObjectJson("a", "11"), ObjectJson("b", "8")});
   Send(EventJson("DELETED", homeless("[1]")));
@@ -278,12 +278,12 @@ TEST_P(InformerTest, RefusesAnItemWhoseNamespaceCannotBeRead) {
 }
 
 TEST_P(InformerTest, DeliversTheDeletionOfAnObjectWhoseFinalStateCannotBeDecoded) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
-  heard.clear();
+  received.clear();
   Send(EventJson("DELETED", Broken("a", "6")) + EventJson("DELETED", Broken("ghost", "7")));
-  EXPECT_THAT(heard, ElementsAre("deleted a@1 watch unknown", "deleted ghost@? watch unknown"));
+  EXPECT_THAT(received, ElementsAre("deleted a@1 watch unknown", "deleted ghost@? watch unknown"));
   EXPECT_EQ(Store(), "");
 }
 
@@ -293,16 +293,16 @@ TEST_P(InformerTest, DeliversTheDeletionOfAnObjectWhoseFinalStateCannotBeDecoded
 TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange) {
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
   // Additions of handlers and changes race; whichever wins, nothing is missed and nothing comes twice.
-  std::vector<Heard> heard(8);
+  std::vector<Received> received(8);
   std::vector<Registration> registrations;
-  for (Heard& one : heard) {
+  for (Received& one : received) {
     registrations.push_back(Listen(one));
     source_->last().Send(ModifiedJson("a", std::to_string(10 + registrations.size())));
     source_->last().Send(
         AddedJson("n" + std::to_string(registrations.size()), std::to_string(20 + registrations.size())));
   }
   Run();
-  for (const Heard& one : heard) {
+  for (const Received& one : received) {
     std::map<std::string, std::string> folded;
     for (const std::string& text : one) {
       const std::string object = text.substr(text.find(' ') + 1, text.rfind(' ') - text.find(' ') - 1);
@@ -324,13 +324,13 @@ TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange) {
 // Contract: informer HS-04.
 TEST_P(InformerTest, MarksOnlyTheReplayToALateHandlerAsInitial) {
   Sync("5", {ObjectJson("a", "1")});
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   EXPECT_FALSE(registration.HasSynced());
   Run();
   EXPECT_TRUE(registration.HasSynced());
   Send(AddedJson("b", "6"));
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial", "added b@6 watch"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial", "added b@6 watch"));
 }
 
 // Contract: informer HS-01, HS-03.
@@ -350,22 +350,22 @@ TEST_P(InformerTest, HasNotSyncedAHandlerBeforeItsReplayIsComplete) {
 
 // Contract: informer HS-04.
 TEST_P(InformerTest, DoesNotMarkAdditionsFoundByARelistAsInitial) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {});
   Relist("9", {ObjectJson("a", "8")});
-  EXPECT_THAT(heard, ElementsAre("added a@8 relist"));
+  EXPECT_THAT(received, ElementsAre("added a@8 relist"));
 }
 
 // Contract: informer SI-14.
 TEST_P(InformerTest, RemovesAHandlerOnceHoweverOftenItIsAsked) {
-  Heard heard;
-  Registration registration = Listen(heard);
+  Received received;
+  Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   registration.Remove();
   registration.Remove();
   Send(ModifiedJson("a", "6"));
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial"));
   Core()->Stop();
   Run();
   registration.Remove();
@@ -373,24 +373,24 @@ TEST_P(InformerTest, RemovesAHandlerOnceHoweverOftenItIsAsked) {
 }
 
 TEST_P(InformerTest, LetsAHandlerAddAnotherHandler) {
-  Heard heard;
+  Received received;
   std::optional<Registration> inner;
   const Registration registration = Informer().AddEventHandler({.on_add = [&](const Added<Sample>&) {
-    if (!inner) inner.emplace(Listen(heard));
+    if (!inner) inner.emplace(Listen(received));
   }});
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
-  EXPECT_THAT(heard, UnorderedElementsAre("added a@1 initial", "added b@2 initial"));
+  EXPECT_THAT(received, UnorderedElementsAre("added a@1 initial", "added b@2 initial"));
 }
 
 TEST_P(InformerTest, NeverCallsAHandlerThatWasRemovedBeforeItWasAdded) {
   Sync("5", {ObjectJson("a", "1")});
-  Heard heard;
+  Received received;
   {
-    const Registration registration = Listen(heard);
+    const Registration registration = Listen(received);
   }
   Run();
   Send(ModifiedJson("a", "6"));
-  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_THAT(received, IsEmpty());
 }
 
 // ------------------------------------------------------------------------------------------------------------ syncing
@@ -431,19 +431,19 @@ TEST_P(InformerTest, GivesAHandlerAddedBeforeTheSyncTheReplayAndTheRest) {
   options_.apply_delay = 10s;
   Start();
   Answer(ListBody("5", {ObjectJson("a", "1")}));  // in the queue
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Run();
   EXPECT_FALSE(registration.HasSynced());
   Advance(10s);
   EXPECT_TRUE(registration.HasSynced());
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial"));
 }
 
 // Contract: informer Q-15.
 TEST_P(InformerTest, SyncsWithAnEmptyList) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {});
   EXPECT_TRUE(Core()->HasSynced());
   EXPECT_TRUE(registration.HasSynced());
@@ -463,16 +463,16 @@ TEST_P(InformerTest, IsNotSyncedWhenStoppedBefore) {
 // Contract: informer CT-03; invariant I4.
 TEST_P(InformerTest, AppliesNothingMoreAfterItsStop) {
   options_.apply_delay = 1s;
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   Advance(1s);
-  heard.clear();
+  received.clear();
   Send(ModifiedJson("a", "6"));  // queued
   Core()->Stop();
   Advance(1h);
   EXPECT_EQ(Store(), "a@1");
-  EXPECT_THAT(heard, IsEmpty());
+  EXPECT_THAT(received, IsEmpty());
   EXPECT_EQ(source_->open(), 0u);
   EXPECT_EQ(simulation_.census().timers, 0u);
 }
@@ -481,8 +481,8 @@ TEST_P(InformerTest, AppliesNothingMoreAfterItsStop) {
 TEST_P(InformerTest, StopsWithItsTokenWhateverItDoes) {
   source_->streaming = options_.streaming_list = GetParam() % 2 == 0;
   options_.resync = 1h;
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   std::stop_source stop;
   Core()->Start(stop.get_token());
   const int steps = static_cast<int>(GetParam() % 5);
@@ -527,8 +527,8 @@ TEST_P(InformerTest, DoesNotStartAfterAStop) {
 
 // Contract: design D11.
 TEST_P(InformerTest, StopsWhenItsLastHandleIsDestroyed) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});
   const Indexer<Sample> indexer = Informer().Indexer();
   core_ = {};
@@ -539,15 +539,15 @@ TEST_P(InformerTest, StopsWhenItsLastHandleIsDestroyed) {
 
 // Contract: design D11.
 TEST_P(InformerTest, CanBeDestroyedFromItsOwnHandler) {
-  Heard heard;
+  Received received;
   std::optional<Registration> registration;
   registration.emplace(Informer().AddEventHandler({.on_add = [&](const Added<Sample>& e) {
-    heard.push_back(e.key.str());
+    received.push_back(e.key.str());
     core_ = {};
     registration.reset();
   }}));
   Sync("5", {ObjectJson("a", "1"), ObjectJson("b", "2")});
-  EXPECT_THAT(heard, ElementsAre("ns/a"));
+  EXPECT_THAT(received, ElementsAre("ns/a"));
   EXPECT_EQ(source_->open(), 0u);
 }
 
@@ -580,8 +580,8 @@ TEST_P(InformerTest, JoinsAfterTheRunningCallOfARemovedHandler) {
     static_cast<void>(gate->Wait());
   }}));
   Sync("5", {ObjectJson("a", "1")});
-  Heard heard;
-  const Registration another = Listen(heard);  // whoever comes must not make the informer forget who still runs
+  Received received;
+  const Registration another = Listen(received);  // whoever comes must not make the informer forget who still runs
   Core()->Stop();
   auto join = simulation_.Spawn([&] { return Core()->Join({}); });
   Run();
@@ -606,8 +606,8 @@ TEST_P(InformerTest, JoinsFromItsOwnHandlerWithoutWaitingForIt) {
 TEST_P(InformerTest, RegistersNoHandlerOnceStopped) {
   Core()->Stop();
   Run();
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   ASSERT_FALSE(registration.status().has_value());
   EXPECT_EQ(registration.status().error().code(), Code::kStopped);
 }
@@ -615,8 +615,8 @@ TEST_P(InformerTest, RegistersNoHandlerOnceStopped) {
 TEST_P(InformerTest, LeaksNoBlock) {
   const std::int64_t before = LiveBlocks();
   {
-    Heard heard;
-    Registration registration = Listen(heard);
+    Received received;
+    Registration registration = Listen(received);
     Sync("5", {ObjectJson("a", "1", R"("spec":{"nodeName":"a name that is longer than fifteen bytes"})")});
     Send(AddedJson("b", "6") + EventJson("MODIFIED", Broken("a", "7")));
     Relist("9", {ObjectJson("c", "8")});
@@ -668,11 +668,11 @@ TEST_P(InformerTest, TransformsBeforeStoreAndHandlersSeeAnObject) {
     s.spec = kAbsent;
     if (s.metadata.name == "b") throw std::runtime_error("no transform");
   }));
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1", R"("spec":{"nodeName":"n1"})"), ObjectJson("b", "2")});
   EXPECT_FALSE(Informer().Indexer().Snapshot().Get({"ns", "a"}).get()->spec.has_value());
-  EXPECT_THAT(heard, ElementsAre("added a@1 initial"));
+  EXPECT_THAT(received, ElementsAre("added a@1 initial"));
   EXPECT_THAT(seen_->refused, ElementsAre(HasSubstr("no transform")));
   EXPECT_EQ(Informer().SetTransform([](Sample&) {}).error().code(), Code::kInvalidArgument);
 }
@@ -720,13 +720,13 @@ TEST_P(InformerTest, CountsAnInitialEventAsHandledWhenItsHandlerThrows) {
 }
 
 TEST_P(InformerTest, AppliesMoreEventsThanOneDrainTakes) {
-  Heard heard;
-  const Registration registration = Listen(heard);
+  Received received;
+  const Registration registration = Listen(received);
   Sync("1", {});
   std::string text;
   for (int i = 0; i < 10'100; ++i) text += ModifiedJson("a" + std::to_string(i % 7), std::to_string(i + 2));
   Send(text);
-  EXPECT_EQ(heard.size(), 10'100u);
+  EXPECT_EQ(received.size(), 10'100u);
   EXPECT_EQ(StoreVersion(), "10101");
 }
 

@@ -26,10 +26,10 @@ constexpr KindInfo kPods = {"", "v1", "Pod", "PodList", "pods", "pod", Scope::kN
 constexpr KindInfo kNodes = {"", "v1", "Node", "NodeList", "nodes", "node", Scope::kCluster, nullptr};
 
 struct Sink : StreamSink {
-  void OnOpen() override { heard.push_back("open"); }
-  void OnBytes(std::string_view bytes) override { heard.push_back(std::string(bytes)); }
-  void OnEnd(Result<void> end) override { heard.push_back(end ? "end" : end.error().ToString()); }
-  std::vector<std::string> heard;
+  void OnOpen() override { received.push_back("open"); }
+  void OnBytes(std::string_view bytes) override { received.push_back(std::string(bytes)); }
+  void OnEnd(Result<void> end) override { received.push_back(end ? "end" : end.error().ToString()); }
+  std::vector<std::string> received;
 };
 
 class ListWatchTest : public ::testing::Test {
@@ -55,7 +55,7 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
   EXPECT_EQ(source->Describe(), "pods in default");
   const auto list = source->List({.limit = 500, .resource_version = "0"}, strand_, sink_);
   Run();
-  EXPECT_THAT(sink_->heard, ElementsAre("open", "{}", "end"));
+  EXPECT_THAT(sink_->received, ElementsAre("open", "{}", "end"));
   EXPECT_THAT(PathOf(0), AllOf(StartsWith("/api/v1/namespaces/default/pods?"), HasSubstr("limit=500"),
                                HasSubstr("resourceVersion=0"), Not(HasSubstr("watch"))));
   const auto watch = source->Watch({.resource_version = "5", .allow_watch_bookmarks = true}, strand_, sink_);
@@ -65,7 +65,7 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
   watch->Cancel();
   Run();
   EXPECT_TRUE(transport_->at(1).cancelled());
-  EXPECT_THAT(sink_->heard.back(), HasSubstr("pods"));
+  EXPECT_THAT(sink_->received.back(), HasSubstr("pods"));
 }
 
 // Contract: informer FA-12, LW-02.
@@ -104,10 +104,10 @@ TEST_F(ListWatchTest, ReportsARequestThatCannotBeBuiltToTheSink) {
   const auto bad = Make(kPods, "a/b")->List({}, strand_, sink_);
   const auto thrown =
       Make(kPods, "", [](ListOptions&) { throw std::runtime_error("bad tweak"); })->Watch({}, strand_, sink_);
-  EXPECT_TRUE(sink_->heard.empty());  // later, on the strand
+  EXPECT_TRUE(sink_->received.empty());  // later, on the strand
   Run();
   EXPECT_EQ(transport_->size(), 0u);
-  EXPECT_THAT(sink_->heard, ElementsAre(HasSubstr("a/b"), HasSubstr("bad tweak")));
+  EXPECT_THAT(sink_->received, ElementsAre(HasSubstr("a/b"), HasSubstr("bad tweak")));
   bad->Cancel();
 }
 

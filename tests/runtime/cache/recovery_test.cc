@@ -179,7 +179,7 @@ TEST_P(RecoveryTest, CachesShowARestoredCopyWithinThreeSeconds) {
 
 // Contract: informer SI-10.
 TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
   informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
   const Registration registration = informers_.back()->AddEventHandler(
@@ -188,7 +188,7 @@ TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
         const char* const word = event.type == AnyEvent::Type::kAdded     ? "added "
                                  : event.type == AnyEvent::Type::kUpdated ? "updated "
                                                                           : "deleted ";
-        heard.push_back(word + event.key.name.str() + " " + std::string(ToString(event.reason)));
+        received.push_back(word + event.key.name.str() + " " + std::string(ToString(event.reason)));
       },
       {});
   informers_.back()->Start({});
@@ -203,24 +203,24 @@ TEST_P(RecoveryTest, HandlersReceiveTheDifferencesToARestoredCopy) {
   Add("lost");
   Must(cluster_.Delete("samples", "default", "s1"));
   cluster_.RunUntilIdle();
-  heard.clear();
+  received.clear();
   cluster_.RestoreCopy();
   update(2);  // the version of the update that was lost, with another content
   cluster_.RunUntilIdle();
   cluster_.Advance(3s);
-  EXPECT_THAT(heard, ::testing::UnorderedElementsAre("deleted lost relist", "added s1 relist", "updated s0 relist"));
+  EXPECT_THAT(received, ::testing::UnorderedElementsAre("deleted lost relist", "added s1 relist", "updated s0 relist"));
   EXPECT_EQ(informers_.back()->store()->Look("default", "s0").As<Sample>().get()->spec->replicas, 2);
 }
 
-// Once a resync check has passed, a handler that was not due hears of nothing that is unchanged. An update whose
+// Once a resync check has passed, a handler that was not due receives nothing that is unchanged. An update whose
 // version the old history had given to another state is not that.
 TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncReceiveAChangeUnderAnEqualVersion) {
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   auto source = MakeListWatch(*connection_, *Sample::kTable.kind, "");
   informers_.push_back(MakeShared<InformerCore>(*connection_, std::move(source), Sample::kTable, InformerOptions()));
   const Registration registration = informers_.back()->AddEventHandler(
       [&](const AnyEvent& event) {
-        if (event.type == AnyEvent::Type::kUpdated) heard.push_back(std::string(ToString(event.reason)));
+        if (event.type == AnyEvent::Type::kUpdated) received.push_back(std::string(ToString(event.reason)));
       },
       {});
   const Registration often = informers_.back()->AddEventHandler([](const AnyEvent&) {}, {.resync = 2s});
@@ -236,12 +236,12 @@ TEST_P(RecoveryTest, HandlersThatAreNotDueForAResyncReceiveAChangeUnderAnEqualVe
   update(1);
   Add("lost");  // so that the copy is behind the cache
   cluster_.RunUntilIdle();
-  heard.clear();
+  received.clear();
   cluster_.RestoreCopy();
   update(2);  // gets the version of the update that was lost
   cluster_.RunUntilIdle();
   cluster_.Advance(3s);
-  EXPECT_THAT(heard, ::testing::ElementsAre("relist"));
+  EXPECT_THAT(received, ::testing::ElementsAre("relist"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RecoveryTest, ::testing::Range<std::uint64_t>(0, 24));

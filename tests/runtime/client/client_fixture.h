@@ -18,7 +18,7 @@
 
 namespace kgen::testing {
 
-// What the observer heard.
+// What the observer received.
 class RecordingObserver final : public Observer {
  public:
   void OnLimiterWaited(const LimiterWaited& event) override { waits.push_back(event.waited); }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who hears of a connection's trouble: standard error by default, the observer that was given otherwise.
+// Who receives a connection's trouble: standard error by default, the observer that was given otherwise.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

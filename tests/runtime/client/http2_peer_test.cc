@@ -68,7 +68,7 @@ class Http2Peer : public ::testing::Test {
     peer().Receive(bytes);
     executor_->Run();
   }
-  std::vector<Frame> Heard(std::uint8_t type) { return FramesOf(peer().sent(), type); }
+  std::vector<Frame> Received(std::uint8_t type) { return FramesOf(peer().sent(), type); }
 
   const Shared<ManualExecutor> executor_ = MakeShared<ManualExecutor>();
   const Shared<ManualLoop> loop_ = MakeShared<ManualLoop>(executor_);
@@ -184,7 +184,7 @@ TEST_F(Http2Peer, SendsTheServerTheReasonWhenItClosesTheConnection) {
                      "\x05"
                      "abc",
                      NGHTTP2_FLAG_PADDED));
-  const auto goodbyes = Heard(NGHTTP2_GOAWAY);
+  const auto goodbyes = Received(NGHTTP2_GOAWAY);
   ASSERT_EQ(goodbyes.size(), 1u);
   EXPECT_EQ(goodbyes[0].payload, BigEndian(0, 4) + BigEndian(NGHTTP2_PROTOCOL_ERROR, 4) + "DATA: invalid padding");
   EXPECT_TRUE(peer().closed());
@@ -254,9 +254,9 @@ TEST_F(Http2Peer, ReportsThatTheServerClosedBeforeItsSettings) {
 TEST_F(Http2Peer, PingsASilentServerAfterFiveSecondsAndGivesItFiveMore) {
   const auto watch = Open(/*long_lived=*/true);
   executor_->Advance(4999ms);
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 0u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 0u);
   executor_->Advance(1ms);
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 1u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 1u);
   executor_->Advance(4999ms);
   EXPECT_EQ(watch->Failure(), "not ended");
   executor_->Advance(1ms);
@@ -272,14 +272,14 @@ TEST_F(Http2Peer, PingsAgainFiveSecondsAfterTheLastByteAndNeverWhileBytesArrive)
     executor_->Advance(4s);
     Say(Data(1, "event"));
   }
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 0u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 0u);
   executor_->Advance(5s);
-  ASSERT_EQ(Heard(NGHTTP2_PING).size(), 1u);
-  Say(Bytes({.type = NGHTTP2_PING, .flags = NGHTTP2_FLAG_ACK, .payload = Heard(NGHTTP2_PING)[0].payload}));
+  ASSERT_EQ(Received(NGHTTP2_PING).size(), 1u);
+  Say(Bytes({.type = NGHTTP2_PING, .flags = NGHTTP2_FLAG_ACK, .payload = Received(NGHTTP2_PING)[0].payload}));
   executor_->Advance(4999ms);
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 1u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 1u);
   executor_->Advance(1ms);
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 2u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 2u);
   EXPECT_EQ(watch->Failure(), "not ended");
 }
 
@@ -287,7 +287,7 @@ TEST_F(Http2Peer, SendsNoPingWhileNoStreamIsOpen) {
   const auto sink = Open();
   Say(Head(1) + Data(1, "fine", NGHTTP2_FLAG_END_STREAM));
   executor_->Advance(1min);
-  EXPECT_EQ(Heard(NGHTTP2_PING).size(), 0u);
+  EXPECT_EQ(Received(NGHTTP2_PING).size(), 0u);
 }
 
 TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatItHadNoConnection) {

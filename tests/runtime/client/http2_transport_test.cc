@@ -437,11 +437,11 @@ struct ConnectionObserver final : Observer {
   void OnConnectionChanged(const ConnectionChanged& event) override {
     const bool on_loop = net::EventLoop::Process()->InLoop();
     signal.Change([&] {
-      heard.push_back(event.up ? "up" : "down: " + event.error->message());
+      received.push_back(event.up ? "up" : "down: " + event.error->message());
       io_thread = io_thread || on_loop;
     });
   }
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   bool io_thread = false;
   Signal signal;
 };
@@ -457,12 +457,13 @@ TEST_F(Http2Transport, NotifiesTheObserverInOrderAndNotOnTheThreadOfTheConnectio
     server_->CutNow();
     EXPECT_FALSE(call.sink->WaitEnd().has_value());
   }
-  ASSERT_TRUE(observer->signal.WaitFor([&] { return observer->heard.size() == 20; }));
+  ASSERT_TRUE(observer->signal.WaitFor([&] { return observer->received.size() == 20; }));
   EXPECT_FALSE(observer->io_thread);
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_THAT(observer->heard[i], i % 2 == 0 ? ::testing::StrEq("up") : ::testing::StrEq(observer->heard[1])) << i;
+    EXPECT_THAT(observer->received[i], i % 2 == 0 ? ::testing::StrEq("up") : ::testing::StrEq(observer->received[1]))
+        << i;
   }
-  EXPECT_THAT(observer->heard[1], HasSubstr("connection lost"));
+  EXPECT_THAT(observer->received[1], HasSubstr("connection lost"));
 }
 
 TEST_F(Http2Transport, ReportsThatANameCannotBeResolved) {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Heard {
+struct Received {
   std::vector<std::pair<std::string, std::string>> events;
   std::vector<WatchEventType> types;
   WatchDecoder::OnEvent Listener() {
@@ -37,39 +37,39 @@ const std::vector<std::pair<std::string, std::string>> kEvents = {
 
 // Contract: client REST-33.
 TEST(WatchDecoder, FindsTheEventsOfAWholeStream) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   ASSERT_TRUE(decoder.Feed(kStream).has_value());
-  EXPECT_EQ(heard.events, kEvents);
+  EXPECT_EQ(received.events, kEvents);
   EXPECT_TRUE(decoder.at_boundary());
 }
 
 // Contract: client REST-33.
 TEST(WatchDecoder, FindsTheSameEventsWhereverTheStreamIsCut) {
   for (std::size_t cut = 0; cut <= kStream.size(); ++cut) {
-    Heard heard;
-    WatchDecoder decoder(heard.Listener());
+    Received received;
+    WatchDecoder decoder(received.Listener());
     ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(0, cut)).has_value()) << cut;
     ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(cut)).has_value()) << cut;
-    EXPECT_EQ(heard.events, kEvents) << cut;
+    EXPECT_EQ(received.events, kEvents) << cut;
   }
 }
 
 TEST(WatchDecoder, FindsTheSameEventsInPiecesOfAnySize) {
   for (std::size_t size = 1; size < 80; ++size) {
-    Heard heard;
-    WatchDecoder decoder(heard.Listener());
+    Received received;
+    WatchDecoder decoder(received.Listener());
     for (std::size_t at = 0; at < kStream.size(); at += size) {
       ASSERT_TRUE(decoder.Feed(std::string_view(kStream).substr(at, size)).has_value());
     }
-    EXPECT_EQ(heard.events, kEvents) << size;
+    EXPECT_EQ(received.events, kEvents) << size;
   }
 }
 
 TEST(WatchDecoder, KnowsWhetherItIsBetweenTwoEvents) {
   const std::string frame = R"({"type":"ADDED","object":{}})";
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   EXPECT_TRUE(decoder.at_boundary());
   for (const char c : frame.substr(0, frame.size() - 1)) {
     ASSERT_TRUE(decoder.Feed({&c, 1}).has_value());
@@ -82,29 +82,29 @@ TEST(WatchDecoder, KnowsWhetherItIsBetweenTwoEvents) {
 }
 
 TEST(WatchDecoder, MapsEachWordToItsType) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   for (const std::string word : {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "added"}) {
     ASSERT_TRUE(decoder.Feed("{\"type\":\"" + word + "\",\"object\":{}}").has_value());
   }
   using enum WatchEventType;
-  EXPECT_EQ(heard.types, (std::vector{kAdded, kModified, kDeleted, kBookmark, kError, kUnknown}));
+  EXPECT_EQ(received.types, (std::vector{kAdded, kModified, kDeleted, kBookmark, kError, kUnknown}));
 }
 
 TEST(WatchDecoder, ForwardsUnknownTypes) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   ASSERT_TRUE(decoder.Feed(R"({"type":"STRANGE","object":{}})").has_value());
-  EXPECT_EQ(heard.events[0].first, "STRANGE");
-  EXPECT_EQ(heard.types[0], WatchEventType::kUnknown);
+  EXPECT_EQ(received.events[0].first, "STRANGE");
+  EXPECT_EQ(received.types[0], WatchEventType::kUnknown);
 }
 
 TEST(WatchDecoder, ForwardsAnObjectThatIsNestedTooDeeplyForTheDecoder) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   const std::string deep = "{\"a\":" + std::string(5000, '[') + std::string(5000, ']') + "}";
   ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":" + deep + "}").has_value());
-  EXPECT_EQ(heard.events[0].second, deep);
+  EXPECT_EQ(received.events[0].second, deep);
 }
 
 // Contract: client REST-34.
@@ -116,28 +116,28 @@ TEST(WatchDecoder, RefusesAnythingButEventsWithItsPosition) {
         R"({"type":,"object":{}})", R"({type:"ADDED","object":{}})", R"({"type":"ADDED","object":{},})",
         R"({"type":"AD\qDED","object":{}})", "{\"type\":\"A\xff\",\"object\":{}}", R"({\"type\":"ADDED"})", R"(}{)",
         R"({"a":])"}) {
-    Heard heard;
-    WatchDecoder decoder(heard.Listener());
+    Received received;
+    WatchDecoder decoder(received.Listener());
     ASSERT_TRUE(decoder.Feed(good).has_value());
     const Result<void> fed = decoder.Feed(std::string(bad) + "}}}}");
     ASSERT_FALSE(fed.has_value()) << bad;
     EXPECT_EQ(fed.error().code(), Code::kDecode) << bad;
     EXPECT_THAT(fed.error().message(), HasSubstr("at byte ")) << bad;
-    EXPECT_EQ(heard.events.size(), 1u) << bad;
+    EXPECT_EQ(received.events.size(), 1u) << bad;
     EXPECT_EQ(decoder.Feed(good).error().message(), fed.error().message()) << "it stays with its error";
   }
 }
 
 TEST(WatchDecoder, CountsBytesFromTheStartOfTheStream) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener());
+  Received received;
+  WatchDecoder decoder(received.Listener());
   ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":{}}\n").has_value());
   EXPECT_THAT(decoder.Feed("x").error().message(), HasSubstr("at byte 29"));
 }
 
 TEST(WatchDecoder, RefusesAnEventOverTheLimitBeforeItIsComplete) {
-  Heard heard;
-  WatchDecoder decoder(heard.Listener(), 100);
+  Received received;
+  WatchDecoder decoder(received.Listener(), 100);
   ASSERT_TRUE(decoder.Feed("{\"type\":\"ADDED\",\"object\":{\"a\":\"").has_value());
   const Result<void> fed = decoder.Feed(std::string(100, 'x'));
   ASSERT_FALSE(fed.has_value());
@@ -162,11 +162,11 @@ TEST(WatchDecoder, SurvivesAnyChangeOfOneByte) {
       std::string changed = frame;
       changed[at] = static_cast<char>(byte);
       const std::vector<char> exact(changed.begin(), changed.end());  // no terminator behind the last byte
-      Heard heard;
-      WatchDecoder decoder(heard.Listener());
+      Received received;
+      WatchDecoder decoder(received.Listener());
       const Result<void> fed = decoder.Feed({exact.data(), exact.size()});
       if (fed && decoder.at_boundary()) {
-        EXPECT_EQ(heard.events.size(), 1u) << changed;
+        EXPECT_EQ(received.events.size(), 1u) << changed;
       }
     }
   }

@@ -25,12 +25,12 @@ class Listener final : public Observer {
   void OnListOrWatchFailed(const ListOrWatchFailed& e) override { Add(e.informer, " failed", nullptr, e.count); }
   void OnObjectRefused(const ObjectRefused& e) override { Add(e.informer, "", e.key, e.count); }
   void OnFieldRefused(const FieldRefused& e) override { Add(e.informer, " " + std::string(e.path), e.key, e.count); }
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
 
  private:
   void Add(std::string_view informer, const std::string& what, const ObjectKey* key, std::size_t count) {
-    heard.push_back(std::string(informer) + what + (key != nullptr ? " " + key->str() : "") + " x" +
-                    std::to_string(count));
+    received.push_back(std::string(informer) + what + (key != nullptr ? " " + key->str() : "") + " x" +
+                       std::to_string(count));
   }
 };
 
@@ -67,16 +67,16 @@ class ThrottledObserverTest : public ::testing::Test {
 
 TEST_F(ThrottledObserverTest, ReportsTheFirstRefusalAtOnceAndOthersOnceASecondWithTheirCount) {
   for (int i = 0; i < 1000; ++i) Refuse("pods", "web-" + std::to_string(i));
-  EXPECT_THAT(listener_->heard, ElementsAre("pods default/web-0 x1"));
+  EXPECT_THAT(listener_->received, ElementsAre("pods default/web-0 x1"));
   executor_->Advance(1s);
-  EXPECT_THAT(listener_->heard, ElementsAre("pods default/web-0 x1", "pods default/web-1 x999"));
+  EXPECT_THAT(listener_->received, ElementsAre("pods default/web-0 x1", "pods default/web-1 x999"));
 
   // The call a second later began a second of its own.
   Refuse("pods", "late");
   executor_->Advance(999ms);
-  EXPECT_EQ(listener_->heard.size(), 2u);
+  EXPECT_EQ(listener_->received.size(), 2u);
   executor_->Advance(1ms);
-  EXPECT_EQ(listener_->heard.back(), "pods default/late x1");
+  EXPECT_EQ(listener_->received.back(), "pods default/late x1");
 }
 
 TEST_F(ThrottledObserverTest, ReportsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer) {
@@ -84,7 +84,7 @@ TEST_F(ThrottledObserverTest, ReportsAtOnceAgainAfterAQuietSecondAndKeepsNoTimer
   executor_->Advance(1s);
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
   Refuse("pods", "b");
-  EXPECT_THAT(listener_->heard, ElementsAre("pods default/a x1", "pods default/b x1"));
+  EXPECT_THAT(listener_->received, ElementsAre("pods default/a x1", "pods default/b x1"));
 }
 
 TEST_F(ThrottledObserverTest, CountsInformersObjectsAndFieldsSeparately) {
@@ -94,23 +94,23 @@ TEST_F(ThrottledObserverTest, CountsInformersObjectsAndFieldsSeparately) {
     Refuse("services", "a");
     throttled_->OnFieldRefused({.informer = "pods", .key = &key, .path = "spec.replicas", .message = "no number"});
   }
-  EXPECT_THAT(listener_->heard,
+  EXPECT_THAT(listener_->received,
               ElementsAre("pods default/a x1", "services default/a x1", "pods spec.replicas default/a x1"));
   executor_->Advance(1s);
   EXPECT_THAT(
-      std::vector(listener_->heard.begin() + 3, listener_->heard.end()),
+      std::vector(listener_->received.begin() + 3, listener_->received.end()),
       ::testing::UnorderedElementsAre("pods default/a x2", "services default/a x2", "pods spec.replicas default/a x2"));
 }
 
 TEST_F(ThrottledObserverTest, PassesEveryFailedListAndWatchToAnObserverOfTheUser) {
   for (int i = 0; i < 3; ++i) Fail("pods", refused_);
-  EXPECT_THAT(listener_->heard, ElementsAre("pods failed x1", "pods failed x1", "pods failed x1"));
+  EXPECT_THAT(listener_->received, ElementsAre("pods failed x1", "pods failed x1", "pods failed x1"));
 }
 
 TEST_F(ThrottledObserverTest, ReportsItsCountsWhenItIsClosed) {
   for (int i = 0; i < 3; ++i) Refuse("pods", "a");
   throttled_->Close();
-  EXPECT_THAT(listener_->heard, ElementsAre("pods default/a x1", "pods default/a x2"));
+  EXPECT_THAT(listener_->received, ElementsAre("pods default/a x1", "pods default/a x2"));
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 

@@ -22,7 +22,7 @@ namespace kgen::testing {
 
 using nlohmann::json;
 
-// What a watch has heard, as lines "ADDED default/a@5".
+// What a watch has received, as lines "ADDED default/a@5".
 class WatchLog final : public StreamSink {
  public:
   void OnOpen() override { open = true; }
