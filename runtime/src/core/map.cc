@@ -81,7 +81,7 @@ MapOrder& Ordered(MapBlock* map, const ValueType& type) {
         old != nullptr ? old->entries()[i] : reinterpret_cast<std::uintptr_t>(PackedAt(map->packed(), i, type));
   }
   order->size = static_cast<std::uint32_t>(size);
-  order->looked_at = old != nullptr && old->looked_at;
+  order->accessed = old != nullptr && old->accessed;
   map->order = order;
   Free(old);
   return *order;
@@ -209,13 +209,13 @@ void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexce
   return KeyOf(entry).view() == key ? entry : nullptr;
 }
 
-void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool looked_at) {
+void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool accessed) {
   const std::string_view text = key.view();
   const std::size_t at = MapLowerBound(map, text, type);
   if (at < MapSize(map) && KeyOf(MapEntryAt(map, at, type)).view() == text) {
-    if (!looked_at && map->order != nullptr) {
-      map->order->entries()[at] &= ~(MapOrder::kLookedAt | MapOrder::kNull);
-      map->order->looked_at = false;
+    if (!accessed && map->order != nullptr) {
+      map->order->entries()[at] &= ~(MapOrder::kAccessed | MapOrder::kNull);
+      map->order->accessed = false;
     }
     return MapEntryAt(map, at, type);
   }
@@ -226,9 +226,9 @@ void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, 
     void* entry = NewEntry(key, type);
     std::uintptr_t* entries = order.entries();
     std::copy_backward(entries + at, entries + order.size, entries + order.size + 1);
-    entries[at] = reinterpret_cast<std::uintptr_t>(entry) | (looked_at ? MapOrder::kLookedAt : 0);
+    entries[at] = reinterpret_cast<std::uintptr_t>(entry) | (accessed ? MapOrder::kAccessed : 0);
     ++order.size;
-    order.looked_at = looked_at && (is_new || order.looked_at);
+    order.accessed = accessed && (is_new || order.accessed);
     return entry;
   } catch (...) {
     if (is_new) ReleaseMap(std::exchange(map, nullptr), type);
@@ -240,7 +240,7 @@ void MapErase(MapBlock* map, std::size_t i, const ValueType& type) {
   const bool counts = MapEntryCounts(map, i, type);
   MapOrder& order = Ordered(map, type);
   void* entry = order.entry(i);
-  if (counts) order.looked_at = false;  // taking something away is a change: what stays is an empty map
+  if (counts) order.accessed = false;  // taking something away is a change: what stays is an empty map
   std::uintptr_t* entries = order.entries();
   std::copy(entries + i + 1, entries + order.size, entries + i);
   --order.size;
@@ -263,7 +263,7 @@ void MapClear(MapBlock* map, const ValueType& type) noexcept {
   map->word = 0;
   if (order == nullptr) return;
   order->size = 0;
-  order->looked_at = stays_absent;
+  order->accessed = stays_absent;
 }
 
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
@@ -271,12 +271,12 @@ bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) n
   const void* value = ValueOf(entry);
   const MapOrder* order = map->order;
   if (IsUnset(value, type)) return order != nullptr && order->marked(i, MapOrder::kNull);
-  return order == nullptr || !order->marked(i, MapOrder::kLookedAt) || !IsUntouched(value, type);
+  return order == nullptr || !order->marked(i, MapOrder::kAccessed) || !IsUntouched(value, type);
 }
 
 bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept {
   if (map == nullptr) return false;
-  if (map->order == nullptr || !map->order->looked_at) return true;
+  if (map->order == nullptr || !map->order->accessed) return true;
   for (std::size_t i = 0; i < MapSize(map); ++i) {
     if (MapEntryCounts(map, i, type)) return true;
   }

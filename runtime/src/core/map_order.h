@@ -20,14 +20,14 @@ namespace kgen::detail {
 struct alignas(8) MapOrder {
   std::uint32_t size;
   std::uint32_t capacity;
-  bool looked_at;  // the map itself was made by operator[], and nothing else was done to it
+  bool accessed;  // the map itself was made by operator[], and nothing else was done to it
 
   // Entry pointers, and marks in the bits that a pointer to 8 bytes leaves free.
-  static constexpr std::uintptr_t kLookedAt = 1;  // operator[] made the entry
+  static constexpr std::uintptr_t kAccessed = 1;  // operator[] created the entry
   static constexpr std::uintptr_t kNull = 2;      // it came as `null`, and is written as such while it is unset
   std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }
   const std::uintptr_t* entries() const noexcept { return reinterpret_cast<const std::uintptr_t*>(this + 1); }
-  void* entry(std::size_t i) const noexcept { return std::bit_cast<void*>(entries()[i] & ~(kLookedAt | kNull)); }
+  void* entry(std::size_t i) const noexcept { return std::bit_cast<void*>(entries()[i] & ~(kAccessed | kNull)); }
   bool marked(std::size_t i, std::uintptr_t mark) const noexcept { return (entries()[i] & mark) != 0; }
 };
 

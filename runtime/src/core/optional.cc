@@ -5,8 +5,8 @@
 
 namespace kgen::detail {
 
-BoxBlock* NewBox(const TypeTable& table, bool looked_at) {
-  BoxBlock* box = ::new (Allocate(sizeof(BoxBlock) + table.size)) BoxBlock{{{1}, looked_at ? 1u : 0u}};
+BoxBlock* NewBox(const TypeTable& table, bool accessed) {
+  BoxBlock* box = ::new (Allocate(sizeof(BoxBlock) + table.size)) BoxBlock{{{1}, accessed ? 1u : 0u}};
   table.construct(box->object(), 1);
   return box;
 }

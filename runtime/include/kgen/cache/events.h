@@ -29,8 +29,8 @@ enum class Reason : std::uint8_t {
   kInitial,  // part of the first list, or replayed to a handler that was added later
   kWatch,    // an event of the watch
   kRelist,   // found by comparing a new list with the cache: changes in between may have been missed
-  // The resource version did not change: the handler's resync period has passed, or a list or the watch brought the
-  // object as it was.
+  // The resource version did not change: the handler's resync period has passed, or a list or the watch contained the
+  // object unchanged.
   kResync,
 };
 std::string_view ToString(Reason reason) noexcept;  // "initial", "watch", "relist", "resync"
@@ -80,9 +80,9 @@ inline constexpr int kHandlerMember<Updated<T>> = 2;
 template <typename T>
 inline constexpr int kHandlerMember<Deleted<T>> = 3;
 
-// One function of a handler; move-only. It accepts anything, so that a function of another signature is refused with a
-// sentence and not as an initializer without a conversion. (Every program with a handler compiles this, which is why
-// it has no std::move_only_function inside: that takes longer.)
+// One function of a handler; move-only. It accepts any type, so that a function of the wrong signature fails with a
+// clear message instead of a missing conversion. (Every program with a handler compiles this; std::move_only_function
+// would take longer to compile.)
 template <typename Event>
 class HandlerFunction {
  public:
@@ -169,7 +169,7 @@ using AnyHandler = std::move_only_function<void(const AnyEvent&)>;
 
 namespace detail {
 
-// Wraps typed functions for the pipeline: the only place where an event changes from erased to typed.
+// Wraps typed functions for the pipeline: the only place where erased events become typed.
 template <typename T>
 AnyHandler EraseHandler(EventHandler<T> handler) {
   return [handler = std::move(handler)](const AnyEvent& e) mutable {

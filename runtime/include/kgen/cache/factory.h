@@ -76,7 +76,8 @@ class SharedInformerFactory {
   //
   // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
   // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace
-  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces what adds both. The first counts.
+  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces the transform that adds both. If a
+  // resource is requested several times, the first call decides.
   DynamicInformer ForResource(const GroupVersionResource& resource) const;
   DynamicInformer ForMapping(const ResourceMapping& mapping) const;
 
@@ -107,8 +108,8 @@ Shared<cache::InformerCore> InformerFor(const Shared<FactoryState>& factory, con
 
 // The result of a generated accessor: informer and lister of one kind. A handle. L is the generated lister.
 //
-//   auto pods = factory.Core().V1().Pods();        // asks for nothing yet
-//   pods.Informer(); pods.Lister();                // these do
+//   auto pods = factory.Core().V1().Pods();        // requests no informer yet
+//   pods.Informer(); pods.Lister();                // each of these requests it
 template <typename T, typename L>
 class InformerAccessor {
  public:

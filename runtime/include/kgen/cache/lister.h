@@ -2,7 +2,7 @@
 //
 // Lister<T>: reads from an informer's store. Each call reads from one snapshot.
 //
-//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      null when it is not there
+//   if (auto pod = pods.Lister().Pods("default").Get("web-0")) ...      null if there is none
 //   for (const kgen::Ref<const Pod>& pod : pods.Lister().Pods("kube-system").List()) ...
 //
 // Generated listers add the method named after the resource (Pods(namespace)). A lister works before the sync and after

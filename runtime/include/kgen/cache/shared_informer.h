@@ -49,8 +49,8 @@ class SharedInformer {
   // the old object to find its entries, and if it then returns other values (because they depend on the time, for
   // example), old entries may remain. Blocks while the function is called for all objects, on the calling thread, and
   // at the end while changes are being applied; changes wait for it only during its last step. If the function throws
-  // later, for a new object, the observer is told and the object has no value in that index. The function must not wait
-  // for an AddIndex() of the same informer on another thread. Errors: kInvalidArgument (name taken, no such field,
+  // later, for a new object, the observer is notified and the object has no value in that index. The function must not
+  // wait for an AddIndex() of the same informer on another thread. Errors: kInvalidArgument (name taken, no such field,
   // called from an index function of this informer), kUserCode (the function threw; nothing was added), kStopped.
   [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
     return core_->AddIndex(name, path);

@@ -24,7 +24,7 @@ namespace kgen {
 struct ApplyOptions {
   std::string field_manager = "kgen";  // the server records who owns which field
   bool force = false;                  // take over fields that other managers own; otherwise they are a conflict
-  bool dry_run = false;                // the server checks and answers, and stores nothing
+  bool dry_run = false;                // the server checks and responds, but stores nothing
   FieldValidation field_validation = FieldValidation::kDefault;
   // For namespaced objects that name none. "": Connection::default_namespace(), or "default" if there is none.
   std::string default_namespace{};
@@ -44,8 +44,8 @@ struct AppliedObject {
 // or a list (`kind: List`, or a kind that ends in "List") whose items are objects. The whole file is read and checked
 // before the first request. Kinds are looked up on the server as they are reached.
 //
-// An error ends it, and what was applied before stays. The message names the file, the document, the line, the object,
-// what the server said, and the objects that were applied before.
+// An error ends the call, and objects that were applied before stay. The message names the file, the document, the
+// line, the object, the server's error, and the objects that were applied before.
 //
 // Thread safety: from any thread. Blocks, as the clients of this connection do; stops with Connection::With().
 // Errors: kInvalidArgument (unreadable file, not YAML, an object without apiVersion, kind or metadata.name), kNotFound

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the API server is and who we are: rest::Config, from a kubeconfig or from inside a pod.
+// rest::Config: the address of the API server and the credentials, from a kubeconfig or from inside a pod.
 //
 //   auto config = kgen::rest::LoadConfig();        // $KUBECONFIG, ~/.kube/config, in-cluster, in this order
 //   auto config = kgen::rest::LoadConfig({.kubeconfig = "/etc/admin.conf", .context = "staging"});
@@ -64,7 +64,7 @@ struct ExecConfig {
   friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
 };
 
-// All that a Connection is made from. A plain value; equal configs share one connection.
+// Everything that a Connection is made from. A plain value; equal configs share one connection.
 struct Config {
   // "https://10.0.0.1:6443", optionally with a path prefix. Without a scheme it is https if a CA, a client certificate
   // or `insecure` is set, else http.
@@ -80,14 +80,14 @@ struct Config {
   std::string proxy_url{};
   std::string user_agent{};  // "": "<program>/kgen"
   std::string namespace_{};  // of the context; "" means "default"
-  double qps = 0;            // requests a second; 0: no limit on our side (the server has priority and fairness)
-  int burst = 0;             // with qps: how many at once; 0: what one second brings
-  Nanos timeout{};           // of each request but watches; 0: none
+  double qps = 0;            // requests a second; 0: no limit in the client (the server has priority and fairness)
+  int burst = 0;             // with qps: how many at once; 0: those of one second
+  Nanos timeout{};           // of each request except watches; 0: none
 
   Shared<Observer> observer{};  // null: warnings go to standard error; NullObserver() for silence
   Shared<Executor> executor{};  // null: DefaultExecutor()
 
-  // Everything but secrets, in one line.
+  // Everything except secrets, in one line.
   std::string ToString() const;
 };
 

@@ -82,9 +82,9 @@ class Connection {
   // Errors: kConfig  host or certificates malformed, files unreadable
   static Result<Connection> Open(const rest::Config& config);
 
-  // Over a transport of your own, and otherwise as Open() does it: the path prefix, authentication, user agent, limits
-  // and timeouts are those of `config`. The result is not shared with equal configs. This is how a program counts,
-  // traces or changes what is sent: it wraps the transport that MakeHttpTransport() returns. The last handle closes it.
+  // Over a transport of your own, and otherwise like Open(): the path prefix, authentication, user agent, limits and
+  // timeouts are those of `config`. The result is not shared with equal configs. To count, trace or change requests,
+  // wrap the transport that MakeHttpTransport() returns. The last handle closes the transport.
   //
   //   auto counting = kgen::MakeShared<CountingTransport>(kgen::Must(kgen::MakeHttpTransport(config)));
   //   k8s::Clientset clientset(kgen::Must(kgen::Connection::Over(config, counting)));
@@ -103,7 +103,7 @@ class Connection {
   static Connection Over(Parts parts);
 
   // The same connection, on which everything that blocks ends with kCancelled once `stop` is requested: calls of
-  // clients made from it, pages, the opening of a watch. A request that is on its way then may still take effect.
+  // clients made from it, pages, the opening of a watch. A request that was already sent may still take effect.
   //
   //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
   Connection With(std::stop_token stop) const;

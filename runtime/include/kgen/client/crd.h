@@ -20,9 +20,9 @@ struct InstallOptions {
   std::stop_token stop{};
 };
 
-// Creates each manifest (one CRD as JSON, from a generated Manifests()) or updates what is there, then waits for the
-// condition Established and for the resource to answer. Idempotent. Blocks. Errors: kTimeout names the CRD and its
-// conditions; kInvalidArgument a manifest that is no CRD; the server's.
+// Creates or updates each CRD (as JSON, from a generated Manifests()), then waits for the condition Established and
+// until the server serves the resource. Idempotent. Blocks. Errors: kTimeout, with the CRD and its conditions;
+// kInvalidArgument for a manifest that is not a CRD; the server's.
 [[nodiscard]] Result<void> Install(const Connection& connection, std::span<const std::string_view> manifests,
                                    const InstallOptions& options = {});
 

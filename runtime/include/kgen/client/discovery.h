@@ -44,11 +44,10 @@ struct ServerApi {
   std::vector<DiscoveryFailure> failures{};
 };
 
-// Asks the server for the aggregated form, which takes two requests; where it does not have that (before Kubernetes
-// 1.26), one request for each version of each group follows. A group that fails is reported in ServerApi::failures.
-// Thread safety: any thread. Blocks, as the verbs of a client do.
-// Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and those of
-// Connection::Call().
+// Requests the aggregated form, which takes two requests. If the server does not support it (before Kubernetes 1.26),
+// one request for each version of each group follows. A group that fails is reported in ServerApi::failures. Thread
+// safety: any thread. Blocks, as the verbs of a client do. Errors: the server's for /api and /apis (a 404 for /api
+// means that there is no core group), kDecode, and those of Connection::Call().
 [[nodiscard]] Result<ServerApi> Discover(const Connection& connection);
 
 }  // namespace kgen

@@ -22,12 +22,12 @@
 
 namespace kgen {
 
-// The client of one resource. It has every verb; a server that lacks one answers kMethodNotAllowed or kNotFound.
-// Objects to create or to apply need their apiVersion and kind. Items of lists have them too, also where the server
-// leaves them out.
+// The client of one resource. It has every verb; a verb that the server lacks fails with kMethodNotAllowed or
+// kNotFound. Objects to create or to apply need their apiVersion and kind. Items of lists have them even if the server
+// omits them.
 using DynamicResource = ResourceClient<Unstructured, UnstructuredList, Verbs::kAll>;
 
-// A handle: copies share the connection and what the mapper remembers. Thread safety: const members from any thread.
+// A handle: copies share the connection and the mapper's cache. Thread safety: const members from any thread.
 class DynamicClient {
  public:
   explicit DynamicClient(Connection connection) : mapper_(std::move(connection)) {}
@@ -38,7 +38,7 @@ class DynamicClient {
 
   // By resource. It is not known whether the resource is namespaced: `in_namespace` says so, and the verbs of a client
   // without one go to the whole cluster. For a namespaced resource those are list, watch and deleteCollection.
-  // What is known of a resource stays in memory as long as the process, so do not take resources from untrusted input.
+  // Data about a resource is never freed, so do not pass resources from untrusted input.
   DynamicResource ForResource(const GroupVersionResource& resource, std::string_view in_namespace = "") const;
   // The same with the scope known: a cluster-scoped resource ignores the namespace, and a namespaced one without a
   // namespace takes that of the object in Create and Update.

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options of the verbs. Aggregates for designated initializers; what is left out is not sent.
+// Options of the verbs. Aggregates for designated initializers; options that are left out are not sent.
 //
 // `timeout` is a deadline for the whole call, counted from its beginning: waiting for the limiter, for credentials and
 // for a connection, every attempt and the pauses between them. When it passes, the call fails with kTimeout, and the

@@ -41,8 +41,8 @@ class PageCursor {
   static constexpr std::int64_t kDefaultLimit = 500;
   PageCursor(RawResource resource, ListOptions options);
   // The next page, a list of that table and of the resource's kind. After the first page resourceVersion and its match
-  // are not sent; an expired token on a later page gives one full list from there on, once. Errors: the call's; kDecode
-  // if the answer is no list, or if the tokens repeat.
+  // are not sent; if the token of a later page has expired, one full list follows, once. Errors: the call's; kDecode if
+  // the response is not a list, or if the tokens repeat.
   Result<AnyRef> Fetch(const TypeTable& table);
   void Advance(std::string_view continue_token);  // from the page's metadata
   bool done() const noexcept { return done_; }
@@ -67,7 +67,7 @@ Result<L> TakeList(Result<AnyRef> list) {
   if (!list) return Fail(std::move(list).error());
   return std::move(*const_cast<L*>(static_cast<const L*>(list->object())));
 }
-// Items without apiVersion and kind, as servers send those of built-in resources, get them from the list.
+// Sets apiVersion and kind of items from the list where servers omit them, as they do for built-in resources.
 template <>
 Result<UnstructuredList> TakeList<UnstructuredList>(Result<AnyRef> list);
 

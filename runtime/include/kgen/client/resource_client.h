@@ -4,7 +4,7 @@
 //
 //   auto pod = pods.Get("web-0");                                    // blocks: Result<Pod>
 //   pods.GetAsync("web-0", [](kgen::Result<Pod> pod) { ... });       // does not; the callback must not block
-//   pods.GetAsync("web-0", {.timeout = 1s}, callback);               // options stand before the callback
+//   pods.GetAsync("web-0", {.timeout = 1s}, callback);               // options come before the callback
 //   for (const auto& page : pods.Pages({.limit = 500})) ...          // a Result<PodList> per page
 #ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
 #define KGEN_CLIENT_RESOURCE_CLIENT_H_
@@ -55,7 +55,7 @@ constexpr Verbs operator|(Verbs a, Verbs b) noexcept {
   return static_cast<Verbs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
 }
 
-// What the compiler names when a program calls a verb that the API document of the resource does not have.
+// The compiler names this when a program calls a verb that the API document of the resource does not have.
 template <Verbs verbs, Verbs verb>
 concept ResourceHasVerb = (verbs | verb) == verbs;
 
@@ -100,9 +100,9 @@ Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_v
 // T is a kind and L its list type; `verbs` are those that the resource has, and others do not compile. Generated code
 // has an alias for each resource (k8s::core::v1::PodsClient). A value: copies share the connection.
 //
-// Each verb has two forms. The blocking one returns the result; the one with Async returns at once, and calls
-// `done` exactly once with the result, as posted work of the executor (see Connection::CallAsync). Arguments stand in
-// the same order everywhere: what the verb is about, then its options, which may be left out, then the callback.
+// Each verb has two forms. The blocking one returns the result; the one with Async returns at once, and calls `done`
+// exactly once with the result, as posted work of the executor (see Connection::CallAsync). The order of arguments is
+// always the same: the subject of the verb, then its options, which may be left out, then the callback.
 //
 // Thread safety: const members from any thread.
 // Blocking: the forms without Async block until the response has arrived, or until the stop of Connection::With() is
@@ -134,8 +134,8 @@ class ResourceClient {
     CreateAsync(object, {}, std::move(done));
   }
 
-  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. Fields that the schema
-  // of this program does not know go back as they came, if `object` was read from the server.
+  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest. If `object` was read
+  // from the server, fields that the schema of this program does not know are sent back as received.
   [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kUpdate>
   {

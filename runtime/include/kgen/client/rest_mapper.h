@@ -27,11 +27,11 @@ struct ResourceMapping {
   friend bool operator==(const ResourceMapping&, const ResourceMapping&) = default;
 };
 
-// Remembers what Discover() returned. The first look-up asks the server, and so does a look-up that finds nothing,
-// because the kind may have been installed meanwhile: at most five times in a row, and then once in ten seconds. A
-// look-up between these answers from memory. Nothing is forgotten as long as look-ups succeed; Invalidate() does that.
+// Caches the result of Discover(). The first look-up asks the server, and so does a look-up that finds nothing, because
+// the kind may have been installed meanwhile: at most five times in a row, and then once in ten seconds. Other look-ups
+// are answered from the cache. It does not expire as long as look-ups succeed; Invalidate() clears it.
 //
-// A handle: copies share what is remembered. Thread safety: all members from any thread.
+// A handle: copies share the cache. Thread safety: all members from any thread.
 // Blocking: look-ups block while they ask the server, as the verbs of a client do.
 class RestMapper {
  public:
@@ -46,7 +46,7 @@ class RestMapper {
 
   // The groups that could not be read when the server was last asked.
   std::vector<DiscoveryFailure> failures() const;
-  // The next look-up asks the server.
+  // Clears the cache: the next look-up asks the server.
   void Invalidate();
 
   const Connection& connection() const noexcept;

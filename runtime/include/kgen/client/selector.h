@@ -29,8 +29,8 @@ class Selector {
 
   // The text form of the API. Errors: kInvalidArgument with the position and what was expected.
   static Result<Selector> Parse(std::string_view text);
-  // Of a field like spec.selector: absent selects nothing, empty everything. Errors: kInvalidArgument for an
-  // operator that is not known or values that do not fit it.
+  // From a field like spec.selector: absent selects nothing, empty everything. Errors: kInvalidArgument for an unknown
+  // operator, or values that do not match it.
   static Result<Selector> From(const Optional<meta::v1::LabelSelector>& selector);
 
   bool Matches(const Map<String>& labels) const noexcept;

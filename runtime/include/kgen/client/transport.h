@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bytes to and from an API server: the seam between the client and HTTP/2, and between the client and a simulated
-// server.
+// Bytes to and from an API server: the interface between the client and HTTP/2, or a simulated server.
 //
 //   Connection --Start(request, sink)--> Transport --I/O thread--> sink.OnHead, OnBytes..., OnEnd
 //
@@ -78,7 +77,7 @@ class ResponseSink : public SharedObject {
 // One request under way. Any thread; never blocks. Dropping the handle does not cancel.
 class Exchange : public SharedObject {
  public:
-  // The reader has processed so many bytes of the body: the peer may send as many more.
+  // The reader has processed this many bytes of the body, so the peer may send as many more.
   virtual void Consumed(std::size_t bytes) noexcept = 0;
   // OnEnd(kCancelled) follows, unless the end came first. Idempotent.
   virtual void Cancel() noexcept = 0;

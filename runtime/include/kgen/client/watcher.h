@@ -5,7 +5,7 @@
 //   auto watcher = kgen::Must(pods.Watch({.resource_version = list.metadata.resourceVersion}));
 //   while (auto event = watcher.Next(stop)) std::cout << event->type << ' ' << event->object->metadata.name << '\n';
 //
-// It does not re-connect and keeps no state; an informer does both.
+// It does not reconnect and keeps no state; an informer does both.
 #ifndef KGEN_CLIENT_WATCHER_H_
 #define KGEN_CLIENT_WATCHER_H_
 

@@ -1,27 +1,28 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// JSON into tables.
+// Decodes JSON into structs with tables.
 //
-//   bytes of a response --Decode--> a value of the caller's          (client: get, create, update)
+//   bytes of a response --Decode--> a value of the caller            (client: get, create, update)
 //   bytes of one list item or watch event --ObjectDecoder--> AnyRef   (informers: shares strings and subtrees)
 //
-// The reader is our own: one pass, SSE2 where there is, bounds-safe, no padding asked of the input.
+// kgen has its own JSON reader: one pass, SSE2 where available, bounds-safe, no padding required of the input.
 //
-// What it promises:
-//   * What is decoded and not assigned is sent back as it came: unknown members in order, big integers, the spelling of
-//     numbers, times as written, and `null`. (A string may be escaped differently, and a struct's members be in another
-//     order.) A number that was assigned, even if its value is the one that came, may be spelled either way.
+// Guarantees:
+//   * A value that was decoded and not assigned is sent back as received: unknown members in order, big integers, the
+//     spelling of numbers, times as written, and `null`. (Strings may be escaped differently, and the members of a
+//     struct may be in another order.) A number that was assigned, even if to the same value, may be spelled either
+//     way.
 //   * A member whose JSON does not fit its type reads as absent, keeps its raw text, and is reported once per decode
 //     as a FieldMismatch.
-//   * An object is refused, with an Error and with nothing leaked, only when it is no JSON object, its name or
-//     namespace does not decode, its apiVersion or kind is another one's, or a limit is passed.
-//   * An element of a list or map of structs that is null or no object stays in its place: a default struct with the
-//     raw text as an unknown field without a name (an unset String), written back as that text unless something is
-//     assigned in it. Null elements of text and of the well-known types read as unset and go back as null; a null
-//     among bare numbers makes the whole list or map a mismatch.
-//   * Duplicate members: the last one wins. Null reads as absent, and is sent back until a value is assigned.
-//   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, so of the object. A
-//     lone surrogate escape decodes to U+FFFD, as Go does.
+//   * An object is refused, with an Error and without leaks, only if it is not a JSON object, its name or namespace
+//     cannot be decoded, it has another apiVersion or kind, or it exceeds a limit.
+//   * An element of a list or map of structs that is null or not an object keeps its position: it becomes a default
+//     struct with the raw text as an unknown field without a name (an unset String), and is written back as that text
+//     unless something is assigned in it. Null elements of text and of the well-known types read as unset and are sent
+//     back as null; a null among bare numbers makes the whole list or map a mismatch.
+//   * Of duplicate members, the last one wins. Null reads as absent, and is sent back until a value is assigned.
+//   * Invalid UTF-8, bad escapes and control characters inside strings are errors of the JSON, and so of the object. A
+//     lone surrogate escape decodes to U+FFFD, as in Go.
 #ifndef KGEN_CODEC_DECODE_H_
 #define KGEN_CODEC_DECODE_H_
 
@@ -39,7 +40,7 @@
 
 namespace kgen {
 
-// A member that was kept raw because it did not fit.
+// A member of the wrong type, whose raw text was kept.
 struct FieldMismatch {
   std::string path;     // "spec.template.spec.containers[2].ports[0].containerPort"
   std::string message;  // "expected integer, found string \"80\""
@@ -54,7 +55,7 @@ struct DecodeOptions {
   bool drop_managed_fields = false;
   // Where mismatches are reported. Not owned; may be null.
   std::vector<FieldMismatch>* mismatches = nullptr;
-  // Limits of one object. Bytes count up to 4 GiB and depth up to 1024, whatever is asked for.
+  // Limits of one object. Larger values than 4 GiB and a depth of 1024 have no effect.
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 256;
   std::size_t max_fields = 1'000'000;
@@ -62,14 +63,14 @@ struct DecodeOptions {
 
 namespace detail {
 
-// `object` is a constructed, default struct of that table. On error it is left default again.
+// `object` is a default-constructed struct of that table, and is in that state again after an error.
 Result<void> DecodeStruct(std::string_view json, void* object, const TypeTable& table, const DecodeOptions& options);
 
 }  // namespace detail
 
 // Decodes one object, sharing nothing with any other.
 //
-// Errors: kDecode, with "line:column"-free byte offset and field path in the message.
+// Errors: kDecode, with the byte offset and the field path in the message.
 // Thread safety: pure. Does not block.
 template <detail::HasTable T>
 Result<T> Decode(std::string_view json, const DecodeOptions& options = {}) {
@@ -78,17 +79,17 @@ Result<T> Decode(std::string_view json, const DecodeOptions& options = {}) {
   return result;
 }
 
-// The text of exactly one JSON value, checked. Errors: kDecode with byte offset.
+// Checks that the text is exactly one JSON value. Errors: kDecode, with the byte offset.
 Result<Json> ParseJson(std::string_view text);
 
-// Decodes objects for a cache: interns strings and shares equal subtrees between the objects it made.
+// Decodes objects for a cache: interns strings and shares equal subtrees between the objects that it decoded.
 //
-// Equal subtrees are recognised by a keyed 128-bit hash of their raw bytes (key: random per process), never by an
-// unkeyed one. A field whose subtrees hardly repeat stops being tried, and is sampled again now and then.
+// Equal subtrees are recognised by a 128-bit hash of their raw bytes with a random key for each process. Fields whose
+// subtrees rarely repeat are no longer tried, and are sampled again from time to time.
 //
-// Thread safety: one thread at a time (an informer's strand); the objects are free to go anywhere.
-// Ownership: pool and memo hold one reference to each shared block, and drop those that nobody else holds: Decode()
-// looks at a few of them each time, in proportion to what the object added.
+// Thread safety: one thread at a time (an informer's strand); the objects may be used on any thread.
+// Ownership: pool and memo hold one reference to each shared block, and drop those that no object holds: each Decode()
+// checks a few of them, in proportion to what the object added.
 class ObjectDecoder {
  public:
   struct Sharing {
@@ -104,20 +105,20 @@ class ObjectDecoder {
 
   // One object, as an immutable block. Mismatches go to options.mismatches.
   //
-  // `before` may be an earlier state of the object, made by any decoder with the same options: members of the object
+  // `before` may be an earlier state of the object, decoded by any decoder with the same options: members of the object
   // and of its metadata whose bytes have not changed share their blocks with it and are not decoded again. Any other
-  // object, and null, are right as well; they just share nothing.
-  // Errors: kDecode (see above); the message holds the object's namespace/name as far as it was read.
+  // object, or null, is allowed as well; then nothing is shared.
+  // Errors: kDecode (see above); the message contains the object's namespace/name as far as they were read.
   Result<AnyRef> Decode(std::string_view json, const DecodeOptions& options = {}, const AnyRef& before = {});
 
-  // Forgets every shared string and subtree that no object uses any more. Cost: one pass over pool and memo, or a few.
+  // Drops every shared string and subtree that no object uses any more. Cost: one or a few passes over pool and memo.
   void Sweep();
-  // The same in steps of some tens of microseconds, for a strand on which other work waits: Decode() may come in
-  // between. After StartSweep(), SweepStep() returns true while there may be more to forget.
+  // The same in steps of some tens of microseconds, for a strand on which other work waits; Decode() may be called in
+  // between. After StartSweep(), SweepStep() returns true while there may be more to drop.
   void StartSweep();
   bool SweepStep();
-  // Forgets up to so many shared strings and subtrees, also those that objects use, which keep them. Returns true while
-  // there are more. The destructor does all of this at once, which is long where a strand has other work.
+  // Drops up to `entries` shared strings and subtrees, even those that objects use (which keep them alive). Returns
+  // true while there are more. The destructor drops all of them at once, which may delay other work of a strand.
   bool FreeStep(std::size_t entries);
   struct Stats {
     std::uint64_t strings = 0, string_hits = 0, subtrees = 0, subtree_hits = 0, subtree_misses = 0;
@@ -130,15 +131,15 @@ class ObjectDecoder {
   Impl* impl_;
 };
 
-// Cheap look at one object's identity without decoding it: for an object that was refused. Empty strings where not
-// found.
+// Reads the identity of an object without decoding it, for objects that were refused. Members that were not found are
+// empty.
 struct Identity {
   std::string name, namespace_, resource_version, api_version, kind;
 };
 Identity PeekIdentity(std::string_view json) noexcept;
 
-// Namespace and name of an object, found without decoding it. False if they were not found. Cheap where they come
-// early.
+// Finds namespace and name of an object without decoding it. Returns false if they were not found. Cheap if they are
+// near the beginning.
 bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept;
 
 }  // namespace kgen

@@ -1,11 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Tables into JSON and YAML.
+// Encodes structs with tables into JSON and YAML.
 //
-// Order: apiVersion, kind (of kinds, from the table), then the members in table order, then the unknown ones as they
-// came. Equal values give the same JSON value. Absent is not written. What was decoded and not assigned goes back as it
-// came: raw text (unknown members, Json, members that did not fit) as it is, numbers in their spelling, nulls as null.
-// So a merge patch that is made of a decoded object asks the server to delete what was null in it.
+// Order: apiVersion and kind (from the table, for kinds), then the members in table order, then the unknown ones as
+// received. Equal values give the same JSON value. Absent members are not written. What was decoded and not assigned is
+// written as received: raw text (unknown members, Json, members of the wrong type) unchanged, numbers in their
+// spelling, nulls as null. A merge patch made from a decoded object therefore asks the server to delete what was null
+// in it.
 //
 // Thread safety: pure. Does not block.
 #ifndef KGEN_CODEC_ENCODE_H_
@@ -20,7 +21,7 @@
 namespace kgen {
 
 namespace detail {
-// Both append. A value in its unset state is `null`.
+// Both append to `out`. An unset value is written as `null`.
 void EncodeStruct(const void* object, const TypeTable& table, std::string& out);
 void EncodeValue(const void* value, const ValueType& type, std::string& out);
 }  // namespace detail
@@ -38,8 +39,8 @@ namespace detail {
 std::string EncodeStructYaml(const void* object, const TypeTable& table);
 }
 
-// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above; it ends with a line
-// end. What has no YAML form (a member that came twice, text that is not UTF-8) comes as JSON, which YAML readers
+// The same value as block-style YAML, as `kubectl get -o yaml` prints it but in the order above. Ends with a newline. A
+// value that YAML cannot express (duplicate members, text that is not UTF-8) is written as JSON, which YAML parsers
 // accept or refuse for the same reason.
 template <detail::HasTable T>
 std::string EncodeYaml(const T& value) {
@@ -48,9 +49,9 @@ std::string EncodeYaml(const T& value) {
 std::string EncodeYaml(const AnyRef& object);
 std::string EncodeYaml(const Json& value);  // "" when unset
 
-// The same value with sorted keys at every level, no insignificant space, and each number in one spelling: two
+// The same value with sorted keys at every level, no insignificant white space, and each number in one spelling: two
 // objects are the same for the server exactly if their canonical texts are equal. For tests and comparisons across
-// clients. Text that is not JSON comes back as it is.
+// clients. Text that is not JSON is returned unchanged.
 std::string CanonicalJson(std::string_view json);
 
 }  // namespace kgen

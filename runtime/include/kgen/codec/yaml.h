@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A document tree with marks: YAML and JSON text in, nodes that know where they stood out; and trees back into text.
+// Parses YAML and JSON text into trees of nodes that know their position, and writes trees back as text.
 //
-// Serves the places that read what people write: the generator (CRDs, API documents), the kubeconfig reader and
-// ApplyFile. They must point at the line that is wrong, so each node carries line and column. API objects do not travel
-// this way; they go through the table codec.
+// For files that people write: CRDs and API documents (the generator), kubeconfigs and the files of ApplyFile. Their
+// readers must name the line that is wrong, so each node carries line and column. API objects do not use this; they use
+// the table codec.
 //
 //   text --Parse()--> Stream (owns everything) --documents()--> Node --Find()/items()--> Node ...
 //
@@ -20,7 +20,8 @@
 // the key "on". Text that begins like JSON is read by a strict JSON reader first, which is several times faster.
 //
 // Refused, with position: duplicate keys, keys that are not scalars, unknown or cyclic aliases, invalid UTF-8, UTF-16,
-// `.inf` and `.nan` (no JSON form), and anything beyond a limit of Options. Merge keys (`<<`) and aliases are expanded.
+// `.inf` and `.nan` (JSON has no such numbers), and anything beyond a limit of Options. Merge keys (`<<`) and aliases
+// are expanded.
 //
 // Errors are values; nothing here throws for bad input, prints or blocks.
 #ifndef KGEN_CODEC_YAML_H_
@@ -38,7 +39,8 @@
 
 namespace kgen::yaml {
 
-// A place in the text. Both count from 1; columns count code points, not bytes, and a byte order mark counts nothing.
+// A position in the text. Both count from 1; columns count code points, not bytes, and a byte order mark is not
+// counted.
 struct Mark {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
@@ -57,8 +59,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 struct Entry;
 
-// One value. Part of the Stream that it came from and valid as long as that lives; copying a Node copies the view, not
-// the tree. Thread safety: immutable, so any number of threads may read.
+// One value. Part of its Stream and valid as long as that lives; copying a Node copies the view, not the tree. Thread
+// safety: immutable, so any number of threads may read.
 class Node {
  public:
   // A null outside any document, so that arrays of nodes can be made.
@@ -97,11 +99,11 @@ class Node {
   // Keys and values in the order of the source, keys of merged maps last. Empty unless is_map().
   std::span<const Entry> entries() const noexcept;
 
-  // The value of `key`, or null when this is no map or has no such key. Linear below 16 keys, by hash above.
+  // The value of `key`, or null if this is not a map or has no such key. Linear below 16 keys, by hash above.
   const Node* Find(std::string_view key) const noexcept;
   const Entry* FindEntry(std::string_view key) const noexcept;
 
-  // Was this scalar written in plain style (neither quoted nor a block)? Always false for JSON strings.
+  // Whether this scalar was written in plain style (neither quoted nor a block). Always false for JSON strings.
   bool plain() const noexcept { return plain_; }
 
  private:
@@ -124,7 +126,7 @@ struct Entry {
   std::string_view key;    // source text of the key, escapes resolved
   Mark mark;               // of the key
   bool plain = false;      // the key was written without quotes
-  bool ambiguous = false;  // plain, and not a string to other readers: `on`, `1`, `null`, a date
+  bool ambiguous = false;  // plain, and not a string for other parsers: `on`, `1`, `null`, a date
   Node value;
 };
 
@@ -133,14 +135,14 @@ struct SyntaxError {
   std::string message;
   std::string hint;  // what to do about it; may be empty: "this looks like a Helm template; render it first"
   Mark mark;
-  std::size_t byte_offset = 0;  // of the same place
+  std::size_t byte_offset = 0;  // of the same position
 };
 
 struct Options {
   std::size_t max_bytes = 256u << 20;
   std::size_t max_nodes = 8'000'000;  // after expansion of aliases and merge keys
-  // Values that stand only in the expansion of an alias: without this, a kilobyte of text could ask for gigabytes of
-  // whoever walks the tree.
+  // Values that exist only in the expansion of an alias: without this limit, a kilobyte of text could expand to
+  // gigabytes in code that walks the tree.
   std::size_t max_aliased = 100'000;
   std::size_t max_depth = 512;
 };
@@ -152,7 +154,7 @@ class Stream {
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
-  // Documents that hold something, in order: empty and comment-only ones are left out.
+  // The documents in order, without those that are empty or contain only comments.
   std::span<const Node> documents() const noexcept;
 
   // Number of the document in the text, from 1 and counting empty ones, as users count `---`.
@@ -179,8 +181,8 @@ struct JsonOptions {
 std::string ToJson(const Node& node, const JsonOptions& options = {});
 
 // Block-style YAML of a tree, as kubectl prints it: keys in source order, text of several lines as a literal block, and
-// quotes around whatever would be read as something else without them (`"yes"`, `"1.0"`, `"0x1F"`, `"null"`, dates).
-// Reading it gives an equal tree. Ends with a line end. For a Node of Parse(); it allocates and cannot fail otherwise.
+// quotes around text that would be read as something else without them (`"yes"`, `"1.0"`, `"0x1F"`, `"null"`, dates).
+// Reading it gives an equal tree. Ends with a newline. For a Node of Parse(). Fails only if memory runs out.
 std::string ToYaml(const Node& node);
 
 // Appends `text` as a JSON string literal with quotes, escaping only what JSON requires.

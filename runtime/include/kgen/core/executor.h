@@ -33,7 +33,7 @@ struct ExecutorOptions {
   // For posted and blocking work together; reaching the limit is reported once to the observer (OnLimiterWaited). The
   // library may use up to two threads more for itself: see BlockingShort.
   int max_threads = 512;
-  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after so long without any
+  Nanos idle = std::chrono::seconds(10);  // a thread for blocking work ends after being idle for so long
 };
 
 // Thread safety: all members from any thread; none blocks.

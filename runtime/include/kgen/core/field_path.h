@@ -3,7 +3,7 @@
 // FieldPath: a field of an object by its path, looked up through the tables. For indexes and messages.
 //
 //   kgen::FieldPath("spec.nodeName")                          one value, or none when absent
-//   kgen::FieldPath("spec.containers.image")                  a list on the way: the value of every element
+//   kgen::FieldPath("spec.containers.image")                  a list in the path: the value of every element
 //   kgen::FieldPath("metadata.labels['app.kubernetes.io/name']")      one map entry
 //   kgen::FieldPath("metadata.labels")                        every value of the map
 #ifndef KGEN_CORE_FIELD_PATH_H_

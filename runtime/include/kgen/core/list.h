@@ -6,10 +6,10 @@
 //   pod.spec->containers.push_back({.name = "web", .image = "nginx"});
 //   pod.spec->args = {"--verbose"};
 //   pod.spec->args.emplace();                                   present and empty: `[]` on the wire
-//   pod.spec->args.reset();                                     absent: not sent. So is `= {}`, a list of nothing.
+//   pod.spec->args.reset();                                     absent: not sent. So is `= {}`.
 //
 // It behaves as std::vector, with these differences: const access past the end reads as the empty element instead of
-// being undefined, non-const access past the end throws std::out_of_range, and push_back(list[0]) needs no care.
+// being undefined, non-const access past the end throws std::out_of_range, and push_back(list[0]) is safe.
 //
 // Thread safety and iterator validity: as std::vector.
 #ifndef KGEN_CORE_LIST_H_
@@ -36,7 +36,7 @@ namespace detail {
 // The header's word is the size; elements follow at 16 bytes.
 struct ListBlock : BlockHeader {
   std::uint32_t capacity;
-  std::uint32_t hidden;  // of unknown fields: so many elements at the start are notes of the decoder (blocks.h)
+  std::uint32_t hidden;  // of unknown fields: the number of elements at the start that are the decoder's (blocks.h)
   void* elements() noexcept { return this + 1; }
   const void* elements() const noexcept { return this + 1; }
 };
@@ -51,7 +51,7 @@ bool EqualList(const ListBlock* a, const ListBlock* b, const ValueType& type) no
 ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& type);
 [[noreturn]] void ThrowOutOfRange(std::size_t index, std::size_t size);
 
-// What may become an element without a word: what converts to T by itself and, for numbers, loses nothing.
+// Types that convert to an element implicitly: those that convert to T and, for numbers, lose nothing.
 template <typename U, typename T>
 concept ElementLike = std::convertible_to<U, T> && (!std::is_arithmetic_v<T> || requires(U u) { T{u}; });
 
@@ -71,7 +71,7 @@ class List {
   constexpr List() noexcept = default;  // absent
   List(std::initializer_list<T> items) : List(items.begin(), items.end()) {}
   // Copies any other range of values that convert to T, a std::vector or std::span for instance; present even when it
-  // is empty. Text is a range of characters, but nobody means that without saying so.
+  // is empty. Text is excluded: it is a range of characters, but is hardly ever meant as one.
   template <typename Range>
     requires(!std::same_as<std::remove_cvref_t<Range>, List> &&
              requires(const Range& r) {
@@ -88,7 +88,7 @@ class List {
       { *it } -> detail::ElementLike<T>;
       ++it;
     }
-  List(Iterator first, Sentinel last) : List() {  // delegates, so that what is there goes if an element throws
+  List(Iterator first, Sentinel last) : List() {  // delegates, so that the elements are destroyed if one throws
     for (; first != last; ++first) emplace_back(*first);
   }
   List(const List& other) : block_(detail::CopyList(other.block_, kTypeOf<T>)) {}
@@ -144,7 +144,7 @@ class List {
   T& front() { return at(0); }
   T& back() { return at(size() - 1); }
 
-  // The value is taken before anything moves, so it may be an element of this very list.
+  // The value is read before anything moves, so it may be an element of this list.
   T& push_back(T value) {
     Grow();
     T* slot = ::new (static_cast<void*>(end())) T(std::move(value));
@@ -204,7 +204,8 @@ bool operator==(const List<T>& a, const List<T>& b) noexcept {
   return detail::EqualList(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
 }
 
-// As std::erase_if and std::erase for a vector: what is erased is counted, and a present list stays present.
+// As std::erase_if and std::erase for a vector: they return the number of erased elements. A present list stays
+// present.
 template <typename T, typename Predicate>
 std::size_t erase_if(List<T>& list, Predicate predicate) {
   T* kept = list.begin();

@@ -8,14 +8,14 @@
 //   map.emplace();                                       present and empty: `{}` on the wire
 //   map.reset();                                         absent
 //
-// References are stable: a reference to a value stays valid until its key is erased or the map goes, so `labels["c"] =
-// labels["a"]` is right. Iterators are positions, unlike std::map's: an insertion or erasure in front of one makes it
-// stand at another entry, and the first insertion into an absent map invalidates it.
+// References are stable: a reference to a value stays valid until its key is erased or the map is destroyed, so
+// `labels["c"] = labels["a"]` is safe. Iterators are positions, unlike std::map's: an insertion or erasure before one
+// makes it refer to another entry, and the first insertion into an absent map invalidates it.
 //
-// Looking is no change: an entry that a non-const map[key] made and in which nothing was set is not written and makes
-// no difference in comparisons, though size() and iteration show it. That holds for `map["a"] = {}` of structs too; a
-// present, empty struct is insert_or_assign("a", {}). For numbers and bool, map[key] is a Slot, which makes nothing
-// until it is assigned. An entry whose text was reset() is not written either.
+// Reading does not change a map: an entry that a non-const map[key] created and in which nothing was set is not written
+// and makes no difference in comparisons, though size() and iteration show it. That holds for `map["a"] = {}` of
+// structs too; a present, empty struct is insert_or_assign("a", {}). For numbers and bool, map[key] is a Slot, which
+// creates an entry only when it is assigned. An entry whose text was reset() is not written either.
 //
 // A decoded map is one packed, sorted block; the first insertion or erasure puts an order table beside it.
 //
@@ -48,7 +48,7 @@ struct MapEntry {
 
 namespace detail {
 
-// Where entries stand once a map was changed: pointers in key order, to packed entries and to entries of their own.
+// The order of the entries once a map was changed: pointers in key order, to packed and to separate entries.
 struct MapOrder;
 
 // The header's word is the number of packed entries, live or erased. An entry is a String and then the value, at
@@ -72,13 +72,14 @@ void* MapEntryAt(MapBlock* map, std::size_t i, const ValueType& type) noexcept; 
 void* MapFind(MapBlock* map, std::string_view key, const ValueType& type) noexcept;
 // The first index whose key is not less than `key`.
 std::size_t MapLowerBound(const MapBlock* map, std::string_view key, const ValueType& type) noexcept;
-// The entry of that key, made with a default value if it is missing. `looked_at` marks a new one as made by operator[].
-void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool looked_at);
+// The entry of that key, created with a default value if it is missing. `accessed` marks a new one as created by
+// operator[].
+void* MapFindOrInsert(MapBlock*& map, const String& key, const ValueType& type, bool accessed);
 void MapErase(MapBlock* map, std::size_t i, const ValueType& type);
 void MapClear(MapBlock* map, const ValueType& type) noexcept;
-// False for an entry that operator[] made and in which nothing was ever set. Encoder and comparison ask.
+// False for an entry that operator[] created and in which nothing was ever set. For encoding and comparison.
 bool MapEntryCounts(const MapBlock* map, std::size_t i, const ValueType& type) noexcept;
-// False for null, and for a map that only exists because operator[] looked and in which no entry counts.
+// False for null, and for a map that only operator[] created and in which no entry counts.
 bool MapHasValue(const MapBlock* map, const ValueType& type) noexcept;
 
 }  // namespace detail
@@ -136,8 +137,8 @@ class Map {
     T value;
   };
 
-  // What map[key] is for numbers and bool: reads as the value, zero when there is none; assigning makes the entry.
-  // Valid while the map is.
+  // The type of map[key] for numbers and bool: reads as the value, zero when there is none; assigning creates the
+  // entry. Valid as long as the map.
   class Slot {
    public:
     Slot(const Slot&) = default;
@@ -158,7 +159,7 @@ class Map {
   };
 
   constexpr Map() noexcept = default;               // absent
-  Map(std::initializer_list<Item> items) : Map() {  // of two items with one key the last holds
+  Map(std::initializer_list<Item> items) : Map() {  // of two items with one key the last wins
     for (const Item& item : items) insert_or_assign(item.key, item.value);
   }
   Map(const Map& other) : block_(detail::CopyMap(other.block_, kTypeOf<T>)) {}
@@ -175,7 +176,7 @@ class Map {
   }
   Map& operator=(std::initializer_list<Item> items) { return *this = Map(items); }
 
-  // Presence. A map that only a non-const map[key] made, and in which nothing was set, is absent.
+  // Presence. A map that only a non-const map[key] created, and in which nothing was set, is absent.
   bool has_value() const noexcept { return detail::MapHasValue(block_, kTypeOf<T>); }
   void reset() noexcept { Map moved(std::move(*this)); }
   Map& emplace() {  // present and empty
@@ -221,7 +222,7 @@ class Map {
     detail::MapErase(block_, i, kTypeOf<T>);
     return 1;
   }
-  // Both return the position after what was erased.
+  // Both return the position after the erased entries.
   iterator erase(const_iterator position) {
     detail::MapErase(block_, position.index_, kTypeOf<T>);
     return {block_, position.index_};
@@ -254,11 +255,11 @@ bool operator==(const Map<T>& a, const Map<T>& b) noexcept {
   return detail::EqualMap(detail::BlockAccess::Of(a), detail::BlockAccess::Of(b), kTypeOf<T>);
 }
 
-// As std::erase_if for a std::map: what is erased is counted, and a present map stays present.
+// As std::erase_if for a std::map: returns the number of erased entries. A present map stays present.
 template <typename T, typename Predicate>
 std::size_t erase_if(Map<T>& map, Predicate predicate) {
   const std::size_t before = map.size();
-  for (auto it = map.end(); it != map.begin();) {  // from the end, so that less has to move
+  for (auto it = map.end(); it != map.begin();) {  // from the end, so that fewer entries move
     --it;
     if (predicate(std::as_const(*it))) it = map.erase(it);
   }

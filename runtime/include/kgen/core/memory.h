@@ -31,7 +31,7 @@ std::int64_t LiveBlocks() noexcept;
 struct HeapUse {
   std::int64_t blocks = 0;       // alive: LiveBlocks()
   std::int64_t bytes = 0;        // of these blocks, each rounded up to its size class
-  std::int64_t reserved = 0;     // taken from the system and not given back: with what is free in between
+  std::int64_t reserved = 0;     // obtained from the system and not returned, including free blocks
   std::int64_t allocations = 0;  // since the process began
 };
 // Any thread; never blocks. The figures belong to one moment only while no other thread allocates or frees.
@@ -39,23 +39,24 @@ HeapUse GetHeapUse() noexcept;
 
 namespace detail {
 
-// Compilers before P2718 (GCC 14 and older) end the temporaries of `for (auto& c : Get().spec->containers)` before the
-// loop begins. There `->` on a temporary Ref or Optional does not compile: give the object a name first.
+// Compilers without P2718 (GCC 14 and older) destroy the temporaries of `for (auto& c : Get().spec->containers)` before
+// the loop begins. With them, `->` on a temporary Ref or Optional does not compile: give the object a name first.
 #if defined(__cpp_range_based_for) && __cpp_range_based_for >= 202211L
 inline constexpr bool kArrowOnTemporaries = true;
 #else
 inline constexpr bool kArrowOnTemporaries = false;
 #endif
-// The reason as the compiler's message shows it.
+// The name explains the error in the compiler's message.
 template <typename T>
 concept NameTheTemporaryFirstBecauseItEndsBeforeTheLoop = !kArrowOnTemporaries;
 
-// Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread, and any other
-// thread may free it. Memory that is free goes back to the system in spans of 64 KiB, at most one in each Free().
+// Memory for one block, aligned to 16 bytes. Throws std::bad_alloc, as every container does. Any thread may call it,
+// and any thread may free the block. Free memory is returned to the system in spans of 64 KiB, at most one in each
+// Free().
 void* Allocate(std::size_t bytes);
 void Free(void* block) noexcept;  // null is allowed
-// For a thread that has nothing else to do: gives back up to so many of the spans that Free() has left for later.
-// Returns true if there are more. Any thread; a system call for each span.
+// For an idle thread: returns to the system up to the given number of free spans that Free() has kept. Returns true if
+// there are more. Any thread; makes a system call for each span.
 bool GiveBackMemory(std::size_t spans) noexcept;
 
 // Base class of objects that live as long as cached ones, and belong on the same heap: nodes of a store, tables.
@@ -68,7 +69,7 @@ struct OnHeap {
 // lies below a Ref<const T> (or is immutable text), so nobody can see it change.
 struct BlockHeader {
   std::atomic<std::uint32_t> refs;
-  std::uint32_t word;  // length, size or flags: what each kind of block makes of it
+  std::uint32_t word;  // length, size or flags, depending on the kind of block
 };
 
 inline void AddRef(BlockHeader* block) noexcept { block->refs.fetch_add(1, std::memory_order_relaxed); }
@@ -79,8 +80,8 @@ inline bool DropRef(BlockHeader* block) noexcept {
   return block->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// The block of a List, Map or boxed Optional, for functions that stand outside of these classes: as friends they would
-// be declared once for every type that is put in, used or not, and generated headers have hundreds.
+// The block of a List, Map or boxed Optional, for functions outside of these classes. As friends, these functions would
+// be declared once for every element type, used or not, and generated headers have hundreds.
 struct BlockAccess {
   template <typename Container>
   static const auto* Of(const Container& container) noexcept {

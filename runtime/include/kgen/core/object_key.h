@@ -53,7 +53,7 @@ struct ObjectKey {
 struct GroupVersion {
   String group{};
   String version{};
-  std::string str() const;  // "apps/v1", "v1": what stands in apiVersion
+  std::string str() const;  // "apps/v1", "v1": as in apiVersion
   static Result<GroupVersion> Parse(std::string_view api_version);
   friend bool operator==(const GroupVersion&, const GroupVersion&) = default;
   template <typename Traits>

@@ -2,10 +2,10 @@
 //
 // Presence: Optional<T> for scalars (a value and a flag) and for structs (one pointer to a block).
 //
-//   pod.status->phase                         reading through an absent struct sees the empty one
+//   pod.status->phase                         an absent struct reads as the empty one
 //   order.status->replicas = 3;               writing through it creates it
 //   *order.spec->quantity                     an absent scalar reads as zero
-//   order.spec->suspend = false;              false and 0 are values; `order.spec->suspend.reset()` takes it away
+//   order.spec->suspend = false;              false and 0 are values; `order.spec->suspend.reset()` removes it
 //   volume.emptyDir = {};                     a present, empty struct; so is Volume{.emptyDir = {}}
 //   volume.emptyDir = kgen::kAbsent;          absent
 //
@@ -48,13 +48,13 @@ struct BoxBlock : BlockHeader {
 };
 static_assert(sizeof(BoxBlock) == 8);
 
-BoxBlock* NewBox(const TypeTable& table, bool looked_at);        // default-constructed struct
+BoxBlock* NewBox(const TypeTable& table, bool accessed);         // default-constructed struct
 BoxBlock* CopyBox(const BoxBlock* box, const TypeTable& table);  // deep; null gives null
 void ReleaseBox(BoxBlock* box, const TypeTable& table) noexcept;
 bool EqualBox(const BoxBlock* a, const BoxBlock* b, const TypeTable& table) noexcept;
 bool BoxHasValue(const BoxBlock* box, const TypeTable& table) noexcept;  // false for null, or empty and only accessed
 
-// Only names the element type of an initializer list that can never have elements.
+// The element type of an initializer list that can only be empty.
 class Nothing {
   Nothing() = default;
 };

@@ -42,11 +42,11 @@ class Quantity {
   std::int64_t MilliValue() const noexcept;
   double AsDouble() const noexcept;        // the nearest one
   std::string_view text() const noexcept;  // as received; "" when unset
-  // It was read from a JSON number (`cpu: 2`, as custom resources may store it), and is written as one.
+  // Whether it was read from a JSON number (`cpu: 2`, as custom resources may store it), and so is written as one.
   bool is_number() const noexcept;
 
-  // By amount. In <=> invalid and unset ones count as zero. == also asks for equal presence, and compares invalid ones
-  // as text.
+  // By amount. In <=>, invalid and unset quantities count as zero. == also requires equal presence, and compares
+  // invalid ones as text.
   friend bool operator==(const Quantity& a, const Quantity& b) noexcept {
     return a.has_value() == b.has_value() && (a <=> b) == 0 && (a.text() == b.text() || (a.valid() && b.valid()));
   }
@@ -75,7 +75,7 @@ class IntOrString {
   bool is_int() const noexcept;
   bool is_string() const noexcept { return has_value() && !is_int(); }
   std::int32_t int_value() const noexcept;         // 0 unless is_int(); saturating
-  std::int64_t int64_value() const noexcept;       // the same, for those CRDs whose integers are wider
+  std::int64_t int64_value() const noexcept;       // the same, for CRDs with wider integers
   std::string_view string_value() const noexcept;  // "" unless is_string()
   std::string str() const;                         // either, as text; "" when unset
 
@@ -120,7 +120,7 @@ class Bytes {
 
 static_assert(sizeof(Quantity) == 16 && sizeof(IntOrString) == 16 && sizeof(Bytes) == 16);
 
-// The codec's way to the representation.
+// Gives the codec access to the representation.
 struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
   static String& Text(Quantity& q) noexcept { return q.text_; }
   static String& Text(IntOrString& v) noexcept { return v.text_; }
@@ -128,12 +128,12 @@ struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
   static const String& Text(const Quantity& q) noexcept { return q.text_; }
   static const String& Text(const IntOrString& v) noexcept { return v.text_; }
   static const String& Text(const Bytes& b) noexcept { return b.base64_; }
-  // A longer number is text that begins with this byte, which is never one of UTF-8.
+  // A longer number is text that begins with this byte, which never occurs in UTF-8.
   static constexpr char kLongNumber = '\xFF';
   // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
   static bool SetNumber(IntOrString& v, std::string_view text) noexcept { return SetNumber(v.text_, text); }
   static bool SetNumber(Quantity& q, std::string_view text) noexcept { return SetNumber(q.text_, text); }
-  // As it is spelled. Only if is_int().
+  // The spelling. Only if is_int().
   static std::string_view Number(const IntOrString& v) noexcept;
 
  private:

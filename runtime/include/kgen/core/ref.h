@@ -2,16 +2,16 @@
 //
 // Ref<const T> and AnyRef: shared, immutable objects.
 //
-// What caches hold and hand out. A decoder makes an object, wraps it into one block and from then on nobody can change
-// it:
+// The references that caches hold and return. A decoder creates an object in one block, and from then on nothing can
+// change it:
 //
 //   decoder --> Ref<const Pod> --> queue --> indexer --> listers, handlers, the user's own variables
 //
 //   auto pod = pods.Lister().Pods("default").Get("web-0");     // Ref<const Pod>: 8 bytes, valid as long as you keep it
-//   Pod mine = *pod;                                           // a deep copy of one's own
+//   Pod mine = *pod;                                           // a deep copy
 //
-// AnyRef is the same pointer without the type: the block knows its table. It is how the whole pipeline is compiled
-// once.
+// AnyRef is the same pointer without the type, since the block knows its table. With it, the whole pipeline is compiled
+// only once.
 //
 // Block: count, flags, const TypeTable*, then the struct.
 #ifndef KGEN_CORE_REF_H_
@@ -34,7 +34,7 @@ struct ObjectMeta;
 
 namespace detail {
 
-// The header's word is flags of the decoder, 0 for an object that it did not make.
+// The header's word holds flags of the decoder, 0 for an object that it did not create.
 struct ObjectBlock : BlockHeader {
   const TypeTable* table;
   void* object() noexcept { return this + 1; }
@@ -116,8 +116,8 @@ class Ref<const T> {
   = delete;
   const T* get() const noexcept KGEN_LIFETIMEBOUND { return any_ ? static_cast<const T*>(any_.object()) : nullptr; }
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
-  // Not of a temporary: the reference would outlive what keeps the object alive. Keep the Ref, or copy: `Pod mine =
-  // *ref`.
+  // Not for a temporary: the reference would outlive the Ref that keeps the object alive. Keep the Ref, or copy:
+  // `Pod mine = *ref`.
   operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }  // NOLINT(google-explicit-constructor)
   operator const T&() const&& = delete;
 
@@ -133,7 +133,7 @@ class Ref<const T> {
   AnyRef any_;
 };
 
-// Makes an immutable object out of a value.
+// Makes an immutable object from a value.
 template <detail::HasTable T>
 Ref<const T> MakeRef(T value) {
   detail::ObjectBlock* block = detail::NewObjectBlock(T::kTable);

@@ -7,7 +7,7 @@
 //   std::cerr << pod.error() << '\n';     // "get pods default/web-0: pods "web-0" not found (NotFound, 404)"
 //   auto sure = kgen::Must(pods.Get("web-0"));          // throws kgen::Exception with the whole message
 //
-// The library never throws for what a server, a file or a network does, and never aborts or exits.
+// The library never throws because of a server, a file or the network, and never aborts or exits.
 #ifndef KGEN_CORE_RESULT_H_
 #define KGEN_CORE_RESULT_H_
 
@@ -28,22 +28,22 @@ namespace meta::v1 {
 struct Status;
 }
 
-// What went wrong, as far as a program should tell cases apart. Closed: a new cause finds its place among these.
+// What went wrong, as far as programs need to distinguish cases. The set is closed: a new cause maps to one of these.
 enum class Code : std::uint8_t {
-  // Of our own side.
+  // Errors on the client's side.
   kInvalidArgument,  // the call or its arguments; nothing was sent
   kConfig,           // kubeconfig or another file: unreadable, malformed, contradictory
-  kCancelled,        // a stop was requested, or the object that would have answered went away
+  kCancelled,        // a stop was requested, or the object that served the call was destroyed
   kTimeout,          // a deadline passed, here or (504, reason Timeout) on the server
-  kDecode,           // the bytes are not what they should be
+  kDecode,           // the bytes cannot be decoded
   kStopped,          // the informer or factory has been stopped
   kUserCode,         // a function of the user (transform, index, handler) threw
-  kDeadlock,         // simulation only: nothing can run and somebody waits
+  kDeadlock,         // simulation only: nothing can run and a thread waits
   kInternal,         // out of memory, or a bug in kgen: please report the latter
-  // Of the connection.
+  // Errors of the connection.
   kUnavailable,  // refused, reset, frozen, not resolvable, or the server says 503
   kTls,          // certificate or handshake; retrying will not help
-  // Of the server: its Status, by reason and then by HTTP status.
+  // Errors of the server: its Status, by reason and then by HTTP status.
   kUnauthorized,      // 401
   kForbidden,         // 403
   kNotFound,          // 404
@@ -65,30 +65,30 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return os << ToString(code);
 }
 
-// One failure: a code, a message, the server's Status if it sent one, and what was being done, outermost first.
+// One failure: a code, a message, the server's Status if it sent one, and the operations that failed, outermost first.
 //
-// Thread safety: immutable after it was made; copies share. 8 bytes.
+// Thread safety: immutable after construction; copies share their state. 8 bytes.
 class [[nodiscard]] Error {
  public:
   Error(Code code, std::string_view message);
   // Keeps the Status; the message is the server's.
   static Error FromStatus(const meta::v1::Status& status, Code code);
-  // For transports: no connection to the server came about (name not resolved, refused, silent, TLS handshake failed).
-  // The message says where to and why.
+  // For transports: no connection to the server was made (name not resolved, refused, silent, TLS handshake failed).
+  // The message names the address and the reason.
   static Error NotConnected(std::string_view message, Code code = Code::kUnavailable);
 
   Code code() const noexcept;
-  const std::string& message() const noexcept;  // the innermost message, without what was being done
+  const std::string& message() const noexcept;  // the innermost message, without the operations
   // The server's answer: reason, causes with field paths, retryAfterSeconds. Null if no server was involved.
   const meta::v1::Status* status() const noexcept;
   // Seconds that the server asked to wait (Retry-After header or details.retryAfterSeconds); 0 if it did not.
   std::int32_t retry_after_seconds() const noexcept;
-  // Whether there was no connection at all, so that the server has seen nothing of the request. False where a
-  // connection was lost, which is when it may have.
+  // Whether there was no connection at all, so that the server has seen nothing of the request. False if a connection
+  // was lost, since the server may have received the request.
   bool not_connected() const noexcept;
 
-  // The same failure seen from one step further out: With("list pods") makes "list pods: ...". A step that says what
-  // the one inside of it has said already adds nothing.
+  // The same failure as part of an outer operation: With("list pods") makes "list pods: ...". Adds nothing if the
+  // message already begins with that operation.
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
 
@@ -98,7 +98,7 @@ class [[nodiscard]] Error {
     return std::unexpected<Error>(*this);
   }
 
-  // Everything in one line: what was being done, the message, the code, and each cause.
+  // Everything in one line: the operations, the message, the code, and each cause.
   std::string ToString() const;
 
   template <typename Traits>
@@ -132,7 +132,7 @@ inline std::unexpected<Error> Fail(Code code, std::string_view message) {
 }
 inline std::unexpected<Error> Fail(Error error) { return std::unexpected<Error>(std::move(error)); }
 
-// What Must() throws. what() is Error::ToString().
+// The exception of Must(). what() is Error::ToString().
 class Exception : public std::exception {
  public:
   explicit Exception(Error error);
@@ -155,7 +155,7 @@ T Must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-// Forgets the value, keeps the error.
+// Drops the value, keeps the error.
 template <typename T>
 Result<void> Discard(Result<T> result) {
   if (!result) return std::unexpected<Error>(std::move(result).error());

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen::autoscaling::v1::Scale: what the scale subresource of a workload, or of a custom resource, reads and writes.
+// kgen::autoscaling::v1::Scale: the object of the scale subresource of a workload or a custom resource.
 //
 // It belongs to the runtime because a custom resource can be scaled without any generated code of the built-in API. The
 // verbs are GetScale and UpdateScale of the clients (kgen/client/resource_client.h).
@@ -21,7 +21,7 @@ using kgen::operator<<;
 
 // The desired number of replicas.
 struct ScaleSpec {
-  Optional<std::int32_t> replicas{};  // servers omit a 0
+  Optional<std::int32_t> replicas{};  // servers omit 0
   UnknownFields unknown_fields{};
 
   static const TypeTable kTable;

@@ -10,7 +10,7 @@ namespace kgen {
 
 // A token that is stopped by the first SIGINT or SIGTERM; the second one exits the process at once, with 128 + its
 // number. Installs signal handlers for the whole process at the first call; later calls return the same token. The
-// handler itself only writes to a pipe (or exits); stop callbacks run on a thread of ours.
+// handler itself only writes to a pipe (or exits); stop callbacks run on a thread of the library.
 std::stop_token StopOnSignals();
 
 // Blocks until a stop is requested. Returns at once for a token that can never stop. In real time: a test on virtual

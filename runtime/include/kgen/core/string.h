@@ -1,20 +1,21 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Immutable text with a state of its own for "not there".
+// Immutable text with a separate state for "absent".
 //
-// String is the type of every text field of a generated struct. It is 16 bytes: up to 15 bytes stand inline, longer
-// text in an immutable block that copies share. Three states matter on the wire: unset (the field is not sent), empty
-// (`""` is sent) and text. An unset String reads as "".
+// String is the type of every text field of a generated struct. It is 16 bytes: up to 15 bytes are stored inline,
+// longer text in an immutable block that copies share. Three states matter on the wire: unset (the field is not sent),
+// empty (`""` is sent) and text. An unset String reads as "".
 //
 //   pod.metadata.name = "web-0";
-//   std::string_view view = pod.metadata.name;           // views and std::string convert by themselves
+//   std::string_view view = pod.metadata.name;           // converts to views and std::string
 //   if (!pod.spec->nodeName.has_value()) ...             // unset is not the same as ""
 //   std::cout << pod.spec->nodeName.value_or("-");
 //
 // To change text, assign new text. Where C++ cannot choose between the two conversions (`cond ? s : std::string()`, an
 // overload set of string_view and const std::string&), say s.view() or s.str().
 //
-// A view of a String ends with the String, and, as short text stands inline, also when the String moves.
+// A view of a String is valid as long as the String and, because short text is stored inline, until the String is
+// moved.
 #ifndef KGEN_CORE_STRING_H_
 #define KGEN_CORE_STRING_H_
 
@@ -53,7 +54,7 @@ concept TextLike = !std::same_as<std::remove_cvref_t<S>, String> && std::convert
 }  // namespace detail
 
 // Thread safety: as a standard container; const members may be called from several threads at once.
-// Ownership: owns its text, or shares an immutable block of it. Copies cost at most one atomic increment.
+// Ownership: owns its text, or shares an immutable block. Copies cost at most one atomic increment.
 // Limits: 4 GiB - 1 of text; longer text throws std::length_error.
 class String {
  public:
@@ -134,13 +135,13 @@ class String {
   std::size_t find(char c, std::size_t from = 0) const noexcept { return view().find(c, from); }
   std::size_t rfind(std::string_view text, std::size_t from = npos) const noexcept { return view().rfind(text, from); }
   std::size_t rfind(char c, std::size_t from = npos) const noexcept { return view().rfind(c, from); }
-  // A view, as long as this String. Never throws: a start past the end gives empty text.
+  // A view, valid as long as this String. Never throws: a start past the end gives empty text.
   std::string_view substr(std::size_t from, std::size_t count = npos) const noexcept KGEN_LIFETIMEBOUND {
     return from >= size() ? std::string_view() : view().substr(from, count);
   }
   int compare(std::string_view text) const noexcept { return view().compare(text); }
 
-  // Comparison is by text: unset equals "". (Struct comparison tells the two apart, because the wire does.)
+  // Comparison is by text: unset equals "". (Comparison of structs distinguishes the two, as the wire does.)
   friend bool operator==(const String& a, const String& b) noexcept { return a.view() == b.view(); }
   friend auto operator<=>(const String& a, const String& b) noexcept { return a.view() <=> b.view(); }
   template <detail::TextLike S>
@@ -193,7 +194,7 @@ class String {
 
 static_assert(sizeof(String) == 16 && std::is_standard_layout_v<String>);
 
-// The runtime's way to the representation (decoder, interpreter, pool). Not for users.
+// Gives the runtime (decoder, interpreter, pool) access to the representation. Not for users.
 struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
   static detail::TextBlock* Block(const String& s) noexcept { return s.tag() == String::kBlock ? s.block() : nullptr; }
   static bool IsUnset(const String& s) noexcept { return s.tag() == 0; }
@@ -207,7 +208,7 @@ struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
     std::memcpy(s.bytes_, data, size);
     s.bytes_[15] = static_cast<char>(size + 1);
   }
-  // The same with the 16 bytes ready: text, zeros, tag.
+  // The same with all 16 bytes given: text, zeros, tag.
   static void SetBytes(String& s, const char* bytes) noexcept { std::memcpy(s.bytes_, bytes, sizeof s.bytes_); }
 };
 
@@ -222,7 +223,7 @@ struct std::hash<kgen::String> {
   std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
 };
 
-// String and string_view meet at string_view, so that ranges::find over a List<String> takes a view.
+// The common reference of String and string_view is string_view, so that ranges::find over a List<String> takes a view.
 template <template <typename> class TQ, template <typename> class UQ>
 struct std::basic_common_reference<kgen::String, std::string_view, TQ, UQ> {
   using type = std::string_view;

@@ -9,7 +9,7 @@
 //   if (now - pod.metadata.creationTimestamp.value() > 5min) ...
 //   lease.spec->renewTime = std::chrono::system_clock::now();
 //
-// Unset reads as the epoch and as zero; has_value() tells. Comparison is by instant; unset comes first.
+// Unset reads as the epoch or as zero; has_value() tells them apart. Comparison is by instant; unset comes first.
 #ifndef KGEN_CORE_TIME_H_
 #define KGEN_CORE_TIME_H_
 
@@ -33,7 +33,7 @@ namespace detail {
 
 enum class TimePrecision : bool { kSeconds, kMicroseconds };
 
-// RFC 3339. Zero: unset. Low bit 1: microseconds since the epoch << 1 | 1, whose canonical text is what came or what
+// RFC 3339. Zero: unset. Low bit 1: microseconds since the epoch << 1 | 1, whose canonical text is what was received or
 // will be written. Otherwise a TextBlock* with text of another form. Range: years 0000 to 9999.
 class TimeWord {
  public:
@@ -79,7 +79,7 @@ constexpr std::int64_t MicrosOf(std::chrono::sys_time<D> time) noexcept {
 
 using SysMicros = std::chrono::sys_time<std::chrono::microseconds>;
 
-// metav1.Time: whole seconds when written by us.
+// metav1.Time: assigned values are written in whole seconds.
 class Time {
  public:
   constexpr Time() noexcept = default;
@@ -170,7 +170,7 @@ class Duration {
 
 static_assert(sizeof(Time) == 8 && sizeof(MicroTime) == 8 && sizeof(Duration) == 16);
 
-// The codec's way to the representation.
+// Gives the codec access to the representation.
 struct detail_TimeAccess {  // NOLINT(readability-identifier-naming)
   static detail::TimeWord& Word(Time& t) noexcept { return t.word_; }
   static const detail::TimeWord& Word(const Time& t) noexcept { return t.word_; }

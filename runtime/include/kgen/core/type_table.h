@@ -62,17 +62,17 @@ struct ValueType {
 
 enum FieldFlags : std::uint8_t {
   kRequired = 1,        // documentation only: presence rules are the same for all fields
-  kNullable = 2,        // `null` is a value of the schema: kept among the unknown fields, where users see it
+  kNullable = 2,        // the schema allows `null`: kept among the unknown fields, where users see it
   kUnique = 4,          // differs in every object (uid, resourceVersion): neither interned nor memoised
-  kNoMemo = 8,          // a subtree that hardly ever repeats (status, managedFields): the memo does not try it
-  kManagedFields = 16,  // what DecodeOptions::drop_managed_fields drops
+  kNoMemo = 8,          // a subtree that rarely repeats (status, managedFields): the memo does not try it
+  kManagedFields = 16,  // dropped by DecodeOptions::drop_managed_fields
 };
 
 enum TableFlags : std::uint8_t {
-  kPreservesUnknown = 1,  // the schema allows members that it does not name, so strict decoding takes them
+  kPreservesUnknown = 1,  // the schema allows members that it does not name, so strict decoding accepts them
 };
 
-// One member. Scalars stand as Optional<scalar>, structs as Optional<struct> (kBox) except `metadata` (kStruct).
+// One member. Scalars are Optional<scalar>, structs are Optional<struct> (kBox) except `metadata` (kStruct).
 struct Field {
   const char* name;  // the wire name
   std::uint16_t name_size;
@@ -105,9 +105,9 @@ struct KindInfo {
 //
 // Look-up of a wire name (decoder): h = ((first8 ^ rotl(last8, 23) ^ size) * (kHashMultiplier + 2 * hash_seed)) >> 32,
 // where first8 and last8 are the first and last min(size, 8) bytes as a little-endian integer; slot = h >> (32 -
-// hash_bits); hash_slots[slot] is a field index + 1, or 0. The generator searches the seed; where it finds none
-// hash_slots is null and the look-up goes through the fields one by one. A hit is confirmed by length and bytes, so
-// hostile names are merely unknown.
+// hash_bits); hash_slots[slot] is a field index + 1, or 0. The generator searches for a seed without collisions; if it
+// finds none, hash_slots is null and the look-up is linear. A hit is confirmed by length and bytes, so hostile names
+// are merely unknown.
 struct TypeTable {
   std::uint32_t version;  // kTableVersion of the generator
   std::uint32_t size;     // sizeof the struct
@@ -121,7 +121,7 @@ struct TypeTable {
   std::uint32_t hash_seed;
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs
-  const void* empty;     // what an absent one reads as: zeros of its size
+  const void* empty;     // the value of an absent struct: zeros of its size
   void (*construct)(void* first, std::size_t count);
   void (*relocate)(void* to, void* from, std::size_t count) noexcept;
 
@@ -176,10 +176,10 @@ void RelocateMany(void* to, void* from, std::size_t count) noexcept {
   }
 }
 
-// What an absent T reads as: zeros in read-only memory, which exist before the first static object and after the last.
-// Every value type of kgen, and so every struct of them, is empty when all its bytes are zero. This is no constructed
-// T: a variable with a destructor would add start-up code to each program, and each translation unit would instantiate
-// the constructors of every type that it mentions. Types of similar size share one.
+// The value of an absent T: zeros in read-only memory, which exist before the first static object and after the last.
+// Every value type of kgen, and so every struct of them, is empty when all its bytes are zero. This is not a
+// constructed T: a variable with a destructor would add start-up code to each program, and each translation unit would
+// instantiate the constructors of every type that it mentions. Types of similar size share one block of zeros.
 template <std::size_t bytes>
 alignas(16) constinit inline const unsigned char kZerosOf[bytes] = {};
 template <typename T>
@@ -195,16 +195,16 @@ const T& Empty() noexcept {
 template <typename T>
 concept HasTable = requires { T::kTable; };
 
-// Values as YAML, without a line end after the last line; "absent" for null, and for a value in its unset state. They
-// are compiled in the codec layer, whose encoder they use, so a program that prints links kgen::codec.
+// Values as YAML, without a newline after the last line; "absent" for null, and for an unset value. They are compiled
+// in the codec layer, whose encoder they use, so a program that prints links kgen::codec.
 std::ostream& PrintStruct(std::ostream& os, const void* object, const TypeTable& table);
 std::ostream& PrintValue(std::ostream& os, const void* value, const ValueType& type);
 std::ostream& PrintEntry(std::ostream& os, const void* entry, const ValueType& type);  // of a map
 
 }  // namespace detail
 
-// Any struct with a table as YAML; absent members are not printed. Namespaces that hold such structs name this with a
-// using-declaration, since argument-dependent lookup does not reach from there to here.
+// Any struct with a table as YAML; absent members are not printed. Namespaces of such structs have a using-declaration
+// for it, since argument-dependent lookup does not find it from there.
 template <detail::HasTable T>
 std::ostream& operator<<(std::ostream& os, const T& object) {
   return detail::PrintStruct(os, &object, T::kTable);

@@ -1,16 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The last member of every generated struct: what the wire held and the other members cannot hold.
+// The last member of every generated struct: received data that the other members cannot hold.
 //
-// A client older than its server must not drop a field in an Update, so members that the table does not name are kept,
-// in order, duplicates included, and written after the known ones. Two more things live here because they must be sent
-// back as they came: a known field whose JSON did not fit its type (it reads as absent), and a `null` where the schema
-// says nullable. Both are sent back unless a value is assigned to the member. An element of a list or map that was no
-// such struct at all is one field without a name, and is sent back unless anything is set in that element.
+// A client that is older than its server must not drop a field in an Update, so members that the table does not name
+// are kept, in order, duplicates included, and written after the known ones. Two more kinds of fields are kept here
+// because they must be sent back as received: a known field of the wrong type (it reads as absent), and a `null` where
+// the schema says nullable. Both are sent back unless a value is assigned to the member. An element of a list or map of
+// structs that was not an object is kept as one field without a name, and is sent back unless anything is set in that
+// element.
 //
-// The decoder also remembers here, out of sight, how known members were spelled where their values do not say it: other
-// members that came as `null`, and numbers in another spelling than ours (`1.0`, `1E5`). They go back as they came
-// unless another value is assigned, and travel with copies of the struct. clear() forgets them too.
+// The decoder also keeps here, invisibly, the spelling of known members that their values do not show: other members
+// that were `null`, and numbers that the encoder would spell differently (`1.0`, `1E5`). They are sent back as received
+// unless another value is assigned, and are copied with the struct. clear() removes them too.
 //
 //   for (const auto& field : order.unknown_fields) std::cout << field.name << " = " << field.value.text() << '\n';
 //   order.unknown_fields.Set("newField", kgen::Json("{\"a\":1}"));
@@ -31,7 +32,7 @@
 namespace kgen {
 
 struct UnknownField {
-  String name;  // unescaped; unset: `value` is what stood in place of the whole struct
+  String name;  // unescaped; unset: `value` was received in place of the whole struct
   Json value;
   static const TypeTable kTable;
 };
@@ -57,18 +58,18 @@ class UnknownFields {
   const UnknownField* begin() const noexcept { return block() != nullptr ? Elements() + block()->hidden : nullptr; }
   const UnknownField* end() const noexcept { return begin() + size(); }
 
-  // The last field of that name (as the server would take it), or an unset Json.
+  // The last field of that name (the one that a server would use), or an unset Json.
   const Json& operator[](std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return (*this)[name].has_value(); }
 
-  // Replaces all of that name in place of the first, or appends. An unset value takes them away.
+  // Replaces all fields of that name, in the position of the first, or appends one. An unset value removes them.
   void Set(std::string_view name, Json value);
-  void Append(String name, Json value);      // not an unset value, which nobody could write
-  std::size_t Erase(std::string_view name);  // how many there were
+  void Append(String name, Json value);      // ignores an unset value, which cannot be written
+  std::size_t Erase(std::string_view name);  // returns how many there were
   void clear() noexcept;
 
-  // Whether both hold the same fields: names and values count, their order does not, and of fields of one name the last
-  // one holds.
+  // Whether both hold the same fields: names and values count, their order does not, and of several fields of one name
+  // the last one counts.
   friend bool operator==(const UnknownFields& a, const UnknownFields& b) noexcept;
 
  private:
@@ -78,7 +79,7 @@ class UnknownFields {
   UnknownField* Elements() const noexcept { return static_cast<UnknownField*>(block()->elements()); }
   void EraseAt(std::size_t i) noexcept;  // counted with the hidden ones
 
-  std::uintptr_t word_ = 0;  // a block of fields, or marks of members that came as null: core/blocks.h
+  std::uintptr_t word_ = 0;  // a block of fields, or marks of members that were null: core/blocks.h
 };
 
 static_assert(sizeof(UnknownFields) == 8 && std::is_standard_layout_v<UnknownFields>);

@@ -38,7 +38,7 @@ Json JsonOf(double value);  // unset if it is not finite: JSON has no such numbe
 // Paths are spelled as in kgen::FieldPath, with indexes: "spec.containers[0].image", "data['tls.crt']". If a name
 // occurs twice, the last member counts. Copies share text: a Set() on one copy leaves the others as they are. Get and
 // Set cost time in proportion to the text of the first step of the path, so a program that changes many members of one
-// large `spec` does better to change a JSON value of its own and to set that once.
+// large `spec` should change a JSON value of its own and set that once.
 //
 // Thread safety: as any value type.
 struct Unstructured {
@@ -50,9 +50,9 @@ struct Unstructured {
   // The whole object as a JSON value, built by each call.
   nlohmann::json json() const;
 
-  // The value at `path`, of the type that the name says.
-  // Errors: kNotFound         nothing is there, or null
-  //         kDecode           a value of another type, here or on the way; a number that is no 64-bit integer
+  // The value at `path`, of the type in the function's name.
+  // Errors: kNotFound         there is no value, or null
+  //         kDecode           a value of another type, here or on the path; a number that is not a 64-bit integer
   //         kInvalidArgument  the path is malformed
   Result<Json> Get(std::string_view path) const;  // any type
   Result<String> GetString(std::string_view path) const;
@@ -62,11 +62,11 @@ struct Unstructured {
   Result<List<Json>> GetList(std::string_view path) const;
   Result<Map<Json>> GetMap(std::string_view path) const;
 
-  // Replaces what is at `path`, or adds it; objects on the way that are missing or null are created. An index may be
-  // that of an element, or the number of elements, which appends. `value` is a Json, text, a bool or a number.
+  // Replaces the value at `path`, or adds one; objects on the path that are missing or null are created. An index may
+  // be that of an element, or the number of elements, which appends. `value` is a Json, text, a bool or a number.
   // Errors: kInvalidArgument  the path is malformed, leads into `metadata` (which is typed: assign to its members), or
-  //                           to an element that is not there; the Json is unset, the number not finite
-  //         kDecode           a value on the way is neither an object nor a list
+  //                           to an element that does not exist; the Json is unset, the number not finite
+  //         kDecode           a value on the path is neither an object nor a list
   template <typename V>
   Result<void> Set(std::string_view path, const V& value) {
     if constexpr (std::same_as<V, Json>) {
@@ -109,7 +109,7 @@ struct UnstructuredList {
   static const TypeTable kTable;
 };
 
-// What the server sends for `as=PartialObjectMetadata`: the metadata of an object of any kind.
+// The response to `as=PartialObjectMetadata`: the metadata of an object of any kind.
 struct PartialObjectMetadata {
   meta::v1::ObjectMeta metadata{};
   String apiVersion{};

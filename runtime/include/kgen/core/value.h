@@ -6,16 +6,14 @@
 // instance per type. Users call SemanticEqual and Hash; the rest is for the vocabulary types.
 //
 // Equality (`==`, Hash) is equality on the wire: two structs are equal when they encode to the same JSON value. So
-// unset text differs from "", an absent list from an empty one, and a member that came as `null` from one that did not
-// come; a struct that a non-const access created and in which nothing was set equals an absent one. Unknown fields
-// count, and what is kept as JSON text (Json, unknown fields) is compared by value, as json.h says: the order of
-// members, escapes, white space and the spelling of numbers make no difference. Equal structs may therefore encode to
-// different bytes.
+// unset text differs from "", an absent list from an empty one, and a `null` member from an absent one; a struct that a
+// non-const access created and in which nothing was set equals an absent one. Unknown fields count, and JSON text
+// (Json, unknown fields) is compared by value, as json.h says: the order of members, escapes, white space and the
+// spelling of numbers make no difference. Equal structs may therefore encode to different bytes.
 //
-// Thread safety: pure functions; const arguments may be shared. None blocks. Comparing and hashing JSON text takes
-// memory when it is large; without it, texts that are spelled differently count as different. Recursion ends at the
-// limit of the decoder (256) for decoded values; a user's own deeper value is walked with an explicit stack only by
-// Destroy.
+// Thread safety: pure functions; const arguments may be shared. None blocks. Comparing and hashing large JSON text
+// allocates memory; if there is none, texts that are spelled differently count as different. Decoded values are at most
+// 256 levels deep, which bounds recursion; only Destroy walks deeper values that a user built with an explicit stack.
 #ifndef KGEN_CORE_VALUE_H_
 #define KGEN_CORE_VALUE_H_
 
@@ -32,7 +30,7 @@ namespace detail {
 void CopyStruct(void* to, const void* from, const TypeTable& table);
 void DestroyStruct(void* object, const TypeTable& table) noexcept;
 bool EqualStruct(const void* a, const void* b, const TypeTable& table) noexcept;
-// True if the struct would encode as `{}`. A struct that only a non-const access created is present unless this holds.
+// True if the struct would encode as `{}`. A struct that only a non-const access created is absent while this is true.
 bool IsEmptyStruct(const void* object, const TypeTable& table) noexcept;
 
 // Values of any kind, by their type.

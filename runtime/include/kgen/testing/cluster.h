@@ -35,7 +35,7 @@
 //   and never removes what a manager no longer applies. Other writes leave managedFields as they are.
 // * Duplicate members are noticed in JSON that creates or replaces an object, not in patches and YAML. An update that
 //   changes more than metadata is checked as a whole; a real server accepts values that were invalid before.
-// * A strategic merge patch finds the keys of lists by the names of members, since there are no types to ask.
+// * A strategic merge patch finds the keys of lists by the names of members, since there is no schema.
 // * No admission: no webhooks, quotas, limit ranges, service accounts or policies; only the checks of namespaces. No
 //   authentication and no authorization: every request may do everything.
 // * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
@@ -208,7 +208,7 @@ Minimal MinimalObject(std::string_view api_version, std::string_view kind, std::
 
 }  // namespace kgen::testing
 
-// In a test (googletest was included before this header), the matchers come along where googlemock is installed.
+// In a test (googletest was included before this header), the matchers are included if googlemock is installed.
 #if defined(EXPECT_EQ) && __has_include(<gmock/gmock.h>)
 #include "kgen/testing/matchers.h"
 #endif

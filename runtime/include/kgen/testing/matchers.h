@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// googlemock matchers for what a Cluster saw. In a test cluster.h brings them; elsewhere it needs no googlemock.
+// googlemock matchers for the requests that a Cluster received. In a test, cluster.h includes them; elsewhere it does
+// not need googlemock.
 #ifndef KGEN_TESTING_MATCHERS_H_
 #define KGEN_TESTING_MATCHERS_H_
 

@@ -46,8 +46,8 @@ class TaskResult {
 };
 
 // Thread safety: only for the test's own thread; its executor and clock may be used from any simulated thread.
-// Determinism: the same seed, program and library give the same trace, whatever pointers, hash seeds and wall time are.
-// Invariants (tests/runtime/testing/simulation_test.cc):
+// Determinism: the same seed, program and library give the same trace, independent of pointers, hash seeds and wall
+// time. Invariants (tests/runtime/testing/simulation_test.cc):
 //   S1  At any moment at most one thread runs simulated work.
 //   S2  Tasks of one strand run in the order of posting.
 //   S3  Time moves only when nothing can run, and then to the earliest timer.
@@ -95,7 +95,7 @@ class Simulation {
   std::uint32_t Choose(std::uint32_t n);
 
   const Trace& trace() const noexcept;
-  // What is queued, and which work blocks on what: for messages.
+  // The queued work, and what blocked work waits for: for messages.
   std::string WhoWaits() const;
   // Running blocking work, armed timers and queued tasks. All zero after everything was stopped.
   struct Census {
