@@ -20,12 +20,12 @@ using ViewMap = std::vector<std::pair<std::string, ViewValue>>;
 struct ViewValue {
   std::variant<bool, std::string, ViewList, ViewMap> value;
 
-  ViewValue(bool truth) : value(truth) {}                    // NOLINT(google-explicit-constructor)
-  ViewValue(std::string text) : value(std::move(text)) {}    // NOLINT(google-explicit-constructor)
-  ViewValue(const char* text) : value(std::string(text)) {}  // NOLINT(google-explicit-constructor)
-  ViewValue(ViewList list) : value(std::move(list)) {}       // NOLINT(google-explicit-constructor)
-  ViewValue(ViewMap map) : value(std::move(map)) {}          // NOLINT(google-explicit-constructor)
-  ViewValue(const std::vector<std::string>& lines) : value(ViewList(lines.begin(), lines.end())) {}  // NOLINT
+  ViewValue(bool truth) : value(truth) {}
+  ViewValue(std::string text) : value(std::move(text)) {}
+  ViewValue(const char* text) : value(std::string(text)) {}
+  ViewValue(ViewList list) : value(std::move(list)) {}
+  ViewValue(ViewMap map) : value(std::move(map)) {}
+  ViewValue(const std::vector<std::string>& lines) : value(ViewList(lines.begin(), lines.end())) {}
 };
 
 }  // namespace kgen::generator::emit

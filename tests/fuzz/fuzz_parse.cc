@@ -27,7 +27,7 @@
 
 namespace {
 
-using namespace kgen::generator;  // NOLINT(google-build-using-namespace): the program is about nothing else
+using namespace kgen::generator;
 
 constexpr std::size_t kLimit = std::size_t{1} << 20;
 constexpr std::string_view kDigits = "0123456789";

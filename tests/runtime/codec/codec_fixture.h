@@ -35,7 +35,7 @@ class Exact {
   explicit Exact(std::string_view text) : size_(text.size()), bytes_(new char[text.size()]) {
     if (size_ != 0) std::memcpy(bytes_.get(), text.data(), size_);
   }
-  operator std::string_view() const { return {bytes_.get(), size_}; }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const { return {bytes_.get(), size_}; }
 
  private:
   std::size_t size_;

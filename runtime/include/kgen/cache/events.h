@@ -87,10 +87,10 @@ template <typename Event>
 class HandlerFunction {
  public:
   HandlerFunction() noexcept = default;
-  HandlerFunction(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+  HandlerFunction(std::nullptr_t) noexcept {}
   template <typename F>
     requires(!std::same_as<std::remove_cvref_t<F>, HandlerFunction>)
-  HandlerFunction(F&& function) {  // NOLINT(google-explicit-constructor): a lambda stands in an initializer
+  HandlerFunction(F&& function) {  // implicit, for designated initializers
     using Function = std::decay_t<F>;
     constexpr bool kFits = requires(Function& f, const Event& event) { f(event); };
     constexpr int kMember = kHandlerMember<Event>;

@@ -98,8 +98,8 @@ struct LoadOptions {
 
 // Reads files, so it may block; not for use on an executor's posted task.
 // Errors: kConfig  a file that was named but cannot be read; bad YAML (file:line:column); a context, cluster or user
-//                  that is referred to and not there; a credential that is not supported (auth-provider), by name;
-//                  nothing found at all (the message lists what was tried, where, and why it failed)
+//                  that does not exist; a credential that is not supported (auth-provider), by name;
+//                  no config at all (the message lists what was tried, where, and why it failed)
 Result<Config> LoadConfig(const LoadOptions& options = {});
 
 // From the service account of the pod.

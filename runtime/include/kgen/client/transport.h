@@ -47,10 +47,8 @@ struct HttpHead {
 
 // How an exchange ended.
 struct HttpEnd {
-  // NOLINTBEGIN(google-explicit-constructor): a result is an end
   HttpEnd(Result<void> how = {}, bool lost = false) : result(std::move(how)), connection_lost(lost) {}
   HttpEnd(std::unexpected<Error> how, bool lost = false) : HttpEnd(Result<void>(std::move(how)), lost) {}
-  // NOLINTEND(google-explicit-constructor)
   Result<void> result;
   // The connection broke during this exchange, so a GET is worth another attempt. False if there was no connection at
   // all, or if only this exchange was reset.

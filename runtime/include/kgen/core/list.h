@@ -78,8 +78,7 @@ class List {
                { *r.begin() } -> detail::ElementLike<T>;
                r.end();
              })
-  explicit(std::convertible_to<const Range&, std::string_view>)
-      List(const Range& range)  // NOLINT(google-explicit-constructor)
+  explicit(std::convertible_to<const Range&, std::string_view>) List(const Range& range)
       : List(range.begin(), range.end()) {
     if (block_ == nullptr) emplace();
   }

@@ -97,7 +97,7 @@ class Map {
 
     Iterator() = default;
     Iterator(detail::MapBlock* block, std::size_t index) : block_(block), index_(index) {}
-    operator Iterator<true>() const { return {block_, index_}; }  // NOLINT(google-explicit-constructor)
+    operator Iterator<true>() const { return {block_, index_}; }
 
     reference operator*() const { return *static_cast<pointer>(detail::MapEntryAt(block_, index_, kTypeOf<T>)); }
     pointer operator->() const { return &**this; }
@@ -142,9 +142,9 @@ class Map {
   class Slot {
    public:
     Slot(const Slot&) = default;
-    operator T() const noexcept { return std::as_const(map_)[key_]; }  // NOLINT(google-explicit-constructor)
+    operator T() const noexcept { return std::as_const(map_)[key_]; }
     const Slot& operator=(T value) const { return map_.insert_or_assign(key_, value), *this; }
-    // NOLINTNEXTLINE(misc-unconventional-assign-operator): assigns what it stands for, so it is const as well
+    // Const, because it assigns to the entry and not to the Slot.
     const Slot& operator=(const Slot& other) const { return *this = static_cast<T>(other); }
     const Slot& operator+=(T by) const { return *this = static_cast<T>(*this + by); }
     const Slot& operator-=(T by) const { return *this = static_cast<T>(*this - by); }

@@ -69,8 +69,8 @@ class Optional<T> {
   using value_type = T;
 
   constexpr Optional() noexcept = default;
-  constexpr Optional(Absent) noexcept {}                               // NOLINT(google-explicit-constructor)
-  constexpr Optional(T value) noexcept : value_(value), has_(true) {}  // NOLINT(google-explicit-constructor)
+  constexpr Optional(Absent) noexcept {}
+  constexpr Optional(T value) noexcept : value_(value), has_(true) {}
   // Pointers do not convert to bool, nor fractions to integers.
   template <typename U>
     requires(std::is_pointer_v<U> || (std::is_floating_point_v<U> && !std::is_floating_point_v<T>))
@@ -119,11 +119,11 @@ class Optional<T> {
  public:
   using value_type = T;
 
-  Optional(Absent) noexcept {}                                     // NOLINT(google-explicit-constructor)
+  Optional(Absent) noexcept {}
   Optional(std::initializer_list<detail::Nothing>) { emplace(); }  // `{}`
   template <typename U>
     requires std::same_as<std::remove_cvref_t<U>, T>
-  Optional(U&& value) : Optional(kAbsent) {  // NOLINT(google-explicit-constructor)
+  Optional(U&& value) : Optional(kAbsent) {
     block_ = detail::NewBox(T::kTable, false);
     Object() = std::forward<U>(value);
   }

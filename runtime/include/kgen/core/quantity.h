@@ -29,8 +29,8 @@ class Quantity {
  public:
   constexpr Quantity() noexcept = default;
   template <detail::TextLike S>
-  Quantity(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
-  Quantity(std::int64_t value);             // NOLINT(google-explicit-constructor)
+  Quantity(const S& text) : text_(text) {}
+  Quantity(std::int64_t value);
   template <std::floating_point F>
   Quantity(F) = delete;  // 0.5 would become 0: say "500m" or "0.5"
 
@@ -64,11 +64,11 @@ class Quantity {
 class IntOrString {
  public:
   constexpr IntOrString() noexcept = default;
-  IntOrString(std::int32_t value);  // NOLINT(google-explicit-constructor)
+  IntOrString(std::int32_t value);
   template <std::floating_point F>
   IntOrString(F) = delete;  // would be cut to an integer
   template <detail::TextLike S>
-  IntOrString(const S& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  IntOrString(const S& text) : text_(text) {}
 
   bool has_value() const noexcept { return text_.has_value(); }
   void reset() noexcept { text_.reset(); }

@@ -106,7 +106,7 @@ class Ref<const T> {
   using element_type = const T;
 
   constexpr Ref() noexcept = default;
-  constexpr Ref(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+  constexpr Ref(std::nullptr_t) noexcept {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(any_); }
   const T& operator*() const noexcept KGEN_LIFETIMEBOUND { return *get(); }
@@ -118,11 +118,11 @@ class Ref<const T> {
   // An object in a loop variable `const Pod& pod : view.ByIndex(...)` reads as the object itself.
   // Not for a temporary: the reference would outlive the Ref that keeps the object alive. Keep the Ref, or copy:
   // `Pod mine = *ref`.
-  operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }  // NOLINT(google-explicit-constructor)
+  operator const T&() const& noexcept KGEN_LIFETIMEBOUND { return *get(); }
   operator const T&() const&& = delete;
 
   const AnyRef& any() const noexcept { return any_; }
-  operator AnyRef() const noexcept { return any_; }  // NOLINT(google-explicit-constructor)
+  operator AnyRef() const noexcept { return any_; }
 
   // Identity, as of pointers; `*a == *b` compares what they hold.
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.any_ == b.any_; }

@@ -94,7 +94,7 @@ class [[nodiscard]] Error {
 
   // `return kgen::Error(...)` from a function that returns a Result.
   template <typename T>
-  operator std::expected<T, Error>() const {  // NOLINT(google-explicit-constructor)
+  operator std::expected<T, Error>() const {
     return std::unexpected<Error>(*this);
   }
 

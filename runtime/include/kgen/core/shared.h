@@ -34,14 +34,13 @@ template <typename T>
 class Shared {
  public:
   constexpr Shared() noexcept = default;
-  constexpr Shared(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
+  constexpr Shared(std::nullptr_t) noexcept {}
   explicit Shared(T* object) noexcept : base_(object) { Add(); }
   Shared(const Shared& other) noexcept : base_(other.base_) { Add(); }
   Shared(Shared&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
   template <typename U>
     requires(!std::is_same_v<U, T> && std::is_convertible_v<U*, T*>)
-  Shared(Shared<U> other) noexcept
-      : base_(std::exchange(other.base_, nullptr)) {}  // NOLINT(google-explicit-constructor)
+  Shared(Shared<U> other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
   Shared& operator=(Shared other) noexcept {
     std::swap(base_, other.base_);
     return *this;

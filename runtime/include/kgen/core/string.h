@@ -66,7 +66,7 @@ class String {
 
   constexpr String() noexcept = default;  // unset
   template <detail::TextLike S>
-  String(const S& text) {  // NOLINT(google-explicit-constructor): text is text
+  String(const S& text) {
     Set(std::string_view(text));
   }
   String(const String& other) noexcept {
@@ -113,10 +113,8 @@ class String {
     return {bytes_, t == 0 ? std::size_t{0} : std::size_t{t} - 1};
   }
   std::string str() const { return std::string(view()); }
-  operator std::string_view() const noexcept KGEN_LIFETIMEBOUND {
-    return view();
-  }  // NOLINT(google-explicit-constructor)
-  operator std::string() const { return str(); }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept KGEN_LIFETIMEBOUND { return view(); }
+  operator std::string() const { return str(); }
 
   std::size_t size() const noexcept { return view().size(); }
   std::size_t length() const noexcept { return size(); }

@@ -84,7 +84,7 @@ class Time {
  public:
   constexpr Time() noexcept = default;
   template <typename D>
-  Time(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to seconds
+  Time(std::chrono::sys_time<D> time) {  // truncated to seconds
     word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kSeconds);
   }
   // kInvalidArgument if the text is not RFC 3339.
@@ -113,7 +113,7 @@ class MicroTime {
  public:
   constexpr MicroTime() noexcept = default;
   template <typename D>
-  MicroTime(std::chrono::sys_time<D> time) {  // NOLINT(google-explicit-constructor); truncated to microseconds
+  MicroTime(std::chrono::sys_time<D> time) {  // truncated to microseconds
     word_.Assign(detail::MicrosOf(time), detail::TimePrecision::kMicroseconds);
   }
   static Result<MicroTime> Parse(std::string_view text);
@@ -140,12 +140,11 @@ class MicroTime {
 class Duration {
  public:
   constexpr Duration() noexcept = default;
-  Duration(std::chrono::nanoseconds value);  // NOLINT(google-explicit-constructor)
+  Duration(std::chrono::nanoseconds value);
   // Any span of whole nanoseconds: `spec.timeout = 5min`.
   template <typename Rep, typename Period>
     requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
-  Duration(std::chrono::duration<Rep, Period> value)  // NOLINT(google-explicit-constructor)
-      : Duration(std::chrono::nanoseconds(value)) {}
+  Duration(std::chrono::duration<Rep, Period> value) : Duration(std::chrono::nanoseconds(value)) {}
   // kInvalidArgument if the text is not a Go duration ("300ms", "-1.5h", "2h45m") that fits 64-bit nanoseconds.
   static Result<Duration> Parse(std::string_view text);
 

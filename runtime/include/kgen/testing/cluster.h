@@ -193,9 +193,9 @@ class Minimal {
  public:
   explicit Minimal(std::string json) : json_(std::move(json)) {}
   const std::string& json() const noexcept { return json_; }
-  operator std::string_view() const noexcept { return json_; }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept { return json_; }
   template <detail::HasTable T>
-  operator T() const {  // NOLINT(google-explicit-constructor)
+  operator T() const {
     return Must(kgen::Decode<T>(json_));
   }
 
