@@ -30,7 +30,7 @@ auto Key(const Diagnostic& d) {
   return std::tie(d.origin.file, d.origin.line, d.origin.column, d.severity, d.id, d.message, d.path);
 }
 
-// Characters that do not show, or that change how others show.
+// Characters that are invisible, or that change how others are shown.
 bool IsInvisible(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB);

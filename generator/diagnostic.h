@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Errors, warnings and notes about the generator's input. Every stage reports here and goes on, so that one run shows
-// all faults:
+// Errors, warnings and notes about the generator's input. Every stage reports them here and continues, so that one run
+// shows all of them:
 //
 //   parse/*, model/*, emit/* --Error()/Warning()/Note()--> Diagnostics --Render()--> standard error
 //
@@ -26,7 +26,7 @@
 
 namespace kgen::generator {
 
-// A place in an input. Small and freely copied: the name of the file stands in Diagnostics.
+// A position in an input. Small and cheap to copy: Diagnostics has the name of the file.
 struct Origin {
   std::uint32_t file = 0;      // from Diagnostics::AddFile(); 0 is "no file" (the command line)
   std::uint32_t line = 0;      // from 1; 0: the file as a whole
@@ -40,7 +40,7 @@ enum class Severity : std::uint8_t { kError, kWarning, kInfo, kNote };  // notes
 
 struct Diagnostic {
   Severity severity = Severity::kError;
-  std::string_view id;  // a literal in kebab case, what --error and --no-warn take: "crd-scope"
+  std::string_view id;  // a literal in kebab case, as for --error and --no-warn: "crd-scope"
   Origin origin;
   std::string message;  // one line, without position and without full stop
   std::string path;     // inside the document: "spec.versions[0].name"; may be empty
@@ -75,7 +75,7 @@ class Diagnostics {
   // "bundle.yaml:31:19 (document 3)".
   std::string Describe(Origin origin) const;
 
-  // The text for the user: at most `limit` errors and `limit` warnings and a last line that counts what was left out.
+  // The text for the user: at most `limit` errors and `limit` warnings, and a last line that counts the omitted ones.
   // Notes only if `notes`.
   std::string Render(std::size_t limit = 100, bool notes = false) const;
 
@@ -91,7 +91,7 @@ class Diagnostics {
   std::size_t warning_count_ = 0;
 };
 
-// The ids of all warnings there are, in byte order.
+// The ids of all warnings, in byte order.
 std::span<const std::string_view> WarningIds();
 
 // `text` in double quotes, safe for a terminal: control characters, bidirectional marks and invalid UTF-8 appear as
@@ -101,7 +101,7 @@ std::string Quote(std::string_view text, std::size_t limit = 60);
 // The same without the quotes around it.
 std::string Visible(std::string_view text, std::size_t limit = 60);
 
-// The element of `names` that is nearest to `name` and near enough to be meant, or empty: for "did you mean" hints.
+// The element of `names` that is closest to `name`, or empty if none is close enough: for "did you mean" hints.
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& names);
 
 }  // namespace kgen::generator

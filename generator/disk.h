@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whole files, read and written: what every command and the emitter's output need of a disk. Errors are values.
+// Reads and writes whole files. Errors are values.
 #ifndef KGEN_GENERATOR_DISK_H_
 #define KGEN_GENERATOR_DISK_H_
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where something stands inside a document, for diagnostics: "spec.versions[0].schema.openAPIV3Schema.properties.port".
+// A position inside a document, for diagnostics: "spec.versions[0].schema.openAPIV3Schema.properties.port".
 #ifndef KGEN_GENERATOR_DOCUMENT_PATH_H_
 #define KGEN_GENERATOR_DOCUMENT_PATH_H_
 
@@ -17,7 +17,7 @@ namespace kgen::generator {
 class DocumentPath {
  public:
   DocumentPath() = default;
-  // A starting text that is taken as it is: "items[3]", or what Text() gave earlier.
+  // Starts with a given path: "items[3]", or the result of an earlier Text().
   explicit DocumentPath(std::string_view start) : key_(start) {}
 
   DocumentPath Key(std::string_view key) const { return DocumentPath(this, key, kNoIndex); }

@@ -35,7 +35,7 @@ OptionSet Options() {
   return options;
 }
 
-// The one API document of a source as facts; nothing if there was an error.
+// Reduces the API document of a source to facts; nothing if there was an error.
 std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostics) {
   const std::uint32_t file = source.file;
   auto stream = yaml::Parse(std::move(source.text));
@@ -55,7 +55,7 @@ std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostic
   }
   const parse::MapReader document(context, documents[0], path);
   const std::size_t errors = diagnostics.error_count();
-  model::Draft draft;  // only to find faults: facts are as good as what they were made of
+  model::Draft draft;  // only to find errors in the document
   parse::ParseOpenApiV3(document, draft);
   if (diagnostics.error_count() != errors) return std::nullopt;
   return parse::ReduceToFacts(document);

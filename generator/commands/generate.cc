@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen generate: API documents and CRDs to C++.
+// kgen generate: generates C++ from API documents and CRDs.
 #include <algorithm>
 #include <expected>
 #include <filesystem>
@@ -66,7 +66,7 @@ std::optional<std::size_t> ParseShards(const std::string& text) {
   return shards >= 1 && shards <= 256 ? std::optional(shards) : std::nullopt;
 }
 
-// A path in a make rule.
+// Escapes a path for a make rule.
 std::string MakeEscaped(const std::string& path) {
   std::string out;
   for (char c : path) {
@@ -128,7 +128,7 @@ std::string UnknownWarning(std::string_view id) {
   return fault;
 }
 
-// What a command line asks for; an error is a message for the user.
+// The options of a command line; the error is a message for the user.
 std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& parsed) {
   emit::EmitOptions options;
   if (!parsed.Has("out")) return std::unexpected("--out DIR is missing");

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The front half of the generator in one call, as every command that needs a model uses it.
+// The front half of the generator in one call, for every command that needs a model.
 #ifndef KGEN_GENERATOR_COMMANDS_LOAD_API_H_
 #define KGEN_GENERATOR_COMMANDS_LOAD_API_H_
 
@@ -18,7 +18,7 @@ namespace kgen::generator::commands {
 model::Api LoadApi(const std::vector<std::string>& inputs, Diagnostics& diagnostics,
                    const parse::SourceOptions& source_options = {}, const model::ResolveOptions& resolve_options = {});
 
-// The same for texts that are already there; for tests.
+// The same for sources that are already loaded; for tests.
 model::Api LoadApi(std::vector<parse::Source> sources, Diagnostics& diagnostics,
                    const model::ResolveOptions& resolve_options = {});
 

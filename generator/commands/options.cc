@@ -62,7 +62,7 @@ std::string OptionSet::Unknown(const std::string& argument) const {
 
 std::expected<ParsedOptions, std::string> OptionSet::Parse(const std::vector<std::string>& arguments) const {
   cxxopts::Options library(command_);
-  library.allow_unrecognised_options();  // they get a better message here
+  library.allow_unrecognised_options();  // reported below, with a better message
   for (const Option& option : options_) {
     const std::string names = option.letter != '\0' ? std::string(1, option.letter) + "," + option.name : option.name;
     if (option.value_name.empty()) {
@@ -71,7 +71,7 @@ std::expected<ParsedOptions, std::string> OptionSet::Parse(const std::vector<std
       library.add_options()(names, option.help, cxxopts::value<std::vector<std::string>>());
     }
   }
-  // "-" is an input, and what follows "--" too.
+  // "-" is an input, and so is everything after "--".
   std::vector<const char*> argv = {command_.c_str()};
   ParsedOptions parsed;
   const auto end = std::find(arguments.begin(), arguments.end(), "--");

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Command-line options. The library behind it stays in options.cc.
+// Command-line options. Only options.cc knows the library that parses them.
 //
 //   OptionSet options("kgen facts", "FILE... [--out DIR]", "Reduces API documents to facts.");
 //   options.Value("out", 'o', "DIR", "folder for the results");
@@ -19,7 +19,7 @@
 
 namespace kgen::generator::commands {
 
-// What a command line said.
+// A parsed command line.
 class ParsedOptions {
  public:
   bool Has(std::string_view name) const { return flags_.contains(name) || values_.contains(name); }

@@ -19,7 +19,7 @@ bool WriteWhenChanged(const std::string& path, std::string_view text, std::strin
     error = "cannot create the folder " + parent.native() + ": " + code.message();
     return false;
   }
-  // Two runs may write one depfile at a time.
+  // Two runs may write the same depfile at the same time.
   const std::string temporary = path + ".kgen-new-" + std::to_string(::getpid());
   if (WriteNewFile(temporary, text, error)) {
     fs::rename(temporary, path, code);

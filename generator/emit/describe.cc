@@ -41,7 +41,7 @@ std::string Range(const model::Facets& facets) {
   return out;
 }
 
-// Numbers stand in JSON's spelling, which has nothing that a comment could not hold.
+// Numbers are in JSON's spelling, which is safe in a comment.
 std::string Limits(const model::Facets& facets) {
   std::string out = Range(facets);
   if (!facets.multiple_of.empty()) Join("a multiple of " + facets.multiple_of, out);
@@ -63,12 +63,12 @@ std::string Merge(const model::MergeInfo& merge) {
   return out;
 }
 
-// A default that says nothing but the zero value; documents made from Go are full of them.
+// A default that is only the zero value; documents generated from Go are full of them.
 bool IsZero(const std::string& json) {
   return json.empty() || json == "{}" || json == "\"\"" || json == "0" || json == "null";
 }
 
-// What the C++ declaration does not show: default, limits.
+// The facts that the C++ declaration does not show: default, limits.
 std::string Facts(const model::Field& field, bool from_document) {
   const model::Schema& schema = *field.schema;
   std::string out;

@@ -12,11 +12,11 @@
 
 namespace kgen::generator::emit {
 
-// The comment above a member: its description, followed by what the declaration does not show: default, limits, how
-// elements are told apart. None where there is neither.
+// The comment above a member: its description, followed by facts that the declaration does not show: default, limits,
+// the keys of elements. Empty if there is neither.
 std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
 
-// The note behind a member: its wire name where `identifier` differs, "required", and the struct with its known values
+// The comment after a member: its wire name if `identifier` differs, "required", and the struct with its known values
 // (`values`, may be empty).
 std::string DescribeMember(const model::Field& field, const std::string& identifier, const std::string& values);
 

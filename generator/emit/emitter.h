@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The files of a run, as texts: plan, views and templates put together.
+// Generates the texts of all files of a run, from plan, views and templates.
 //
 //   model::Api --Emit()--> {path: text} --WriteOutput()--> disk
 #ifndef KGEN_GENERATOR_EMIT_EMITTER_H_
@@ -23,10 +23,10 @@ struct EmitOptions {
   std::vector<std::string> header;  // lines of a file header, not yet comments; may be empty
 };
 
-// By path relative to the output folder, with '/'. A function of the input's content and the options only.
+// Texts by path relative to the output folder, with '/'. Depends only on the input's content and the options.
 using Files = std::map<std::string, std::string>;
 
-// Empty if something could not be emitted; `diagnostics` says what.
+// Empty if something cannot be emitted; the errors are in `diagnostics`.
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics);
 
 // Lower-case identifiers with "::" between them, none of them reserved, the first one not std or kgen.

@@ -9,8 +9,8 @@
 namespace kgen::generator::emit {
 namespace {
 
-// In byte order. Those of GCC 12 and Clang 22 with glibc 2.36, in strict and in GNU mode, after all standard headers;
-// without names that no identifier of ours can be, and without the families below.
+// In byte order. The macros of GCC 12 and Clang 22 with glibc 2.36, in strict and in GNU mode, after including all
+// standard headers; without names that cannot be generated identifiers, and without the families below.
 constexpr std::string_view kText =
     "ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO ADJ_NANO ADJ_OFFSET ADJ_OFFSET_SINGLESHOT ADJ_OFFSET_SS_READ "
     "ADJ_SETOFFSET ADJ_STATUS ADJ_TAI ADJ_TICK ADJ_TIMECONST AIO_PRIO_DELTA_MAX ATOMIC_BOOL_LOCK_FREE "

@@ -9,7 +9,7 @@
 
 namespace kgen::generator::emit {
 
-// Macros without parameters; those with some do no harm to a name that no parenthesis follows.
+// Macros without parameters. Function-like macros do not affect a name that no parenthesis follows.
 bool IsSystemMacro(std::string_view word);
 
 }  // namespace kgen::generator::emit

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The templates of templates/, compiled into the program, and their engine (llvm::mustache, which stays in
-// mustache.cc).
+// The templates of templates/, compiled into the program, and their engine. Only mustache.cc knows the library
+// (llvm::mustache).
 //
-// The engine says nothing about mistakes: unknown names are empty, an unclosed section swallows the rest.
-// LintTemplate() finds both; a test runs it over all templates.
+// The engine reports no errors: unknown names are empty, and an unclosed section swallows the rest. LintTemplate()
+// finds both; a test runs it on all templates.
 #ifndef KGEN_GENERATOR_EMIT_MUSTACHE_H_
 #define KGEN_GENERATOR_EMIT_MUSTACHE_H_
 
@@ -28,7 +28,7 @@ struct EmbeddedTemplate {
 // All of templates/*.mustache, by name. Defined by the build.
 std::span<const EmbeddedTemplate> EmbeddedTemplates();
 
-// Fills templates. Each may use each other as a partial. Not thread safe.
+// Fills templates. Any template may use any other as a partial. Not thread-safe.
 class TemplateEngine {
  public:
   TemplateEngine();
@@ -44,7 +44,7 @@ class TemplateEngine {
   std::unique_ptr<Impl> impl_;
 };
 
-// The faults of a template, one line each: tags that are not closed or not opened, names that are not in `known`,
+// The errors of a template, one line each: tags that are not closed or not opened, names that are not in `known`,
 // partials that are not in `partials`.
 std::vector<std::string> LintTemplate(std::string_view text, const std::set<std::string, std::less<>>& known,
                                       const std::set<std::string, std::less<>>& partials);

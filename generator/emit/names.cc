@@ -124,11 +124,11 @@ constexpr std::string_view kMacros[] = {
     "errno",   "far",     "interface",  "linux",  "major",  "makedev", "max",    "min",    "minor", "near",
     "require", "signals", "slots",      "small",  "stderr", "stdin",   "stdout", "unix",   "verify"};
 
-// Words with a special meaning at the start of a line, and names that some systems do not accept as file names.
+// Words with a special meaning at the start of a line, and names that some systems do not allow as file names.
 constexpr std::string_view kBadNamespaces[] = {"aux", "con",      "final", "import", "module",
                                                "nul", "override", "prn",   "posix"};
 
-// The namespaces that generated code uses, without leading colons: nothing in it may hide them.
+// The namespaces that generated code uses without leading colons, so no generated name may hide them.
 constexpr std::string_view kUsedNamespaces[] = {"kgen", "std"};
 
 template <std::size_t n>
@@ -176,7 +176,8 @@ std::string ForeignWord(std::string_view& text) {
   return word;
 }
 
-// Cuts at everything that is no letter and no digit. A name of symbols alone gives their words; of nothing, "empty".
+// Splits at every character that is neither a letter nor a digit. A name of symbols gives their words; an empty name,
+// "empty".
 std::vector<std::string> Words(std::string_view text) {
   if (text.empty()) return {"empty"};
   std::vector<std::string> words;
@@ -208,7 +209,7 @@ bool IsIdentifier(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '_'; });
 }
 
-// Words in a row, each with a capital. Digits that would run together are kept apart.
+// Joins words, each with a capital. Digits that would run together are kept apart.
 std::string Camel(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
@@ -228,8 +229,8 @@ std::string Join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
-// "kReplace_replace", "kAB_a_dash_b": a constant's name and then the value, character by character. What follows the
-// last '_' but between digits begins with a letter, as it never does in a name without the spelling.
+// "kReplace_replace", "kAB_a_dash_b": a constant's name and then the value, character by character. The part after the
+// last '_' that is not between digits begins with a letter, which never happens in a name without the spelling.
 std::string SpelledConstant(std::string_view value) {
   std::vector<std::string> words;
   bool open = false;
@@ -348,7 +349,7 @@ std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& val
       name = SpelledConstant(value);
       if (spelled[name] != 1) name += "_h" + Hash(value);  // words for symbols, and the same words as letters
     }
-    if (name == "kTable") name += '_';  // what has a kTable is a type with fields
+    if (name == "kTable") name += '_';  // only types with fields have a kTable
     result.push_back(std::move(name));
   }
   return result;
@@ -377,7 +378,7 @@ std::string ResourceAccessor(std::string_view plural, std::string_view kind) {
 std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& names,
                                              const std::function<std::string(std::string_view)>& identifier,
                                              const std::set<std::string, std::less<>>& taken) {
-  // By wanted identifier: the names that want it, the one that is spelled like it first, then by bytes.
+  // Identifier -> the names that map to it: the one that is spelled exactly like it first, then in byte order.
   std::map<std::string, std::vector<std::size_t>> wanted;
   for (std::size_t i = 0; i < names.size(); ++i) wanted[identifier(names[i])].push_back(i);
   std::vector<std::string> result(names.size());
@@ -406,7 +407,7 @@ std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& nam
 std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::string>& groups) {
   std::map<std::string, std::size_t, std::less<>> labels;
   for (const std::string& group : groups) labels.emplace(group, FewestLabels(group));
-  // Groups that share a name get a label more, all of them, until nothing changes. Built-in ones keep theirs.
+  // All groups that share a name get one more label, until nothing changes. Built-in groups keep theirs.
   for (bool changed = true; changed;) {
     changed = false;
     std::map<std::string, std::vector<std::string>> sharing;
@@ -428,7 +429,7 @@ std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::
   std::vector<std::string> shorts;
   shorts.reserve(ordered.size());
   for (const std::string& group : ordered) shorts.push_back(ShortName(group, labels[group]));
-  // What is still the same ("a-b.c" and "a.b-c" as a whole) gets numbers.
+  // Names that are still equal ("a-b.c" and "a.b-c" in full) get numbers.
   const std::vector<std::string> spaces = DistinctIdentifiers(shorts, NamespaceIdentifier, {});
   const std::vector<std::string> accessors = DistinctIdentifiers(shorts, TypeIdentifier, {});
   for (std::size_t i = 0; i < ordered.size(); ++i) result[ordered[i]] = {spaces[i], accessors[i]};

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// C++ identifiers for names of the API. Pure functions of the name, and, where names can clash, of the set of names:
-// they depend on no order, counter or locale.
+// C++ identifiers for names of the API. Pure functions of the name and, where names can clash, of the set of names:
+// they do not depend on an order, a counter or the locale.
 //
 // A name of the API is arbitrary text here. The result is always a legal identifier: no keyword, no common macro, not
 // reserved (no double underscore).
@@ -49,7 +49,7 @@ std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& nam
                                              const std::function<std::string(std::string_view)>& identifier,
                                              const std::set<std::string, std::less<>>& taken);
 
-// How the groups of one run are called.
+// The C++ names of the groups of one run.
 struct GroupName {
   std::string name_space;  // "cert_manager"; the folder too
   std::string accessor;    // "CertManager"

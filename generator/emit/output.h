@@ -5,11 +5,11 @@
 //
 // Each set (a namespace) has a manifest beside its files, `.kgen-manifest-acme`: the path and the hash of every file of
 // its last run. A file that no longer has the hash was edited by hand and is not overwritten without `force`; a file
-// that no manifest names and that does not carry our first line is not ours.
+// that no manifest names and that does not begin with kgen's first line is not kgen's.
 //
 // All or nothing: every new text is on disk under a temporary name before the first file is replaced. A run that is
-// killed while it replaces leaves a manifest with the old and the new hashes, and the next run goes on from there. Runs
-// into one folder wait for each other.
+// killed while it replaces files leaves a manifest with the old and the new hashes, and the next run continues from
+// there. Runs that write to the same folder wait for each other.
 #ifndef KGEN_GENERATOR_EMIT_OUTPUT_H_
 #define KGEN_GENERATOR_EMIT_OUTPUT_H_
 
@@ -25,8 +25,8 @@ struct OutputOptions {
   std::string folder;
   std::string set;       // names the manifest: "acme"
   std::string settings;  // recorded in the manifest: the options that change the output
-  bool force = false;    // overwrite what was edited by hand
-  bool write = true;     // false: only find out what would be done
+  bool force = false;    // overwrite files that were edited by hand
+  bool write = true;     // false: only report what a run would do
   std::function<void(const std::string& path)> before_change = {};  // for tests, which end a run there
 };
 

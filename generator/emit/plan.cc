@@ -32,7 +32,7 @@ std::string Replace(std::string text, std::string_view from, std::string_view to
   return text;
 }
 
-// All types that a schema refers to, once each, in the order of the members.
+// Every type that a schema refers to, once, in the order of the members.
 void CollectRefs(const model::Schema& schema, std::vector<TypeId>& refs) {
   if (schema.kind == model::Kind::kRef) refs.push_back(schema.ref);
   if (schema.element != nullptr) CollectRefs(*schema.element, refs);
@@ -55,7 +55,7 @@ constexpr std::array<VerbName, 8> kVerbNames = {{
     {Verb::kDeleteCollection, "kDeleteCollection", "", ""},
 }};
 
-// The verbs of one kind: by the name of all of them where none is missing.
+// The verbs of one kind, as one name if none is missing.
 void AddVerbs(const model::Verbs& verbs, std::string_view VerbName::* name, std::string_view all, std::string& out) {
   std::vector<std::string_view> names;
   bool whole = true;
@@ -96,7 +96,7 @@ class Planner {
   }
 
  private:
-  // A version of the model, and what of it is emitted.
+  // A version of the model, and the part of it that is emitted.
   struct Source {
     const model::Group* group;
     const model::Version* version;
@@ -105,7 +105,7 @@ class Planner {
     std::map<TypeId, std::string> made_lists;  // kind -> the list that no document defines
   };
 
-  // Kinds that a server serves, and all that they need.
+  // Kinds that a server serves, and all types that they need.
   void FindReachable() {
     reachable_.resize(api_.types.size());
     std::vector<TypeId> todo;
@@ -139,7 +139,7 @@ class Planner {
     return kind.has_object_meta && (kind.custom || kind.resource.has_value());
   }
 
-  // Is there a struct of its own for it?
+  // Whether it gets a struct of its own.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
     return reachable_[id] && !type.runtime && type.group != model::kMetaGroup && !type.version.empty() &&
@@ -252,7 +252,7 @@ class Planner {
     for (TypeId id : source.types) define(id);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
-    // A CRD is all that there is; an API document may be a short form of what servers have.
+    // A CRD is complete; an API document may have been reduced.
     const bool custom =
         std::any_of(source.kinds.begin(), source.kinds.end(), [](const model::ApiKind* kind) { return kind->custom; });
     const bool described = std::any_of(source.types.begin(), source.types.end(),
@@ -274,7 +274,7 @@ class Planner {
     return lines;
   }
 
-  // Of headers that include each other none can come first.
+  // Headers must not include each other in a cycle.
   void CheckIncludes() {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       std::set<std::size_t> seen = {i};  // what i needs, directly or not
@@ -306,8 +306,7 @@ class Planner {
     return nullptr;
   }
 
-  // What a reader cannot see in the struct, if the document has no description: under which name a server or the
-  // reference has it.
+  // The comment of a struct without a description: the name of the type in the API document.
   static std::string About(const model::NamedType& type, const std::string& name, const model::ApiKind* kind,
                            const std::string& version) {
     if (kind == nullptr || !kind->resource) {
@@ -354,7 +353,7 @@ class Planner {
     return used;
   }
 
-  // OrderSpec for Order::Spec: what users of types from an API document would write.
+  // OrderSpec for Order::Spec: an alias with the name that the type has in API documents.
   void PlanAliases(const Source& source, PlannedVersion& version) {
     std::set<std::string, std::less<>> used = UsedNames(version);
     for (const model::ApiKind* kind : source.kinds) {

@@ -1,7 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What will be emitted, with every C++ spelling decided: structs in the order of their definition, members in their
-// fixed order (plan_types.h), accessors, includes. All text from the input is an identifier, a literal or a comment.
+// Plan: the content of the files, with every C++ name decided: structs in the order of their definition, members in
+// their fixed order (plan_types.h), accessors, includes. All text from the input is an identifier, a literal or a
+// comment.
 //
 //   model::Api --MakePlan()--> Plan --view--> templates
 #ifndef KGEN_GENERATOR_EMIT_PLAN_H_
@@ -33,7 +34,7 @@ struct PlannedField {
   std::string note;  // to stand behind the declaration: "`operator`, required"; may be empty
 };
 
-// A nested struct of constants: the known values of an open enum, or what a CRD says of a kind.
+// A nested struct of constants: the known values of an open enum, or what a CRD declares about a kind.
 struct PlannedEnum {
   struct Constant {
     std::string identifier;

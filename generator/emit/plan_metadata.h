@@ -13,8 +13,8 @@
 
 namespace kgen::generator::emit {
 
-// Names inside a kind's struct that its members keep clear of, whether they are used or not: a CRD may declare a scale
-// later, and that must not rename anything.
+// Names inside a kind's struct that its members must not have, whether they are used or not: a CRD may declare a scale
+// later, and that must not rename a member.
 inline constexpr std::array<std::string_view, 3> kMetadataNames = {"ScalePaths", "SelectableFields", "kPrinterColumns"};
 
 // Adds to the struct of the kind that `resource` serves.

@@ -26,7 +26,7 @@ constexpr std::size_t kLongestName = 32767;
 constexpr std::string_view kObjectMeta = "kgen::meta::v1::ObjectMeta";
 constexpr std::string_view kListMeta = "kgen::meta::v1::ListMeta";
 
-// The fixed order of members: those that users need first come first, all others follow in byte order.
+// The fixed order of members: the most important ones first, all others in byte order.
 int Rank(std::string_view wire_name, Role role) {
   if (role != Role::kPlain) {
     if (wire_name == "metadata") return 0;
@@ -38,15 +38,16 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
-// Can a field table hold this name? The encoder writes names of a table without escaping them, so only names that need
-// no escape qualify. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes them.
+// Whether a field table can hold this name. The encoder writes names of a table without escaping them, so only names
+// that need no escape qualify. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes
+// them.
 bool IsTableName(std::string_view wire_name) {
   const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
   return !wire_name.empty() && wire_name.size() <= kLongestName &&
          std::none_of(wire_name.begin(), wire_name.end(), escaped);
 }
 
-// Differs in every object: not worth a place in the string pool.
+// Differs in every object, so the string pool should not hold it.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
   return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
          (wire_name == "ip" && struct_path == "PodIP");
@@ -128,7 +129,7 @@ bool IsScalar(Kind kind) {
   return kind == Kind::kBool || kind == Kind::kInt32 || kind == Kind::kInt64 || kind == Kind::kDouble;
 }
 
-// The value inside all lists and maps.
+// The innermost element of nested lists and maps.
 const model::Schema& Innermost(const model::Api& api, const model::Schema& schema) {
   const model::Schema* inner = &Resolved(api, schema);
   while (inner->element != nullptr) inner = &Resolved(api, *inner->element);
@@ -156,7 +157,7 @@ PlannedField InPlaceMetadata(std::string_view type) {
 
 }  // namespace
 
-// The struct at hand.
+// The struct that is being planned.
 struct StructPlanner::Scope {
   std::string path;   // "Order::Spec"
   std::string name;   // "Spec"
@@ -164,14 +165,14 @@ struct StructPlanner::Scope {
   Role role = Role::kPlain;
   bool from_document = false;  // not from a CRD
   std::size_t depth = 0;
-  std::set<std::string, std::less<>> hidden;                // names that mean something else than at namespace scope
+  std::set<std::string, std::less<>> hidden;  // names that mean something else here than at namespace scope
   std::map<std::string, std::string, std::less<>> members;  // wire name -> identifier
   std::map<std::string, std::string, std::less<>> nested;   // wire name -> nested struct
   std::map<std::string, std::string, std::less<>> enums;    // wire name -> struct of constants
 
   std::size_t width() const { return kColumns - 2 * depth; }
 
-  // What the struct has without the input's asking.
+  // Members that every struct has, whatever the input says.
   std::set<std::string, std::less<>> OwnNames() const {
     std::set<std::string, std::less<>> names = {name, "kTable", "unknown_fields"};
     if (role == Role::kKind) names.insert(kMetadataNames.begin(), kMetadataNames.end());
@@ -276,7 +277,7 @@ PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scop
   return out;
 }
 
-// Names and makes the structs inside: anonymous objects and the constants of enums, both called after their property.
+// Plans the nested structs, anonymous objects and the constants of enums, which are named after their property.
 void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const {
   std::vector<std::string> objects, enums;
   for (const model::Field* field : fields) {
@@ -336,8 +337,7 @@ PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Sche
   return out;
 }
 
-// Values that differ in case or separators only are more often a slip than meant, and their constants are renamed by
-// it.
+// Values that differ only in case or separators are usually a mistake, and rename the constants.
 void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
                                            const std::vector<std::string>& identifiers, const Scope& scope) const {
   std::string list;
@@ -416,12 +416,12 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
     out.type = "kgen::Optional<" + spelling.in_class + ">";
   } else if (schema.kind == Kind::kObject || (schema.kind == Kind::kRef && spelling.in_class != "kgen::Json")) {
     out.type = "kgen::Optional<" + spelling.in_class + ">";
-    // Clang makes the destructor where it meets an `=`, which it cannot yet for a type that is only declared.
+    // For an initializer with `=`, Clang instantiates the destructor, which fails for a type that is only declared.
     const bool open = schema.kind == Kind::kRef && names_[schema.ref].open && names_[schema.ref].scope == scope_;
     out.initializer = open ? "{kgen::kAbsent}" : " = kgen::kAbsent";
     out.detail = "&" + spelling.in_tables + "::kTable";
   } else if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
-    // The type of the element: what stands between the angle brackets.
+    // The type of the element, between the angle brackets.
     const std::size_t open = spelling.in_tables.find('<');
     out.detail = "&kgen::kTypeOf<" + spelling.in_tables.substr(open + 1, spelling.in_tables.size() - open - 2) + ">";
   } else if (schema.kind == Kind::kRef) {

@@ -18,17 +18,17 @@
 
 namespace kgen::generator::emit {
 
-// How a NamedType is called in C++.
+// The C++ names of a NamedType.
 struct TypeName {
-  bool emitted = false;   // false: there is no struct for it, a use of it is any JSON
+  bool emitted = false;   // false: it has no struct, and members of this type are kgen::Json
   bool runtime = false;   // declared by the runtime
-  bool open = false;      // only declared so far: its definition stands further down in the same header
+  bool open = false;      // only declared so far; defined later in the same header
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
   std::string scope;      // its namespace: "k8s::core::v1"
 };
 
-// A type in its two spellings: as a member of the struct at hand sees it, and as the tables at namespace scope do.
+// A type in two spellings: for use inside of the struct, and for the tables at namespace scope.
 struct Spelling {
   std::string in_class;
   std::string in_tables;
@@ -40,7 +40,7 @@ class StructPlanner {
   StructPlanner(const model::Api& api, const std::vector<TypeName>& names, std::string scope, Diagnostics& diagnostics)
       : api_(api), names_(names), scope_(std::move(scope)), diagnostics_(diagnostics) {}
 
-  // `about` is its comment where the document describes nothing, `deprecation` is said in any case; both may be empty.
+  // `about` is the comment if the document has no description; `deprecation` is always included. Both may be empty.
   PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title,
                      const std::string& about, const std::string& deprecation) const;
 

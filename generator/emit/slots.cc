@@ -32,7 +32,7 @@ NameSlots FindNameSlots(const std::vector<std::string>& wire_names) {
   for (const std::string& name : wire_names) keys.push_back(detail::NameKey(name));
   std::vector<std::uint64_t> sorted = keys;
   std::sort(sorted.begin(), sorted.end());
-  // Names that differ in the middle only have one key, whatever the seed.
+  // Names that differ only in the middle have the same key for every seed.
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return result;
   for (result.bits = 1; (std::size_t{1} << result.bits) < 2 * keys.size();) ++result.bits;
   for (; result.bits <= kMostBits; ++result.bits) {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The perfect hash of a field table: kgen/core/type_table.h says how it is read, and holds the hash itself.
+// Searches the perfect hash of a field table. kgen/core/type_table.h describes it and has the hash function.
 #ifndef KGEN_GENERATOR_EMIT_SLOTS_H_
 #define KGEN_GENERATOR_EMIT_SLOTS_H_
 
@@ -16,7 +16,7 @@ struct NameSlots {
   std::vector<std::uint8_t> slots;  // index + 1, or 0; empty: none was found, and the look-up goes one by one
 };
 
-// The first seed of the smallest table without collision. Depends on nothing but the names and their order.
+// The first seed of the smallest table without collisions. Depends only on the names and their order.
 NameSlots FindNameSlots(const std::vector<std::string>& wire_names);
 
 }  // namespace kgen::generator::emit

@@ -30,7 +30,7 @@ void AppendEscaped(char c, std::string& out) {
   }
 }
 
-// Breaks a line in viewers, or in compilers of a later day.
+// Ends a line in some viewers, or may do so in future compilers.
 bool IsLineBreak(std::uint32_t c) {
   return c == '\n' || c == '\r' || c == 0x0B || c == 0x0C || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
@@ -42,7 +42,7 @@ bool IsInvisible(std::uint32_t c) {
          (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-// Markers that other programs look for in comments, and spellings that they ignore.
+// Markers that other tools search comments for, and a spelling that they ignore.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMarkers = {
     {{"NOLINT", "NO LINT"},
      {"LCOV_EXCL", "LCOV EXCL"},
@@ -66,7 +66,7 @@ void Disarm(std::string& line) {
     line.replace(at, 2, "? ?");
 }
 
-// Splits at line breaks, drops what must not be there, expands tabs.
+// Splits at line breaks, drops invisible characters, expands tabs.
 std::vector<std::string> CleanLines(const std::vector<std::string>& lines) {
   std::vector<std::string> clean;
   for (const std::string& line : lines) {
@@ -93,7 +93,7 @@ std::vector<std::string> CleanLines(const std::vector<std::string>& lines) {
   return clean;
 }
 
-// Columns as clang-format counts them, or more.
+// The number of columns, at least as many as clang-format counts.
 std::size_t Columns(std::string_view text) {
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -110,7 +110,7 @@ void EndLine(std::string line, std::vector<std::string>& out) {
   out.push_back(line.empty() ? "//" : "// " + line);
 }
 
-// Words that fit, the next line indented as the first one.
+// Wraps at spaces and keeps the indentation of the first line.
 void Wrap(std::string_view line, std::size_t width, std::vector<std::string>& out) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const std::string margin(std::min<std::size_t>(indent, 40), ' ');

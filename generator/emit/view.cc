@@ -29,7 +29,7 @@ std::string Guard(std::string_view path) {
   return guard + "_";
 }
 
-// What every file has.
+// The values of every file.
 ViewMap FileView(const std::string& path, const std::string& name_space, const FileHeader& header) {
   return {{"header", ViewValue(header.lines)},
           {"guard", Guard(path)},
@@ -232,7 +232,7 @@ ViewValue InformerView(const PlannedResource& resource) {
                                              resource.informer_name + "(factory_)", 2)}};
 }
 
-// What several files say of a version.
+// The values of a version that several files use.
 ViewMap VersionView(const PlannedVersion& version) {
   const std::string client = version.group_space + "::" + version.space + "::" + version.client_class;
   return {{"space", version.space},
@@ -243,7 +243,7 @@ ViewMap VersionView(const PlannedVersion& version) {
                                       client + "(connection_)", 2)}};
 }
 
-// In the order that clang-format wants.
+// In the order of clang-format.
 ViewList Includes(std::vector<std::string> includes) {
   std::sort(includes.begin(), includes.end());
   return ViewList(includes.begin(), includes.end());

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the plan to what templates are filled with, one view per emitted file. templates/README.md lists the names.
+// Turns the plan into the values of the templates, one view per emitted file. templates/README.md lists the names.
 //
 //   Plan --View...()--> ViewMap --TemplateEngine--> text
 #ifndef KGEN_GENERATOR_EMIT_VIEW_H_
@@ -15,7 +15,7 @@
 
 namespace kgen::generator::emit {
 
-// What every file gets.
+// The values of every file.
 struct FileHeader {
   std::vector<std::string> lines;  // comments of the user's own for the top; may be empty
   std::string fingerprint;         // the path of fingerprint.h, which every other header includes

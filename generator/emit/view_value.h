@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What templates are filled with: text, truth, lists and maps. Numbers go in as text (the engine prints large ones as
-// powers of ten).
+// The values that templates are filled with: text, booleans, lists and maps. Numbers are passed as text (the engine
+// prints large ones as powers of ten).
 #ifndef KGEN_GENERATOR_EMIT_VIEW_VALUE_H_
 #define KGEN_GENERATOR_EMIT_VIEW_VALUE_H_
 
