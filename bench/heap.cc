@@ -10,7 +10,7 @@
 #include "kgen/core/memory.h"
 
 // glibc's own, under the names that it keeps for programs that replace the public ones.
-// NOLINTBEGIN(bugprone-reserved-identifier): these names are those of glibc
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);

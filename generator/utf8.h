@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Text of the input, code point by code point.
+// Decodes text of the input, code point by code point.
 #ifndef KGEN_GENERATOR_UTF8_H_
 #define KGEN_GENERATOR_UTF8_H_
 
@@ -11,7 +11,7 @@
 namespace kgen::generator {
 
 struct CodePoint {
-  std::uint32_t value = 0;  // of what is not valid: the byte
+  std::uint32_t value = 0;  // if not valid: the byte
   std::size_t size = 1;     // bytes; 1 for a byte that begins no valid sequence
   bool valid = false;
 };

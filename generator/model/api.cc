@@ -102,7 +102,7 @@ TypeId Api::FindType(std::string_view group, std::string_view version, std::stri
 }
 
 const NamedType& Api::Target(TypeId id) const {
-  // Chains of aliases are short and without cycles: resolve has refused those.
+  // Chains of aliases are short and without cycles, because Resolve() refuses cycles.
   while (types[id].schema.kind == Kind::kRef) id = types[id].schema.ref;
   return types[id];
 }

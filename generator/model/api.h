@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The typed model, part two: named types, kinds, resources, and the whole that an emitter starts from.
+// The typed model, part two: named types, kinds, resources, and the Api that an emitter starts from.
 //
 //   Api
 //    |- types      every NamedType: kinds, their lists, and the definitions that they refer to     (TypeId = index)
@@ -44,17 +44,18 @@ struct GroupVersionKind {
   friend auto operator<=>(const GroupVersionKind&, const GroupVersionKind&) = default;
 };
 
-// What a NamedType is for.
+// The role of a NamedType.
 enum class Role : std::uint8_t {
   kPlain,  // PodSpec
   kKind,   // Pod: `fields` has apiVersion, kind (kString) and metadata (kRef), whatever a CRD says
   kList,   // PodList: apiVersion, kind, metadata (ListMeta), items; `item` is Pod. Every kind has the same template
 };
 
-// A type with a name of its own: a definition of an API document, or a version of a custom resource's kind.
+// A named type: a definition of an API document, or a version of a custom resource's kind.
 struct NamedType {
-  // Where it lives. Types of apimachinery's meta/v1 have group "meta.k8s.io" and version "v1"; a definition that is of
-  // no API group (io.k8s.apimachinery.pkg.version.Info) has version "" and its package's last segment as group.
+  // Its group and version. Types of apimachinery's meta/v1 have group "meta.k8s.io" and version "v1"; a definition
+  // outside of any API group (io.k8s.apimachinery.pkg.version.Info) has version "" and its package's last segment as
+  // group.
   std::string group;
   std::string version;
   std::string name;  // "PodSpec"; unique within group and version
@@ -67,7 +68,7 @@ struct NamedType {
   // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it.
   bool runtime = false;
 
-  // Some kind of the input, or one of its subresources, needs this type. Others may be left out.
+  // Whether a kind of the input, or one of its subresources, needs this type. Other types may be left out.
   bool reachable = false;
 
   std::optional<GroupVersionKind> gvk;  // kKind, kList
@@ -77,7 +78,7 @@ struct NamedType {
 
 enum class Scope : std::uint8_t { kNamespaced, kCluster };
 
-// What one may do with a resource or subresource.
+// The operations on a resource or subresource.
 enum class Verb : std::uint16_t {
   kGet = 1,
   kList = 2,
@@ -106,7 +107,7 @@ class Verbs {
   std::uint16_t bits_ = 0;
 };
 
-// What travels in a subresource's body.
+// The type of a subresource's request and response bodies.
 enum class SubresourceBody : std::uint8_t {
   kParent,   // the object itself: status, ephemeralcontainers, resize, approval, finalize
   kOther,    // `body`: scale (autoscaling/v1 Scale), eviction, binding, token
@@ -121,11 +122,11 @@ struct Subresource {
   GroupVersionKind body_gvk;  // of the body, as the document names it; may name a kind that no document defines
   TypeId body = kNoType;      // kOther: the type, if some document of the run defines it; autoscaling/v1 Scale is the
                               // runtime's when none does
-  bool takes_path = false;    // something follows it: proxy/{path}
+  bool takes_path = false;    // followed by a path: proxy/{path}
   Origin origin;
 };
 
-// The three paths of a custom resource's scale subresource.
+// The JSON paths of a custom resource's scale subresource.
 struct ScalePaths {
   std::string spec_replicas, status_replicas, label_selector;
 };
@@ -136,7 +137,7 @@ struct PrinterColumn {
   std::string json_path;  // exactly as written
 };
 
-// A kind as something that the server serves under a path.
+// A resource: the path under which the server serves a kind.
 struct Resource {
   std::string plural;    // the path segment; taken literally
   std::string singular;  // may be empty (API documents do not say)
@@ -186,8 +187,8 @@ struct Group {
   std::vector<Version> versions;  // newest first
 };
 
-// A CRD of the input, for installing it: Manifests() of the generated code. Those of v1beta1 are left out: servers
-// since 1.22 do not take them.
+// A CRD of the input, for installing it: Manifests() of the generated code. CRDs of v1beta1 are left out, because
+// servers since 1.22 do not accept them.
 struct Manifest {
   std::string name;  // metadata.name
   std::string json;  // compact; without status and without what a server adds to metadata
@@ -207,7 +208,7 @@ struct Api {
   const NamedType& Target(TypeId id) const;
 };
 
-// "shop.example.com/v1 Order", "v1 Pod": for messages, so nothing in it is invisible.
+// "shop.example.com/v1 Order", "v1 Pod": for messages; invisible characters are escaped.
 std::string Describe(const GroupVersionKind& gvk);
 
 // Types of the runtime's kgen::meta::v1 that a Ref may name.

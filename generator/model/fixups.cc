@@ -7,7 +7,7 @@
 namespace kgen::generator::model {
 namespace {
 
-// A property that a document calls required although servers send and take objects without it.
+// A property that a document calls required although servers send and accept objects without it.
 struct NotRequired {
   std::string_view definition;
   std::string_view property;
@@ -22,7 +22,7 @@ constexpr std::array<NotRequired, 3> kNotRequired = {{
     {"io.k8s.api.apps.v1.StatefulSetSpec", "serviceName"},
 }};
 
-// Those that every document of our time still has wrong; the others are fixed in newer ones, which needs no note.
+// Errors that current documents still have. Others are fixed in newer documents, which needs no note.
 constexpr std::string_view kStillWrong = "io.k8s.api.events.v1.Event";
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which names of the input may travel on. The same patterns as the API server's, so that what passes can be installed,
-// and what passes can be part of file names and C++ identifiers: no separators, quotes, control characters or dots in a
-// row.
+// Checks names of the input. The patterns are those of the API server, so that valid names can be installed, and are
+// safe in file names and C++ identifiers: no separators, quotes, control characters or consecutive dots.
 #ifndef KGEN_GENERATOR_MODEL_NAMES_H_
 #define KGEN_GENERATOR_MODEL_NAMES_H_
 
@@ -22,14 +21,14 @@ bool IsVersion(std::string_view text);
 // DNS labels with dots, at most 253 characters: groups. The empty group is not one.
 bool IsGroup(std::string_view text);
 
-// A kind: letters, digits and inner dashes, starting with a letter, at most 63 characters. `widget` is one, and so is
-// "Foo-Bar" (the server lowers the kind and wants a DNS label).
+// A kind: letters, digits and inner dashes, starting with a letter, at most 63 characters. `widget` is valid, and so is
+// "Foo-Bar" (the server requires that the kind in lower case is a DNS label).
 bool IsKind(std::string_view text);
 
 // The name of a definition's type: letters, digits and '_', starting with a letter, at most 200 characters.
 bool IsTypeName(std::string_view text);
 
-// The group, version and name of a type, as the name of its definition gives them.
+// The group, version and name of a type, from the name of its definition.
 struct DefinitionName {
   std::string group;    // "apps", "", "rbac.authorization.k8s.io", "meta.k8s.io"
   std::string version;  // "" when the name has none
@@ -41,7 +40,7 @@ struct DefinitionName {
 std::optional<DefinitionName> ParseDefinitionName(std::string_view definition);
 
 // Kubernetes' order of versions: stable before beta before alpha, then by number, newest first; others last, by bytes.
-// True when `a` stands before `b`.
+// True if `a` comes before `b`.
 bool VersionBefore(std::string_view a, std::string_view b);
 
 // Types of meta/v1 that the runtime declares (kgen::meta::v1).

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the parsers found, before it means anything: schemas with their keywords as they stand, definitions by their
-// long names, operations by their paths. The only thing that fixups and resolve read; emitters never see it.
+// Draft: the result of the parsers, before interpretation: schemas with their keywords as written, definitions by their
+// long names, operations by their paths. The only input of fixups and resolve; emitters never see it.
 //
 //   parse/crd, parse/openapi_v3 --> Draft --> ApplyFixups() --> Resolve() --> Api
 #ifndef KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_
@@ -19,10 +19,10 @@
 
 namespace kgen::generator::model {
 
-// What an enum, default or example value is in JSON.
+// The JSON type of an enum, default or example value.
 enum class JsonKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kObject };
 
-// One value of `enum` as the document has it.
+// One value of `enum`, as in the document.
 struct RawValue {
   JsonKind kind = JsonKind::kNull;
   std::string text;  // a string's value, or JSON
@@ -97,7 +97,7 @@ struct RawOperation {
   GroupVersionKind gvk;                   // of the body
   std::string request_ref, response_ref;  // names of definitions; empty when none or not a reference
   bool watchable = false;                 // a list whose parameters have `watch`
-  bool text = false;                      // answers plain text
+  bool text = false;                      // the response is plain text
   Origin origin;
 };
 
@@ -128,13 +128,13 @@ struct RawCustomResource {
   Origin origin;            // of the document or list item
 };
 
-// Everything that the inputs of a run said.
+// The content of all inputs of a run.
 struct Draft {
   std::map<std::string, RawDefinition, std::less<>> definitions;  // by name; equal ones of several documents merged
   std::vector<RawOperation> operations;
   std::vector<RawCustomResource> custom_resources;
 
-  std::size_t documents = 0;  // API documents and CRDs read, with or without fault
+  std::size_t documents = 0;  // API documents and CRDs read, with or without errors
 };
 
 }  // namespace kgen::generator::model

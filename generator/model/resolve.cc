@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMetaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
-// What becomes a NamedType, before its schema is decided.
+// A future NamedType, before its schema is resolved.
 struct Candidate {
   std::string group, version, name;
   const RawDefinition* definition = nullptr;
@@ -164,7 +164,7 @@ class Resolver {
     }
     const bool free_form = has_gvk && raw.properties.empty() && raw.ref.empty() && raw.all_of.empty();
     type.schema = free_form ? schemas.ResolveKind(nullptr, {}, path) : schemas.Resolve(raw, {}, path);
-    // Of an object definition without properties only the presence is kept.
+    // An object definition without properties keeps only its presence.
     if (!has_gvk && type.schema.kind == Kind::kJson) type.schema.kind = Kind::kObject;
     type.schema.description = raw.description;
   }
@@ -190,7 +190,7 @@ class Resolver {
     return candidate.definition == nullptr ? std::string() : candidate.definition->schema->path;
   }
 
-  // Of a type from an API document: where its definition stands.
+  // The position of the definition of a type from an API document.
   std::string PathOf(const NamedType& type) const {
     const auto found = draft_.definitions.find(type.definition);
     return found == draft_.definitions.end() ? std::string() : found->second.schema->path;
@@ -239,7 +239,7 @@ class Resolver {
     }
   }
 
-  // Reports kinds that have the name of another kind's list: on the wire the two cannot be told apart.
+  // Reports kinds that have the name of another kind's list: on the wire, the two look the same.
   void CheckListKinds() {
     for (const auto& [gvk, kind] : kinds_) {
       const auto clash = kinds_.find({gvk.group, gvk.version, kind.list_kind});
@@ -314,7 +314,7 @@ class Resolver {
     }
   }
 
-  // A kind under two names, as OpenShift's Template is: one of them can be read, the other only takes what is posted.
+  // A kind that is served under two names, as OpenShift's Template: one can be read, the other only accepts POST.
   bool IsBetter(const Resource& other, const ApiKind& kind) {
     const auto readable = [](const Resource& resource) {
       return (resource.verbs.Has(Verb::kList) ? 1 : 0) + (resource.verbs.Has(Verb::kGet) ? 1 : 0);
@@ -329,7 +329,7 @@ class Resolver {
     return better;
   }
 
-  // Of a resource from an API document: the path that it was first met under.
+  // The first path of a resource from an API document.
   std::string PathOf(const Resource& resource) const {
     for (const RawOperation& operation : draft_.operations) {
       if (operation.origin == resource.origin) return DocumentPath().Key("paths").Key(operation.path).Text();
@@ -337,7 +337,7 @@ class Resolver {
     return {};
   }
 
-  // An input of definitions alone gives nothing, which is easily taken for a fault of ours.
+  // Input that has only definitions generates no clients, which is easily mistaken for a bug of kgen.
   void CheckServed() {
     const auto served = [](const auto& kind) { return kind.second.resource.has_value(); };
     if (diagnostics_.has_errors() || std::any_of(kinds_.begin(), kinds_.end(), served)) return;

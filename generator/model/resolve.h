@@ -1,14 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Turns what the documents say into what it means: follows references, decides each schema into one Kind, gathers
-// operations into resources, places types into groups and versions, and sorts everything.
+// Interprets the Draft: follows references, maps each schema to one Kind, gathers operations into resources, assigns
+// types to groups and versions, and sorts everything.
 //
 //   Draft --Resolve()--> Api
 //
 // resolve_schema.h decides references, well-known definitions, types, enums and the structural oddities of CRDs;
 // resolve_operations.h decides paths, verbs, scope and subresources.
 //
-// Reports faults to `diagnostics` and goes on with the nearest meaning (usually any JSON), so the Api is well-formed
+// Reports errors to `diagnostics` and continues with the closest meaning (usually any JSON), so the Api is well-formed
 // even then. Do not emit from it when diagnostics.has_errors().
 #ifndef KGEN_GENERATOR_MODEL_RESOLVE_H_
 #define KGEN_GENERATOR_MODEL_RESOLVE_H_

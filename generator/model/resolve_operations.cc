@@ -15,7 +15,7 @@
 namespace kgen::generator::model {
 namespace {
 
-// A path taken apart: "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale".
+// A parsed path: "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale".
 struct ResourcePath {
   std::string group, version, plural, subresource;
   bool namespaced = false;  // goes through a namespace
@@ -35,7 +35,7 @@ std::vector<std::string_view> Segments(std::string_view path) {
   return out;
 }
 
-// Nothing for paths of another form.
+// Returns nothing for paths of another form.
 std::optional<ResourcePath> ParsePath(std::string_view path) {
   std::vector<std::string_view> segments = Segments(path);
   ResourcePath out;
@@ -198,7 +198,7 @@ class Gatherer {
 }  // namespace
 
 std::vector<ServedResource> GatherResources(const Draft& draft, Diagnostics& diagnostics) {
-  // Sorted, so that what comes first does not depend on the order of files.
+  // Sorted, so that the result does not depend on the order of files.
   std::vector<const RawOperation*> operations;
   operations.reserve(draft.operations.size());
   for (const RawOperation& operation : draft.operations) operations.push_back(&operation);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One part of resolve.h: from operations on paths to resources with verbs, scope and subresources. Private to
+// One part of resolve.h: gathers operations on paths into resources with verbs, scope and subresources. Private to
 // generator/model.
 #ifndef KGEN_GENERATOR_MODEL_RESOLVE_OPERATIONS_H_
 #define KGEN_GENERATOR_MODEL_RESOLVE_OPERATIONS_H_
@@ -19,7 +19,7 @@ struct ServedResource {
   Resource resource;
 };
 
-// By group, version and plural. Subresource::body is left to the caller, who knows the types.
+// In the order of group, version and plural. The caller, who knows the types, sets Subresource::body.
 std::vector<ServedResource> GatherResources(const Draft& draft, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::model

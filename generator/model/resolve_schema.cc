@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMaxValueDepth = 32;
 
-// Values that are there only because a reference was followed, in the whole run: without a limit a few definitions with
-// several references each, one to the next, ask for gigabytes.
+// The number of values in a run that exist only because a reference was followed. Without a limit, a few definitions
+// with several references each, one to the next, would take gigabytes.
 constexpr std::size_t kMaxFollowed = 200'000;
 
 Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
@@ -28,7 +28,7 @@ Schema Make(Kind kind, JsonShape shape = JsonShape::kAny) {
 
 std::unique_ptr<Schema> Box(Schema schema) { return std::make_unique<Schema>(std::move(schema)); }
 
-// The patterns that mean a quantity: controller-gen's, and that of older documents.
+// The patterns of quantities: controller-gen's, and that of older documents.
 constexpr std::array<std::string_view, 2> kQuantityPatterns = {
     R"re(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)re",
     R"re(^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$)re"};
@@ -63,8 +63,8 @@ JsonKind KindOfJson(std::string_view json) {
   }
 }
 
-// Of a schema without type that looks like `type` by its other keywords: whether it also says that values of another
-// type are legal, in a branch, an enum or a default. `seen` holds the definitions that were visited.
+// For a schema without type whose other keywords suggest `type`: whether a branch, an enum or a default also allows
+// values of another type. `seen` holds the definitions that were visited.
 bool AllowsOthers(const RawSchema& raw, std::string_view type, const Definitions& definitions,
                   std::set<std::string_view>& seen) {
   if (!raw.ref.empty()) {
@@ -180,7 +180,7 @@ std::optional<Schema> WellKnownValue(std::string_view definition) {
       {"io.k8s.apimachinery.pkg.runtime.Unknown", Kind::kJson, JsonShape::kObject},
       {"io.k8s.apimachinery.pkg.util.intstr.IntOrString", Kind::kIntOrString},
       {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON", Kind::kJson},
-      // A schema, or a boolean or a list in its place: their members are typed where the document is read, not here.
+      // A schema, or a boolean or list in its place; the parser has checked the types of their members.
       {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool", Kind::kJson},
       {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray", Kind::kJson},
       {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray", Kind::kJson},
@@ -276,7 +276,7 @@ Schema SchemaResolver::FollowReference(const std::string& name, Origin origin, c
   return schema;
 }
 
-// A definition that is no struct is put in place of each reference to it, which must end, and soon.
+// A definition that is not a struct replaces each reference to it. That must terminate, within a limit.
 bool SchemaResolver::MayFollow(std::string_view name, Origin origin, const DocumentPath& path) {
   if (std::find(following_.begin(), following_.end(), name) != following_.end()) {
     diagnostics_.Error(
@@ -371,15 +371,15 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
     AddStandardFields(schema);
     return schema;
   }
-  // A server prunes the content of an empty object of a CRD, so only its presence matters; elsewhere it is free-form.
+  // A server prunes the content of an empty object in a CRD, so only its presence matters; elsewhere it is free-form.
   if (rules.custom && !preserve && !raw.additional_allowed.value_or(false)) return Make(Kind::kObject);
   Schema schema = Make(Kind::kJson, JsonShape::kObject);
   schema.embedded_resource = raw.embedded_resource;
   return schema;
 }
 
-// Without a type the other keywords have to tell. They only narrow what a value of their type may be, so what they
-// suggest counts unless something allows values of another type; then any JSON has to be taken.
+// Infers a missing type from the other keywords. They only restrict values of their type, so the type that they suggest
+// is used unless something allows values of another type; then the value is any JSON.
 Schema SchemaResolver::DecideUntyped(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
   const bool branches = !rules.custom && !raw.all_of.empty();
   const bool object = !raw.properties.empty() || raw.additional_properties != nullptr || branches;
@@ -402,7 +402,7 @@ void SchemaResolver::AddFields(const RawSchema& raw, const Rules& rules, const D
 }
 
 // Adds the members of allOf, and of object alternatives, in an API document. In a CRD branches never add members.
-// `merged` holds the definitions that are already in, so that nested compositions terminate.
+// `merged` holds the definitions that were already added, so that nested compositions terminate.
 void SchemaResolver::AddBranchFields(const RawSchema& raw, const DocumentPath& path, std::set<std::string_view>& merged,
                                      Schema& schema) {
   for (const auto* branches : {&raw.all_of, &raw.any_of, &raw.one_of}) {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One part of resolve.h: what a single schema means. Private to generator/model.
+// One part of resolve.h: resolves a single schema. Private to generator/model.
 #ifndef KGEN_GENERATOR_MODEL_RESOLVE_SCHEMA_H_
 #define KGEN_GENERATOR_MODEL_RESOLVE_SCHEMA_H_
 
@@ -23,13 +23,13 @@ std::optional<Schema> WellKnownValue(std::string_view definition);
 
 using Definitions = std::map<std::string, RawDefinition, std::less<>>;
 
-// Does a definition become a NamedType? Others are copied in place of each reference to them.
+// Whether a definition becomes a NamedType. Others are copied in place of each reference to them.
 bool IsNamedDefinition(const RawDefinition& definition, const Definitions& definitions);
 
 class SchemaResolver {
  public:
   struct Rules {
-    bool custom = false;            // a CRD's schema: structural rules hold, an object keeps only what it names
+    bool custom = false;            // a CRD's schema: structural rules apply, an object keeps only declared members
     bool preserve_unknown = false;  // spec.preserveUnknownFields
   };
 
@@ -72,8 +72,8 @@ class SchemaResolver {
   const TypeId object_meta_;
   Diagnostics& diagnostics_;
   const ResolveOptions& options_;
-  std::vector<std::string_view> following_;  // definitions without a struct of their own that are being put in place
-  std::size_t followed_ = 0;                 // values made for such definitions so far
+  std::vector<std::string_view> following_;  // definitions without a struct of their own that are being expanded
+  std::size_t followed_ = 0;                 // values created for such definitions so far
   bool told_of_size_ = false;
 };
 

@@ -2,13 +2,13 @@
 //
 // The typed model, part one: shapes of values.
 //
-// What an emitter reads: every keyword of OpenAPI and of CRDs is already decided into one of a few kinds, every
-// reference is resolved, and nothing is spelled in C++ yet.
+// The input of the emitter: every keyword of OpenAPI and of CRDs is mapped to one of a few kinds, every reference is
+// resolved, and nothing is spelled in C++ yet.
 //
 //   parse/* -> Draft (raw_schema.h) -> fixups -> resolve -> Api (api.h), made of the Schemas here -> emit/*
 //
-// Names are wire names, with whatever bytes the input had. They become identifiers only through emit/names.h and
-// literals only through emit/text.h.
+// Names are wire names, with arbitrary bytes. They become identifiers only through emit/names.h and literals only
+// through emit/text.h.
 #ifndef KGEN_GENERATOR_MODEL_SCHEMA_H_
 #define KGEN_GENERATOR_MODEL_SCHEMA_H_
 
@@ -22,7 +22,7 @@
 
 namespace kgen::generator::model {
 
-// The closed set of value kinds. A switch over it has no default.
+// The kinds of values. The set is closed: a switch over it has no default.
 enum class Kind : std::uint8_t {
   kObject,  // `fields`; an anonymous struct, or the body of a NamedType. May have no field: it keeps presence
   kList,    // of `element`
@@ -42,7 +42,7 @@ enum class Kind : std::uint8_t {
   kRef,   // a NamedType, `ref`
 };
 
-// What a kJson value may be.
+// The values that a kJson may have.
 enum class JsonShape : std::uint8_t {
   kAny,     // anything, also scalars and null
   kObject,  // an object, as RawExtension, FieldsV1 and `type: object` with preserve-unknown-fields are
@@ -52,7 +52,7 @@ enum class JsonShape : std::uint8_t {
 using TypeId = std::uint32_t;
 inline constexpr TypeId kNoType = 0xFFFFFFFF;
 
-// One value of an enum: its text as it is for a string ("Always"), the digits for an integer ("301").
+// One value of an enum: the text of a string ("Always"), or the digits of an integer ("301").
 struct EnumValue {
   std::string text;
   Origin origin;
@@ -78,7 +78,7 @@ struct ValidationRule {
   friend bool operator==(const ValidationRule&, const ValidationRule&) = default;
 };
 
-// How server-side apply and strategic merge see a list or map.
+// How server-side apply and strategic merge treat a list or map.
 struct MergeInfo {
   std::string list_type;                   // "", "atomic", "set", "map"
   std::vector<std::string> list_map_keys;  // wire names, in order of the input
@@ -105,7 +105,7 @@ struct Schema {
   Kind kind = Kind::kJson;
   JsonShape json_shape = JsonShape::kAny;
 
-  // null is a value of its own, not another spelling of "absent".
+  // null is a value of its own and does not mean "absent".
   bool nullable = false;
 
   bool deprecated = false;  // appears in comments only
@@ -123,7 +123,7 @@ struct Schema {
   std::vector<Field> fields;        // kObject; in byte order of the wire names, each name once
 
   std::vector<EnumValue> enum_values;  // kString, kInt32, kInt64; each once, in order of the input
-  std::string format;        // the document's word where the kind does not say it all ("uuid", "ipv4", "date")
+  std::string format;        // the document's format, where it is more specific than the kind ("uuid", "ipv4", "date")
   std::string default_json;  // compact JSON, keys sorted; empty: none. Documentation, never applied on decoding
   std::vector<std::string> description;  // of the type itself, in lines: emitted where a struct is declared
   MergeInfo merge;

@@ -114,7 +114,7 @@ class CrdParser {
     return value == nullptr ? map.origin() : context_.At(value->mark());
   }
 
-  // A name that must be there and must be legal.
+  // A name that is required and must be valid.
   std::string Name(const MapReader& map, std::string_view key, bool (*legal)(std::string_view), std::string_view rule) {
     const std::optional<std::string> name = map.RequiredString(key);
     if (!name) {
@@ -149,7 +149,7 @@ class CrdParser {
     const MapReader names(context_, *node, names_path);
     crd_.kind = Name(names, "kind", model::IsKind, kKindRule);
     crd_.plural = Name(names, "plural", model::IsDnsLabel, kLabelRule);
-    // An empty name is none: the server makes one.
+    // An empty name counts as absent: the server sets one.
     const auto given = [&](std::string_view key) {
       const yaml::Node* value = names.Any(key);
       return value != nullptr && !(value->is_string() && value->text().empty());
@@ -173,7 +173,7 @@ class CrdParser {
   }
 
   void ParseScope(const MapReader& spec) {
-    // Old generators write `scope: ""`; in v1beta1 that is as good as nothing.
+    // Old generators write `scope: ""`; in v1beta1 that counts as absent.
     const yaml::Node* value = spec.Any("scope");
     const bool absent = value == nullptr || (value->is_string() && value->text().empty());
     const std::optional<std::string> scope = beta_ && absent ? "Namespaced" : spec.RequiredString("scope");

@@ -14,8 +14,8 @@
 
 namespace kgen::generator::parse {
 
-// Adds the CRD to `draft`, if it is whole. The same CRD again, with equal content, is dropped with a note; with other
-// content it is an error that names both places.
+// Adds the CRD to `draft` if it has no errors. A second CRD of the same name is dropped with a note if the content is
+// equal; otherwise it is an error that names both positions.
 void ParseCrd(const MapReader& map, std::string_view api_version, model::Draft& draft);
 
 }  // namespace kgen::generator::parse

@@ -67,7 +67,7 @@ class DocumentParser {
     }
   }
 
-  // Neither an API document nor an object; says what it may be.
+  // Neither an API document nor an object; the message guesses what it is.
   void ReportUnknown(const MapReader& map) {
     ++draft_.documents;
     if (IsRootDocument(map)) return;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reads the sources into the Draft. The content of a document decides what it is, never the name of its file.
+// Reads the sources into the Draft. The kind of a document depends on its content, never on the name of its file.
 //
 //   Source --ParseSources()--> Draft        (crd.h and openapi_v3.h do the reading)
 #ifndef KGEN_GENERATOR_PARSE_DOCUMENT_H_
@@ -14,8 +14,8 @@
 
 namespace kgen::generator::parse {
 
-// Reads everything that can be read; all faults of all documents go to `diagnostics`. Objects of other kinds are
-// skipped with a note; it is an error if nothing at all is left. Consumes the texts.
+// Reads everything that can be read; the errors of all documents go to `diagnostics`. Objects of other kinds are
+// skipped with a note; it is an error if nothing is left. Consumes the texts.
 model::Draft ParseSources(std::vector<Source> sources, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::parse

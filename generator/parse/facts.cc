@@ -92,7 +92,7 @@ class Reducer {
     JsonValue out = JsonValue::Map();
     const yaml::Node* paths = document_.Find("paths");
     if (paths == nullptr) return out;
-    // These paths say what can be watched; in a document without them the parameter of the list does.
+    // These paths show what can be watched; in a document without them, the parameter of the list does.
     std::set<std::string> watched;
     for (const yaml::Entry& entry : paths->entries()) {
       if (const std::size_t at = entry.key.find("/watch/"); at != std::string_view::npos) {
@@ -142,7 +142,7 @@ class Reducer {
     return out;
   }
 
-  // The first good answer; the format wants a description.
+  // The first successful response; the format requires a description.
   JsonValue ReduceResponses(const yaml::Node* responses) {
     JsonValue out = JsonValue::Map();
     for (const std::string_view code : {"200", "201", "202"}) {

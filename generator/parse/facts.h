@@ -1,15 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// API documents reduced to facts: what the generator needs from an OpenAPI v3 document, without prose.
+// Reduces API documents to facts: the part of an OpenAPI v3 document that the generator needs, without descriptions.
 //
 //   api__v1.json.gz --ReduceToFacts()--> api__v1.json, still an OpenAPI v3 document, which the generator reads as any
 //   other
 //
 // Kept: all schemas whole but for description, title, example and externalDocs; paths of resources with their verbs
 // (x-kubernetes-action), the kind of each body, parameters in paths, `watch` of lists, the query parameters of connect
-// operations. Dropped: prose, the deprecated /watch/ paths, discovery, tags, operation ids, other query parameters
-// (every resource has the same), responses but the first good one, security, lists of more than one kind at one
-// definition.
+// operations. Dropped: descriptions, the deprecated /watch/ paths, discovery, tags, operation ids, other query
+// parameters (every resource has the same), all responses except the first successful one, security, lists of more than
+// one kind at one definition.
 //
 // Keys are sorted and the layout is a function of the content, so the same server always gives the same bytes, and the
 // difference between two versions is readable.
@@ -22,7 +22,7 @@
 
 namespace kgen::generator::parse {
 
-// The facts of a document that ParseOpenApiV3() has read without error. Ends with a line end.
+// The facts of a document that ParseOpenApiV3() has read without error. Ends with a newline.
 std::string ReduceToFacts(const MapReader& document);
 
 }  // namespace kgen::generator::parse

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// JSON made to be read and compared by people: keys sorted, one space of indentation, and whatever fits into a line on
-// one line.
+// Writes JSON for people to read and compare: sorted keys, one space of indentation, and values that fit on one line
+// are written on one line.
 #ifndef KGEN_GENERATOR_PARSE_JSON_LAYOUT_H_
 #define KGEN_GENERATOR_PARSE_JSON_LAYOUT_H_
 
@@ -15,7 +15,7 @@
 
 namespace kgen::generator::parse {
 
-// A JSON value that is being put together. Scalars are kept as JSON text.
+// A JSON value under construction. Scalars are kept as JSON text.
 class JsonValue {
  public:
   static JsonValue Scalar(std::string json);
@@ -30,7 +30,7 @@ class JsonValue {
   }  // in a map
   bool empty() const { return items_.empty() && members_.empty() && text_.empty(); }
 
-  // With a line end at the end.
+  // Ends with a newline.
   std::string Layout(std::size_t width = 120) const;
 
  private:

@@ -68,7 +68,7 @@ class OpenApiParser {
                                  definition.schema->path, "pass documents of one server version");
       return;
     }
-    // A document without prose may have come first.
+    // An earlier document may have had no descriptions.
     if (found->second.schema->description.empty()) found->second = std::move(definition);
   }
 

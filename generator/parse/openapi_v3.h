@@ -2,7 +2,7 @@
 //
 // OpenAPI v3 documents as API servers publish them, one per group version; facts are the same format.
 //
-// Reads definitions and operations as they stand; what they mean together is decided by model/resolve.
+// Reads definitions and operations as written; model/resolve interprets them.
 #ifndef KGEN_GENERATOR_PARSE_OPENAPI_V3_H_
 #define KGEN_GENERATOR_PARSE_OPENAPI_V3_H_
 

@@ -16,7 +16,7 @@
 
 namespace kgen::generator::parse {
 
-// The document that is being read, and where its faults go.
+// The document that is being read, and where its errors are reported.
 struct Context {
   Diagnostics& diagnostics;
   std::uint32_t file = 0;

@@ -25,7 +25,7 @@ bool HasKnownEnding(std::string_view name) {
   return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// Has a message of its own in the reader of the text.
+// UTF-16 has a message of its own in the parser.
 bool LooksLikeUtf16(std::string_view bytes) {
   return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF") || bytes[0] == '\0' ||
          bytes.substr(1, 1) == std::string_view("\0", 1);
