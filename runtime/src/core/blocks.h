@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private to the runtime: blocks from the inside, for the interpreter (core/value.cc) and the codec.
+// Private to the runtime: the internals of blocks, for the interpreter (core/value.cc) and the codec.
 //
-// The public headers know how a block is held; this one knows how it is filled in place, sorted, shared and asked
-// whether it counts. All functions take erased values: `member` is the address of a field of a struct (base +
-// Field::offset), `value` that of a list's or map's element.
+// The public headers declare how a block is held; this one declares how it is filled in place, sorted and shared, and
+// whether its value is present. All functions take erased values: `member` is the address of a field of a struct (base
+// + Field::offset), `value` that of a list's or map's element.
 //
 // How the decoder fills a block:
 //   list   block = NewList(n, type)
@@ -14,7 +14,7 @@
 //          entry = AppendEntry(block, type), and decode into KeyOf(entry) and ValueOf(entry); for each entry
 //          block = SortPackedMap(block, type)
 //   box    block = NewBox(table, false), and decode into block->object()
-// At any point Release{List,Map,Box} gives back everything that was appended, so an error path is one call.
+// At any point Release{List,Map,Box} frees everything that was appended, so an error path is one call.
 //
 // Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>.
 #ifndef KGEN_SRC_CORE_BLOCKS_H_
@@ -67,7 +67,7 @@ inline void* ElementAt(ListBlock* list, std::size_t i, const ValueType& type) no
 inline const void* ElementAt(const ListBlock* list, std::size_t i, const ValueType& type) noexcept {
   return static_cast<const char*>(list->elements()) + i * type.size;
 }
-// A default element at the end, counted at once. `list` may be null and is replaced when it is full.
+// Appends a default element, which counts at once. `list` may be null and is replaced when it is full.
 inline void* AppendElement(ListBlock*& list, const ValueType& type) {
   if (list == nullptr || list->word == list->capacity) {
     list = ReserveList(list, list == nullptr ? 4 : std::size_t{list->capacity} * 2 + 2, type);
@@ -77,7 +77,7 @@ inline void* AppendElement(ListBlock*& list, const ValueType& type) {
   ++list->word;
   return slot;
 }
-// The same elements in a block without room to spare; the argument is consumed.
+// The same elements in a block without spare room; the argument is consumed.
 ListBlock* ShrinkList(ListBlock* list, const ValueType& type);
 // An exact block with `count` elements moved out of scratch memory, whose lifetime there ends.
 ListBlock* NewListFrom(void* elements, std::size_t count, const ValueType& type);
@@ -89,17 +89,18 @@ inline const String& KeyOf(const void* entry) noexcept { return *static_cast<con
 inline void* ValueOf(void* entry) noexcept { return static_cast<char*>(entry) + sizeof(String); }
 inline const void* ValueOf(const void* entry) noexcept { return static_cast<const char*>(entry) + sizeof(String); }
 
-// No entries, room for `capacity`. The caller keeps count of the capacity.
+// No entries, room for `capacity`. The caller tracks the capacity.
 MapBlock* NewPackedMap(std::size_t capacity, const ValueType& type);
 // The next entry, key unset and value default, counted at once. Only within the capacity.
 void* AppendEntry(MapBlock* map, const ValueType& type);
-// What makes a packed block a map: in byte order of the keys, without duplicates (the last one holds). The argument is
-// consumed; it is the result when it was in order already, as a Go server writes it.
+// Turns a packed block into a map: sorts it by the bytes of the keys and removes duplicates (the last one wins). The
+// argument is consumed; it is the result if it was already sorted, as Go servers write maps.
 MapBlock* SortPackedMap(MapBlock* map, const ValueType& type);
 // An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose
 // lifetime there ends.
 MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type);
-// Says of a decoded map that its unset values came as `null`, and go back so. Elsewhere an unset value is not written.
+// Marks the unset values of a decoded map as received `null`, so that they are written as null. Other unset values are
+// not written.
 void KeepNulls(MapBlock* map, const ValueType& type);
 
 inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
@@ -150,17 +151,17 @@ inline bool MemberIsPresent(const void* member, const Field& field) noexcept {
   }
 }
 
-// ---- Unknown fields, and what the decoder notes beside them. ----
+// ---- Unknown fields, and the notes that the decoder keeps with them. ----
 //
 // The word of UnknownFields is one of
 //   0                      nothing
 //   a pointer              a list of UnknownField; the first `hidden` ones are notes
-//   bit 0 set              marks: bits 1 to 15 say of which table, bit 16 + i says that member i came as `null`
-// Most structs that have something to note have nulls only (Go writes `creationTimestamp: null`, and that in each pod
-// template and condition), hence marks, which cost nothing. A note is the raw text of a known member as it came, in
-// place of the name, and table and index of the member in place of the value: "null", or a number (or a list or map of
-// numbers) whose value does not say how it was spelled. Both are bound to a table, because a user may assign the
-// unknown fields of one type to another; there they say nothing.
+//   bit 0 set              marks: bits 1 to 15 identify the table, bit 16 + i is set if member i was `null`
+// Most structs with notes have only nulls (Go writes `creationTimestamp: null` in each pod template and condition), so
+// nulls are marks, which need no memory. A note holds, in place of the name, the raw text of a known member as it was
+// received, and, in place of the value, table and index of the member. The text is "null", or a number (or a list or
+// map of numbers) whose value does not determine its spelling. Marks and notes are bound to a table, because a user may
+// assign the unknown fields of one type to another; there they have no effect.
 
 static_assert(sizeof(std::uintptr_t) == 8);
 inline constexpr std::size_t kMarks = 48;  // members that can have a mark; others have a note
@@ -175,7 +176,7 @@ inline std::uintptr_t UnknownWord(const UnknownFields& unknown) noexcept {
 inline ListBlock* UnknownList(std::uintptr_t word) noexcept {
   return (word & 1) == 0 ? reinterpret_cast<ListBlock*>(word) : nullptr;
 }
-// The low 16 bits of marks of that table. Not unique, but nothing worse than a `null` too many comes of that.
+// The low 16 bits of marks of that table. Not unique, but the worst effect of a collision is a superfluous `null`.
 inline std::uintptr_t TableMark(const TypeTable& table) noexcept {
   const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(&table) * TypeTable::kHashMultiplier;
   return (mixed >> 48 & 0xFFFE) | 1;
@@ -184,13 +185,13 @@ std::uintptr_t CopyUnknown(std::uintptr_t word);
 // The list of `unknown`, to be appended to; null for nothing. Marks become notes.
 ListBlock* UnknownListFor(UnknownFields& unknown);
 UnknownField MakeNote(std::uintptr_t table_mark, std::size_t member, String raw);
-// The member that a note is about, or null: it is one of another table.
+// The member of a note, or null if the note belongs to another table.
 const Field* NotedMember(const UnknownField& note, const TypeTable& table) noexcept;
-// Whether two hold the same fields.
+// Whether both hold the same fields.
 bool SameFields(const UnknownFields& a, const UnknownFields& b) noexcept;
 
-// Calls `visit` with each member that came as `null`, is no nullable one (those are among the unknown fields) and has
-// no value by now.
+// Calls `visit` with each member that was received as `null`, is not nullable (nulls of nullable members are among the
+// unknown fields) and still has no value.
 template <typename Visit>
 void ForEachSentNull(const void* object, const TypeTable& table, const Visit& visit) {
   if (table.unknown_offset == TypeTable::kNoUnknown) return;
@@ -213,12 +214,12 @@ void ForEachSentNull(const void* object, const TypeTable& table, const Visit& vi
   }
 }
 
-// True for an unknown field that is not written, because the table knows its name and that member has a value by now: a
+// True for an unknown field that is not written, because the table has a member of that name, which now has a value: a
 // field of the wrong type, or a null, that the user replaced. A field without a name is replaced by anything that is
 // set in the struct.
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
 
-// ---- Back to the default state, everything owned given back. ----
+// ---- Resetting to the default state, which frees everything owned. ----
 
 void ResetMember(void* member, const Field& field) noexcept;
 void ResetValue(void* value, const ValueType& type) noexcept;

@@ -23,7 +23,7 @@ constexpr std::array<std::uint8_t, 256> kDigitOf = [] {
   return table;
 }();
 
-// Calls `put` with each byte. False if the text is no base64; then some bytes may have been put.
+// Calls `put` with each byte. False if the text is not base64; `put` may have been called before that.
 template <typename Put>
 bool DecodeBase64(std::string_view text, const Put& put) {
   std::uint32_t bits = 0;

@@ -16,11 +16,12 @@ namespace {
 
 enum class Meaning : bool {
   kWire,      // the same JSON
-  kSemantic,  // what a controller takes for the same
+  kSemantic,  // the same for a controller
 };
 
-// The 16 bytes of String, Duration, Quantity, IntOrString, Bytes and Json. Inline bytes behind the text are zero, so
-// inline texts are equal as bytes; numbers in IntOrString and Quantity have a tag of their own and are always inline.
+// The 16 bytes of String, Duration, Quantity, IntOrString, Bytes and Json. Inline bytes after the text are zero, so
+// inline texts can be compared as bytes; numbers in IntOrString and Quantity have a tag of their own and are always
+// inline.
 bool SameText(const void* a, const void* b) noexcept {
   if (std::memcmp(a, b, sizeof(String)) == 0) return true;
   const unsigned char x = static_cast<const unsigned char*>(a)[15];
@@ -60,7 +61,7 @@ const T& As(const void* value) noexcept {
 std::string_view NumberOf(const IntOrString& v) noexcept { return v.is_int() ? detail_ScalarAccess::Number(v) : ""; }
 std::string_view NumberOf(const Quantity& v) noexcept { return v.is_number() ? v.text() : ""; }
 
-// Numbers that came as such may be spelled differently and be the same, `80` and `8e1`.
+// JSON numbers may be equal although they are spelled differently, `80` and `8e1`.
 template <typename T>
 bool SameNumberOrText(const T& a, const T& b) noexcept {
   if (SameText(&a, &b)) return true;
@@ -69,7 +70,7 @@ bool SameNumberOrText(const T& a, const T& b) noexcept {
   return !x.empty() && !y.empty() && SameJson(x, y);
 }
 
-// Everything but scalars, which are Optional in members and bare in values.
+// Everything except scalars, which are Optional in members and bare in values.
 template <Meaning meaning>
 bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noexcept {
   switch (kind) {
@@ -176,7 +177,7 @@ bool EqualMaps(const MapBlock* a, const MapBlock* b, const ValueType& type) noex
 
 // ---- Unknown fields. ----
 
-// One of them as it is written. Nameless: what stands in place of the whole struct.
+// An unknown field as it is written. Without a name it replaces the whole struct.
 struct Extra {
   std::string_view name;
   std::string_view value;
@@ -184,8 +185,8 @@ struct Extra {
   std::size_t order;  // of arrival
 };
 
-// What is written beside the members that have a value, in order of the names and each name once, since of fields of
-// one name the last one holds.
+// The fields that are written in addition to the members with a value, sorted by name. Each name appears once, since of
+// several fields of one name the last one counts.
 class Extras {
  public:
   Extras() : extras_(&memory_) {}
@@ -225,7 +226,7 @@ class Extras {
     extras_.push_back({field.name.view(), field.value.text(), !field.name.has_value(), extras_.size()});
   }
 
-  // Later ones first among those of one name, so that it is they who stay.
+  // Among fields of one name, later ones come first, so that they are kept.
   void Sort() {
     std::sort(extras_.begin(), extras_.end(), [](const Extra& a, const Extra& b) {
       if (a.nameless != b.nameless) return a.nameless;
@@ -364,12 +365,12 @@ std::uint64_t HashExtras(std::uint64_t hash, const void* object, const TypeTable
     Extras extras;
     extras.Add<Meaning::kWire>(object, table);
     for (const Extra& extra : extras) hash = Mix(HashText(hash, extra.name), HashJson(extra.value));
-  } catch (...) {  // no memory: then they take no part, and equal values still have equal hashes
+  } catch (...) {  // out of memory: ignore them; equal values still have equal hashes
   }
   return hash;
 }
 
-// Only what is present takes part, under its index.
+// Hashes only members that are present, with their index.
 std::uint64_t HashObject(std::uint64_t hash, const void* object, const TypeTable& table) noexcept {
   for (const Field& field : table) {
     const void* member = MemberOf(object, field);

@@ -19,7 +19,7 @@ struct Unit {
   std::string_view name;
   std::uint64_t nanos;
 };
-// Longer names before those that begin them.
+// Longer names come before their prefixes.
 constexpr Unit kUnits[] = {
     {"ns", 1},         {"us", 1'000},        {"\u00b5s", 1'000},    {"\u03bcs", 1'000},
     {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000},
@@ -27,7 +27,7 @@ constexpr Unit kUnits[] = {
 
 bool IsDigit(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
 
-// Takes one "1.5h" off the front of `text` and adds it to `sum`. False if it is none, or does not fit.
+// Removes one "1.5h" from the front of `text` and adds it to `sum`. False if there is none, or it does not fit.
 bool TakeTerm(std::string_view& text, std::uint64_t& sum) {
   std::uint64_t whole = 0;
   bool any = false;

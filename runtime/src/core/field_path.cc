@@ -140,7 +140,7 @@ void EmitValue(const void* value, ValueKind kind, const Sink& sink) {
 
 bool IsContainer(ValueKind kind) { return kind == ValueKind::kList || kind == ValueKind::kMap; }
 
-// What the walk stands on: null object at an absent struct.
+// The current value of a walk; `object` is null for an absent struct.
 struct Place {
   const void* at;
   ValueKind kind;
@@ -170,7 +170,7 @@ Result<ResolvedPath> ResolvedPath::Resolve(const FieldPath& path, const TypeTabl
   if (!tokens) return Fail(std::move(tokens).error());
   ResolvedPath resolved;
   const TypeTable* in = &table;         // the struct that the next name is looked up in, or null
-  ValueKind kind = ValueKind::kStruct;  // of the place reached
+  ValueKind kind = ValueKind::kStruct;  // of the value reached
   const ValueType* element = nullptr;   // of the list or map reached
   // Steps into a list's or map's elements.
   const auto enter = [&](const Token* key) {

@@ -24,7 +24,7 @@ void* Map(std::size_t bytes, std::size_t alignment) noexcept {
   const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
   if (before != 0) ::munmap(start, before);
   if (before != alignment) ::munmap(start + before + bytes, alignment - before);
-  // Where the system makes huge pages unasked, the first block of a span would cost 2 MiB, and what was given back
+  // If the system uses huge pages by default, the first block of a span would cost 2 MiB, and memory that was returned
   // would be filled again in the background.
   ::madvise(start + before, bytes, MADV_NOHUGEPAGE);
   return start + before;
@@ -100,7 +100,7 @@ void* Heap::Take(std::size_t bytes) {
   return block;
 }
 
-// A span that was full comes first, so that the fullest ones are filled up and the others become free.
+// A span that was full comes first, so that the fullest ones are filled and the others become empty.
 void Heap::Give(void* block) noexcept {
   Span* const span = SpanOf(block);
   if (span->of == nullptr) return GiveLarge(span);
@@ -148,7 +148,7 @@ void* Heap::TakeLarge(std::size_t bytes) {
   return StartOf(span);
 }
 
-// More than a region: a mapping of its own, with as much of a region at its start as Give() looks at.
+// For blocks larger than a region: a mapping of its own, which begins with the part of a Region that Give() reads.
 void* Heap::TakeHuge(std::size_t pages) {
   if (pages > std::size_t{1} << 46) throw std::bad_alloc();
   auto* const region = static_cast<Region*>(Map(kSpanBytes + pages, kRegionBytes));
@@ -206,7 +206,7 @@ Heap::Region* Heap::AddRegion() {
   return region;
 }
 
-// The first of so many free spans side by side; 0: there are none.
+// The first of `count` adjacent free spans; 0: there are none.
 std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
   std::size_t run = 0;
   for (std::size_t i = 1; i < kSpansInRegion; ++i) {
@@ -216,7 +216,7 @@ std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
   return 0;
 }
 
-// Rather one that has its memory.
+// Prefers a span that still has its memory.
 Heap::Span* Heap::TakeSpans(std::size_t count) {
   const std::lock_guard lock(spans_lock_);
   Span* first = count == 1 ? newest_ : nullptr;
@@ -270,7 +270,7 @@ void Heap::MarkFree(Span* first, std::size_t count, bool at_hand) noexcept {
   List(region);
 }
 
-// Of a large block they go back at once, unless they may stay.
+// The spans of a large block are returned at once, unless they can be kept.
 void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
   {
     const std::lock_guard lock(spans_lock_);

@@ -5,14 +5,14 @@
 //   Take(bytes) --> SizeClass --> a Span with room --> block
 //   Region: 16 MiB of address space, cut into Spans of 64 KiB; a Span holds blocks of one size
 //
-// The strand of an informer moves from thread to thread. A heap with an arena or a cache for each thread keeps what one
-// thread freed from the next one, so that the process grows with every update although no more objects live. Here a
-// freed block goes back to its span, and whoever needs that size next gets it.
+// The strand of an informer moves from thread to thread. With an arena or a cache for each thread, memory that one
+// thread freed is not available to the next one, so the process grows with every update although the number of objects
+// does not. Here a freed block returns to its span, and any thread can reuse it.
 //
-// Spans in which nothing lives go back to the system, but for a few that stay at hand because the next blocks need them
-// soon. When many objects go in another order than they came in, hundreds of spans become free with the last few
-// blocks, and each costs a system call of some ten microseconds. So Give() gives back no more than it frees: a span for
-// each 16 KiB. The rest waits for a thread that has nothing else to do, see GiveBack().
+// Empty spans are returned to the system, except for a few that are kept because they will be needed soon. When many
+// objects are freed in another order than they were allocated, hundreds of spans become empty with the last few blocks,
+// and each costs a system call of about ten microseconds. So Give() returns no more memory than it frees: one span for
+// each 16 KiB. The rest is left to an idle thread, see GiveBack().
 #ifndef KGEN_SRC_CORE_HEAP_H_
 #define KGEN_SRC_CORE_HEAP_H_
 
@@ -26,7 +26,7 @@
 
 namespace kgen::detail {
 
-// A lock for some twenty instructions at a time. A std::mutex pays for its unlock a second time as much.
+// A lock that is held for about twenty instructions. Unlocking a std::mutex would cost as much as locking it.
 class SpinLock {
  public:
   void lock() noexcept {
@@ -48,8 +48,8 @@ class Heap {
   static constexpr std::size_t kSpanBytes = 64u << 10;
   static constexpr std::size_t kRegionBytes = 16u << 20;
   static constexpr std::size_t kLargestInClass = 16u << 10;  // larger blocks have spans of their own
-  static constexpr std::size_t kMostAtHand = 64;             // free spans that are not given back
-  static constexpr std::size_t kFreedForEach = 16u << 10;    // bytes to be freed before Give() gives back a span
+  static constexpr std::size_t kMostAtHand = 64;             // free spans that are kept
+  static constexpr std::size_t kFreedForEach = 16u << 10;    // bytes to be freed before Give() returns a span
 
   constexpr Heap() noexcept;
   Heap(const Heap&) = delete;
@@ -57,15 +57,15 @@ class Heap {
 
   // Memory aligned to 16 bytes. Throws std::bad_alloc.
   void* Take(std::size_t bytes);
-  // What Take() returned; not null.
+  // Frees a block of Take(); not null.
   void Give(void* block) noexcept;
-  // Gives free spans back to the system, up to `most`, while more than kMostAtHand have their memory. Returns true if
-  // there are more.
+  // Returns up to `most` free spans to the system, while more than kMostAtHand have memory. Returns true if there are
+  // more.
   bool GiveBack(std::size_t most) noexcept;
 
   HeapUse Use() noexcept;
 
-  // The size of the block for so many bytes, up to kLargestInClass.
+  // The size of the block for the given number of bytes, up to kLargestInClass.
   static constexpr std::size_t BlockSize(std::size_t bytes) noexcept { return SizeOf(ClassOf(bytes)); }
 
  private:
@@ -80,10 +80,10 @@ class Heap {
   struct FreeBlock {
     FreeBlock* next;
   };
-  // What is known of a span. It stands at the start of the region, since a span that was given back has no memory.
+  // The data of a span. It is at the start of the region, because a span that was returned to the system has no memory.
   struct alignas(64) Span {
     SizeClass* of;    // null: one large block
-    FreeBlock* free;  // blocks that were given back
+    FreeBlock* free;  // freed blocks
     char* untouched;  // behind the blocks that were ever taken
     Span* next;       // of those with room in their class, or of those at hand
     Span* previous;

@@ -9,7 +9,7 @@ namespace kgen {
 
 template <typename Value>
 Json Json::From(const Value& value) {
-  // Text that is not UTF-8 becomes U+FFFD: what a server could not read would be worse.
+  // Invalid UTF-8 becomes U+FFFD, because a server could not read it.
   return Json(std::string_view(value.dump(-1, ' ', false, Value::error_handler_t::replace)));
 }
 

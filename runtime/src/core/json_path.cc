@@ -50,7 +50,7 @@ std::size_t EndOfValue(std::string_view text, std::size_t at) noexcept {
   return std::string_view::npos;
 }
 
-// A member or element where it stands: with its name, from `begin` (of the name, if there is one) on.
+// The position of a member or element. `begin` includes the name, if there is one.
 struct Entry {
   std::string_view name;  // in quotes; "" in a list
   std::size_t begin, value_begin, end;
@@ -70,7 +70,7 @@ class Entries {
   bool good() const noexcept { return good_; }
   std::size_t position() const noexcept { return at_; }  // after the last entry: of the closing bracket
 
-  // False at the end, and where the text cannot be read.
+  // False at the end, and if the text cannot be read.
   bool Next(Entry& entry) noexcept {
     SkipSpace();
     if (!good_ || !(good_ = at_ < text_.size())) return false;
@@ -119,7 +119,7 @@ std::string Describe(const JsonStep& step) {
   return step.index ? '[' + std::to_string(*step.index) + ']' : '"' + step.name + '"';
 }
 
-// What the step leads to in a container.
+// The value of a step in a container.
 struct Found {
   std::vector<Entry> entries;  // of that name, or the one of that index; the last one counts
   std::size_t count = 0;       // of all entries
@@ -237,7 +237,7 @@ Result<std::optional<std::string>> RemoveJson(std::string_view json, JsonSteps s
     if (!inner || !*inner) return inner;
     return std::string(json.substr(0, entry.value_begin)).append(**inner).append(json.substr(entry.end));
   }
-  // What stays, with its commas put anew.
+  // The remaining entries, joined by commas again.
   Entries entries(json);
   std::string out(1, json[0]);
   std::size_t i = 0;

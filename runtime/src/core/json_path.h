@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: a value inside of JSON text, found and replaced by its path without reading the rest into memory. What is
-// not replaced keeps its bytes: the order of members, the spelling of numbers, white space.
+// Private: finds and replaces a value inside of JSON text by its path, without parsing the rest into memory. All other
+// bytes are kept: the order of members, the spelling of numbers, white space.
 #ifndef KGEN_SRC_CORE_JSON_PATH_H_
 #define KGEN_SRC_CORE_JSON_PATH_H_
 
@@ -23,10 +23,10 @@ struct JsonStep {
   std::optional<std::size_t> index{};
 };
 
-// "spec.lines[0].item", "data['tls.crt']". Errors: kInvalidArgument, with the place.
+// "spec.lines[0].item", "data['tls.crt']". Errors: kInvalidArgument, with the position.
 Result<std::vector<JsonStep>> ParseJsonPath(std::string_view path);
 
-// All of these fail with kDecode if `json` cannot be read, or if a value on the way is neither an object nor a list.
+// All of these fail with kDecode if `json` cannot be read, or if a value on the path is neither an object nor a list.
 using JsonSteps = std::span<const JsonStep>;
 // The text of the value; kNotFound if there is none.
 Result<std::string_view> FindJson(std::string_view json, JsonSteps steps);
@@ -41,7 +41,7 @@ Result<void> ForEachJson(std::string_view json,
 
 // "an object", "a list", "a string", "a number", "a boolean", "null": for messages.
 std::string_view KindOfJson(std::string_view json) noexcept;
-// The text of a JSON string with its quotes, without them and unescaped; kDecode.
+// Unescapes the text of a JSON string, which includes the quotes. Errors: kDecode.
 Result<std::string> UnquoteJson(std::string_view text);
 
 }  // namespace kgen::detail

@@ -66,8 +66,8 @@ char* WriteUtf8(std::uint32_t c, char* to) noexcept {
   return to;
 }
 
-// What the escape at `p`, a backslash, stands for is written to `to`, which advances as `p` does. It takes no more room
-// than the escape. A lone surrogate becomes U+FFFD, as for the decoder.
+// Unescapes the escape at `p`, a backslash, to `to`, and advances both. The result is never longer than the escape. A
+// lone surrogate becomes U+FFFD, as in the decoder.
 bool Unescape(const char*& p, const char* end, char*& to) noexcept {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
@@ -284,7 +284,7 @@ class Tree {
   const char* end_ = nullptr;
 };
 
-// For values of some dozens of members.
+// Enough for values of a few dozen members.
 struct Stack {
   alignas(std::max_align_t) char bytes[4096];
 };
@@ -311,7 +311,7 @@ std::uint64_t HashJson(std::string_view text) noexcept {
     Memory memory(stack.bytes, sizeof stack.bytes);
     Tree tree(memory);
     if (tree.Read(text)) return tree.Hash(0);
-  } catch (...) {  // no memory: as text
+  } catch (...) {  // out of memory: compare as text
   }
   return std::hash<std::string_view>()(text);
 }

@@ -42,7 +42,7 @@ bool IsSorted(void* entries, std::size_t count, const ValueType& type) noexcept 
   return true;
 }
 
-// Moves entries out of `entries`, whose lifetime ends, into a map in key order; of equal keys the last holds.
+// Moves entries out of `entries`, whose lifetime ends, into a map in key order; of equal keys the last wins.
 MapBlock* Sorted(void* entries, std::size_t count, const ValueType& type) {
   std::vector<void*> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = PackedAt(entries, i, type);
@@ -69,7 +69,7 @@ MapOrder* NewOrder(std::size_t capacity) {
   return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false};
 }
 
-// The order table, made when there is none, with room for one more.
+// The order table, created if there is none, with room for one more entry.
 MapOrder& Ordered(MapBlock* map, const ValueType& type) {
   MapOrder* old = map->order;
   if (old != nullptr && old->size < old->capacity) return *old;
@@ -94,7 +94,7 @@ void* NewEntry(const String& key, const ValueType& type) {
   return entry;
 }
 
-// No text, no time, no list: there is nothing to write.
+// An unset value, such as a text, time or list: there is nothing to write.
 bool IsUnset(const void* value, const ValueType& type) noexcept {
   if (type.kind == ValueKind::kList) return ListOf(value) == nullptr;
   if (type.kind == ValueKind::kMap) return MapOf(value) == nullptr;
@@ -240,7 +240,7 @@ void MapErase(MapBlock* map, std::size_t i, const ValueType& type) {
   const bool counts = MapEntryCounts(map, i, type);
   MapOrder& order = Ordered(map, type);
   void* entry = order.entry(i);
-  if (counts) order.accessed = false;  // taking something away is a change: what stays is an empty map
+  if (counts) order.accessed = false;  // removing an entry is a change: an empty map remains
   std::uintptr_t* entries = order.entries();
   std::copy(entries + i + 1, entries + order.size, entries + i);
   --order.size;

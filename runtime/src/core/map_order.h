@@ -2,9 +2,9 @@
 //
 // Private to map.cc and value.cc: the order table that a Map gets with its first insertion or erasure.
 //
-// Entries never move while the map lives, because users hold references into them; so what moves on insertion and
-// erasure is this table of pointers, in key order. An entry is packed (inside the MapBlock) or of its own (a block by
-// itself). Erasing a packed entry puts it back into its default state, where destroying it again does no harm.
+// Entries never move while the map lives, because users hold references to them; insertion and erasure only change this
+// table of pointers, in key order. An entry is packed (inside the MapBlock) or separate (a block of its own). Erasing a
+// packed entry resets it to its default state, in which it is safe to destroy it again.
 #ifndef KGEN_SRC_CORE_MAP_ORDER_H_
 #define KGEN_SRC_CORE_MAP_ORDER_H_
 
@@ -20,11 +20,11 @@ namespace kgen::detail {
 struct alignas(8) MapOrder {
   std::uint32_t size;
   std::uint32_t capacity;
-  bool accessed;  // the map itself was made by operator[], and nothing else was done to it
+  bool accessed;  // the map itself was created by operator[], and not changed since
 
-  // Entry pointers, and marks in the bits that a pointer to 8 bytes leaves free.
+  // Entry pointers, with marks in the low bits, which are free in a pointer to 8 bytes.
   static constexpr std::uintptr_t kAccessed = 1;  // operator[] created the entry
-  static constexpr std::uintptr_t kNull = 2;      // it came as `null`, and is written as such while it is unset
+  static constexpr std::uintptr_t kNull = 2;      // was received as `null`, and is written as null while it is unset
   std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }
   const std::uintptr_t* entries() const noexcept { return reinterpret_cast<const std::uintptr_t*>(this + 1); }
   void* entry(std::size_t i) const noexcept { return std::bit_cast<void*>(entries()[i] & ~(kAccessed | kNull)); }

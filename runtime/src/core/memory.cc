@@ -3,7 +3,7 @@
 
 #include "core/heap.h"
 
-// Sanitizers learn about a block's life from malloc and free.
+// Sanitizers track blocks through malloc and free.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KGEN_BLOCKS_FROM_MALLOC 1
 #elif defined(__has_feature)

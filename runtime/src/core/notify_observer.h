@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the Observer, whose exceptions are ignored.
+// Calls the observer and ignores its exceptions.
 #ifndef KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
 

@@ -14,24 +14,24 @@ namespace kgen::detail {
 // Whether the text is a number as JSON spells them. All functions below take such text.
 bool IsJsonNumber(std::string_view text) noexcept;
 
-// False if the value is no integer, or not within 64 bits. `1.0` and `1e3` are integers; the decision is exact.
+// False if the value is not an integer, or not within 64 bits. `1.0` and `1e3` are integers; the decision is exact.
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept;
 
-// The nearest double. False if it is too large for one, or an integer of 64 bits that would go back as another: of all
-// numbers that a double changes only these reach us as somebody wrote them, since a server holds the others as doubles.
+// The nearest double. False if the value is too large, or a 64-bit integer that a double would change. Servers store
+// other numbers as doubles anyway, so only such integers can be received exactly.
 bool ParseDouble(std::string_view number, double& value) noexcept;
 
 // The one spelling of a number: integers in digits (with an exponent beyond 20 of them), everything else as the
 // shortest text of the nearest double. Two numbers are the same JSON value if their canonical spellings are equal.
 std::string CanonicalNumber(std::string_view number);
 
-// Room for any number that the two below write.
+// Room for any number that the two functions below write.
 inline constexpr std::size_t kNumberRoom = 32;
 char* WriteInteger(std::int64_t value, char* to) noexcept;
-// The shortest text that reads back as this double, with and without an exponent as Go's encoding/json decides it, so
-// that most numbers of a server are spelled as it spelled them. `null` for what JSON cannot say: NaN and infinities.
+// The shortest text that reads back as this double, with or without an exponent by the rules of Go's encoding/json, so
+// that most numbers keep the server's spelling. `null` for NaN and infinities, which JSON does not have.
 char* WriteDouble(double value, char* to) noexcept;
-// Whether WriteDouble() writes `value`, which was parsed from `number`, as just that. `plain` as above.
+// Whether WriteDouble() writes `value`, which was parsed from `number`, with the same spelling. `plain` as above.
 bool IsWrittenSo(double value, std::string_view number, bool plain) noexcept;
 
 }  // namespace kgen::detail

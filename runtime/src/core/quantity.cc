@@ -14,8 +14,8 @@
 namespace kgen {
 namespace {
 
-// A decimal number: 0.d1d2d3... * 10^point, d1 != 0 and the last digit != 0; no digits: zero. Of longer numbers kDigits
-// digits are kept and a digit that stands for the rest, so that rounding up and comparison still see it.
+// A decimal number: 0.d1d2d3... * 10^point, d1 != 0 and the last digit != 0; no digits: zero. Longer numbers keep
+// kDigits digits and one digit that represents the rest, which is enough for rounding up and for comparison.
 struct Decimal {
   static constexpr int kDigits = 256;
 
@@ -70,7 +70,7 @@ constexpr Suffix kSuffixes[] = {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The suffix or the exponent behind the digits; the exponent fits 32 bits, as the server has it.
+// The suffix or exponent after the digits; the exponent fits 32 bits, as in the server.
 bool ApplySuffix(std::string_view text, Decimal& number) {
   for (const Suffix& suffix : kSuffixes) {
     if (text != suffix.name) continue;
@@ -147,8 +147,8 @@ std::strong_ordering CompareMagnitude(const Decimal& a, const Decimal& b) {
   return std::strong_ordering::equal;
 }
 
-// ---- A JSON number is inline text whose tag has the high bit set, and which String does not know. (Or of a Quantity,
-// if it is longer than that, text with a byte before it.) ----
+// ---- A JSON number is inline text whose tag has the high bit set, which String does not know. (A longer number of a
+// Quantity is text after a special byte.) ----
 
 constexpr unsigned char kNumberTag = 0x80;
 

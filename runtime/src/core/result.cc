@@ -59,13 +59,13 @@ std::string_view ToString(Code code) noexcept {
 
 namespace {
 
-// The Status is kept once, however many steps the error travels.
+// The Status is stored once, however many operations are added to the error.
 struct Answer : SharedObject {
   explicit Answer(const meta::v1::Status& from) : status(from) {}
   meta::v1::Status status;
 };
 
-// One line of a log stays one line.
+// Keeps a message on one line of a log.
 void AppendLine(std::string& out, std::string_view text) {
   for (const char c : text) {
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;

@@ -17,7 +17,7 @@ namespace kgen::detail {
 // Thread safety: Wake() from any thread; SleepUntil() from one at a time.
 class Sleeper : public SharedObject {
  public:
-  // Ends a sleep that is under way, or the next one.
+  // Ends the current sleep, or the next one.
   virtual void Wake() noexcept = 0;
   // True when woken, and then that wake is used up; false when `deadline` (of the machine's monotonic clock) has
   // passed.
@@ -26,7 +26,7 @@ class Sleeper : public SharedObject {
 
 Shared<Sleeper> MakeSleeper();
 
-// What an executor of threads tells its waiters.
+// The notifications between an executor of threads and its waiters.
 class WaitScope : public SharedObject {
  public:
   // Called at the begin and the end of a wait; the executor wakes `sleeper` when it closes in between.

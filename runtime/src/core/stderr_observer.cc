@@ -29,7 +29,7 @@ std::string Others(std::size_t count) {
 
 std::string Why(const Error* error) { return error != nullptr ? ": " + error->ToString() : std::string(); }
 
-// As above, without "list pods: " at its beginning, which the line says already.
+// As above, without a leading "list pods: ", which the line already contains.
 std::string WhyOf(std::string_view informer, const Error* error) {
   if (error == nullptr) return {};
   const std::string text = error->ToString();
@@ -94,7 +94,7 @@ class Stderr final : public Observer {
   }
 
  private:
-  // Text of a server or of user code stays one line.
+  // Keeps text of a server or of user code on one line.
   static void Write(std::string_view text) {
     std::string line = "kgen: ";
     for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;

@@ -14,7 +14,7 @@ namespace kgen {
 namespace detail {
 namespace {
 
-// Everything that the timer thread and the timers share with the clock, so that either may go first.
+// The state that the timer thread and the timers share with the clock, so that any of them may be destroyed first.
 class TimerQueue : public SharedObject {
  public:
   // When, and which of those at the same moment.
@@ -26,7 +26,7 @@ class TimerQueue : public SharedObject {
     {
       const std::lock_guard lock(mutex_);
       key = {when, next_++};
-      // Two statements: the compiler may look for the beginning before it adds.
+      // Two statements, because the compiler may evaluate begin() before the insertion.
       const auto added = tasks_.emplace(key, std::move(task)).first;
       first = added == tasks_.begin();
       if (!thread_ && !closed_) thread_ = Thread::Start([self] { self->Run(); });
@@ -124,7 +124,7 @@ Shared<Clock> MakeSystemClock() { return MakeShared<MachineClock>(); }
 }  // namespace detail
 
 Shared<Clock> SystemClock() {
-  // Never destroyed: timers may be set and fire until the last moment of the process, on threads that are not joined.
+  // Never destroyed: threads that are not joined may set timers, and timers may fire, until the process has ended.
   static const Shared<Clock>& clock = *new Shared<Clock>(detail::MakeSystemClock());
   return clock;
 }

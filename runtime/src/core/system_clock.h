@@ -6,8 +6,8 @@
 
 namespace kgen::detail {
 
-// A clock of the machine with a timer thread of its own, which is joined when the last reference goes. For tests;
-// everybody else shares SystemClock().
+// A clock of the machine with a timer thread of its own, which is joined when the last reference is dropped. For tests;
+// all other code shares SystemClock().
 Shared<Clock> MakeSystemClock();
 
 }  // namespace kgen::detail

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: the tables of the runtime's own structs (ObjectMeta, Unstructured, ...), made at compile time. Generated
-// code writes the same tables out as data.
+// Private: builds the tables of the runtime's own structs (ObjectMeta, Unstructured, ...) at compile time. Generated
+// code contains the same tables as data.
 #ifndef KGEN_SRC_CORE_TABLE_BUILDER_H_
 #define KGEN_SRC_CORE_TABLE_BUILDER_H_
 
@@ -27,7 +27,7 @@ struct NameSlots {
   std::array<std::uint8_t, 64> slots{};
 };
 
-// The first seed of the smallest table, of at least twice the fields, without a collision.
+// The first seed without a collision for the smallest table that has at least twice as many slots as fields.
 template <std::size_t n>
 consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
   static_assert(n <= 32);

@@ -85,7 +85,7 @@ void ReapThreads() noexcept {
   }
 }
 
-// At the process' exit: what has ended is joined, what has not goes on until the process is gone.
+// At the exit of the process, threads that have ended are joined; others run until the process is gone.
 void Thread::State::LeaveThreadsAlone() {
   ReapThreads();
   Thread::State::Released& released = Thread::State::released();

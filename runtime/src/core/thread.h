@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The threads of executor, clock and signals. They are always joined, never by themselves, and never delay the exit of
-// the process.
+// The threads of executor, clock and signals. They are always joined, though never by themselves, and never delay the
+// exit of the process.
 #ifndef KGEN_SRC_CORE_THREAD_H_
 #define KGEN_SRC_CORE_THREAD_H_
 
@@ -11,7 +11,7 @@
 
 namespace kgen::detail {
 
-// A thread that was started. Whoever owns it calls Join() or Release() before it goes.
+// A started thread. Its owner must call Join() or Release() before destroying it.
 class Thread {
  public:
   Thread() noexcept = default;
@@ -21,13 +21,13 @@ class Thread {
     return *this;
   }
 
-  // Without a thread (operator bool) when the system has none to give.
+  // The result has no thread (operator bool) if the system cannot start one.
   [[nodiscard]] static Thread Start(std::move_only_function<void()> function);
 
   bool IsThisOne() const noexcept;
   void Join() noexcept;  // not from the thread itself; nothing if there is none
-  // Gives the thread away: it is joined by another thread soon after its end, at the latest when the process exits; if
-  // it has not ended by then it is left alone, because an exit must not wait for user code.
+  // Detaches the thread from this object: another thread joins it soon after its end, at the latest when the process
+  // exits. If it has not ended by then it is not joined, because an exit must not wait for user code.
   void Release() noexcept;
   explicit operator bool() const noexcept { return state_ != nullptr; }
 

@@ -1,10 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
-// gets a thread whenever none is idle, up to a limit, and gives it back after a while. What blocking work
-// wait for (a token file, a name) has a lane of its own: behind them it would wait for ever once they hold every
-// thread. A strand is a queue that stands in at most one of the first two lanes at a time, by the kind of its next
-// task.
+// gets a thread whenever none is idle, up to a limit, and idle threads end after a while. Work that blocking work waits
+// for (a token file, a name) has a lane of its own; otherwise it could never run once blocking work holds every thread.
+// A strand is a queue that is in at most one of the first two lanes at a time, by the kind of its next task.
 //
 // The handle (ThreadPool) and the threads share PoolState, so that the last reference may be dropped on any thread,
 // even one of the pool: then its threads are released instead of joined (core/thread.h).
@@ -70,7 +69,7 @@ class PoolStrand final : public Strand {
     return Next::kTaken;
   }
 
-  // Destroys what is queued: its tasks may hold the strand, and would keep each other alive for ever.
+  // Destroys queued tasks, because they may hold the strand and so would keep each other alive.
   void Drop() {
     std::deque<Item> dropped;  // destroyed without the lock
     const std::lock_guard lock(mutex_);
@@ -205,7 +204,7 @@ void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
   if (lane.kind == Kind::kBlocking) ReportLimit(self);
 }
 
-// The observer is user code: a posted task calls it, without our lock.
+// The observer is user code, so a posted task calls it, without the lock.
 void PoolState::ReportLimit(const Shared<PoolState>& self) {
   if (limit_reported_ || observers_.empty()) return;
   limit_reported_ = true;
@@ -226,7 +225,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
   bool may_give_back = true;
   while (!closed_) {
     if (lane.ready.empty()) {
-      if (may_give_back) {  // nobody waits for this thread: the time for system calls that Free() has put off
+      if (may_give_back) {  // the thread is idle: time for the system calls that Free() has deferred
         lock.unlock();
         may_give_back = detail::GiveBackMemory(kSpansAtOnce);
         lock.lock();
@@ -244,7 +243,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
   }
 }
 
-// False: the thread has had nothing to do for long, and ends.
+// False: the thread was idle for too long, and ends.
 bool PoolState::WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker) {
   lane.idle.push_back(worker);
   lock.unlock();
@@ -291,8 +290,8 @@ void PoolState::RunStrand(Lane& lane, Shared<PoolStrand> strand) {
   }
 }
 
-// Tasks must not throw; if one does, that is reported, and the thread goes on. A task is destroyed before the next one
-// runs.
+// Tasks must not throw; if one does, the exception is reported and the thread continues. A task is destroyed before the
+// next one runs.
 void PoolState::RunTask(Task& task, std::string_view name) noexcept {
   const auto report = [&](std::string_view what) noexcept {
     for (std::size_t i = 0;; ++i) {
@@ -336,7 +335,7 @@ void PoolState::Close() noexcept {
     if (job.strand) job.strand->Drop();
   }
   dropped.clear();
-  // One of our own threads does not wait: the others may be waiting for what it does next.
+  // A thread of the pool does not wait: the others may be waiting for it.
   const bool own = current_pool == this;
   for (auto& worker : workers) {
     if (own) {
@@ -399,8 +398,8 @@ PoolCensus CensusOf(const Executor& thread_pool) { return static_cast<const Thre
 Shared<Executor> MakeThreadPool(ExecutorOptions options) { return MakeShared<ThreadPool>(options); }
 
 Shared<Executor> DefaultExecutor() {
-  // Never destroyed: its destructor would wait at the process' exit for whatever user code still runs, or let static
-  // objects of the user go while that code uses them. The threads end with the process.
+  // Never destroyed: at exit, its destructor would wait for running user code, or that code would use static objects
+  // that are already destroyed. The threads end with the process.
   static const Shared<Executor>& pool = *new Shared<Executor>(MakeThreadPool());
   return pool;
 }

@@ -22,7 +22,7 @@ const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-// Copies of events for later: the text in an event lives only as long as the call.
+// Copies of events for later, since the text in an event is valid only during the call.
 
 auto Keep(const Observer::ListOrWatchFailed& event) {
   return [kept = Observer::ListOrWatchFailed(event), informer = std::string(event.informer),
@@ -61,7 +61,7 @@ auto Keep(const Observer::ConnectionChanged& event) {
   };
 }
 
-// No server has answered.
+// Whether there was no response of any server.
 bool LacksConnection(const Error& error) {
   return error.status() == nullptr && (error.code() == Code::kUnavailable || error.code() == Code::kTls);
 }
@@ -89,7 +89,7 @@ void ThrottledObserver::Close() noexcept {
 void ThrottledObserver::OnListOrWatchFailed(const ListOrWatchFailed& event) {
   if (!warnings_only_) return observer_->OnListOrWatchFailed(event);
   const Code code = event.error != nullptr ? event.error->code() : Code::kInternal;
-  // Servers forget old versions all the time, and a new list follows.
+  // Servers routinely forget old versions, and a new list follows.
   if (code == Code::kExpired && event.attempt <= 1) return;
   Cause cause{Kind::kListOrWatch, code, event.informer};
   if (code == Code::kUnauthorized) cause.informer = {};  // all informers of a connection have the same credentials

@@ -1,15 +1,16 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What stands between a connection and its observer, so that a flood of trouble is not a flood of calls.
+// Sits between a connection and its observer and bounds the number of calls.
 //
 //   reflector, processor, transport --> ThrottledObserver --> the user's Observer, or warnings on standard error
 //
-// The first event of a cause passes at once. For one second the others of that cause are counted; then one call tells
-// of them, with their count, and the next second begins. So the counts of all calls add up to the number of events.
+// The first event of a cause passes at once. For one second, further events of that cause are counted; then one call
+// reports them, with their count, and the next second begins. So the counts of all calls add up to the number of
+// events.
 //
-// For an observer of the user, a cause is a kind of refusal (object or field) of one informer; other events pass as
-// they are. Without one, only warnings pass, each throttled, and everything that comes from the lack of a connection is
-// one cause, however many informers suffer from it.
+// For a user's observer, a cause is a kind of refusal (object or field) of one informer; other events pass unchanged.
+// Without one, only warnings pass, each throttled, and all events that are due to a missing connection have one cause,
+// however many informers report them.
 #ifndef KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 
@@ -36,7 +37,7 @@ class ThrottledObserver final : public Observer {
   // A null `observer` means: write warnings to standard error. Time is that of the executor's clock.
   ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
 
-  // Tells of what has been counted so far and cancels all timers. Events that come later pass at once.
+  // Reports the events that were counted so far and cancels all timers. Later events pass at once.
   void Close() noexcept;
 
   void OnListOrWatchFailed(const ListOrWatchFailed& event) override;
@@ -67,9 +68,9 @@ class ThrottledObserver final : public Observer {
              std::tuple(b.kind, b.code, std::string_view(b.informer));
     }
   };
-  // Tells the observer of `count` events by a copy of the first of them.
+  // Reports `count` events to the observer, with a copy of the first of them.
   using Notice = std::move_only_function<void(Observer&, std::size_t count)>;
-  // The second after a call.
+  // The second that follows a call.
   struct Window {
     std::size_t count = 0;  // events since
     Notice notice{};        // of the first of these

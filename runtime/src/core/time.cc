@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// RFC 3339 times. Durations stand in duration.cc.
+// RFC 3339 times. Durations are in duration.cc.
 #include "kgen/core/time.h"
 
 #include <algorithm>

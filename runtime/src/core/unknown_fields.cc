@@ -10,7 +10,7 @@ namespace kgen {
 
 namespace {
 
-// The name "" is one that a member can have; none at all is not.
+// A member can have the name "", but not an unset name.
 bool Is(const UnknownField& field, std::string_view name) noexcept {
   return field.name.has_value() && field.name == name;
 }

@@ -13,7 +13,7 @@ using detail::MakeField;
 
 nlohmann::json ToJson(const void* object, const TypeTable& table);
 
-// A Json that the user made of something else is shown as null: a discarded value inside another one has no meaning.
+// A Json that holds invalid text is shown as null, since a discarded value inside another one has no meaning.
 nlohmann::json ToJson(const Json& json) {
   nlohmann::json value = json.Parse<nlohmann::json>();
   return value.is_discarded() ? nlohmann::json() : value;
@@ -31,7 +31,7 @@ nlohmann::json ToJson(const void* value, const ValueType& type) {
   }
 }
 
-// A member of ObjectMeta and what is below it.
+// A member of ObjectMeta and its children.
 nlohmann::json ToJson(const void* member, const Field& field) {
   switch (field.kind) {
     case ValueKind::kBool:

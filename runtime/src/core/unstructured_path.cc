@@ -23,7 +23,7 @@ Error At(const Error& error, std::string_view doing, std::string_view path) {
   return error.With(std::string(doing) + " \"" + std::string(path) + '"');
 }
 
-// The value that stands at the first step, and the text of the one that the path leads to.
+// The value at the first step, and the text of the value at the path.
 struct Value {
   std::string owner{};  // of what is not stored as JSON
   std::string_view text{};

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Copy and destroy. Compare and hash stand in compare.cc.
+// Copy and destroy. Compare and hash are in compare.cc.
 #include "kgen/core/value.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace kgen::detail {
 namespace {
 
-// Ends lives, with bounded use of the stack: below kMaxDepth blocks wait in a list until the way back up. A decoder
-// never makes values that deep; a user's linked list of a million boxes is one.
+// Destroys values with bounded use of the stack: blocks below kMaxDepth are queued in a list and destroyed later.
+// Decoded values are never that deep, but a user may build a linked list of a million boxes.
 class Destroyer {
  public:
   Destroyer() = default;
@@ -94,7 +94,7 @@ class Destroyer {
     Value(ValueOf(entry), type);
   }
 
-  // Most members of most structs: scalars, what is absent, short text. A few tests instead of a jump for each.
+  // Most members of most structs are scalars, absent or short text: a few tests are faster than a jump for each.
   static bool OwnsNothing(const void* member, ValueKind kind) noexcept {
     constexpr unsigned char kTextBlock = 255;  // String's tag
     if (kind == ValueKind::kString) return static_cast<const unsigned char*>(member)[15] != kTextBlock;
@@ -106,7 +106,7 @@ class Destroyer {
     return kind <= ValueKind::kDouble;
   }
 
-  // Scalars have nothing to destroy. What is absent costs one test.
+  // Scalars have nothing to destroy. Absent members cost one test.
   [[gnu::always_inline]] inline void Member(void* member, ValueKind kind, const void* detail) noexcept {
     switch (kind) {
       case ValueKind::kString:
@@ -150,7 +150,7 @@ class Destroyer {
       waiting_.push_back(waiting);
       return true;
     } catch (...) {
-      return false;  // no memory for the list: then the stack has to do
+      return false;  // no memory for the list: use the stack
     }
   }
 

@@ -60,7 +60,7 @@ class ThreadWaiter final : public Waiter {
   }
 
  private:
-  // A wake says only "look again": it may be left over from an earlier stop or notification.
+  // A wake only means "check again": it may be left over from an earlier stop or notification.
   Result<void> WaitInScope(const std::stop_token& stop, TimePoint deadline) {
     while (!notified_.exchange(false)) {
       if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
