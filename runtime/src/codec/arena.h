@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Scratch memory for list elements and map entries while their number is not known yet.
+// Scratch memory for list elements and map entries while their number is not yet known.
 //
-// Elements are decoded here, side by side, and then moved into a block of exactly their size: blocks without slack are
-// what a cache of a million objects needs, and counting beforehand would read the text twice.
+// Elements are decoded here, one after the other, and then moved into a block of exactly their size: a cache of a
+// million objects needs blocks without slack, and counting first would read the text twice.
 #ifndef KGEN_SRC_CODEC_ARENA_H_
 #define KGEN_SRC_CODEC_ARENA_H_
 
@@ -16,7 +16,7 @@
 
 namespace kgen::codec {
 
-// A stack of bytes that never moves what is on it. Lists nest, so it is used strictly last in, first out.
+// A stack of bytes whose content never moves. Lists nest, so it is used strictly last in, first out.
 class Arena {
  public:
   Arena(char* first, std::size_t size) noexcept
@@ -42,7 +42,7 @@ class Arena {
     const auto past = reinterpret_cast<std::size_t>(top_) % 8;
     if (past != 0) top_ = std::min(top_ + (8 - past), limit_);
   }
-  // Goes on in a chunk with at least that much room.
+  // Continues in a chunk with at least that much room.
   void NextChunk(std::size_t bytes) {
     while (used_ < chunks_.size() && chunks_[used_].size < bytes)
       chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(used_));
@@ -54,7 +54,7 @@ class Arena {
     limit_ = top_ + chunks_[used_].size;
     ++used_;
   }
-  // Nothing is on the stack: one unusually large object must not hold its memory for ever.
+  // Called when the stack is empty, so that one unusually large object does not keep its memory.
   void Trim() noexcept {
     top_ = first_;
     limit_ = first_limit_;
@@ -75,7 +75,7 @@ class Arena {
   std::size_t used_ = 0;
 };
 
-// The elements of one list, or the entries of one map, on the arena. Destroys what was not taken.
+// The elements of one list, or the entries of one map, on the arena. Destroys them unless they were taken.
 class Elements {
  public:
   Elements(Arena& arena, const ValueType& type, bool entries)
@@ -98,8 +98,7 @@ class Elements {
     arena_.Release(mark_);
   }
 
-  // The next element, default-constructed (of a map: key unset). What was appended before stays where it is only until
-  // this call.
+  // Appends a default-constructed element (of a map: with an unset key). May move the elements before it.
   void* Append() {
     if (arena_.room() < stride_) Grow();
     char* element = arena_.Top();
@@ -114,7 +113,7 @@ class Elements {
     return element;
   }
   std::size_t count() const noexcept { return count_; }
-  // The memory of all elements, whose destruction is the caller's business from now on; it stays until ~Elements.
+  // The memory of all elements, which the caller must destroy from now on. Valid until ~Elements.
   void* Take() noexcept {
     count_ = 0;
     return base_;

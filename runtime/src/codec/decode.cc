@@ -120,7 +120,7 @@ ObjectDecoder::Stats ObjectDecoder::stats() const noexcept {
 
 namespace {
 
-// One string member, if that is what the value is; anything else is passed over.
+// Reads a string member; skips any other value.
 bool ReadText(codec::Reader& reader, std::string& out) {
   if (reader.Peek() == '"') {
     std::string_view text;
@@ -179,7 +179,7 @@ Identity PeekIdentity(std::string_view json) noexcept {
   std::string scratch;
   codec::Reader reader(json, kDepth, kNoLimit, scratch);
   std::string_view raw;
-  // An error ends the look; what was found until then is better than nothing.
+  // An error ends the search; members that were found before it are still returned.
   ForEachMember(reader, [&](std::string_view name) {
     if (name == "apiVersion") return ReadText(reader, identity.api_version);
     if (name == "kind") return ReadText(reader, identity.kind);

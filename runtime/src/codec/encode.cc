@@ -16,8 +16,7 @@ using detail::ListOf;
 using detail::MapOf;
 using detail::ValueOf;
 
-// Walks a table and a value side by side. Recursion is as deep as the value is; decoded values end at the decoder's
-// limit.
+// Walks a table and a value in parallel. Recursion is as deep as the value; decoded values are limited by the decoder.
 class Encoder {
  public:
   explicit Encoder(codec::TextWriter& out) noexcept : out_(out) {}
@@ -40,7 +39,7 @@ class Encoder {
     if (extras) {
       const UnknownFields& unknown = detail::UnknownOf(object, table);
       if (unknown.size() == 1 && !unknown.begin()->name.has_value() && out_.size() == body) {
-        // An element that was no such struct, and in which nothing was set (interpreter.h): as it came.
+        // An element that was not an object, and in which nothing was set (interpreter.h), is written as received.
         out_.Truncate(start);
         return out_.Raw(unknown.begin()->value.text());
       }
@@ -148,7 +147,7 @@ class Encoder {
     }
   }
 
-  // Numbers that were spelled differently, as they came. Their notes stand in the order of the members.
+  // Numbers with another spelling are written as received. Their notes are in the order of the members.
   void MembersWithNotes(const void* object, const TypeTable& table, const detail::ListBlock& list) {
     const auto* note = static_cast<const UnknownField*>(list.elements());
     const UnknownField* const end = note + list.hidden;
@@ -168,7 +167,7 @@ class Encoder {
     }
   }
 
-  // The raw members, as they came, except those that have a value by now.
+  // The raw members as received, except those that now have a value.
   void Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity) {
     for (const UnknownField& field : unknown) {
       if (!field.name.has_value() || detail::IsReplaced(field, object, table)) continue;

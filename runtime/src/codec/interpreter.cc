@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Structs and their members; failing.
+// Structs and their members; errors.
 #include "codec/interpreter.h"
 
 #include <algorithm>
@@ -137,9 +137,9 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   return Outcome::kOk;
 }
 
-// Into a member that may hold something already: of two members of one name the last one counts.
+// Decodes into a member that may already have a value: of two members of one name the last one counts.
 //
-// Each case ends in a call that returns, so that nothing needs to be kept across it: this is passed once per member.
+// Each case ends in a tail call, so that no registers need saving: this runs once per member.
 inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
   switch (field.kind) {
     case ValueKind::kBool:
@@ -206,7 +206,7 @@ Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
   return Outcome::kOk;
 }
 
-// A member that the table does not know. `name` is not valid any more once the next string was read.
+// A member that the table does not know. `name` is only valid until the next string is read.
 Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable& table, Place place) {
   field_ = nullptr;
   // A kind inside of an object (a volume claim template) may say what it is.
@@ -256,7 +256,7 @@ Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char
   const Outcome outcome = Struct(member, table, Place::kPlain);
   path_ = step.up;
   if (metadata_path_ == &step) metadata_path_ = nullptr;
-  // There is no presence beside the struct itself, so what came as `{}` is remembered as text.
+  // The struct has no presence of its own, so `{}` is kept as text.
   if (outcome == Outcome::kOk && detail::IsEmptyStruct(member, table)) {
     KeepKnown(field, "{}");
   }
@@ -396,8 +396,8 @@ MemberHash Interpreter::Hashed(std::string_view raw, std::size_t members) const 
   return {hash, static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(members)};
 }
 
-// Looks whether these very bytes were decoded before. The quick scan finds where the value ends without checking it;
-// what is found was checked when it was decoded the first time.
+// Looks up whether these bytes were decoded before. The quick scan finds the end of the value without checking it; a
+// hit was checked when it was decoded the first time.
 Interpreter::Outcome Interpreter::MemoisedBlock(void* member, const Field& field) {
   SubtreeMemo::FieldStats* const stats = MayShare(field) ? shared_->subtrees.Try(field) : nullptr;
   if (stats == nullptr) {
@@ -451,7 +451,7 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   return respelled_ == nullptr || outcome != Outcome::kOk ? outcome : Outcome::kRespelled;
 }
 
-// What else can become of a member.
+// The other outcomes of a member.
 Interpreter::Outcome Interpreter::KeepOdd(Outcome outcome, void* member, const Field& field, const TypeTable& table,
                                           std::uint64_t& nulls) {
   switch (outcome) {
@@ -539,7 +539,7 @@ Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptM
   return Outcome::kOk;
 }
 
-// What was kept of one struct becomes its unknown fields, in a block of exactly that size.
+// Turns the kept members of one struct into its unknown fields, in a block of exactly that size.
 void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark, std::uint64_t nulls) {
   const auto known = known_.begin() + mark.known;
   for (auto kept = known; kept != known_.end(); ++kept) {  // a later member of that name, which is kept as it is
@@ -576,7 +576,7 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
   DropKept(mark);
 }
 
-// ---- Failing. ----
+// ---- Errors. ----
 
 Interpreter::Outcome Interpreter::Mismatch(const char* expected) {
   const Position start = Here();

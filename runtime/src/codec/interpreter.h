@@ -1,22 +1,23 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The decoder: walks JSON and a table side by side and stores values where they belong. One use per object.
+// The decoder: walks JSON and a table in parallel and stores the values. One use per object.
 //
 //   Interpreter --Reader--> tokens        SharedState (informers only) --> blocks that exist already
 //               --Arena---> elements of lists and maps until their number is known
 //
-// Values go into the object as they are read, so that giving an object up is destroying it: nothing else owns anything.
+// Values are stored in the object as they are read, so that abandoning an object is destroying it: nothing else owns
+// memory.
 //
-// What a value does not say about its JSON is noted beside it (core/blocks.h): that a member came as `null`, or that a
-// number was spelled otherwise than the encoder does it. Such members end in an outcome of their own, which the struct
-// that holds them takes for done. The note of a number in a list or map is that of the whole member.
+// Facts about the JSON that a value does not show are kept in notes (core/blocks.h): a member was `null`, or a number
+// was spelled differently than the encoder would spell it. Such members have outcomes of their own, which the enclosing
+// struct treats as success. The note of a number in a list or map covers the whole member.
 //
-// A value that does not fit (mismatch): whoever finds out leaves the reader at the start of the value that it was asked
-// to decode and returns kMismatch; the nearest struct keeps that member's raw text. A mismatch element of a list or map
-// of structs stays in its place instead: the struct stays default and holds the raw text as an unknown field without a
-// name (an unset String, which no JSON member can have). The encoder writes such a struct as that text unless something
-// was assigned in it. A null element is kept in the same way, without a report; null elements of text and of the
-// well-known types are unset values, which the encoder writes as null inside lists and maps.
+// Mismatches: a function that finds a value of the wrong type leaves the reader at the start of the value that it was
+// called for and returns kMismatch; the enclosing struct keeps that member's raw text. A mismatched element of a list
+// or map of structs keeps its position instead: the struct stays default and holds the raw text as an unknown field
+// without a name (an unset String, which no JSON member can have). The encoder writes such a struct as that text unless
+// something was assigned in it. A null element is kept in the same way, without a report; null elements of text and of
+// the well-known types are unset values, which the encoder writes as null inside lists and maps.
 #ifndef KGEN_SRC_CODEC_INTERPRETER_H_
 #define KGEN_SRC_CODEC_INTERPRETER_H_
 
@@ -36,7 +37,7 @@ namespace kgen::codec {
 
 inline constexpr std::size_t kInlineText = 15;  // what a String holds without a block
 
-// What is worth keeping between objects.
+// Memory that is reused for the next object.
 struct Scratch {
   alignas(16) char first[8192];
   Arena arena{first, sizeof first};
@@ -52,7 +53,7 @@ class Interpreter {
   Interpreter& operator=(const Interpreter&) = delete;
   ~Interpreter();
 
-  // `object` is a default struct of that table, and is left so on error.
+  // `object` is a default struct of that table, and is in that state again after an error.
   Result<void> Run(void* object, const TypeTable& table);
   // Whether a field of the object was of the wrong type.
   bool has_mismatches() const noexcept { return mismatches_ != 0; }
@@ -60,20 +61,20 @@ class Interpreter {
  private:
   enum class Outcome : unsigned char {
     kOk,
-    kNull,       // of a member: it came as null and is absent
+    kNull,       // of a member: it was null and is absent
     kRespelled,  // of a member: decoded, but its numbers are spelled differently; `respelled_` is where it begins
     kMismatch,
     kError,
   };
 
-  // Where a struct stands: whether apiVersion and kind belong to it.
+  // The position of a struct, which decides how apiVersion and kind are treated.
   enum class Place : unsigned char {
     kPlain,  // they are members like others
     kTop,    // they are the table's, and must be right
     kItem,   // the same, of an item of the kind's own list
   };
 
-  // The way from the object to here, for messages.
+  // The path from the object to the current value, for messages.
   struct Step {
     const Step* up;
     std::string_view name;  // of a member or a map key
@@ -175,23 +176,23 @@ class Interpreter {
     if (path_ == nullptr) return trace_->slots.OfObject(field);
     return path_ == metadata_path_ ? trace_->slots.OfMetadata(field) : MemberSlots::kNone;
   }
-  // That member of the earlier object, if there is one.
+  // The same member of the earlier object, if there is one.
   const void* EarlierMember(const Field& field) const noexcept {
     const std::size_t metadata = path_ == nullptr ? 0 : top_->metadata_offset;
     return static_cast<const char*>(trace_->before) + metadata + field.offset;
   }
   Json RawText(std::string_view raw);
 
-  // ---- Failing (interpreter.cc). ----
+  // ---- Errors (interpreter.cc). ----
   Outcome Mismatch(const char* expected);  // at the value
   Outcome Broken();                        // the reader has failed
-  Outcome Broken(const char* message);     // it should have, here
+  Outcome Broken(const char* message);     // reports an error at the reader's position
   Outcome Refuse(std::string message, std::size_t offset);
   Outcome BadTable();
   std::string Path(std::string_view last = {}) const;
   Error MakeError(const void* object, const TypeTable& table) const;
 
-  // A place to come back to when a value turns out not to fit.
+  // A state to return to if a value has the wrong type.
   struct Position {
     const char* p;
     std::size_t depth;

@@ -59,7 +59,7 @@ Interpreter::Outcome Interpreter::ListElements(Elements& elements, const ValueTy
   return Outcome::kOk;
 }
 
-// An entry that the earlier object has too, in whatever place, is copied from there, which shares its text.
+// Copies an entry that the earlier object has too, at any position, from there, which shares its text.
 Interpreter::Outcome Interpreter::ManagedFieldsEntry(void* element, const ValueType& type, std::size_t index) {
   if (reader_.Peek() != '{') return Element(element, type, Place::kPlain);
   const std::size_t first = trace_->slots.OfEntries();
@@ -195,7 +195,7 @@ Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& 
   return KeepElement(element, type);
 }
 
-// Unset where there is such a state. A bare number has none, so null is a mismatch of the whole list or map.
+// Null is unset for types with such a state. A bare number has none, so null is a mismatch of the whole list or map.
 Interpreter::Outcome Interpreter::NullElement(void* element, const ValueType& type) {
   switch (type.kind) {
     case ValueKind::kBool:
@@ -214,7 +214,7 @@ Interpreter::Outcome Interpreter::NullElement(void* element, const ValueType& ty
   }
 }
 
-// The text of a value that is no struct of that table, in its place: see the head of interpreter.h.
+// Keeps the text of an element that is not an object; see the top of interpreter.h.
 Interpreter::Outcome Interpreter::KeepElement(void* element, const ValueType& type) {
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();

@@ -57,8 +57,8 @@ unsigned Two(std::uint64_t digits, int i) noexcept {
   return (pair & 15) * 10 + (pair >> 8 & 15);
 }
 
-// "2026-11-21T08:33:00Z" and nothing else, as seconds since the epoch; false for any other form, which is the business
-// of TimeWord::Parse. Nearly all times of the API are such, and a pod has a dozen.
+// "2026-11-21T08:33:00Z" as seconds since the epoch; false for any other form, which TimeWord::Parse handles. Nearly
+// all times of the API have this form, and a pod has a dozen.
 bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
   if (text.size() != 20 || std::endian::native != std::endian::little) return false;
   std::uint64_t date = Load(text.data());       // 2026-11-
@@ -193,8 +193,8 @@ Interpreter::Outcome Interpreter::Double(double& value, char c) {
   return Mismatch("a number that fits 64-bit floating point");
 }
 
-// Most text is short and plain: found, cut and stored in one go. Everything else is LongText's business; no call but
-// the last one, so that nothing has to be saved.
+// Most text is short and plain, and is found and stored here. LongText() handles everything else, in a tail call, so
+// that no registers need saving.
 Interpreter::Outcome Interpreter::Text(String& text, bool unique, char c) {
 #ifdef KGEN_CODEC_SSE2
   static constexpr char kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};

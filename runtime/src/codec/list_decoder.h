@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A whole list as a value, decoded while it arrives: what a typed List() gives its caller.
+// Decodes a whole list while it arrives, for the typed List().
 //
 //   transport bytes (any cut) --Feed--> ListSplitter --> items of the list ... --Finish--> the list
 //
-// Beside the list itself it holds at most one item's text. Informers do not use it: they keep the items one by one.
+// Holds the list and the text of at most one item. Informers do not use it: they store the items one by one.
 #ifndef KGEN_SRC_CODEC_LIST_DECODER_H_
 #define KGEN_SRC_CODEC_LIST_DECODER_H_
 
@@ -29,11 +29,11 @@ class ListDecoder {
   ListDecoder& operator=(const ListDecoder&) = delete;
   ~ListDecoder();
 
-  // Errors: kDecode, of the frame with a byte offset, or of an item with its index and name.
+  // Errors: kDecode, for the envelope with a byte offset, or for an item with its index and name.
   Result<void> Feed(std::string_view bytes) { return splitter_.Feed(bytes); }
-  // Once, at the end of the body. Nobody else has a reference to the list.
+  // Call once, at the end of the body. The result is the only reference to the list.
   Result<AnyRef> Finish();
-  // Everything of the body but the items, after Finish(): where that failed, it may be a Status.
+  // The body without the items, after Finish(). If that failed, it may be a Status.
   const std::string& envelope() const noexcept { return splitter_.envelope(); }
 
  private:

@@ -23,8 +23,8 @@ std::string ApiVersionOf(const KindInfo& kind) {
 
 }  // namespace
 
-// A state machine over the frame of the list: between two calls it may stand anywhere, also inside an escape. Keys,
-// values and items are pieces: text that is followed to its end by one of three scanners.
+// A state machine for the envelope of the list: it may stop anywhere between two calls, even inside an escape. Keys,
+// values and items are pieces: one of three scanners finds the end of each.
 class ListSplitter::Impl {
  public:
   Impl(OnItem on_item, std::size_t max_item_bytes) : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
@@ -60,7 +60,7 @@ class ListSplitter::Impl {
   std::size_t items() const noexcept { return items_; }
 
  private:
-  // What may come next, apart from white space.
+  // The token that may come next, after white space.
   enum class State : unsigned char {
     kStart,       // {
     kFirstKey,    // a key or }
@@ -73,7 +73,7 @@ class ListSplitter::Impl {
     kAfterItem,   // , or ]
     kEnd,         // nothing
   };
-  // How the current piece goes on.
+  // The state of the current piece.
   enum class Piece : unsigned char { kNone, kString, kNested, kScalar };
 
   void Step(const char*& p, const char* begin) {
@@ -130,7 +130,7 @@ class ListSplitter::Impl {
     }
   }
 
-  // Follows the piece to its end, or to the end of these bytes.
+  // Consumes the piece up to its end, or up to the end of these bytes.
   void ScanPiece(const char*& p, const char* end, const char* begin) {
     const char* const start = p;
     bool done = false;
@@ -201,7 +201,7 @@ class ListSplitter::Impl {
   }
 
   // `items` with a value that is no array. Null is an empty list, as in Go, and stays in the envelope; anything else is
-  // no list at all, and taking it for an empty one would delete everything that the caller knows.
+  // not a list, and treating it as an empty one would delete everything that the caller has cached.
   void RefuseItems(std::string_view value, std::size_t behind) {
     const char first = value.front();
     const char* const found = first == '{' ? "an object" : first == '"' ? "a string" : "a value";

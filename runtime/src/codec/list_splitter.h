@@ -1,16 +1,16 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Cuts a list response, as it arrives, into its items.
+// Splits a list response into its items while it arrives.
 //
-//   transport bytes (any cut) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
+//   transport bytes (in any pieces) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
 // Copies at most one item into memory, and only if it came in several pieces. `items` is recognised at depth 1 only;
 // `metadata` may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is
 // not an array is refused. Everything else at depth 1 (apiVersion, kind, and `items` that are null) is kept for
-// CheckListKind(). A Status instead of a list is passed on whole, as the envelope.
+// CheckListKind(). A Status instead of a list is returned as the envelope.
 //
-// Only the frame of the list is checked. Items are cut by their brackets and quotes, and their decoder finds what is
-// wrong inside, so one bad item does not cost the list.
+// Only the envelope of the list is checked. Items are split by their brackets and quotes, and their decoder finds
+// errors inside, so one bad item does not fail the list.
 #ifndef KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 #define KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 
@@ -28,8 +28,8 @@ namespace kgen {
 // Thread safety: one thread at a time. Does not block.
 class ListSplitter {
  public:
-  // The view is valid during the call. An error ends the splitting and comes out of Feed(). Of an item that is larger
-  // than the limit only the first max_item_bytes + 1 bytes are passed on: enough for a decoder with the same limit to
+  // The view is valid during the call. An error ends the splitting and is returned by Feed(). Of an item that is larger
+  // than the limit, only the first max_item_bytes + 1 bytes are passed on: enough for a decoder with the same limit to
   // refuse it by its size, and for PeekIdentity().
   using OnItem = std::function<Result<void>(std::string_view item)>;
   explicit ListSplitter(OnItem on_item, std::size_t max_item_bytes = 16u << 20);
@@ -37,8 +37,8 @@ class ListSplitter {
   ListSplitter& operator=(ListSplitter&& other) noexcept;
   ~ListSplitter();
 
-  // Errors: kDecode (not a JSON object, a broken frame, `items` that are not an array, another member over the limit;
-  // with the byte offset), or what on_item returned. After an error every further call returns it again.
+  // Errors: kDecode (not a JSON object, a broken envelope, `items` that are not an array, another member over the
+  // limit; with the byte offset), or the error of on_item. After an error, every further call returns it again.
   Result<void> Feed(std::string_view bytes);
   // Call at the end of the body. Errors: kDecode if the list ends too early or its metadata cannot be decoded.
   Result<meta::v1::ListMeta> Finish();
@@ -55,8 +55,8 @@ class ListSplitter {
 // Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope().
 // Without a kind, or with one that names no list kind, any list is accepted.
 //
-// A body with neither apiVersion nor kind is refused: a proxy that answers {"message":"please log in"} with HTTP 200
-// must not pass for an empty list. Errors: kDecode, which names the expected and the found kind.
+// A body with neither apiVersion nor kind is refused, so that a proxy's {"message":"please log in"} with HTTP 200 is
+// not mistaken for an empty list. Errors: kDecode, which names the expected and the found kind.
 Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind);
 
 }  // namespace kgen

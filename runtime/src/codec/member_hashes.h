@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// MemberHashes: what an object was decoded from, member by member.
+// MemberHashes: hashes of the bytes that each member of an object was decoded from.
 //
-// An update or a relist repeats most of an object. A decoder that is given the earlier state of an object compares the
-// bytes of each member with a keyed hash of what that member came from then; where they agree, the new object shares
+// An update or a relist repeats most of an object. A decoder that is given the earlier state of an object compares a
+// keyed hash of the bytes of each member with the one of the earlier state; if they are equal, the new object shares
 // the member's block, which costs neither parsing nor memory.
 //
 //   object block: header | struct | hashes        (header.word: kHasHashes)
@@ -12,9 +12,9 @@
 // `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have hashes
 // of their own, since an update usually changes one of them.
 //
-// A hash says that the block was decoded from these bytes, and nothing about which object they belonged to: sharing is
-// right whatever earlier state a decoder is given. 64 bits are enough, because a hash is compared with one other only
-// and the keys never leave the process (codec/sharing.h).
+// A hash says that the block was decoded from these bytes, independent of the object that they belonged to, so sharing
+// is correct whatever earlier state a decoder is given. 64 bits are enough, because a hash is compared with only one
+// other, and the keys never leave the process (codec/sharing.h).
 //
 // An object with a field of the wrong type has no hashes: it must be reported each time, so it is decoded each time.
 #ifndef KGEN_SRC_CODEC_MEMBER_HASHES_H_
@@ -29,7 +29,7 @@
 
 namespace kgen::codec {
 
-// Which members of a type have hashes, and where.
+// The members of a type that have hashes, and their slots.
 //
 // Thread safety: const.
 class MemberSlots {
@@ -70,7 +70,7 @@ struct MemberHash {
   std::uint32_t members = 0;  // JSON members in it, which count against DecodeOptions::max_fields
 };
 
-// The hashes behind the struct in an object's block. A view.
+// A view of the hashes after the struct in an object's block.
 class MemberHashes {
  public:
   MemberHashes() = default;
@@ -79,7 +79,7 @@ class MemberHashes {
 
   // A block with room for hashes, all of which are unset; the struct is raw memory, to be constructed by the caller.
   static detail::ObjectBlock* NewObject(const TypeTable& table, const MemberSlots& slots);
-  // Says that the hashes count.
+  // Marks the hashes as valid.
   static void Seal(detail::ObjectBlock* block) noexcept;
   // The hashes of an object that is sealed; empty: it is not, or is of another type.
   static MemberHashes Of(const AnyRef& object, const TypeTable& table) noexcept;
@@ -92,7 +92,7 @@ class MemberHashes {
   MemberHash* hashes_ = nullptr;
 };
 
-// One decoding: the object that is being made, and the earlier one.
+// One decoding: the object that is being decoded, and the earlier one.
 struct MemberTrace {
   const MemberSlots& slots;
   MemberHashes now;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Objects and values as YAML: what the encoder writes goes through the JSON reader into the YAML writer.
+// Objects and values as YAML: the JSON of the encoder is read again and written by the YAML writer.
 #include <climits>
 #include <cstddef>
 #include <cstdint>

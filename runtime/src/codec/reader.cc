@@ -31,7 +31,7 @@ constexpr std::uint32_t kReplacement = 0xFFFD;
 bool IsHighSurrogate(std::int32_t unit) noexcept { return unit >= 0xD800 && unit < 0xDC00; }
 bool IsLowSurrogate(std::int32_t unit) noexcept { return unit >= 0xDC00 && unit < 0xE000; }
 
-// What stands for the letter after a backslash, or '\0'.
+// The character of a simple escape, or '\0'.
 char SimpleEscape(char c) noexcept {
   switch (c) {
     case '"':

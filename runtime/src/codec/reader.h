@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Single-pass JSON reader: pulls tokens out of text that stays where it is.
+// Single-pass JSON reader: returns the tokens of a text in memory.
 //
-// Everything that walks JSON in the runtime stands on it: the decoder, ParseJson, CanonicalJson, PeekIdentity. It is
-// stricter than most: RFC 8259 only, valid UTF-8 only, control characters inside strings refused. The one thing it
-// repairs is a lone surrogate escape, which becomes U+FFFD as in Go.
+// The decoder, ParseJson, CanonicalJson and PeekIdentity are built on it. It is stricter than most readers: RFC 8259
+// only, valid UTF-8 only, no control characters inside strings. The only thing that it repairs is a lone surrogate
+// escape, which becomes U+FFFD as in Go.
 //
-// Never reads outside the text, asks for no padding. Every function returns false after an error; the first error is
-// kept with its place.
+// Never reads outside of the text, and needs no padding. Every function returns false after an error; the first error
+// is kept with its position.
 #ifndef KGEN_SRC_CODEC_READER_H_
 #define KGEN_SRC_CODEC_READER_H_
 
@@ -20,7 +20,7 @@
 
 namespace kgen::codec {
 
-// What DecodeOptions may ask for at most: the decoder recurses, so depth is stack, and String counts in 32 bits.
+// Upper bounds of DecodeOptions: the decoder recurses, so depth needs stack, and sizes of a String have 32 bits.
 inline constexpr std::size_t kDepthCeiling = 1024;
 inline constexpr std::size_t kBytesCeiling = 0xFFFFFF00u;
 
@@ -34,7 +34,7 @@ class Reader {
         max_members_(max_members),
         scratch_(scratch) {}
 
-  // Where we are.
+  // The position.
   const char* position() const noexcept { return p_; }
   void Rewind(const char* p) noexcept { p_ = p; }
   void Rewind(const char* p, std::size_t depth) noexcept {
@@ -47,7 +47,7 @@ class Reader {
   std::size_t max_depth() const noexcept { return max_depth_; }
   std::size_t members() const noexcept { return members_; }
   void set_members(std::size_t n) noexcept { members_ = n; }
-  // Members that were not walked because their text is known. [memo]
+  // Counts members that were not read because the memo knows their text.
   bool AddMembers(std::size_t n) noexcept {
     members_ += n;
     return members_ <= max_members_ || Fail("too many members", p_);
@@ -58,7 +58,7 @@ class Reader {
     if (p_ != end_ && static_cast<unsigned char>(*p_) > ' ') return *p_;
     return PeekSlow();
   }
-  // The same without looking further: '\0' also for white space.
+  // The same without skipping white space: '\0' for white space, too.
   char PeekQuickly() const noexcept { return p_ != end_ && static_cast<unsigned char>(*p_) > ' ' ? *p_ : '\0'; }
   void Skip() noexcept { ++p_; }  // the byte just peeked
   bool Take(char c) noexcept {
@@ -85,12 +85,12 @@ class Reader {
     ++p_;
     return true;
   }
-  // Behind a member's value: the next one's name, if it follows as `,"name":` without white space or escapes. Otherwise
-  // false, and nothing was consumed.
+  // After a member's value: the name of the next member, if it follows as `,"name":` without white space or escapes.
+  // Otherwise returns false and consumes nothing.
   bool QuickKey(std::string_view& key) noexcept {
     return end_ - p_ >= 2 && p_[0] == ',' && p_[1] == '"' && QuickName(p_ + 2, key);
   }
-  // The same of the first member, at its quote.
+  // The same for the first member, at its quote.
   bool QuickFirstKey(std::string_view& key) noexcept { return p_ != end_ && *p_ == '"' && QuickName(p_ + 1, key); }
   // The text of a string, unescaped. At its quote.
   bool String(std::string_view& text) {
@@ -101,7 +101,7 @@ class Reader {
     p_ = stop + 1;
     return true;
   }
-  // A number of some digits that ends at a comma or a bracket, as most do. Otherwise false, and nothing was consumed.
+  // A short integer that ends at a comma or a bracket, as most do. Otherwise returns false and consumes nothing.
   bool QuickInteger(std::int64_t& value) noexcept {
     const char* p = p_;
     const bool negative = p != end_ && *p == '-';

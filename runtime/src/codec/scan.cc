@@ -14,7 +14,7 @@ namespace kgen::codec {
 
 namespace {
 
-// Which of 64 bytes are what, bit i for byte i.
+// The classes of 64 bytes, bit i for byte i.
 struct Marks {
   std::uint64_t quotes = 0;
   std::uint64_t backslashes = 0;
@@ -137,7 +137,7 @@ struct NestingBlocks {
     return State::kMore;
   }
 
-  // Bracket by bracket, when the value may end in this block or come too deep.
+  // Goes bracket by bracket if the value may end or exceed the depth limit in this block.
   static State Step(NestingScanner& s, const Marks& marks, const char*& p, std::size_t size) noexcept {
     for (std::uint64_t left = marks.opens | marks.closes; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Looking for bytes that matter, 16 or 64 at a time: SSE2 where there is, plain code elsewhere.
+// Searches for significant bytes, 16 or 64 at a time: with SSE2 where available, plain code elsewhere.
 //
 //   FindSpecial      the end of plain text inside a string           (Reader)
 //   NestingScanner   the end of a bracketed value, strings respected  (memo, list splitter)
 //
-// Nothing here reads outside the range it was given: tails are copied into a padded block first.
+// Nothing here reads outside of the given range: tails are copied into a padded block first.
 #ifndef KGEN_SRC_CODEC_SCAN_H_
 #define KGEN_SRC_CODEC_SCAN_H_
 
@@ -74,22 +74,22 @@ inline const char* FindStop(const char* p, const char* end) noexcept {
   return p;
 }
 
-// Follows nesting through text that arrives in any pieces, until it is back at depth 0. Brackets inside strings do not
-// count. Whether brackets match in kind, and everything else about the text, is not checked: whoever uses the value
-// parses it, or has parsed the same bytes before.
+// Follows nesting through text that arrives in pieces, until it is back at depth 0. Brackets inside strings do not
+// count. Nothing else is checked, not even whether brackets match in kind: the user of the value parses it, or has
+// parsed the same bytes before.
 class NestingScanner {
  public:
   NestingScanner() noexcept = default;
-  // `depth`: of what lies around the value, which counts for the limit only.
+  // `depth`: the nesting around the value, which only counts for the limit.
   NestingScanner(std::size_t depth, std::size_t max_depth) noexcept
       : floor_(depth), depth_(depth), max_depth_(max_depth) {}
 
   enum class State : unsigned char { kMore, kDone, kTooDeep };
 
-  // Consumes from `p`, which at the very first call stands at the opening bracket. kDone: `p` is behind the closing
-  // one; kTooDeep: `p` is at the bracket that is one too many; kMore: `p` is `end`.
+  // Consumes from `p`, which at the first call is at the opening bracket. kDone: `p` is after the closing bracket;
+  // kTooDeep: `p` is at the bracket that exceeds the limit; kMore: `p` is `end`.
   State Scan(const char*& p, const char* end) noexcept;
-  // The same without instructions that not every processor has. For tests.
+  // The same without instructions that some processors lack. For tests.
   State ScanPortably(const char*& p, const char* end) noexcept;
 
  private:

@@ -58,12 +58,12 @@ const std::uint64_t* ProcessKeys() noexcept {
   return kKeys.words;
 }
 
-// Slots to look at after each object, and for each entry that it added. An entry that nobody needs is found before the
-// table has taken in an eighth of its slots, whatever is decoded.
+// Slots to check after each object, and for each entry that it added. An unused entry is found before an eighth of the
+// table's slots has been filled, whatever is decoded.
 constexpr std::size_t kSlotsForObject = 32;
 constexpr std::size_t kSlotsForEntry = 8;
 
-// Sole owner: nobody else holds the block, so nobody can take another reference to it.
+// Sole owner: there is no other reference to the block, so no other thread can take one.
 bool OnlyOurs(const BlockHeader* block) noexcept { return block->refs.load(std::memory_order_acquire) == 1; }
 
 }  // namespace
@@ -162,7 +162,7 @@ SubtreeMemo::~SubtreeMemo() {
 }
 
 void SubtreeMemo::FieldStats::Count(bool hit) noexcept {
-  constexpr std::uint16_t kEnough = 16;  // tries before a judgement
+  constexpr std::uint16_t kEnough = 16;  // tries before a decision
   constexpr std::uint16_t kWindow = 64;  // older tries count half
   ++tries;
   hits = static_cast<std::uint16_t>(hits + (hit ? 1 : 0));
@@ -277,7 +277,7 @@ void SubtreeMemo::Free(std::size_t slots) {
   });
 }
 
-// ---- Both. ----
+// ---- SharedState. ----
 
 void SharedState::SweepAfterObject() {
   subtrees.Sweep(kSlotsForObject + kSlotsForEntry * subtrees.table_.TakeInserted());
@@ -289,8 +289,8 @@ void SharedState::StartSweep() noexcept {
   strings.table_.StartLooking();
 }
 
-// A subtree that goes may have held the last other reference to one inside it, or to text: hence all of them until
-// nothing changes, and the text after them.
+// A dropped subtree may have held the last other reference to a nested one, or to text. So the memo is searched until
+// nothing changes, and the pool after it.
 bool SharedState::SweepStep(std::size_t slots) {
   if (!subtrees.table_.IsClean()) {
     subtrees.Sweep(slots);

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees.
+// The state that an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees.
 //
-//   StringPool    text -> the block that already holds it; found by hash, decided by comparing the bytes
-//   SubtreeMemo   raw JSON of a box, list or map -> the block that was decoded from the same bytes; decided by a keyed
-//                 128-bit hash alone
+//   StringPool    text -> the block that already holds it; found by hash, verified by comparing the bytes
+//   SubtreeMemo   raw JSON of a box, list or map -> the block that was decoded from the same bytes; compares only a
+//                 keyed 128-bit hash
 //
-// Both hold one reference to each block, and forget blocks that nobody else holds. They look for those in steps, a few
-// slots for each object that is decoded, so that no event waits for a pass over the whole table.
+// Both hold one reference to each block, and drop blocks that have no other references. They search for those in steps,
+// a few slots for each decoded object, so that no event waits for a pass over the whole table.
 //
 // Thread safety: none; they belong to one strand.
 #ifndef KGEN_SRC_CODEC_SHARING_H_
@@ -26,11 +26,11 @@
 
 namespace kgen::codec {
 
-// 128 bits of text: two lanes that share nothing but the input.
+// A 128-bit hash of text: two lanes that share only the input.
 //
-// Keyed because the memo takes equal hashes for equal bytes. With a fixed hash somebody who may write one object could
+// Keyed, because the memo treats equal hashes as equal bytes. With a fixed hash, anybody who may write one object could
 // construct two subtrees of equal hash, and the cache would show one tenant's content in another's object. With keys
-// that are drawn at random per process and never leave it, there is nothing to compute a collision from; what remains
+// that are chosen at random for each process and never leave it, an attacker cannot compute a collision; what remains
 // is chance, 2^-128 for each pair. A lane is a chain of 64 x 64 -> 128 bit multiplications folded to 64 bits.
 struct Hash128 {
   std::uint64_t a = 0;
@@ -42,16 +42,16 @@ class KeyedHash {
  public:
   KeyedHash() noexcept;  // the keys of this process
   Hash128 operator()(std::string_view text, std::uint64_t seed) const noexcept;
-  // One lane: for the pool, which compares bytes. Keyed all the same, so that nobody can make its chains long.
+  // One lane, for the pool, which compares bytes. Keyed as well, so that an attacker cannot make its chains long.
   std::uint64_t Short(std::string_view text) const noexcept;
-  // One lane, for a comparison with one other hash (codec/member_hashes.h). Never weak.
+  // One lane, for a comparison with one other hash (codec/member_hashes.h). Not weakened for fuzzing.
   std::uint64_t Lane(std::string_view text, std::uint64_t seed) const noexcept;
 
  private:
   std::uint64_t keys_[8];
 };
 
-// Long text, each once.
+// The long texts, each stored once.
 class StringPool {
  public:
   StringPool() = default;
@@ -61,9 +61,9 @@ class StringPool {
 
   // One reference to a block with that text, owned by the caller.
   detail::TextBlock* Intern(std::string_view text);
-  // Looks at so many slots, and forgets the text there that nobody else holds.
+  // Checks the given number of slots, and drops text that has no other references.
   void Sweep(std::size_t slots);
-  // Looks at so many slots, and forgets all text there.
+  // Checks the given number of slots, and drops all text in them.
   void Free(std::size_t slots);
 
   std::size_t size() const noexcept { return table_.size(); }
@@ -95,7 +95,8 @@ class SubtreeMemo {
   SubtreeMemo& operator=(const SubtreeMemo&) = delete;
   ~SubtreeMemo();
 
-  // How a field fares. A field that hits less than once in three tries stops being tried, except every 128th time.
+  // The hit rate of a field. A field that hits less than once in three tries is no longer tried, except every 128th
+  // time.
   struct FieldStats {
     const Field* field = nullptr;
     std::uint16_t tries = 0;
@@ -105,10 +106,10 @@ class SubtreeMemo {
 
     void Count(bool hit) noexcept;
   };
-  // Null: decode it without looking.
+  // Null: decode it without a look-up.
   FieldStats* Try(const Field& field);
 
-  // What a subtree is looked up by.
+  // The key of a subtree.
   struct Key {
     Hash128 hash;
     std::string_view raw;
@@ -125,9 +126,9 @@ class SubtreeMemo {
   Hit Find(const Key& key) noexcept;
   // `block` is what `key.raw` decodes to; the memo takes a reference of its own.
   void Insert(const Key& key, detail::BlockHeader* block, std::size_t members);
-  // Looks at so many slots, and forgets the subtrees there that nobody else holds.
+  // Checks the given number of slots, and drops subtrees that have no other references.
   void Sweep(std::size_t slots);
-  // Looks at so many slots, and forgets all subtrees there.
+  // Checks the given number of slots, and drops all subtrees in them.
   void Free(std::size_t slots);
 
   std::size_t size() const noexcept { return table_.size(); }
@@ -164,21 +165,21 @@ class SubtreeMemo {
   std::uint64_t misses_ = 0;
 };
 
-// Both, as the decoder sees them.
+// Pool and memo of a decoder.
 struct SharedState {
   StringPool strings;
   SubtreeMemo subtrees;
   bool share_strings = true;
   bool share_subtrees = true;
 
-  // After each object: looks for what nobody uses any more, in proportion to what the object added. So what is dead is
-  // never more than half of what lives, plus what died since the last object.
+  // Call after each object: searches for unused entries, in proportion to what the object added. So there are never
+  // more unused entries than half the number of live ones, plus those that became unused since the last object.
   void SweepAfterObject();
-  // A search through everything, in steps: `slots` of each table. SweepStep() returns false once a look at all of them
-  // found nothing more to forget.
+  // Searches all entries, in steps of `slots` of each table. SweepStep() returns false once a pass over all of them
+  // found nothing more to drop.
   void StartSweep() noexcept;
   bool SweepStep(std::size_t slots);
-  // Forgets everything, whoever uses it, in steps: `slots` of a table. Returns true while there is more.
+  // Drops all entries, even those in use, in steps of `slots` of a table. Returns true while there are more.
   bool FreeStep(std::size_t slots);
 };
 

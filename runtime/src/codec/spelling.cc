@@ -17,7 +17,7 @@ const T& As(const void* value) noexcept {
   return *static_cast<const T*>(value);
 }
 
-// Walks text and value side by side.
+// Walks text and value in parallel.
 class Comparison {
  public:
   explicit Comparison(std::string_view raw) : reader_(raw, kDepthCeiling, static_cast<std::size_t>(-1), scratch_) {}
@@ -30,7 +30,7 @@ class Comparison {
            parsed == value;
   }
 
-  // Zero and minus zero are two.
+  // Zero and minus zero differ.
   bool Double(double value) {
     std::string_view number;
     bool plain;

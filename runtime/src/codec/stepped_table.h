@@ -1,12 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// SteppedTable: a hash table without a long pause. It grows, is searched for unused entries, and shrinks in steps whose
+// SteppedTable: a hash table without long pauses. It grows, is searched for unused entries, and shrinks in steps whose
 // cost does not depend on its size.
 //
-// Extendible hashing: the first bits of the hash choose a segment, a small table with linear probing; its last bits the
-// slot in there. A segment that is full is split in two; a directory, one pointer for each of the possible first bits,
-// says where they are. The only thing that is ever copied whole is that directory: 8 bytes for each hundred entries,
-// each time their number has doubled.
+// Extendible hashing: the first bits of the hash select a segment, a small table with linear probing; the last bits
+// select the slot. A full segment is split in two. A directory has one pointer for each value of the first bits. Only
+// the directory is ever copied as a whole: 8 bytes for every hundred entries, each time their number has doubled.
 #ifndef KGEN_SRC_CODEC_STEPPED_TABLE_H_
 #define KGEN_SRC_CODEC_STEPPED_TABLE_H_
 
@@ -64,8 +63,8 @@ class SteppedTable {
     ++inserted_;
   }
 
-  // Goes on where the last call ended, and removes what `is_dead(slot)` says true of, after it has given back what the
-  // slot owns. Looks at up to `slots` slots; at the end comes the beginning again.
+  // Continues where the last call ended, and removes slots for which `is_dead(slot)`, which must free what the slot
+  // owns, returns true. Checks up to `slots` slots, and starts over at the end.
   template <typename F>
   void Look(std::size_t slots, F is_dead) {
     if (directory_.empty()) return;
@@ -87,12 +86,12 @@ class SteppedTable {
     }
   }
 
-  // No entries, and next to no memory: looks at an empty table merge what is left of its segments.
+  // Whether there are no entries and almost no memory: passes over an empty table merge its remaining segments.
   bool IsFreed() const noexcept { return size_ == 0 && segments_ <= 1; }
 
-  // How many entries came since the last call.
+  // The number of entries that were inserted since the last call.
   std::size_t TakeInserted() noexcept { return std::exchange(inserted_, 0); }
-  // From here on IsClean() says whether a look at every slot found nothing more to remove.
+  // After this, IsClean() returns whether a pass over every slot found nothing more to remove.
   void StartLooking() noexcept { quiet_ = 0; }
   bool IsClean() const noexcept { return quiet_ >= slots_; }
 
@@ -107,7 +106,8 @@ class SteppedTable {
 
  private:
   static constexpr std::size_t kFirstSlots = 16;
-  static constexpr std::size_t kAhead = 8;  // slots between the fetch of what an entry points to and the look at it
+  static constexpr std::size_t kAhead =
+      8;  // slots between the prefetch of an entry's memory and the check of the entry
 
   struct Segment {
     std::vector<Slot> slots;  // a power of two; linear probing
@@ -198,7 +198,7 @@ class SteppedTable {
     deepest_ = 0;
   }
 
-  // The hole is filled with entries behind it that may stand there, so that no search ends early.
+  // The hole is filled with later entries that may move there, so that no search ends early.
   void Erase(Segment& segment, std::size_t hole) noexcept {
     std::vector<Slot>& slots = segment.slots;
     const std::size_t mask = slots.size() - 1;

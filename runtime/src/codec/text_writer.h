@@ -20,11 +20,11 @@ class TextWriter {
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(p_ - start_); }
   char last() const noexcept { return p_[-1]; }  // only when not empty
-  // Takes back what was written since.
+  // Removes the text that was written since.
   void Truncate(std::size_t size) noexcept { p_ = start_ + size; }
   void AppendTo(std::string& out) const { out.append(start_, size()); }
 
-  // Room for that many bytes at the returned place; Advance() tells up to where they were used.
+  // Room for that many bytes at the returned position; Advance() sets how many were used.
   char* Reserve(std::size_t bytes) {
     if (static_cast<std::size_t>(limit_ - p_) < bytes) Grow(bytes);
     return p_;
@@ -40,7 +40,7 @@ class TextWriter {
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
     p_ += text.size();
   }
-  // A name of a table: nothing in it needs escaping. `,"name":`, without the comma at the start of an object.
+  // Writes a name of a table, which needs no escaping: `,"name":`, without the comma at the start of an object.
   void Name(const char* name, std::size_t size) {
     char* to = Reserve(size + 4);
     if (last() != '{') *to++ = ',';
@@ -51,7 +51,7 @@ class TextWriter {
     *to++ = ':';
     p_ = to;
   }
-  // Text in quotes, escaped as JSON requires and no further. Bytes that are no UTF-8 become U+FFFD.
+  // Text in quotes, escaped only as far as JSON requires. Invalid UTF-8 becomes U+FFFD.
   void Quoted(std::string_view text);
 
  private:

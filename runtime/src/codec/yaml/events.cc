@@ -17,7 +17,7 @@ std::string_view View(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// Does some line, or some value in a line, begin with a template action?
+// Whether a line, or a value in a line, begins with a template action.
 bool LooksLikeTemplate(std::string_view text) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at + 2)) {
     const std::size_t before = text.find_last_not_of(" \"'", at == 0 ? std::string_view::npos : at - 1);
@@ -28,7 +28,7 @@ bool LooksLikeTemplate(std::string_view text) {
   return false;
 }
 
-// Does the indentation of this line, or of the one before, hold a tab?
+// Whether the indentation of this line, or of the one before, contains a tab.
 bool HasTabIndent(std::string_view text, Mark mark) {
   for (std::uint32_t line = mark.line > 1 ? mark.line - 1 : 1; line <= mark.line; ++line) {
     std::size_t at = ByteOfMark(text, Mark{line, 1});
@@ -75,8 +75,8 @@ class EventReader {
   }
 
  private:
-  // libyaml takes U+0085, U+2028 and U+2029 for line ends, editors do not; such characters inside text move the lines
-  // that follow. They are rare enough to live with.
+  // libyaml treats U+0085, U+2028 and U+2029 as line ends, editors do not, so such characters inside text shift the
+  // positions after them. They are too rare to matter.
   static Mark ToMark(const yaml_mark_t& mark) {
     return Mark{static_cast<std::uint32_t>(mark.line) + 1, static_cast<std::uint32_t>(mark.column) + 1};
   }

@@ -189,7 +189,7 @@ class JsonReader {
     }
   }
 
-  // Moves over bytes that stand for themselves.
+  // Skips bytes that need no unescaping.
   void ScanPlain() {
     for (; at_ != end_; ++at_) {
       const auto byte = static_cast<unsigned char>(*at_);

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a plain scalar means: the reading of the Kubernetes command line, which is YAML 1.1 without base 60 and with
-// dates as text.
+// The types of plain scalars, as for the Kubernetes command line: YAML 1.1 without base 60 and with dates as text.
 #include <algorithm>
 #include <array>
 #include <charconv>

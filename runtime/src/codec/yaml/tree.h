@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// How the two readers (JSON, libyaml events) build the tree of kgen/codec/yaml.h. Private.
+// Private: TreeBuilder, with which both readers (JSON, libyaml events) build the tree of kgen/codec/yaml.h.
 //
 // A TreeBuilder gets values in document order: Open()/Close() around the children of a list or map, Key() before each
 // value of a map, Scalar(). It keeps the children of open containers on one stack and moves them into the arena, side
@@ -32,8 +32,8 @@ class Arena {
   std::size_t left_ = 0;
 };
 
-// What stands before the entries of a map in the arena. Maps of more than kLinearKeys keys carry an open-addressed
-// table of entry numbers plus one; 0 is a free slot.
+// The header before the entries of a map in the arena. Maps of more than kLinearKeys keys have an open-addressed table
+// of entry numbers plus one; 0 is a free slot.
 struct MapBlock {
   const std::uint32_t* table = nullptr;
   std::uint32_t mask = 0;
@@ -51,7 +51,7 @@ struct Stream::Storage {
   bool json = false;
 };
 
-// Thrown nowhere: functions that can fail return false and leave the error here.
+// Does not throw: functions that can fail return false and store the error here.
 class TreeBuilder {
  public:
   TreeBuilder(std::string text, const Options& options);
@@ -64,7 +64,7 @@ class TreeBuilder {
   static Node MakeScalar(Kind kind, std::string_view text, Mark mark, bool plain, bool value = false);
 
   [[nodiscard]] bool Scalar(const Node& node) { return AddValue(node, 1, 1); }
-  // Where the next node stands as the key of a map, this takes it instead of a value.
+  // If the next node is the key of a map, this takes it instead of a value.
   [[nodiscard]] bool Key(std::string_view text, Mark mark, bool plain, bool ambiguous);
   [[nodiscard]] bool WantsKey() const { return !frames_.empty() && frames_.back().map && !frames_.back().has_key; }
   [[nodiscard]] bool Open(bool map, Mark mark, std::string_view anchor = {});

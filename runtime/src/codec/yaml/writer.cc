@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A tree of kgen/codec/yaml.h into libyaml's emitter. The emitter knows which styles the syntax allows for a text; here
-// is decided which of them keeps its meaning.
+// Writes a tree of kgen/codec/yaml.h with libyaml's emitter. The emitter knows which styles the syntax allows for a
+// text; this file chooses one that keeps its meaning.
 #include <yaml.h>
 
 #include <new>
@@ -30,14 +30,14 @@ bool LooksLikeLongInteger(std::string_view text) {
   return text.find_first_not_of("0123456789abcdefABCDEF_", 2) == std::string_view::npos;
 }
 
-// Would some reader of YAML 1.1 or 1.2 take this text, without quotes, for anything but this text?
+// Whether a parser of YAML 1.1 or 1.2 would read this text, without quotes, as anything else.
 bool NeedsQuotes(std::string_view text) {
   bool value = false;
   return ResolvePlain(text, value) != Kind::kString || LooksLikeTimestamp(text) || LooksLikeBase60(text) ||
          LooksLikeLongInteger(text) || text == "<<" || text == "=";
 }
 
-// Line ends that the emitter writes as they are, and that come back as others.
+// Line ends that the emitter writes unchanged, and that are read back as others.
 bool HasUnicodeLineEnd(std::string_view text) {
   return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;
 }

@@ -34,7 +34,7 @@ bool LooksLikeUtf16(std::string_view text) {
                               (text[0] != '\0' && text[1] == '\0' && text[2] != '\0' && text[3] == '\0'));
 }
 
-// JSON objects and lists begin so; YAML flow collections may too, hence the second try in Parse().
+// JSON objects and lists begin like this; YAML flow collections may, too, hence the second attempt in Parse().
 bool LooksLikeJson(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
