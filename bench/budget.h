@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The budgets: a row is a name, a bar and a function that measures. `./dev bench budget` runs the rows one after the
+// The budgets: a row is a name, a limit and a function that measures. `./dev bench budget` runs the rows one after the
 // other and prints a line for each:
 //
-//   name value bar unit ok          or ... SHORT; a row that could not be measured is SHORT, and says why
+//   name value limit unit ok        or ... SHORT, if it misses its limit or, with the reason, could not be measured
 //
-// Lower is better in every row. Instructions and memory come from a child process each, so that one measurement does
-// not see what another left behind: the program starts itself as `kgen_budget --child NAME ARGUMENTS...`.
+// Lower is better in every row. Instructions and memory are measured in a child process each, so that measurements do
+// not affect each other: the program starts itself as `kgen_budget --child NAME ARGUMENTS...`.
 #ifndef KGEN_BENCH_BUDGET_H_
 #define KGEN_BENCH_BUDGET_H_
 
@@ -29,7 +29,7 @@ struct Row {
   std::function<Result<double>()> measure;
 };
 
-// Measures in a process of its own; what it returns arrives in the parent. An Error ends the child with exit code 1.
+// Measures in a process of its own; the result is passed to the parent. An Error ends the child with exit code 1.
 struct Child {
   std::string name;
   std::function<Result<Figures>(const std::vector<std::string>& arguments)> run;
@@ -41,7 +41,7 @@ class Budget {
   void Add(Row row) { rows_.push_back(std::move(row)); }
   void Add(Child child) { children_.push_back(std::move(child)); }
 
-  // main(). Arguments: parts of names of the rows to run; none: all. Exit code 1 if one is short.
+  // main(). Arguments: parts of the names of the rows to run; none: all. Exit code 1 if a row misses its limit.
   int Main(int argc, char** argv) const;
 
  private:
@@ -52,9 +52,9 @@ class Budget {
   std::vector<Child> children_;
 };
 
-// Runs a Child and gives its figures.
+// Runs a Child and returns its figures.
 Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments);
-// What is counted: all of the process, or what lies between CALLGRIND_START_INSTRUMENTATION and _STOP_.
+// What is counted: the whole process, or the code between CALLGRIND_START_INSTRUMENTATION and _STOP_.
 enum class Counting : unsigned char { kAll, kWhenAsked };
 // The same under callgrind: how many instructions the process took, on all its threads.
 Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments,

@@ -1,10 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What users wait for when they build, and what they ship: compile time, size of a static program, speed of the
-// generator.
+// What matters for users' builds: compile time, size of a static program, speed of the generator.
 //
-// The times are budgets and no tests: on a machine that does other work at the same time they are noise. The compile
-// time is counted in user seconds, which suffer least.
+// The times are budgets, not tests: they are not reliable on a machine that does other work at the same time. The
+// compile time is measured in user seconds, which are affected least.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -18,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What everybody pays who uses std::string, expected, stop tokens, times and functions.
+// The standard headers that every user of std::string, expected, stop tokens, times and functions compiles.
 constexpr char kBaseline[] = R"(#include <chrono>
 #include <expected>
 #include <functional>
@@ -66,7 +65,7 @@ Result<double> CompileSeconds(const std::string& source, const std::string& obje
   return finished->user_seconds;
 }
 
-// User seconds that the second one takes beyond the first; in turns, so that both meet the same machine.
+// User seconds that the second takes more than the first. They run alternately, so that load affects both alike.
 Result<double> CompileTime() {
   const TemporaryFolder folder;
   const std::string baseline = folder.Write("baseline.cc", kBaseline);
@@ -100,7 +99,7 @@ std::vector<std::string> GenerateCommand(const std::string& out) {
   return command;
 }
 
-// The fastest of some runs: what the work takes when nothing else is in the way.
+// The fastest of several runs, which is the least disturbed one.
 Result<double> Generate(bool unchanged) {
   if (std::string_view(KGEN_BENCH_TOOL).empty()) return Fail(Code::kNotFound, "built without the generator");
   const TemporaryFolder folder;

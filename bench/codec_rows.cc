@@ -2,8 +2,9 @@
 //
 // The codec's rows: what decoding and copying a reference pod costs, in instructions, allocations and bytes.
 //
-// Instructions are the difference of two runs of different length under callgrind, so that start-up and the making of
-// the data cancel out; decoding and destroying are both in. Counts, not times, because they are the same everywhere.
+// Instructions are the difference of two runs of different length under callgrind, so that start-up and the preparation
+// of the data cancel out; decoding and destroying are both included. Counts instead of times, because they are the same
+// on every machine.
 #include <string>
 #include <vector>
 
@@ -22,13 +23,13 @@ using k8s::core::v1::Pod;
 constexpr std::size_t kShort = 200;
 constexpr std::size_t kLong = 1200;
 
-// Always the same pods, whatever is done with them.
+// Always the same pods.
 const std::vector<std::string>& Pods() {
   static const std::vector<std::string> kReferencePods = ReferencePods(kLong);
   return kReferencePods;
 }
 
-// As an informer does it: one decoder, objects that stay.
+// As an informer does it: one decoder, objects that are kept.
 Result<Figures> DecodeIntoCache(std::size_t count, bool counted) {
   const std::vector<std::string>& pods = Pods();
   std::vector<AnyRef> cache;
@@ -74,7 +75,7 @@ Result<Figures> Copy(std::size_t count, bool counted) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / static_cast<double>(count)}};
 }
 
-// What to do, how often, and `counted` to count the heap, which takes instructions of its own.
+// Arguments: what to do, how often, and `counted` to count the heap, which takes instructions of its own.
 Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) return Fail(Code::kInvalidArgument, "codec: what to do, and how often");
   const std::size_t count = std::stoul(arguments[1]);

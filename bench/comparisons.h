@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `./dev bench [NAME...]` runs: measurements that are looked at, not judged. Each prints its lines.
+// What `./dev bench [NAME...]` runs: measurements without limits. Each prints its results.
 #ifndef KGEN_BENCH_COMPARISONS_H_
 #define KGEN_BENCH_COMPARISONS_H_
 
@@ -16,7 +16,7 @@ void MeasureLongestTasks();  // longest_task
 // `./dev bench soak`. Arguments: pods=N updates=N timed=N (how many of them at 5,000 a second) relists=N csv=FILE.
 // Returns the exit code.
 int SoakMain(const std::vector<std::string>& arguments);
-// With this argument in front the program is the soak's server.
+// With this as the first argument, the program is the soak's server.
 inline constexpr std::string_view kSoakServerFlag = "--soak-server";
 
 }  // namespace kgen::bench

@@ -31,7 +31,7 @@ constexpr std::size_t kMorePods = 3'000;
 
 // ---------------------------------------------------------------------------------------------- prepared bytes
 
-// As a streaming list sends them: kind and apiVersion stand in each object.
+// As a streaming list sends them: with kind and apiVersion in each object.
 std::string AsEvents(const std::vector<std::string>& pods) {
   std::string text;
   for (const std::string& pod : pods) {
@@ -57,7 +57,7 @@ std::string WithEveryTenthChanged(std::vector<std::string> pods) {
 
 // ------------------------------------------------------------------------------------------------ in the child
 
-// A running informer of pods over a ScriptedTransport. Never destroyed: taking it down is no part of any figure.
+// A running informer of pods over a ScriptedTransport. Never destroyed, since destruction is not measured.
 struct PodInformer {
   Shared<Executor> executor = MakeThreadPool({.threads = 2});
   Shared<ScriptedTransport> transport = MakeShared<ScriptedTransport>();

@@ -9,7 +9,7 @@
 
 #include "kgen/core/memory.h"
 
-// glibc's own, under the names that it keeps for programs that replace the public ones.
+// The functions of glibc, under the names that it has for programs that replace the public ones.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -31,7 +31,7 @@ constinit std::atomic<std::int64_t> peak{0};
 constinit std::atomic<std::int64_t> allocations{0};
 constinit HeapUse before{};  // the blocks at StartCounting()
 
-constexpr std::int64_t kBetweenLooks = 64;  // allocations; the most that both heaps had is looked for so often
+constexpr std::int64_t kBetweenLooks = 64;  // allocations between two updates of the peak
 
 std::int64_t BytesOfBlocks() noexcept { return GetHeapUse().bytes - before.bytes; }
 
@@ -69,7 +69,7 @@ using kgen::bench::Counting;
 
 extern "C" {
 
-// First the flag, so that rows that count instructions do not count these.
+// The flag is tested first, so that counting costs nothing in rows that count instructions.
 void* malloc(std::size_t size) {
   if (!Counting()) return __libc_malloc(size);
   void* block = __libc_malloc(size);

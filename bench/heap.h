@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the process has on its heaps, and the most that it had: malloc and its relatives, counted, and the blocks of
-// kgen values, which count themselves (kgen/core/memory.h).
+// Current and peak heap use of the process: calls of malloc and related functions are counted here, the blocks of kgen
+// values by the runtime (kgen/core/memory.h).
 //
-// A program that links heap.cc has these functions in the place of glibc's; they pass everything on to it. Counting is
-// off until StartCounting(), and costs a test of one flag until then.
+// In a program that links heap.cc these functions replace those of glibc and forward to them. Counting is off until
+// StartCounting(), and costs a test of one flag until then.
 #ifndef KGEN_BENCH_HEAP_H_
 #define KGEN_BENCH_HEAP_H_
 
@@ -12,8 +12,8 @@
 
 namespace kgen::bench {
 
-// Bytes are what a block takes: of malloc's its usable size and the 8 bytes of the chunk's header, of kgen's its size
-// class. The peak is looked for at every 64th allocation from malloc.
+// Bytes are the memory that a block takes: for malloc its usable size and the 8 bytes of the chunk's header, for kgen
+// its size class. The peak is updated at every 64th allocation from malloc.
 //
 // Thread safety: any thread.
 struct Heap {

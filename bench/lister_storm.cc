@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Lister reads beside a storm of changes: gets per second, with one and with two readers, while a writer applies 5,000
-// changes a second to a store of 10,000 reference pods. Information, no budget: it depends on the machine's cores.
+// Lister reads during many changes: gets per second, with one and with two readers, while a writer applies 5,000
+// changes a second to a store of 10,000 reference pods. Not a budget, because it depends on the machine's cores.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kPods = 10'000;
 constexpr int kChangesPerSecond = 5'000;
 constexpr auto kDuration = 3s;
-constexpr std::size_t kGetsBetweenLooks = 256;  // at the flag that ends it
+constexpr std::size_t kGetsBetweenLooks = 256;  // between two checks of the flag that ends it
 
 struct Filled {
   Shared<cache::Store> store = MakeShared<cache::Store>();
@@ -50,7 +50,7 @@ Filled Fill() {
   return filled;
 }
 
-// One change after the other, at an even pace; when it falls behind it catches up. Gives the number of changes.
+// Applies changes at an even pace, and catches up when it falls behind. Returns the number of changes.
 std::size_t Write(const Filled& filled, const std::atomic<bool>& stop) {
   const Clock::time_point start = Clock::now();
   std::size_t done = 0;
@@ -66,7 +66,7 @@ std::size_t Write(const Filled& filled, const std::atomic<bool>& stop) {
   return done;
 }
 
-// By name, as a controller does it: each get gives a reference that is used and dropped.
+// By name, as a controller does it: each get returns a reference that is used and dropped.
 std::size_t Read(const Filled& filled, const std::atomic<bool>& stop, std::size_t first) {
   const k8s::core::v1::PodLister lister(filled.store);
   std::size_t gets = 0, missing = 0;

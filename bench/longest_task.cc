@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The longest task on an informer's strand, in CPU time of its thread, with 100,000 and with 1,000,000 small pods:
-// lists, relists, an index and a handler that come late, a resync, a stop. Information, no budget:
-// tests/runtime/cache/informer_steps_test.cc bounds the same in objects for each task, which does not depend on the
-// machine. CPU time, because the host of a virtual machine may take the processor away for a while.
+// lists, relists, an index and a handler that are added late, a resync, a stop. Not a budget:
+// tests/runtime/cache/informer_steps_test.cc bounds the number of objects in each task, which does not depend on the
+// machine. CPU time, because the host of a virtual machine may use the processor for something else.
 #include <time.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double CpuMilliseconds() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Measures what is posted to the strand of an informer.
+// Measures the tasks that are posted to the strand of an informer.
 class MeasuringExecutor final : public Executor {
  public:
   Shared<Strand> MakeStrand(std::string_view name) override { return inner_->MakeStrand(name); }

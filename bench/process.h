@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Other programs, run and measured.
+// Runs and measures other programs.
 #ifndef KGEN_BENCH_PROCESS_H_
 #define KGEN_BENCH_PROCESS_H_
 
@@ -24,7 +24,7 @@ Result<Finished> RunProgram(const std::vector<std::string>& command);
 // The same; an exit code other than zero is an Error with the end of the output.
 Result<Finished> RunWell(const std::vector<std::string>& command);
 
-// A folder that goes with this object.
+// A temporary folder, which is removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -32,7 +32,7 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::string& path() const noexcept { return path_; }
-  // Writes a file in it and gives its path.
+  // Writes a file in it and returns its path.
   std::string Write(const std::string& name, const std::string& text) const;
 
  private:

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen's informers in the rounds of `./dev bench recovery`; bench/peers/recovery/ plays the rounds and holds
-// client-go's counterpart.
+// kgen's informers in the rounds of `./dev bench recovery`; bench/peers/recovery/ runs the rounds and has client-go's
+// counterpart.
 //
 //   kgen_recovery --server URL --namespaces A,B --user-agent NAME
 //
@@ -31,7 +31,7 @@
 
 namespace {
 
-// One write for each line, so that lines of several handlers are not mixed.
+// One write per line, so that lines of several handlers are not mixed.
 void Print(const std::string& line) {
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) std::exit(1);
 }

@@ -12,8 +12,8 @@ namespace kgen::bench {
 
 namespace {
 
-// A Mersenne Twister, seeded and drawn from as CPython's `random` does it, so that the data equal those of the script
-// from which the budgets were measured.
+// A Mersenne Twister that is seeded and used like CPython's `random`, so that the data equals that of the script with
+// which the budgets were measured.
 class Random {
  public:
   explicit Random(std::uint32_t seed) {
@@ -103,7 +103,7 @@ std::string Joined(const std::vector<std::string>& parts) {
   return result;
 }
 
-// What the pods of one ReplicaSet have in common.
+// The data that the pods of one ReplicaSet have in common.
 struct ReplicaSet {
   std::string team, component, app, space, name, uid, hash, version, image, image_digest, side_digest, environment;
   std::string labels, annotations;
@@ -274,7 +274,7 @@ std::string Generator::Spec(const ReplicaSet& set, const std::string& account_vo
        Format(kToleration, {"unreachable"})});
 }
 
-// The order of the draws is the order in which the script draws.
+// Random numbers are drawn in the same order as in the script.
 std::string Generator::Pod(const ReplicaSet& set) {
   version_ += random_.Between(1, 50);
   const std::string name = set.name + "-" + Suffix(5);

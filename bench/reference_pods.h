@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The reference pods that all budgets are stated in: 9.2 KB of compact JSON on average, 20 pods per ReplicaSet, a token
-// volume and a node for each pod, as on a real cluster. Deterministic: pod i is the same everywhere and always.
+// The reference pods of all budgets: 9.2 KB of compact JSON on average, 20 pods per ReplicaSet, a token volume and a
+// node for each pod, as on a real cluster. Deterministic: pod i is always the same.
 #ifndef KGEN_BENCH_REFERENCE_PODS_H_
 #define KGEN_BENCH_REFERENCE_PODS_H_
 
@@ -14,8 +14,8 @@ namespace kgen::bench {
 // `count` pods, one JSON object each. The set depends on the count: the number of nodes grows with it.
 std::vector<std::string> ReferencePods(std::size_t count);
 
-// What a kubelet changes when it reports a status: the version, the times of a condition and of its field manager, and
-// how often a container was started.
+// Makes the changes of a kubelet that reports a status: the version, the times of a condition and of its field manager,
+// and the restart count of a container.
 void AdvancePod(std::string& pod, long version, std::size_t n);
 
 // The JSON array of these objects, the items of a list.

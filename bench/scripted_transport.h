@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A Transport whose server is prepared bytes: lists are answered with a body that lies ready, watches stay silent.
+// A Transport that serves prepared bytes: the response to a list is a prepared body, watches stay silent.
 //
-// It keeps to the flow control of the real one: no more than kWindow bytes of a response are on the way that the reader
-// has not dealt with. So what is measured through it is the client's own work and memory.
+// It has the flow control of the real one: at most kWindow bytes of a response are in flight before the reader has
+// consumed them. Measurements over it therefore show only the work and memory of the client.
 #ifndef KGEN_BENCH_SCRIPTED_TRANSPORT_H_
 #define KGEN_BENCH_SCRIPTED_TRANSPORT_H_
 
@@ -16,7 +16,7 @@
 
 namespace kgen::bench {
 
-// The items of a list in a file, mapped: no part of the heap. Lives to the end of the process.
+// The items of a list in a mapped file, so they are not on the heap. Lives until the end of the process.
 class MappedItems {
  public:
   // `path` holds a JSON array. Errors: kNotFound
@@ -33,12 +33,12 @@ class ScriptedTransport final : public Transport {
   static constexpr std::size_t kPiece = 16u << 10;    // as a frame brings it
   static constexpr std::size_t kWindow = 256u << 10;  // as a stream's window
 
-  // What the next lists answer: `items`, a JSON array, under that resource version. `events` is the same as a streaming
-  // list sends it.
+  // The response to the next lists: `items`, a JSON array, at that resource version. `events` is the same for streaming
+  // lists.
   void SetList(std::string_view kind, const std::string& version, std::string_view items, std::string_view events = {});
-  // The watch that was opened last gets this event.
+  // Sends this event to the watch that was opened last.
   void Send(std::string event);
-  // How many watches were opened so far.
+  // The number of watches that were opened so far.
   int watches() const;
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override;

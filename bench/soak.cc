@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Memory and latency of an informer under updates that do not end: reference pods over TLS from a server in a process
-// of its own (bench/soak_server.h), one handler, as in any program.
+// Memory and latency of an informer under continuous updates: reference pods over TLS from a server in a process of its
+// own (bench/soak_server.h), one handler, as in any program.
 //
-//   sync -> updates at 5,000 a second, whose latency counts -> updates at full speed -> relists
+//   sync -> updates at 5,000 a second, whose latency is measured -> updates at full speed -> relists
 //
-// After each piece of the way comes a line of CSV; bench/plot_soak.py draws them.
+// Each part of the run is followed by a line of CSV; bench/plot_soak.py draws them.
 #include <malloc.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -90,7 +90,7 @@ class Server {
     if (answers_ != nullptr) std::fclose(answers_);
   }
 
-  // The words of the next line; none: the server has gone.
+  // The words of the next line; none: the server has ended.
   std::vector<std::string> Answer() {
     char line[256];
     std::vector<std::string> words;
@@ -111,7 +111,7 @@ class Server {
   std::FILE* answers_ = nullptr;
 };
 
-// What the handler saw. Written by the handler; read when it has nothing to do.
+// What the handler received. Written by the handler; read while the handler is idle.
 struct Received {
   std::atomic<long> version{0};
   std::vector<long> latencies;  // microseconds
@@ -119,7 +119,7 @@ struct Received {
   void Update(const Pod& pod) {
     const long written = std::strtol(pod.metadata.resourceVersion.str().c_str(), nullptr, 10);
     latencies.push_back(NowMicroseconds() - written);
-    // A relist tells of unchanged objects too, whose versions are old.
+    // A relist also delivers unchanged objects, whose versions are old.
     if (written > version.load(std::memory_order_relaxed)) version.store(written, std::memory_order_release);
   }
 };

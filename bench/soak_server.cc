@@ -76,7 +76,7 @@ class PodServer final : public testing::HttpHandler {
   }
 
  private:
-  // A list under way: the next piece follows when the network has taken the last one.
+  // A list that is being sent: the next piece follows when the network has accepted the last one.
   struct Listing : SharedObject {
     Shared<PodServer> server;
     Shared<ResponseWriter> writer;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an update of one pod costs in a cache of many: the bytes of a watch event through decoder, queue, store and
-// handler. One thread runs it all, in an order that does not change, so that counts are the same each time.
+// The cost of an update of one pod in a large cache: the bytes of a watch event through decoder, queue, store and
+// handler. One thread runs everything in a fixed order, so that counts are the same each time.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else
@@ -99,7 +99,7 @@ Result<Figures> UpdatePods(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   Result<MappedItems> events = MappedItems::Open(arguments.at(1));
   if (!items || !events) return Fail(Code::kNotFound, "no prepared pods");
-  auto* pods = new UpdatedPods();  // never destroyed: taking it down is no part of any figure
+  auto* pods = new UpdatedPods();  // never destroyed, since destruction is not measured
   std::string_view left = events->text();
   if (Result<void> synced = pods->Sync(items->text()); !synced) return Fail(std::move(synced).error());
   if (Result<void> first = pods->Update(left, kFirstUpdates); !first) return Fail(std::move(first).error());

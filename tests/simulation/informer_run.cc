@@ -39,7 +39,7 @@ constexpr std::size_t kMostRequests = 50;   // in a second
 constexpr std::size_t kMostSameLists = 10;  // in a second: the first probes for a lost connection come quickly
 constexpr Nanos kCurrentWithin = 65s;       // O10
 
-// What the server held under a key.
+// The server's object at a key.
 struct Held {
   std::uint64_t version = 0;
   bool refused = false;  // this informer cannot take it
@@ -241,7 +241,7 @@ class InformerRun {
     if (Choose(3) != 0) Pass();
   }
 
-  // While everything else goes on: between two pages, behind the initial events, in the middle of a relist.
+  // While everything else continues: between two pages, after the initial events, in the middle of a relist.
   void WriteBesides() {
     for (std::uint32_t n = 1 + Choose(6); n > 0 && !calm_; --n) {
       Write();
@@ -263,7 +263,7 @@ class InformerRun {
     cluster_.FailWatches(status, reason);
   }
 
-  // Nobody gets a connection for a while.
+  // No connection is possible for a while.
   void Outage() {
     Log("outage");
     cluster_.Inject({.times = 0, .refuse = true});
@@ -285,8 +285,8 @@ class InformerRun {
     Log("restore the copy");
   }
 
-  // A new history that has overtaken the informer's version before it could ask cannot be told from the lost one. So
-  // nothing is written after a copy was restored until the informer watches what is there now.
+  // If the new history passes the informer's version before the informer can ask, the two histories look the same. So
+  // nothing is written after a copy was restored until the informer watches the restored state.
   bool MayWrite() {
     const cache::InformerStatus status = core_ ? core_->status() : cache::InformerStatus();
     if (status.watches > watches_before_ && status.state == "watching" &&
@@ -332,7 +332,7 @@ class InformerRun {
       Log("delete " + key);
       next.erase(key);
     } else {
-      // Deeper than the decoder goes: the informer must go on, and keep the last good state.
+      // Deeper than the decoder allows: the informer must continue, and keep the last good state.
       json bad = json::parse(Must(cluster_.Get("samples", in, name)));
       bad["spec"]["extra"] = json::parse(std::string(300, '[') + std::string(300, ']'));
       bad["metadata"]["resourceVersion"] = std::to_string(cluster_.resource_version() + 1);
@@ -477,7 +477,7 @@ class InformerRun {
     listener.removed = true;
   }
 
-  // A body that waits for the sync, as a controller does.
+  // A blocking task that waits for the sync, as a controller does.
   void SpawnWait() {
     std::vector<Listener*> waited;
     for (const auto& listener : listeners_) {
@@ -687,7 +687,7 @@ class InformerRun {
 
   void CheckObject(const cache::AnySnapshot& snapshot, const ObjectKey& key, const Contents& contents) {
     const auto held = contents.find(key.str());
-    if (held == contents.end()) return;  // told by Agrees()
+    if (held == contents.end()) return;  // reported by Agrees()
     if (held->second.refused != snapshot.IsStale(key))
       verdict_.Fail("O6", key.str() + " should be " + (held->second.refused ? "stale" : "fresh"));
     if (held->second.refused) return;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the oracle knows of one handler: the laws O3, O4, O5 and O8 of informer_run.h, checked event by event.
+// The oracle's view of one handler: checks O3, O4, O5 and O8 of informer_run.h for each event.
 #ifndef KGEN_TESTS_SIMULATION_LISTENER_H_
 #define KGEN_TESTS_SIMULATION_LISTENER_H_
 
@@ -24,7 +24,7 @@ inline std::uint64_t Number(std::string_view text) {
 
 using View = std::map<std::string, std::uint64_t>;  // versions by key
 
-// The first thing that is wrong; later ones follow from it.
+// The first error; later ones follow from it.
 class Verdict {
  public:
   void Fail(std::string_view law, std::string what) {
@@ -32,29 +32,29 @@ class Verdict {
   }
   const std::string& text() const { return text_; }
 
-  // The server went back to an older copy of its data: versions may go back, and are given out a second time.
+  // The server returned to an older copy of its data: versions may go back, and are used a second time.
   bool restored = false;
 
  private:
   std::string text_;
 };
 
-// What a handler does besides listening.
+// What a handler does besides recording events.
 enum class Trick : std::uint8_t { kNone, kRemovesItself, kRemovesAnother, kAddsAnother, kThrows, kStopsTheInformer };
 
-// A handler and what it believes.
+// A handler and its view of the objects.
 struct Listener {
   std::string name;
   Verdict* verdict = nullptr;
   cache::InformerCore* core = nullptr;
-  bool resyncs = false;  // it is told everything again from time to time
+  bool resyncs = false;  // it receives everything again from time to time
   Trick trick = Trick::kNone;
   int trick_at = 0;  // events
   View view;
-  View last;  // the newest version told of each key
-  View same;  // how often each key was told as unchanged
+  View last;  // the newest version delivered of each key
+  View same;  // how often each key was delivered as unchanged
   std::uint64_t version = 0;
-  bool removed = false;  // or joined: nothing may be told any more
+  bool removed = false;  // or joined: nothing may be delivered any more
   int told = 0, told_again = 0;
   std::optional<Registration> registration;
 
@@ -96,10 +96,11 @@ struct Listener {
           Fail("O3", event, "an update to an older version");
         break;
       case AnyEvent::Type::kDeleted:
-        // Of an object that never could be decoded the deletion is all that there is to tell.
+        // For an object that could never be decoded, the deletion is the only event.
         if (known == view.end() && !event.before) break;
         if (known == view.end()) return Fail("O3", event, "a deletion of what is not there");
-        // A deletion that the server told of carries the object as it went, which is newer by the deletion at least.
+        // A deletion that the server reported has the final state of the object, which is newer at least by the
+        // deletion.
         if (event.final_state_unknown ? before != known->second : before < known->second && !verdict->restored)
           Fail("O3", event, "a deletion with an older state than the last one told");
         last[key] = std::max(last[key], before);

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen_simulate --seeds N [--seed S]     runs N seeds, beginning with S; the first one that fails ends it, shrunk
-// kgen_simulate --seed S --replay TRACE  runs one trace again, and says what happens
+// kgen_simulate --seeds N [--seed S]     runs N seeds, beginning with S; stops at the first failure, and shrinks it
+// kgen_simulate --seed S --replay TRACE  runs one trace again, and prints what happens
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
 #include <charconv>
 #include <chrono>
@@ -69,8 +69,8 @@ std::string ToText(const Trace& trace) {
   return text;
 }
 
-// Fewer and smaller choices that still fail, whatever the failure is: cut off ends, then turn choices into the first
-// one.
+// Finds fewer and smaller choices that still fail, with any failure: truncates the trace, then replaces choices by the
+// first one.
 Trace Shrink(std::uint64_t seed, Trace trace) {
   const auto fails = [&](const Trace& candidate) { return !RunInformer(seed, candidate).failure.empty(); };
   int budget = 400;
@@ -94,7 +94,7 @@ Trace Shrink(std::uint64_t seed, Trace trace) {
 }
 
 int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& result) {
-  // Before it is made smaller, which takes its time.
+  // Printed before shrinking, which takes a while.
   std::cout << result.log << "seed " << seed << " fails: " << result.failure << "\n" << std::flush;
   const Trace shrunk = Shrink(seed, result.trace);
   const RunResult again = RunInformer(seed, shrunk);

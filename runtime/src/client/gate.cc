@@ -15,7 +15,7 @@ constexpr double kTurnsPerSecond = 20;
 constexpr double kTurnsAtOnce = 5;
 constexpr Nanos kProbePatience = 2s;  // a probe without any answer for so long does not keep the others from trying
 
-// How large the delay between two probes may become.
+// The largest delay between two probes.
 constexpr Nanos LargestStep(Nanos outage) noexcept {
   if (outage < 1min) return 2s;
   return outage < 10min ? Nanos(5s) : Nanos(30s);
@@ -27,7 +27,7 @@ struct Gate::Entry : SharedObject {
   Entry(Shared<Gate> g, Shared<Strand> s, Task t, Task c)
       : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), closed(std::move(c)) {}
 
-  // Takes a task out, to be run or destroyed without the lock: it may hold the last reference to its owner.
+  // Removes a task, to be run or destroyed without the lock: it may hold the last reference to its owner.
   static void Run(const Shared<Entry>& entry, Task Entry::* which) {
     Task task;
     {
@@ -124,7 +124,7 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
     error_ = error;
     reconnecting_ = no_success_ = true;
     if (closes) {
-      // Streams that are still open on an older connection have proved what they could prove.
+      // Streams that are still open on an older connection prove nothing more.
       const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
         return each->opened && now - *each->opened >= kProves;
       });
@@ -196,7 +196,7 @@ void Gate::Grant(Entry& entry, TimePoint now) {
   probe_sent_ = now;
 }
 
-// Grants what may go now, and sets the timer for the rest.
+// Grants the turns that are due, and sets the timer for the rest.
 Gate::Granted Gate::Pump() {
   Granted granted;
   std::optional<TimePoint> next;
@@ -220,7 +220,7 @@ Gate::Granted Gate::Pump() {
   return granted;
 }
 
-// While the gate is open. Returns when the next one may go, if one is left.
+// While the gate is open. Returns the time of the next turn, if an entry is left.
 std::optional<TimePoint> Gate::PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted) {
   const TimePoint now = Now();
   while (Queue* const queue = FirstNotEmpty(queues)) {

@@ -5,7 +5,7 @@
 //   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> Gate
 //
 // While the connection works, every stream passes at once, limited only by a token bucket. When one finds no
-// connection, the gate closes: everybody parks, and one of them at a time goes out as a probe. So an outage costs a few
+// connection, the gate closes: all streams wait, and one of them at a time is sent as a probe. So an outage costs a few
 // requests a second whatever the number of informers, and its end is noticed once for all of them instead of by each
 // informer's own delay.
 //
@@ -13,19 +13,19 @@
 //     ^                          |     outage, to 5 s until its tenth minute, to 30 s afterwards
 //     +--- any HTTP answer ------+
 //
-// Why any HTTP answer opens the gate, a 403 or 503 too: it proves that there is a connection, which is all that the
-// gate is about. A starting server refuses everybody for a while, but not everybody for the same time; and one resource
-// that the server refuses must not hold back the others. What a refusal means for the resource is the reflector's
-// business; reconnected_lately() and Purpose::kOnSuccess help it.
+// Any HTTP answer opens the gate, even a 403 or 503, because it proves that there is a connection, and the gate is
+// about nothing else. A starting server refuses all requests for a while, but some longer than others, and one refused
+// resource must not hold back the others. The reflector handles the refusal of a resource, with the help of
+// reconnected_lately() and Purpose::kOnSuccess.
 //
-// What makes d small again is a stream or list that was open for ten seconds (a 2xx, and what followed it), and nothing
-// less. A balancer in front of a dead server accepts TCP and TLS, and may answer 503 or even 200 before it hangs up.
+// Only a stream or list that was open for ten seconds (a 2xx and its body) resets d. A balancer in front of a dead
+// server accepts TCP and TLS, and may answer 503 or even 200 before it closes the connection.
 //
 // The rate: turns come from a bucket of 5 tokens that fills at 20 a second. A list that follows an expired watch (410)
-// takes its turn from a second bucket of the same size: else a server that answers many resumed watches at once, as a
-// starting one does, would get all of their lists at once. So no second has more than 50 requests. Twelve informers are
-// back 0.4 seconds after the probe, sixty after less than three. Further pages of a list are requests of the same turn,
-// and calls of typed clients do not pass here at all.
+// takes its turn from a second bucket of the same size; otherwise a server that answers many resumed watches at once,
+// as a starting one does, would receive all of their lists at once. So no second has more than 50 requests. Twelve
+// informers are back 0.4 seconds after the probe, sixty after less than three. Further pages of a list are requests of
+// the same turn, and calls of typed clients do not use the gate.
 #ifndef KGEN_SRC_CLIENT_GATE_H_
 #define KGEN_SRC_CLIENT_GATE_H_
 
@@ -50,11 +50,11 @@ namespace kgen::client {
 class Gate final : public SharedObject {
  public:
   enum class Purpose : std::uint8_t {
-    kFirst,      // has never been open: the bucket does not hold it back, so that a program starts at full speed
+    kFirst,      // has never been open: not limited by the bucket, so that a program starts at full speed
     kAgain,      // was open before
-    kRelist,     // has just found its watch expired
-    kBeside,     // no caller waits for it: behind all others
-    kOnSuccess,  // parks until some stream succeeds for the first time since the connection was lost
+    kRelist,     // its watch has just expired
+    kBeside,     // no caller waits for it: after all others
+    kOnSuccess,  // waits until a stream succeeds for the first time since the connection was lost
   };
   class Turn;
 
@@ -63,10 +63,10 @@ class Gate final : public SharedObject {
 
   // The turn is granted when this returns, or else later: `go` is then posted to `strand`, once, unless the turn was
   // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
-  // closes before that; when it is closed already, trouble() tells.
+  // closes before that; if it is already closed, trouble() returns the reason.
   [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed = nullptr);
 
-  // Why the gate is closed. Nothing: it is open.
+  // Why the gate is closed; nothing if it is open.
   std::optional<Error> trouble() const;
   Nanos UntilProbe() const;  // 0 if the gate is open
   // Whether the connection answered for the first time within the last 30 seconds. Until then it was lost, or it is
@@ -84,7 +84,7 @@ class Gate final : public SharedObject {
 
   // A token bucket.
   struct Bucket {
-    // When the next token is there: now, or later.
+    // When the next token is available: now, or later.
     TimePoint Next(TimePoint now) noexcept;
     void Refill(TimePoint now) noexcept;
     double tokens;
@@ -103,14 +103,14 @@ class Gate final : public SharedObject {
   void ScheduleProbe(TimePoint now);
   void ResetDelay(TimePoint now) noexcept;
 
-  // Without it.
+  // The caller does not hold mutex_.
   void Post(const Granted& granted, const Granted& closed = {});
   void OnTimer();
 
   const Shared<Executor> executor_;
   mutable std::mutex mutex_;  // guards everything below
   Jitter jitter_;
-  Queue parked_, relists_, beside_, hopeful_;  // each takes itself out
+  Queue parked_, relists_, beside_, hopeful_;  // entries remove themselves
   std::vector<Entry*> granted_;                // and not left yet
   std::optional<Error> error_;                 // why it is closed
   Entry* probe_ = nullptr;                     // sent last, and without an outcome so far
@@ -124,8 +124,8 @@ class Gate final : public SharedObject {
   Timer timer_;
 };
 
-// A place at the gate, or the use of the connection that follows. Dropping it leaves the queue; if it was the probe,
-// the next one goes out.
+// A place in the queue of the gate, then the use of the connection. Dropping it leaves the queue; if it was the probe,
+// the next one is sent.
 //
 // Thread safety: one thread at a time.
 class Gate::Turn {
@@ -138,11 +138,11 @@ class Gate::Turn {
   explicit operator bool() const noexcept { return static_cast<bool>(entry_); }
   bool granted() const noexcept { return granted_; }  // when Enter() returned; else `go` tells
 
-  // How it went; once granted. The first two may come several times, the others are the last call.
-  void Opened();   // a head with 2xx
+  // The outcome, once granted. The first two may be called several times, each of the others is the last call.
+  void Opened();   // response headers with 2xx
   void Refused();  // an HTTP answer of another kind
   void NoConnection(const Error& error);
-  void Lost();  // the connection broke after the head
+  void Lost();  // the connection broke after the headers
   void Leave() noexcept;
 
  private:
