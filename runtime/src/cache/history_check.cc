@@ -81,7 +81,8 @@ void HistoryCheck::Close() {
 }
 
 void HistoryCheck::Ask() {
-  turn_ = gate_->Enter(client::Gate::Purpose::kBeside, strand_, [self = Shared<HistoryCheck>(this)] { self->Send(); });
+  turn_ =
+      gate_->Enter(client::Gate::Purpose::kBackground, strand_, [self = Shared<HistoryCheck>(this)] { self->Send(); });
   if (turn_.granted()) Send();
 }
 

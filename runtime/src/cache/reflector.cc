@@ -113,11 +113,11 @@ void Reflector::Go(Step step, client::Gate::Purpose purpose) {
 // A reflector that waits for its turn reports why there is no connection, even if another one found out.
 void Reflector::OnGateClosed() {
   auto* waiting = std::get_if<Waiting>(&state_);
-  std::optional<Error> trouble = gate_->trouble();
-  if (waiting == nullptr || !trouble) return;
+  std::optional<Error> error = gate_->error();
+  if (waiting == nullptr || !error) return;
   waiting->reason = Waiting::Reason::kConnection;
   has_error_ = true;
-  last_error_ = std::move(trouble);
+  last_error_ = std::move(error);
   Changed();
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kEndMarker = "k8s.io/initial-events-end";
 constexpr Nanos kVeryShort = 1s;
-constexpr Nanos kProves = 10s;
+constexpr Nanos kLasting = 10s;
 constexpr Nanos kCheckAfter = 1s;  // a resumed watch that is not answered may be one from the future
 
 // Larger than what the decoder takes, so that an object that is too large is refused by itself instead of ending its
@@ -180,7 +180,7 @@ Reflector::End Reflector::Describe(const Watch& watch, Result<void> end) const {
   how.lost = how.opened && !end && IsNoConnection(end.error());
   if (!end) how.error = end.error();
   how.fruitless = watch.events == 0 && now - watch.started < kVeryShort;
-  how.proved = watch.events > 0 || (how.opened && now - *watch.opened >= kProves);
+  how.proved = watch.events > 0 || (how.opened && now - *watch.opened >= kLasting);
   return how;
 }
 

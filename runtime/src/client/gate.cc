@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanos kFirstStep = 200ms;
-constexpr Nanos kProves = 10s;    // a stream that was open for so long makes the delay small again
+constexpr Nanos kLasting = 10s;   // a stream that was open for so long resets the delay
 constexpr Nanos kStarting = 30s;  // how long a server that answers again may refuse what it will allow later
 constexpr double kTurnsPerSecond = 20;
 constexpr double kTurnsAtOnce = 5;
@@ -81,7 +81,7 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
   return Turn(std::move(entry), at_once);
 }
 
-std::optional<Error> Gate::trouble() const {
+std::optional<Error> Gate::error() const {
   const std::lock_guard lock(mutex_);
   return error_;
 }
@@ -107,8 +107,8 @@ void Gate::Answered(Entry& entry, bool success) {
     if (std::exchange(reconnecting_, false)) reconnected_ = Now();
     if (success && !entry.opened) entry.opened = Now();
     if (success && std::exchange(no_success_, false)) {
-      parked_.insert(parked_.end(), hopeful_.begin(), hopeful_.end());
-      hopeful_.clear();
+      parked_.insert(parked_.end(), on_success_.begin(), on_success_.end());
+      on_success_.clear();
     }
     granted = Pump();
   }
@@ -126,7 +126,7 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
     if (closes) {
       // Streams that are still open on an older connection prove nothing more.
       const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
-        return each->opened && now - *each->opened >= kProves;
+        return each->opened && now - *each->opened >= kLasting;
       });
       if (proved) ResetDelay(now);
       if (!outage_) outage_ = now;
@@ -155,10 +155,10 @@ void Gate::Leave(Entry& entry) {
     if (std::exchange(entry.left, true)) return;
     unused[0] = std::exchange(entry.go, nullptr);
     unused[1] = std::exchange(entry.closed, nullptr);
-    for (Queue* queue : {&parked_, &relists_, &beside_, &hopeful_}) std::erase(*queue, &entry);
+    for (Queue* queue : {&parked_, &relists_, &background_, &on_success_}) std::erase(*queue, &entry);
     std::erase(granted_, &entry);
     const TimePoint now = Now();
-    if (entry.opened && now - *entry.opened >= kProves) ResetDelay(now);
+    if (entry.opened && now - *entry.opened >= kLasting) ResetDelay(now);
     if (probe_ == &entry) {  // without an outcome
       probe_ = nullptr;
       probe_at_ = now;
@@ -174,10 +174,10 @@ Gate::Queue* Gate::QueueOf(Purpose purpose) noexcept {
   switch (purpose) {
     case Purpose::kRelist:
       return &relists_;
-    case Purpose::kBeside:
-      return &beside_;
+    case Purpose::kBackground:
+      return &background_;
     case Purpose::kOnSuccess:
-      return &hopeful_;
+      return &on_success_;
     default:
       return &parked_;
   }
@@ -201,16 +201,16 @@ Gate::Granted Gate::Pump() {
   Granted granted;
   std::optional<TimePoint> next;
   if (!error_) {
-    next = PumpOpen({&parked_, &beside_}, opens_, granted);
+    next = PumpOpen({&parked_, &background_}, opens_, granted);
     if (const auto list = PumpOpen({&relists_}, lists_, granted)) next = std::min(next.value_or(*list), *list);
-  } else if (Queue* const queue = FirstNotEmpty({&parked_, &relists_, &beside_})) {
+  } else if (Queue* const queue = FirstNotEmpty({&parked_, &relists_, &background_})) {
     const TimePoint now = Now();
     if (NextProbe() <= now) {
       granted.push_back(Shared<Entry>(queue->front()));
       queue->pop_front();
       Grant(*granted.back(), now);
     }
-    if (FirstNotEmpty({&parked_, &relists_, &beside_}) != nullptr) next = NextProbe();
+    if (FirstNotEmpty({&parked_, &relists_, &background_}) != nullptr) next = NextProbe();
   }
   if (next) {
     timer_ = executor_->clock()->At(*next, TimerKind::kProgress, [self = Shared<Gate>(this)] { self->OnTimer(); });

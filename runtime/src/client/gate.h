@@ -50,11 +50,11 @@ namespace kgen::client {
 class Gate final : public SharedObject {
  public:
   enum class Purpose : std::uint8_t {
-    kFirst,      // has never been open: not limited by the bucket, so that a program starts at full speed
-    kAgain,      // was open before
-    kRelist,     // its watch has just expired
-    kBeside,     // no caller waits for it: after all others
-    kOnSuccess,  // waits until a stream succeeds for the first time since the connection was lost
+    kFirst,       // has never been open: not limited by the bucket, so that a program starts at full speed
+    kAgain,       // was open before
+    kRelist,      // its watch has just expired
+    kBackground,  // no caller waits for it: after all others
+    kOnSuccess,   // waits until a stream succeeds for the first time since the connection was lost
   };
   class Turn;
 
@@ -63,11 +63,11 @@ class Gate final : public SharedObject {
 
   // The turn is granted when this returns, or else later: `go` is then posted to `strand`, once, unless the turn was
   // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
-  // closes before that; if it is already closed, trouble() returns the reason.
+  // closes before that; if it is already closed, error() returns the reason.
   [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed = nullptr);
 
   // Why the gate is closed; nothing if it is open.
-  std::optional<Error> trouble() const;
+  std::optional<Error> error() const;
   Nanos UntilProbe() const;  // 0 if the gate is open
   // Whether the connection answered for the first time within the last 30 seconds. Until then it was lost, or it is
   // the first connection of the program.
@@ -110,10 +110,10 @@ class Gate final : public SharedObject {
   const Shared<Executor> executor_;
   mutable std::mutex mutex_;  // guards everything below
   Jitter jitter_;
-  Queue parked_, relists_, beside_, hopeful_;  // entries remove themselves
-  std::vector<Entry*> granted_;                // and not left yet
-  std::optional<Error> error_;                 // why it is closed
-  Entry* probe_ = nullptr;                     // sent last, and without an outcome so far
+  Queue parked_, relists_, background_, on_success_;  // entries remove themselves
+  std::vector<Entry*> granted_;                       // and not left yet
+  std::optional<Error> error_;                        // why it is closed
+  Entry* probe_ = nullptr;                            // sent last, and without an outcome so far
   TimePoint probe_sent_{}, probe_at_{};
   Nanos step_{};                     // d; 0: the next one is the first
   std::optional<TimePoint> outage_;  // since when there is no stream that lasted

@@ -92,7 +92,7 @@ TEST_F(GateTest, ParksAllStreamsWithoutAConnectionAndSendsOneProbeAtATime) {
   for (const auto& entrant : entrants_) Fail(*entrant);
   for (const auto& entrant : entrants_) Again(*entrant);
   EXPECT_EQ(Granted(), 0u);
-  EXPECT_EQ(gate_->trouble()->message(), kDown.message());
+  EXPECT_EQ(gate_->error()->message(), kDown.message());
   EXPECT_FALSE(Enter(Purpose::kFirst).granted);
   for (int i = 0; i < 40; ++i) {
     Advance(50ms);
@@ -133,7 +133,7 @@ TEST_F(GateTest, ReleasesParkedStreamsAtABoundedRate) {
   EXPECT_EQ(Granted(), 1u);
   const auto probe = std::find_if(entrants_.begin(), entrants_.end(), [](const auto& each) { return each->granted; });
   (*probe)->turn.Opened();
-  EXPECT_FALSE(gate_->trouble().has_value());
+  EXPECT_FALSE(gate_->error().has_value());
   executor_->Run();
   std::size_t before = Granted();
   EXPECT_LE(before, 6u);
@@ -287,7 +287,7 @@ TEST_F(GateTest, NeverCallsAStreamThatHasLeft) {
 TEST_F(GateTest, LetsBackgroundStreamsInLast) {
   Entrant& first = Enter();
   Fail(first);
-  Entrant& check = Enter(Purpose::kBeside);
+  Entrant& check = Enter(Purpose::kBackground);
   for (int i = 0; i < 30; ++i) Enter();
   UntilProbe();
   entrants_[2]->turn.Opened();
