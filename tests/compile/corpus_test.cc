@@ -27,7 +27,7 @@ TEST(Corpus, CompilesLinksAndRoundTrips) {
   const std::string text = kgen::Encode(certificate);
   EXPECT_EQ(kgen::Must(kgen::Decode<corpus::cert_manager::v1::Certificate>(text)), certificate);
 #else
-  GTEST_SKIP() << "the folder with real CRDs is not there";
+  GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
 #endif
 }
 

@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 std::string SourcePath(std::string_view relative) { return (fs::path(KGEN_SOURCE_DIR) / relative).string(); }
 
 std::optional<std::string> SharedPath(std::string_view relative) {
-  const fs::path path = fs::path(KGEN_SHARED_DIR) / relative;
+  const fs::path folder = KGEN_SHARED_DIR;
+  if (folder.empty()) return std::nullopt;
+  const fs::path path = folder / relative;
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   return path.lexically_normal().string();

@@ -14,8 +14,8 @@ namespace kgen::test_support {
 // An absolute path inside the source tree: SourcePath("examples/crds/orders.yaml").
 std::string SourcePath(std::string_view relative);
 
-// An absolute path inside the shared folder beside the checkout (KGEN_SHARED_DIR), or nothing when the file or folder
-// is not there. A test that needs it says GTEST_SKIP() and why.
+// A path inside the folder with further inputs, the CMake variable KGEN_SHARED_DIR, or nothing if the variable is empty
+// or the folder does not have it. A test that needs it says GTEST_SKIP() and why.
 std::optional<std::string> SharedPath(std::string_view relative);
 
 // The whole file. A file that cannot be read ends the test program with a message: a test's own input is missing.

@@ -205,7 +205,7 @@ TEST_F(Generate, NamesFilesForEveryFileSystem) {
 // Contract: generator ACC-01.
 TEST_F(Generate, AcceptsEveryCrdOfTheCorpus) {
   const std::vector<std::string> files = Corpus("corpus/crds");
-  if (files.empty()) GTEST_SKIP() << "the folder with real CRDs is not there";
+  if (files.empty()) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   for (const std::string& file : files) {
     const Result result = Invoke({"--dry-run", "--out", out_, file});
     EXPECT_EQ(result.code, kFine) << file << "\n" << result.err;
@@ -215,7 +215,7 @@ TEST_F(Generate, AcceptsEveryCrdOfTheCorpus) {
 // Contract: generator ACC-05, SEC-03.
 TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles) {
   const std::vector<std::string> files = Corpus("corpus/invalid");
-  if (files.empty()) GTEST_SKIP() << "the folder with hostile CRDs is not there";
+  if (files.empty()) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   for (const std::string& file : files) {
     const Result result = Invoke({"--out", out_, file});
     EXPECT_THAT((std::vector<int>{kFine, kBadInput}), Contains(result.code)) << file << "\n" << result.err;

@@ -142,7 +142,7 @@ TEST_F(Kubernetes, ReachesEveryTypeExceptThoseOfTheRuntimeAndOfDiscovery) {
 // Contract: generator OA-01.
 TEST_F(Kubernetes, IsTheSameFromFactsAsFromTheFullDocuments) {
   const auto folder = test_support::SharedPath("corpus/openapi/live-1.36.1");
-  if (!folder) GTEST_SKIP() << "the shared folder with the full documents is not there";
+  if (!folder) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   test::Loaded full;
   full.api =
       commands::LoadApi({*folder + "/api__v1.json.gz", *folder + "/apis__apiextensions.k8s.io__v1.json.gz",

@@ -72,7 +72,7 @@ const std::map<std::string, std::pair<int, int>> kProjects = {
 // Contract: generator ACC-01, ACC-02.
 TEST(Corpus, GivesEveryCrdFileAModelWithoutError) {
   const auto crds = test_support::SharedPath("corpus/crds");
-  if (!crds) GTEST_SKIP() << "the shared corpus is not there";
+  if (!crds) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::map<std::string, std::pair<int, int>> seen;
   for (const std::string& file : FilesBelow(*crds)) {
     const test::Loaded loaded = LoadFiles({file});
@@ -89,7 +89,7 @@ TEST(Corpus, GivesEveryCrdFileAModelWithoutError) {
 TEST(Corpus, CountsTheSameSchemaNodesAsTheCorpus) {
   const auto files =
       test_support::SharedPath("corpus/crds/prometheus-operator/monitoring.coreos.com_prometheuses.yaml");
-  if (!files) GTEST_SKIP() << "the shared corpus is not there";
+  if (!files) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   const test::Loaded loaded = LoadFiles({*files});
   const model::TypeId id = loaded.api.FindType("monitoring.coreos.com", "v1", "Prometheus");
   ASSERT_NE(id, model::kNoType);
@@ -106,7 +106,7 @@ TEST(Corpus, CountsTheSameSchemaNodesAsTheCorpus) {
 // Contract: generator IN-26.
 TEST(Corpus, RefusesTheSameCrdWithDifferentContentWhenAllAreReadTogether) {
   const auto crds = test_support::SharedPath("corpus/crds");
-  if (!crds) GTEST_SKIP() << "the shared corpus is not there";
+  if (!crds) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   const test::Loaded loaded = LoadFiles({*crds});
   for (const Diagnostic& d : loaded.diagnostics.Sorted()) {
     if (d.severity == Severity::kError) {
@@ -119,7 +119,7 @@ TEST(Corpus, RefusesTheSameCrdWithDifferentContentWhenAllAreReadTogether) {
 // Contract: generator ACC-05.
 TEST(Corpus, RefusesEveryInvalidFileWithAPosition) {
   const auto invalid = test_support::SharedPath("corpus/invalid");
-  if (!invalid) GTEST_SKIP() << "the shared corpus is not there";
+  if (!invalid) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   const std::map<std::string, std::string> expected = {
       {"helm-template-crd-acme.cert-manager.io_orders.yaml", ":1:2 error syntax: a key must be text"},
       {"webhook_in_clusters.yaml", ":3:1 error crd-patch: "},
@@ -145,7 +145,7 @@ TEST(Corpus, RefusesEveryInvalidFileWithAPosition) {
 // Contract: generator OA-02, OA-03.
 TEST(Corpus, ReadsAllDocumentsOfTheLiveServerTogether) {
   const auto live = test_support::SharedPath("corpus/openapi/live-1.36.1");
-  if (!live) GTEST_SKIP() << "the shared corpus is not there";
+  if (!live) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::vector<std::string> files = FilesBelow(*live);
   std::erase_if(files, [](const std::string& file) { return file.ends_with("openapi_v2.json.gz"); });
   ASSERT_EQ(files.size(), 22u);
@@ -169,7 +169,7 @@ TEST(Corpus, ReadsAllDocumentsOfTheLiveServerTogether) {
 // Contract: generator OA-12.
 TEST(Corpus, ReadsOlderAndPublishedV3Documents) {
   const auto openapi = test_support::SharedPath("corpus/openapi");
-  if (!openapi) GTEST_SKIP() << "the shared corpus is not there";
+  if (!openapi) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::size_t count = 0;
   for (const std::string& file : FilesBelow(*openapi)) {
     const std::string name = fs::path(file).filename();
@@ -184,7 +184,7 @@ TEST(Corpus, ReadsOlderAndPublishedV3Documents) {
 
 TEST(Corpus, RefusesV2DocumentsClearlyForNow) {
   const auto file = test_support::SharedPath("corpus/openapi/kubernetes-1.36.swagger.json.gz");
-  if (!file) GTEST_SKIP() << "the shared corpus is not there";
+  if (!file) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   EXPECT_THAT(LoadFiles({*file}).Said(), HasSubstr("error openapi-v2: OpenAPI v2 documents are not supported"));
 }
 

@@ -87,7 +87,7 @@ TEST(Facts, DoNotDependOnTheOrderOfKeys) {
 
 TEST(Facts, OfTheBuiltInApiEqualThoseOfTheFullDocuments) {
   const auto folder = test_support::SharedPath("corpus/openapi/live-1.36.1");
-  if (!folder) GTEST_SKIP() << "the shared folder with the full documents is not there";
+  if (!folder) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test_support::SourcePath("openapi/kubernetes-1.36"))) {
     Diagnostics diagnostics;

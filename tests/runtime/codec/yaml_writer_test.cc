@@ -321,7 +321,7 @@ TEST_F(YamlObjectTest, OfTheManifestsInTheTreeRoundTrip) {
 
 TEST_F(YamlObjectTest, OfTheSharedCorpusRoundTrip) {
   const auto corpus = test_support::SharedPath("corpus/crds");
-  if (!corpus) GTEST_SKIP() << "no corpus of CRDs beside the checkout";
+  if (!corpus) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   std::size_t objects = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(*corpus)) {
     if (file.path().extension() != ".yaml") continue;

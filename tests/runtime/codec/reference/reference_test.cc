@@ -74,7 +74,7 @@ TEST_F(ReferenceTest, TruncatedAndChangedPodsAreRefusedOrKeptAndNothingLeaks) {
 // The project's own generator of reference pods makes what the measured script makes, byte for byte.
 TEST(ReferencePods, AreThoseThatTheBudgetsWereMeasuredWith) {
   const auto script = test_support::SharedPath("tools/reference_pods.py");
-  if (!script) GTEST_SKIP() << "no shared folder beside the checkout";
+  if (!script) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
   if (std::system("python3 -c pass > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
   const std::string path = ::testing::TempDir() + "reference_pods.jsonl";
   ASSERT_EQ(std::system(("python3 '" + *script + "' 60 '" + path + "'").c_str()), 0);
