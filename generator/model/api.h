@@ -20,9 +20,9 @@
 // Order everywhere: groups by byte order of the full name, versions newest first by Kubernetes rules (v1 before
 // v1beta1), kinds and types by name. It depends on the content only, never on the order of files.
 //
-// Validated: group, version, kind, list kind, plural, singular, short names, categories, subresource names and type
-// names match the patterns of names.h; they can be part of file names and identifiers as they are (C++ keywords and
-// clashes are the emitter's). Field names, enum values, descriptions, defaults and patterns are arbitrary text.
+// Validated: group, version, kind, list kind, plural, singular, subresource names and type names match the patterns of
+// names.h; they can be part of file names and identifiers as they are (C++ keywords and clashes are the emitter's).
+// Field names, enum values, descriptions, defaults and patterns are arbitrary text.
 #ifndef KGEN_GENERATOR_MODEL_API_H_
 #define KGEN_GENERATOR_MODEL_API_H_
 
@@ -68,9 +68,6 @@ struct NamedType {
   // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it.
   bool runtime = false;
 
-  // Whether a kind of the input, or one of its subresources, needs this type. Other types may be left out.
-  bool reachable = false;
-
   std::optional<GroupVersionKind> gvk;  // kKind, kList
   TypeId item = kNoType;                // kList
   Origin origin;
@@ -107,23 +104,10 @@ class Verbs {
   std::uint16_t bits_ = 0;
 };
 
-// The type of a subresource's request and response bodies.
-enum class SubresourceBody : std::uint8_t {
-  kParent,   // the object itself: status, ephemeralcontainers, resize, approval, finalize
-  kOther,    // `body`: scale (autoscaling/v1 Scale), eviction, binding, token
-  kText,     // pods/log
-  kConnect,  // exec, attach, portforward, proxy: a connection, not a body
-};
-
 struct Subresource {
   std::string name;  // "status"; "proxy"
   Verbs verbs;
-  SubresourceBody body_kind = SubresourceBody::kParent;
   GroupVersionKind body_gvk;  // of the body, as the document names it; may name a kind that no document defines
-  TypeId body = kNoType;      // kOther: the type, if some document of the run defines it; autoscaling/v1 Scale is the
-                              // runtime's when none does
-  bool takes_path = false;    // followed by a path: proxy/{path}
-  Origin origin;
 };
 
 // The JSON paths of a custom resource's scale subresource.
@@ -144,8 +128,6 @@ struct Resource {
   Scope scope = Scope::kNamespaced;
   Verbs verbs;
   std::vector<Subresource> subresources;  // by name
-  std::vector<std::string> short_names;
-  std::vector<std::string> categories;
   std::vector<PrinterColumn> printer_columns;
   std::vector<std::string> selectable_fields;  // JSON paths, for CRDs
   std::optional<ScalePaths> scale;
@@ -170,7 +152,6 @@ struct ApiKind {
 
   bool custom = false;  // from a CRD
   bool served = true;   // false: a type, no client
-  bool storage = false;
   bool deprecated = false;
   std::string deprecation_warning;  // arbitrary text; may be empty although deprecated
   Origin origin;
@@ -192,7 +173,6 @@ struct Group {
 struct Manifest {
   std::string name;  // metadata.name
   std::string json;  // compact; without status and without what a server adds to metadata
-  Origin origin;
 };
 
 struct Api {

@@ -19,7 +19,8 @@ class Comparison {
            SameBranches("allOf", a.all_of, b.all_of) && SameBranches("anyOf", a.any_of, b.any_of) &&
            SameBranches("oneOf", a.one_of, b.one_of) && Same("not", a.has_not, b.has_not) &&
            Same("enum", a.enum_values, b.enum_values) && Same("default", a.default_json, b.default_json) &&
-           Same("its limits", a.facets, b.facets) && SameExtensions(a, b);
+           Same("its limits", a.facets, b.facets) && Same("uniqueItems", a.unique_items, b.unique_items) &&
+           SameExtensions(a, b);
   }
 
  private:

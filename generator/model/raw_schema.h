@@ -70,6 +70,7 @@ struct RawSchema {
   std::string default_json;  // compact, keys sorted; "null" is a default of null
   std::vector<std::string> description;
   Facets facets;
+  bool unique_items = false;
 
   bool int_or_string = false;            // x-kubernetes-int-or-string
   std::optional<bool> preserve_unknown;  // x-kubernetes-preserve-unknown-fields
@@ -92,12 +93,10 @@ struct RawDefinition {
 
 // One operation on one path, read but not yet gathered into resources.
 struct RawOperation {
-  std::string path;                       // "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"
-  std::string action;                     // x-kubernetes-action: "get", "list", "post", ...
-  GroupVersionKind gvk;                   // of the body
-  std::string request_ref, response_ref;  // names of definitions; empty when none or not a reference
-  bool watchable = false;                 // a list whose parameters have `watch`
-  bool text = false;                      // the response is plain text
+  std::string path;        // "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"
+  std::string action;      // x-kubernetes-action: "get", "list", "post", ...
+  GroupVersionKind gvk;    // of the body
+  bool watchable = false;  // a list whose parameters have `watch`
   Origin origin;
 };
 
@@ -113,14 +112,12 @@ struct RawCustomVersion {
   std::vector<std::string> selectable_fields;
   std::string path;  // of schema's root: "spec.versions[0].schema.openAPIV3Schema"
   Origin origin;
-  Origin status_origin, scale_origin;
 };
 
 struct RawCustomResource {
   std::string name;  // metadata.name
   std::string group, kind, list_kind, plural, singular;
   Scope scope = Scope::kNamespaced;
-  std::vector<std::string> short_names, categories;
   bool preserve_unknown = false;  // spec.preserveUnknownFields
   std::vector<RawCustomVersion> versions;
   std::string manifest_json;

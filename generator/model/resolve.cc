@@ -46,7 +46,6 @@ class Resolver {
     AttachResources();
     CheckServed();
     CheckListKinds();
-    MarkReachable();
     BuildGroups();
     BuildManifests();
     return std::move(api_);
@@ -256,15 +255,12 @@ class Resolver {
     kind.custom = true;
     kind.list_kind = crd.list_kind;
     kind.served = version.served;
-    kind.storage = version.storage;
     kind.deprecated = version.deprecated;
     kind.deprecation_warning = version.deprecation_warning;
     Resource resource;
     resource.plural = crd.plural;
     resource.singular = crd.singular;
     resource.scope = crd.scope;
-    resource.short_names = crd.short_names;
-    resource.categories = crd.categories;
     resource.printer_columns = version.printer_columns;
     resource.selectable_fields = version.selectable_fields;
     resource.scale = version.scale;
@@ -275,19 +271,8 @@ class Resolver {
     }
     Verbs verbs;
     for (const Verb verb : {Verb::kGet, Verb::kUpdate, Verb::kPatch}) verbs.Add(verb);
-    if (version.scale) {
-      resource.subresources.push_back({"scale",
-                                       verbs,
-                                       SubresourceBody::kOther,
-                                       {"autoscaling", "v1", "Scale"},
-                                       api_.FindType("autoscaling", "v1", "Scale"),
-                                       false,
-                                       version.scale_origin});
-    }
-    if (version.has_status) {
-      resource.subresources.push_back(
-          {"status", verbs, SubresourceBody::kParent, kind.gvk, kNoType, false, version.status_origin});
-    }
+    if (version.scale) resource.subresources.push_back({"scale", verbs, {"autoscaling", "v1", "Scale"}});
+    if (version.has_status) resource.subresources.push_back({"status", verbs, kind.gvk});
     kind.resource = std::move(resource);
   }
 
@@ -305,11 +290,6 @@ class Resolver {
       }
       ApiKind& kind = found->second;
       if (kind.custom || (kind.resource && !IsBetter(served.resource, kind))) continue;
-      for (Subresource& subresource : served.resource.subresources) {
-        if (subresource.body_kind != SubresourceBody::kOther) continue;
-        const auto body = kinds_.find(subresource.body_gvk);
-        if (body != kinds_.end()) subresource.body = body->second.type;
-      }
       kind.resource = std::move(served.resource);
     }
   }
@@ -349,34 +329,7 @@ class Resolver {
                       {}, "pass complete API documents, as a server publishes them below /openapi/v3, or CRDs");
   }
 
-  // ---- closure and order
-
-  void MarkReachable() {
-    std::vector<TypeId> open;
-    const auto reach = [&](TypeId id) {
-      if (id == kNoType || api_.types[id].reachable) return;
-      api_.types[id].reachable = true;
-      open.push_back(id);
-    };
-    for (const auto& [gvk, kind] : kinds_) {
-      if (!kind.resource) continue;
-      reach(kind.type);
-      reach(kind.list_type);
-      for (const Subresource& subresource : kind.resource->subresources) reach(subresource.body);
-    }
-    std::vector<const Schema*> schemas;
-    while (!open.empty()) {
-      schemas.push_back(&api_.types[open.back()].schema);
-      open.pop_back();
-      while (!schemas.empty()) {
-        const Schema* schema = schemas.back();
-        schemas.pop_back();
-        reach(schema->ref);
-        if (schema->element != nullptr) schemas.push_back(schema->element.get());
-        for (const Field& field : schema->fields) schemas.push_back(field.schema.get());
-      }
-    }
-  }
+  // ---- order
 
   void BuildGroups() {
     struct VersionOrder {
@@ -400,7 +353,7 @@ class Resolver {
 
   void BuildManifests() {
     for (RawCustomResource& crd : draft_.custom_resources) {
-      if (crd.installable) api_.manifests.push_back({crd.name, std::move(crd.manifest_json), crd.origin});
+      if (crd.installable) api_.manifests.push_back({crd.name, std::move(crd.manifest_json)});
     }
     std::sort(api_.manifests.begin(), api_.manifests.end(),
               [](const Manifest& a, const Manifest& b) { return a.name < b.name; });

@@ -20,7 +20,6 @@ struct ResourcePath {
   std::string group, version, plural, subresource;
   bool namespaced = false;  // goes through a namespace
   bool watch = false;       // one of the deprecated /watch/ paths
-  bool takes_path = false;  // ends in {path}
 };
 
 bool IsParameter(std::string_view segment) { return segment.starts_with('{'); }
@@ -63,10 +62,7 @@ std::optional<ResourcePath> ParsePath(std::string_view path) {
   out.plural = segments[at++];
   if (at < segments.size() && IsParameter(segments[at])) ++at;
   if (at < segments.size() && !IsParameter(segments[at])) out.subresource = segments[at++];
-  if (at < segments.size() && IsParameter(segments[at])) {
-    out.takes_path = true;
-    ++at;
-  }
+  if (at < segments.size() && IsParameter(segments[at])) ++at;  // proxy/{path}
   if (at != segments.size()) return std::nullopt;
   return out;
 }
@@ -132,9 +128,6 @@ class Gatherer {
         continue;
       }
       for (auto& [name, subresource] : gathered.subresources) {
-        if (subresource.body_kind == SubresourceBody::kOther && subresource.body_gvk == gathered.served.gvk) {
-          subresource.body_kind = SubresourceBody::kParent;
-        }
         gathered.served.resource.subresources.push_back(std::move(subresource));
       }
       out.push_back(std::move(gathered.served));
@@ -181,12 +174,7 @@ class Gatherer {
     if (subresource.name.empty()) {
       subresource.name = path.subresource;
       subresource.body_gvk = operation.gvk;
-      subresource.body_kind = SubresourceBody::kOther;
-      subresource.origin = operation.origin;
     }
-    if (path.takes_path) subresource.takes_path = true;
-    if (verb == Verb::kConnect) subresource.body_kind = SubresourceBody::kConnect;
-    if (operation.text && verb == Verb::kGet) subresource.body_kind = SubresourceBody::kText;
     subresource.verbs.Add(verb);
   }
 

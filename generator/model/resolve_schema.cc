@@ -228,11 +228,7 @@ Schema SchemaResolver::Decide(const RawSchema& raw, const Rules& rules, const Do
   if (IsIntOrString(raw)) return DecideIntOrString(raw);
   if (raw.type == "string") return DecideString(raw);
   if (raw.type == "boolean") return Make(Kind::kBool);
-  if (raw.type == "integer") {
-    Schema schema = Make(raw.format == "int32" ? Kind::kInt32 : Kind::kInt64);
-    if (raw.format != "int32" && raw.format != "int64") schema.format = raw.format;
-    return schema;
-  }
+  if (raw.type == "integer") return Make(raw.format == "int32" ? Kind::kInt32 : Kind::kInt64);
   if (raw.type == "number") return Make(Kind::kDouble);
   if (raw.type == "array") return DecideArray(raw, rules, path);
   if (raw.type == "object") return DecideObject(raw, rules, path);
@@ -322,9 +318,7 @@ Schema SchemaResolver::DecideString(const RawSchema& raw) {
   if (raw.format == "byte") return Make(Kind::kBytes);
   if (raw.format == "date-time" || raw.format == "datetime") return Make(Kind::kTime);
   if (raw.format == "duration") return Make(Kind::kDuration);
-  Schema schema = Make(Kind::kString);
-  schema.format = raw.format;
-  return schema;
+  return Make(Kind::kString);
 }
 
 Schema SchemaResolver::DecideArray(const RawSchema& raw, const Rules& rules, const DocumentPath& path) {
@@ -352,10 +346,7 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
     }
     schema.preserve_unknown =
         preserve || raw.additional_properties != nullptr || raw.additional_allowed.value_or(false);
-    if (raw.embedded_resource) {
-      schema.embedded_resource = true;
-      AddStandardFields(schema);
-    }
+    if (raw.embedded_resource) AddStandardFields(schema);
     MarkRequired(raw, rules, path, raw.embedded_resource, schema);
     if (!schema.fields.empty()) return schema;
   }
@@ -367,15 +358,12 @@ Schema SchemaResolver::DecideObject(const RawSchema& raw, const Rules& rules, co
   }
   if (raw.embedded_resource && !preserve) {
     Schema schema = Make(Kind::kObject);
-    schema.embedded_resource = true;
     AddStandardFields(schema);
     return schema;
   }
   // A server prunes the content of an empty object in a CRD, so only its presence matters; elsewhere it is free-form.
   if (rules.custom && !preserve && !raw.additional_allowed.value_or(false)) return Make(Kind::kObject);
-  Schema schema = Make(Kind::kJson, JsonShape::kObject);
-  schema.embedded_resource = raw.embedded_resource;
-  return schema;
+  return Make(Kind::kJson, JsonShape::kObject);
 }
 
 // Infers a missing type from the other keywords. They only restrict values of their type, so the type that they suggest
@@ -560,7 +548,7 @@ void SchemaResolver::CheckStructure(const RawSchema& raw, const DocumentPath& pa
   if (!raw.properties.empty() && (raw.additional_properties != nullptr || raw.additional_allowed)) {
     warn("properties and additionalProperties cannot both be set in a CRD");
   }
-  if (raw.facets.unique_items) warn("uniqueItems is not allowed in a CRD", "use `x-kubernetes-list-type: set`");
+  if (raw.unique_items) warn("uniqueItems is not allowed in a CRD", "use `x-kubernetes-list-type: set`");
   if (raw.preserve_unknown && !preserve) warn("x-kubernetes-preserve-unknown-fields must be true or absent");
   if (raw.embedded_resource && (raw.type != "object" || (raw.properties.empty() && !preserve))) {
     warn("x-kubernetes-embedded-resource needs `type: object`, and properties or x-kubernetes-preserve-unknown-fields");

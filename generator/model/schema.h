@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   kObject,  // `fields`; an anonymous struct, or the body of a NamedType. May have no field: it keeps presence
   kList,    // of `element`
   kMap,     // text to `element`
-  kString,  // `enum_values` may list the known values (open: others are legal), `format` says more
+  kString,  // `enum_values` may list the known values; others are legal
   kBool,
   kInt32,
   kInt64,  // `enum_values` may list the known values, as for kInt32
@@ -65,15 +65,13 @@ struct Facets {
   bool exclusive_minimum = false, exclusive_maximum = false;
   std::string min_length, max_length, min_items, max_items, min_properties, max_properties;
   std::string pattern;  // Go RE2 syntax
-  bool unique_items = false;
 
   friend bool operator==(const Facets&, const Facets&) = default;
 };
 
 // One CEL rule; carried, never evaluated.
 struct ValidationRule {
-  std::string rule, message, message_expression, reason, field_path;
-  bool optional_old_self = false;
+  std::string rule, message;
 
   friend bool operator==(const ValidationRule&, const ValidationRule&) = default;
 };
@@ -82,8 +80,6 @@ struct ValidationRule {
 struct MergeInfo {
   std::string list_type;                   // "", "atomic", "set", "map"
   std::vector<std::string> list_map_keys;  // wire names, in order of the input
-  std::string map_type;                    // "", "atomic", "granular"
-  std::string patch_strategy;              // "merge", "replace,retainKeys", ...
   std::string patch_merge_key;
 
   friend bool operator==(const MergeInfo&, const MergeInfo&) = default;
@@ -114,16 +110,11 @@ struct Schema {
   // properties beside additionalProperties). The runtime keeps unknown members in any case.
   bool preserve_unknown = false;
 
-  // An embedded Kubernetes object (x-kubernetes-embedded-resource): kObject with apiVersion, kind and metadata among
-  // its fields, or kJson of shape kObject when the schema names no field.
-  bool embedded_resource = false;
-
   TypeId ref = kNoType;             // kRef
   std::unique_ptr<Schema> element;  // kList, kMap; never null there
   std::vector<Field> fields;        // kObject; in byte order of the wire names, each name once
 
   std::vector<EnumValue> enum_values;  // kString, kInt32, kInt64; each once, in order of the input
-  std::string format;        // the document's format, where it is more specific than the kind ("uuid", "ipv4", "date")
   std::string default_json;  // compact JSON, keys sorted; empty: none. Documentation, never applied on decoding
   std::vector<std::string> description;  // of the type itself, in lines: emitted where a struct is declared
   MergeInfo merge;

@@ -156,20 +156,18 @@ class CrdParser {
     };
     crd_.list_kind = given("listKind") ? Name(names, "listKind", model::IsKind, kKindRule) : crd_.kind + "List";
     crd_.singular = given("singular") ? Name(names, "singular", model::IsDnsLabel, kLabelRule) : LowerCase(crd_.kind);
-    crd_.short_names = NameList(names, "shortNames");
-    crd_.categories = NameList(names, "categories");
+    CheckNames(names, "shortNames");
+    CheckNames(names, "categories");
     if (!crd_.kind.empty() && crd_.kind == crd_.list_kind) {
       Error("crd-list-kind", ValueOrigin(names, "listKind"), "kind and listKind are both " + Quote(crd_.kind),
             names_path.Key("listKind"), "the server refuses this; leave listKind out");
     }
   }
 
-  std::vector<std::string> NameList(const MapReader& names, std::string_view key) {
-    std::vector<std::string> list = names.Strings(key);
-    for (const std::string& name : list) {
+  void CheckNames(const MapReader& names, std::string_view key) {
+    for (const std::string& name : names.Strings(key)) {
       if (!model::IsDnsLabel(name)) ReportName(name, ValueOrigin(names, key), names.path().Key(key), kLabelRule);
     }
-    return list;
   }
 
   void ParseScope(const MapReader& spec) {
@@ -322,15 +320,14 @@ class CrdParser {
     const DocumentPath path = map.path().Key("subresources");
     const MapReader subresources(context_, *node, path);
     version.has_status = subresources.Map("status") != nullptr;
-    version.status_origin = subresources.KeyOrigin("status");
     if (const yaml::Node* scale_node = subresources.Map("scale"); scale_node != nullptr) {
       const DocumentPath scale_path = path.Key("scale");
       const MapReader scale(context_, *scale_node, scale_path);
       version.scale = model::ScalePaths{scale.StringOr("specReplicasPath"), scale.StringOr("statusReplicasPath"),
                                         scale.StringOr("labelSelectorPath")};
-      version.scale_origin = subresources.KeyOrigin("scale");
       if (version.scale->spec_replicas.empty() || version.scale->status_replicas.empty()) {
-        Warning("crd-scale", version.scale_origin, "scale needs specReplicasPath and statusReplicasPath", scale_path);
+        Warning("crd-scale", subresources.KeyOrigin("scale"), "scale needs specReplicasPath and statusReplicasPath",
+                scale_path);
       }
     }
   }

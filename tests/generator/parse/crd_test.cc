@@ -33,19 +33,15 @@ const ApiKind* Order(const Loaded& loaded, const char* version = "v1") {
 // Contract: generator CRD-01.
 TEST(Crd, GivesAKindAndItsResource) {
   const Loaded loaded =
-      Load({Replace(kCrd, "{kind: Order, plural: orders}",
-                    "{kind: Order, plural: orders, singular: order, shortNames: [ord, o], categories: [all]}")});
+      Load({Replace(kCrd, "{kind: Order, plural: orders}", "{kind: Order, plural: orders, singular: order}")});
   ASSERT_EQ(loaded.Said(), "");
   const ApiKind* kind = Order(loaded);
   ASSERT_NE(kind, nullptr);
   EXPECT_TRUE(kind->custom);
-  EXPECT_TRUE(kind->storage);
   EXPECT_EQ(kind->list_kind, "OrderList");
   EXPECT_EQ(kind->list_type, model::kNoType);
   EXPECT_EQ(kind->resource->plural, "orders");
   EXPECT_EQ(kind->resource->singular, "order");
-  EXPECT_THAT(kind->resource->short_names, ::testing::ElementsAre("ord", "o"));
-  EXPECT_THAT(kind->resource->categories, ::testing::ElementsAre("all"));
   EXPECT_EQ(kind->resource->scope, model::Scope::kNamespaced);
   EXPECT_TRUE(kind->resource->HasLister());
   EXPECT_TRUE(kind->resource->subresources.empty());
@@ -271,7 +267,7 @@ TEST(Crd, ReadsV1beta1WithItsDefaults) {
   EXPECT_FALSE(loaded.diagnostics.has_errors());
   const ApiKind* kind = Order(loaded);
   ASSERT_NE(kind, nullptr);
-  EXPECT_TRUE(kind->served && kind->storage);
+  EXPECT_TRUE(kind->served);
   EXPECT_EQ(kind->resource->scope, model::Scope::kNamespaced);
   EXPECT_NE(kind->resource->Find("status"), nullptr);
   EXPECT_TRUE(loaded.api.manifests.empty());
