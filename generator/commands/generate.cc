@@ -28,6 +28,9 @@ OptionSet Options() {
                 "C++ namespace of the generated code, in lower case: acme, acme::shop; default: api");
   options.Value("shards", '\0', "N", "source files to spread the tables over: NS.cc, NS_1.cc, ...; default: 1");
   options.Flag("split-by-group", '\0', "one source file per group version instead, beside its headers");
+  options.Value(
+      "group-names", '\0', "full|GROUP=NAME",
+      "C++ names of API groups: all labels instead of the first, or NAME for one; may be given several times");
   options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
@@ -100,6 +103,8 @@ std::string Settings(const emit::EmitOptions& options) {
   std::string text = "--namespace " + options.name_space;
   if (options.shards != 1) text += " --shards " + std::to_string(options.shards);
   if (options.split_by_group) text += " --split-by-group";
+  if (options.group_naming.full) text += " --group-names full";
+  for (const auto& [group, name] : options.group_naming.chosen) text += " --group-names " + (group + "=").append(name);
   if (!options.header.empty()) text += " --header";
   return text;
 }
@@ -146,6 +151,9 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   options.split_by_group = parsed.Has("split-by-group");
   if (options.split_by_group && parsed.Has("shards"))
     return std::unexpected("--shards and --split-by-group cannot be combined");
+  auto group_naming = emit::ParseGroupNaming(parsed.Values("group-names"));
+  if (!group_naming) return std::unexpected(group_naming.error());
+  options.group_naming = std::move(*group_naming);
   if (parsed.Has("depfile-target") && !parsed.Has("depfile"))
     return std::unexpected("--depfile-target needs --depfile");
   for (const char* option : {"no-warn", "error"}) {

@@ -64,7 +64,8 @@ void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader&
 
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.error_count();
-  const Plan plan = MakePlan(api, {.name_space = options.name_space}, diagnostics);
+  const Plan plan =
+      MakePlan(api, {.name_space = options.name_space, .group_naming = options.group_naming}, diagnostics);
   if (diagnostics.error_count() != errors) return {};
   const FileHeader header{.lines = CommentLines(options.header, kColumns),
                           .fingerprint = plan.folder + "/fingerprint.h"};

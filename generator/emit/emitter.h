@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "generator/diagnostic.h"
+#include "generator/emit/group_names.h"
 #include "generator/model/api.h"
 
 namespace kgen::generator::emit {
 
 struct EmitOptions {
-  std::string name_space;           // "acme", "acme::shop": IsNamespace() holds
-  std::size_t shards = 1;           // source files that the tables are spread over
-  bool split_by_group = false;      // instead: one source file per group version, beside its headers
+  std::string name_space;       // "acme", "acme::shop": IsNamespace() holds
+  std::size_t shards = 1;       // source files that the tables are spread over
+  bool split_by_group = false;  // instead: one source file per group version, beside its headers
+  GroupNaming group_naming = {};
   std::vector<std::string> header;  // lines of a file header, not yet comments; may be empty
 };
 

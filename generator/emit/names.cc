@@ -258,59 +258,6 @@ std::string SpelledConstant(std::string_view value) {
   return ConstantIdentifier(value) + "_" + spelling;
 }
 
-// Groups of Kubernetes that own their first label, even in a run that does not include them.
-constexpr std::string_view kBuiltInGroups[] = {"",
-                                               "admissionregistration.k8s.io",
-                                               "apiextensions.k8s.io",
-                                               "apiregistration.k8s.io",
-                                               "apps",
-                                               "authentication.k8s.io",
-                                               "authorization.k8s.io",
-                                               "autoscaling",
-                                               "batch",
-                                               "certificates.k8s.io",
-                                               "coordination.k8s.io",
-                                               "discovery.k8s.io",
-                                               "events.k8s.io",
-                                               "extensions",
-                                               "flowcontrol.apiserver.k8s.io",
-                                               "internal.apiserver.k8s.io",
-                                               "meta.k8s.io",
-                                               "networking.k8s.io",
-                                               "node.k8s.io",
-                                               "policy",
-                                               "rbac.authorization.k8s.io",
-                                               "resource.k8s.io",
-                                               "scheduling.k8s.io",
-                                               "storage.k8s.io",
-                                               "storagemigration.k8s.io"};
-
-std::vector<std::string> Labels(std::string_view group) {
-  if (group.empty()) return {"core"};
-  std::vector<std::string> labels;
-  for (;;) {
-    const std::size_t dot = group.find('.');
-    labels.emplace_back(group.substr(0, dot));
-    if (dot == std::string_view::npos) return labels;
-    group.remove_prefix(dot + 1);
-  }
-}
-
-std::size_t FewestLabels(const std::string& group) {
-  if (Contains(kBuiltInGroups, group)) return 1;
-  const std::string first = Labels(group)[0];
-  for (std::string_view built_in : kBuiltInGroups) {
-    if (Labels(built_in)[0] == first) return 2;
-  }
-  return 1;
-}
-
-std::string ShortName(const std::string& group, std::size_t count) {
-  std::vector<std::string> labels = Labels(group);
-  labels.resize(std::min(count, labels.size()));
-  return Join(labels, "-");
-}
-
 }  // namespace
 
 std::string MemberIdentifier(std::string_view wire_name) {
@@ -401,38 +348,6 @@ std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& nam
       used.insert(result[indices[k]]);
     }
   }
-  return result;
-}
-
-std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::string>& groups) {
-  std::map<std::string, std::size_t, std::less<>> labels;
-  for (const std::string& group : groups) labels.emplace(group, FewestLabels(group));
-  // All groups that share a name get one more label, until nothing changes. Built-in groups keep theirs.
-  for (bool changed = true; changed;) {
-    changed = false;
-    std::map<std::string, std::vector<std::string>> sharing;
-    for (const auto& [group, count] : labels) sharing[NamespaceIdentifier(ShortName(group, count))].push_back(group);
-    for (const auto& [name, members] : sharing) {
-      if (members.size() < 2) continue;
-      for (const std::string& group : members) {
-        if (Contains(kBuiltInGroups, group) || labels[group] >= Labels(group).size()) continue;
-        ++labels[group];
-        changed = true;
-      }
-    }
-  }
-  std::map<std::string, GroupName, std::less<>> result;
-  std::vector<std::string> ordered;
-  std::map<std::string, std::string> short_of;
-  ordered.reserve(labels.size());
-  for (const auto& [group, count] : labels) ordered.push_back(group);
-  std::vector<std::string> shorts;
-  shorts.reserve(ordered.size());
-  for (const std::string& group : ordered) shorts.push_back(ShortName(group, labels[group]));
-  // Names that are still equal ("a-b.c" and "a.b-c" in full) get numbers.
-  const std::vector<std::string> spaces = DistinctIdentifiers(shorts, NamespaceIdentifier, {});
-  const std::vector<std::string> accessors = DistinctIdentifiers(shorts, TypeIdentifier, {});
-  for (std::size_t i = 0; i < ordered.size(); ++i) result[ordered[i]] = {spaces[i], accessors[i]};
   return result;
 }
 

@@ -49,16 +49,6 @@ std::vector<std::string> DistinctIdentifiers(const std::vector<std::string>& nam
                                              const std::function<std::string(std::string_view)>& identifier,
                                              const std::set<std::string, std::less<>>& taken);
 
-// The C++ names of the groups of one run.
-struct GroupName {
-  std::string name_space;  // "cert_manager"; the folder too
-  std::string accessor;    // "CertManager"
-};
-
-// By full group name: its first label and as many more labels as make it unique, and always one more than the first if
-// that is the name of a Kubernetes group ("core.strimzi.io" is core_strimzi).
-std::map<std::string, GroupName, std::less<>> NameGroups(const std::vector<std::string>& groups);
-
 }  // namespace kgen::generator::emit
 
 #endif  // KGEN_GENERATOR_EMIT_NAMES_H_

@@ -11,6 +11,7 @@
 
 #include "generator/document_path.h"
 #include "generator/emit/describe.h"
+#include "generator/emit/group_names.h"
 #include "generator/emit/names.h"
 #include "generator/emit/plan_metadata.h"
 #include "generator/emit/plan_types.h"
@@ -78,7 +79,7 @@ bool HasProse(const model::Schema& schema) {
 class Planner {
  public:
   Planner(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics)
-      : api_(api), diagnostics_(diagnostics), names_(api.types.size()) {
+      : api_(api), options_(options), diagnostics_(diagnostics), names_(api.types.size()) {
     plan_.name_space = options.name_space;
     plan_.folder = Replace(options.name_space, "::", "/");
     plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
@@ -147,7 +148,7 @@ class Planner {
   }
 
   void NameVersions() {
-    std::vector<std::string> groups;
+    std::vector<GroupSource> groups;
     for (const model::Group& group : api_.groups) {
       const std::size_t before = sources_.size();
       for (const model::Version& version : group.versions) {
@@ -160,9 +161,12 @@ class Planner {
         }
         if (!source.types.empty()) sources_.push_back(std::move(source));
       }
-      if (sources_.size() != before) groups.push_back(group.name);
+      if (sources_.size() != before) {
+        const Source& first = sources_[before];
+        groups.push_back({group.name, api_.types[first.types[0]].origin});
+      }
     }
-    const auto group_names = NameGroups(groups);
+    const GroupNames group_names = NameGroups(groups, options_.group_naming, diagnostics_);
     std::map<const model::Group*, std::vector<std::string>> versions;
     for (const Source& source : sources_) versions[source.group].push_back(source.version->name);
     for (const Source& source : sources_) {
@@ -467,6 +471,7 @@ class Planner {
   }
 
   const model::Api& api_;
+  const PlanOptions& options_;
   Diagnostics& diagnostics_;
   Plan plan_;
   std::vector<TypeName> names_;  // by TypeId

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "generator/diagnostic.h"
+#include "generator/emit/group_names.h"
 #include "generator/model/api.h"
 
 namespace kgen::generator::emit {
@@ -120,6 +121,7 @@ struct PlannedManifest {
 
 struct PlanOptions {
   std::string name_space;  // "acme", "acme::shop"
+  GroupNaming group_naming = {};
 };
 
 struct Plan {

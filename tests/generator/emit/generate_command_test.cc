@@ -119,6 +119,51 @@ TEST_F(Generate, WritesAFingerprintThatEveryHeaderIncludesAndThatChangesWithAnyO
   EXPECT_EQ(ReadTree(out_), before);
 }
 
+// A CRD of kind Order in this group, in a file of its own.
+std::string WriteCrd(const fs::path& folder, const std::string& group) {
+  std::string text = test_support::ReadFile(test_support::SourcePath("examples/crds/orders.yaml"));
+  for (std::size_t at = 0; (at = text.find("shop.example.com", at)) != std::string::npos; at += group.size()) {
+    text.replace(at, 16, group);
+  }
+  const fs::path path = folder / (group + ".yaml");
+  std::ofstream(path) << text;
+  return path.native();
+}
+
+// Contract: generator GRP-02, CFG-04.
+TEST_F(Generate, RefusesGroupsThatShareANameAndTakesNamesForThem) {
+  const std::string a = WriteCrd(folder_, "shop.a.com"), b = WriteCrd(folder_, "shop.b.com");
+  const Result clash = Invoke({"--out", out_, a, b});
+  EXPECT_EQ(clash.code, kBadInput);
+  EXPECT_THAT(clash.err, HasSubstr("GROUP_NAMES shop.a.com=shop_a shop.b.com=shop_b"));
+  EXPECT_FALSE(fs::exists(out_));
+  ASSERT_EQ(Invoke({"--out", out_, "--group-names", "shop.b.com=store", a, b}).code, kFine);
+  EXPECT_TRUE(fs::exists(out_ + "/api/shop/v1/types.h"));
+  EXPECT_TRUE(fs::exists(out_ + "/api/store/v1/types.h"));
+  ASSERT_EQ(Invoke({"--out", out_, "--group-names", "full", a, b}).code, kFine);
+  EXPECT_TRUE(fs::exists(out_ + "/api/shop_a_com/v1/types.h"));
+}
+
+TEST_F(Generate, NamesAGroupAloneAsBesideOthers) {
+  const std::string a = WriteCrd(folder_, "gateway.a.com"), b = WriteCrd(folder_, "other.gateway.com");
+  ASSERT_EQ(Invoke({"--out", out_, a}).code, kFine);
+  const std::string alone = ReadTree(out_)["api/gateway/v1/types.h"];
+  ASSERT_EQ(Invoke({"--out", out_, a, b, orders_}).code, kFine);
+  EXPECT_EQ(ReadTree(out_)["api/gateway/v1/types.h"], alone);
+}
+
+TEST_F(Generate, RefusesGroupNamesThatAreNone) {
+  for (const char* bad : {"whole", "shop.example.com=", "shop.example.com=Shop", "shop.example.com=a::b",
+                          "shop.example.com=std", "=class"}) {
+    const Result result = Invoke({"--out", out_, "--group-names", bad, orders_});
+    EXPECT_EQ(result.code, kBadUsage) << bad;
+    EXPECT_THAT(result.err, HasSubstr("--group-names needs full, or a group and a lower-case identifier")) << bad;
+  }
+  const Result twice = Invoke({"--out", out_, "--group-names", "a.b=c", "--group-names", "a.b=d", orders_});
+  EXPECT_EQ(twice.code, kBadUsage);
+  EXPECT_THAT(twice.err, HasSubstr("names the group \"a.b\" twice"));
+}
+
 // Contract: generator OUT-01, OUT-02.
 TEST_F(Generate, GivesTheSameBytesInEveryOrder) {
   ASSERT_EQ(Invoke({"--out", out_ + "1", "--namespace", "both", orders_, hostile_}).code, kFine);

@@ -214,42 +214,5 @@ TEST(ResourceAccessor, IsThePluralCasedAfterTheKind) {
   EXPECT_EQ(ResourceAccessor("widgets", "widget"), "Widgets");
 }
 
-std::string Space(const std::vector<std::string>& groups, const std::string& group) {
-  return NameGroups(groups).find(group)->second.name_space;
-}
-
-// Contract: generator GRP-01, GRP-03.
-TEST(NameGroups, TakeTheFirstLabel) {
-  EXPECT_EQ(Space({"shop.example.com"}, "shop.example.com"), "shop");
-  EXPECT_EQ(Space({"cert-manager.io"}, "cert-manager.io"), "cert_manager");
-  EXPECT_EQ(NameGroups({"cert-manager.io"}).begin()->second.accessor, "CertManager");
-  EXPECT_EQ(Space({""}, ""), "core");
-  EXPECT_EQ(Space({"rbac.authorization.k8s.io"}, "rbac.authorization.k8s.io"), "rbac");
-}
-
-// Contract: generator GRP-02.
-TEST(NameGroups, LeaveBuiltInGroupsTheirNameInEveryRun) {
-  EXPECT_EQ(Space({"core.strimzi.io"}, "core.strimzi.io"), "core_strimzi");
-  EXPECT_EQ(Space({"networking.internal.knative.dev"}, "networking.internal.knative.dev"), "networking_internal");
-  EXPECT_EQ(Space({"networking.internal.knative.dev", "networking.k8s.io"}, "networking.k8s.io"), "networking");
-}
-
-// Contract: generator GRP-02.
-TEST(NameGroups, TakeMoreLabelsWhereTheFirstIsShared) {
-  const std::vector<std::string> groups = {"gateway.networking.k8s.io", "gateway.networking.x-k8s.io",
-                                           "gateway.envoyproxy.io"};
-  EXPECT_EQ(Space(groups, "gateway.networking.k8s.io"), "gateway_networking_k8s");
-  EXPECT_EQ(Space(groups, "gateway.networking.x-k8s.io"), "gateway_networking_x_k8s");
-  EXPECT_EQ(Space(groups, "gateway.envoyproxy.io"), "gateway_envoyproxy");
-}
-
-// Contract: generator GRP-04.
-TEST(NameGroups, NeverGiveTwoGroupsOneNamespace) {
-  const auto names = NameGroups({"a-b.c", "a.b-c", "a.b.c", "a-b-c"});
-  std::set<std::string> spaces;
-  for (const auto& [group, name] : names) spaces.insert(name.name_space);
-  EXPECT_EQ(spaces.size(), 4u);
-}
-
 }  // namespace
 }  // namespace kgen::generator::emit
