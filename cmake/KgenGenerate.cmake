@@ -1,10 +1,10 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n])
+# kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n] [GROUP_NAMES full|group=name...])
 #
 # Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
 # current source folder): C++ types, clients, listers and informers in namespace ns. Whoever links TARGET can include
-# "ns/...". The generator runs when one of its inputs has changed, at build time; what has not changed keeps its time
+# "ns/...". A namespace belongs to one API of a build, and k8s to the built-in one. The generator runs when one of its inputs has changed, at build time; what has not changed keeps its time
 # stamp, so nothing else is compiled again.
 #
 #   kgen_add_api(shop_api CRDS crds/orders.yaml NAMESPACE acme)
@@ -12,20 +12,34 @@
 #   target_link_libraries(order_controller PRIVATE shop_api kgen::kubernetes)
 #
 # The generated code lies in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
-# large APIs. The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross
+# large APIs. GROUP_NAMES chooses the C++ names of API groups: `full` takes all labels of every group instead of the
+# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross
 # build, for example, wants one that runs on the building machine).
 #
 # Included by the project itself and by kgenConfig.cmake.
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT arg_NAMESPACE MATCHES "^[a-z_][a-z0-9_]*(::[a-z_][a-z0-9_]*)*$")
     message(FATAL_ERROR "kgen_add_api(${target}): NAMESPACE wants a C++ namespace in lower case, got '${arg_NAMESPACE}'")
   endif()
+  if(arg_NAMESPACE MATCHES "^k8s(::|$)")
+    message(
+      FATAL_ERROR
+        "kgen_add_api(${target}): the namespace k8s is that of the built-in API, kgen::kubernetes; choose another NAMESPACE")
+  endif()
+  get_property(owner GLOBAL PROPERTY "KGEN_API_OF_${arg_NAMESPACE}")
+  if(owner)
+    message(
+      FATAL_ERROR
+        "kgen_add_api(${target}): the namespace '${arg_NAMESPACE}' is already that of ${owner}; a program with both "
+        "would define the same types twice. Choose another NAMESPACE, or make one API of both inputs")
+  endif()
+  set_property(GLOBAL PROPERTY "KGEN_API_OF_${arg_NAMESPACE}" "${target}, made in ${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT arg_CRDS AND NOT arg_OPENAPI)
     message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS or OPENAPI")
   endif()
@@ -63,6 +77,10 @@ function(kgen_add_api target)
       list(APPEND sources "${out}/${folder}/${stem}_${shard}.cc")
     endforeach()
   endif()
+  set(group_names "")
+  foreach(name IN LISTS arg_GROUP_NAMES)
+    list(APPEND group_names --group-names "${name}")
+  endforeach()
   file(MAKE_DIRECTORY "${out}")
 
   # The stamp is the output and the code a byproduct: with the code as output, Makefiles would run the tool in every
@@ -72,8 +90,8 @@ function(kgen_add_api target)
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
-    COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} --depfile "${depfile}"
-            --depfile-target "${stamp}" ${inputs}
+    COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} ${group_names}
+            --depfile "${depfile}" --depfile-target "${stamp}" ${inputs}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
     DEPENDS kgen::kgen ${inputs}
     DEPFILE "${depfile}"

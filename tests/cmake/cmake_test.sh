@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#
+# What kgen_add_api does when CMake configures. Each case is a small project; nothing is built. Writes the cases to the
+# file that GTEST_OUTPUT names, in gtest's form, so that they count.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+output=${GTEST_OUTPUT:-xml:/dev/null}
+output=${output#xml:}
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0 cases=0
+: >"$output"
+touch "$tree/a.yaml" "$tree/b.yaml"
+
+# configure TEXT: a project with these lines, which has a tool and a runtime.
+configure() {
+  cat >"$tree/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES CXX)
+add_executable(kgen::kgen IMPORTED GLOBAL)
+set_target_properties(kgen::kgen PROPERTIES IMPORTED_LOCATION /bin/true)
+add_library(kgen::runtime INTERFACE IMPORTED GLOBAL)
+include("$root/cmake/KgenGenerate.cmake")
+$1
+EOF
+  cmake -G Ninja -S "$tree" -B "$tree/build" -DCMAKE_CXX_COMPILER_WORKS=1 2>&1 | tr -s ' \n' ' '
+  return "${PIPESTATUS[0]}"
+}
+
+# finish NAME PROBLEM: notes the case; an empty PROBLEM is a pass.
+finish() {
+  local failure=
+  cases=$((cases + 1))
+  if [ -n "$2" ]; then
+    failures=$((failures + 1))
+    failure=$'\n<failure/>\n'
+    printf 'FAILED %s: %s\n' "$1" "$2"
+  fi
+  printf '<testcase name="%s" status="run" result="completed" classname="CMake">%s</testcase>\n' "$1" "$failure" >>"$output"
+}
+
+# refuses NAME TEXT WORDS: configuring fails, and the message holds the words.
+refuses() {
+  local said problem=
+  if said=$(configure "$2"); then problem="it was configured"; fi
+  [[ $said == *"$3"* ]] || problem="expected '$3' in: $said"
+  finish "$1" "$problem"
+}
+
+# makes NAME TEXT WORDS: configuring succeeds, and the rules of the build hold the words.
+makes() {
+  local said problem=
+  said=$(configure "$2") || problem="it was refused: $said"
+  grep -qF -- "$3" "$tree/build/build.ninja" || problem="${problem:-"expected '$3' in build.ninja"}"
+  finish "$1" "$problem"
+}
+
+makes TwoApisHaveNamespacesOfTheirOwn $'kgen_add_api(a CRDS a.yaml NAMESPACE acme)\nkgen_add_api(b CRDS b.yaml NAMESPACE acme::b)' \
+  "--namespace acme::b"
+refuses OneNamespaceBelongsToOneApi $'kgen_add_api(a CRDS a.yaml NAMESPACE acme)\nkgen_add_api(b CRDS b.yaml NAMESPACE acme)' \
+  "kgen_add_api(b): the namespace 'acme' is already that of a, made in $tree;"
+mkdir "$tree/inside"
+echo 'kgen_add_api(b CRDS ../b.yaml NAMESPACE acme)' >"$tree/inside/CMakeLists.txt"
+refuses OneNamespaceBelongsToOneApiOfAllFolders $'add_subdirectory(inside)\nkgen_add_api(a CRDS a.yaml NAMESPACE acme)' \
+  "kgen_add_api(a): the namespace 'acme' is already that of b, made in $tree/inside;"
+refuses TheNamespaceOfTheBuiltInApiIsReserved 'kgen_add_api(a CRDS a.yaml NAMESPACE k8s)' \
+  "kgen_add_api(a): the namespace k8s is that of the built-in API"
+refuses WhatIsBelowTheNamespaceOfTheBuiltInApiIsReserved 'kgen_add_api(a CRDS a.yaml NAMESPACE k8s::shop)' \
+  "the namespace k8s is that of the built-in API"
+makes ANamespaceMayBeginLikeTheReservedOne 'kgen_add_api(a CRDS a.yaml NAMESPACE k8sx)' "--namespace k8sx"
+makes GroupNamesReachTheTool 'kgen_add_api(a CRDS a.yaml NAMESPACE acme GROUP_NAMES full a.example.com=one)' \
+  "--group-names full --group-names a.example.com=one"
+
+printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
+[ "$failures" -eq 0 ]
