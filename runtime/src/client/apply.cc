@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/kind_lookup.h"
+#include "client/kind_registry.h"
 #include "client/token_source.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/client/rest_mapper.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/yaml.h"
 
@@ -35,6 +36,11 @@ std::string_view TextAt(const yaml::Node* map, std::string_view key) {
 }
 
 std::string Described(std::string_view kind, const ObjectKey& key) { return std::string(kind) + ' ' + key.str(); }
+
+bool DefinesKinds(const GroupVersionKind& kind) {
+  return (kind.group == "apiextensions.k8s.io" && kind.kind == "CustomResourceDefinition") ||
+         (kind.group == "apiregistration.k8s.io" && kind.kind == "APIService");
+}
 
 // Collects the objects of a document, and fails at the first thing that is not one.
 class Manifests {
@@ -94,7 +100,7 @@ class Manifests {
 class Applier {
  public:
   Applier(const Connection& connection, const ApplyOptions& options)
-      : connection_(connection), options_(options), kinds_(connection, options.timeout) {}
+      : connection_(connection), options_(options), mapper_(connection, options.timeout) {}
 
   Result<void> Apply(const Manifest& manifest) {
     ObjectKey key(manifest.namespace_, manifest.name);
@@ -102,6 +108,7 @@ class Applier {
     if (!object) {
       return Fail(object.error().With(manifest.Where() + " (" + Described(manifest.kind.kind, key) + ")"));
     }
+    if (DefinesKinds(manifest.kind)) kinds_installed_ = true;
     applied_.push_back(
         {manifest.kind, std::move(key), manifest.document, manifest.node->mark().line, *std::move(object)});
     return {};
@@ -124,9 +131,9 @@ class Applier {
  private:
   // Completes `key` with the namespace in which the object will be.
   Result<Unstructured> Send(const Manifest& manifest, ObjectKey& key) {
-    const Result<const KindInfo*> kind = kinds_.Find(manifest.kind);
-    if (!kind) return Fail(kind.error());
-    if ((*kind)->scope == Scope::kCluster) {
+    const Result<ResourceMapping> mapping = LookUp(manifest.kind);
+    if (!mapping) return Fail(mapping.error());
+    if (mapping->scope == Scope::kCluster) {
       key.namespace_.reset();
     } else if (manifest.namespace_.empty()) {
       key.namespace_ = DefaultNamespace();
@@ -136,7 +143,7 @@ class Applier {
                                   .force = options_.force,
                                   .field_validation = options_.field_validation,
                                   .timeout = options_.timeout};
-    Result<ApiRequest> request = RawResource(connection_, **kind, key.namespace_)
+    Result<ApiRequest> request = RawResource(connection_, client::KindOf(*mapping), key.namespace_)
                                      .Patch(manifest.name, "", ApplyPatch(yaml::ToJson(*manifest.node)), options);
     if (!request) return Fail(std::move(request).error());
     const std::string what = request->what;
@@ -147,6 +154,17 @@ class Applier {
     return object;
   }
 
+  Result<ResourceMapping> LookUp(const GroupVersionKind& kind) {
+    Result<ResourceMapping> mapping = mapper_.ForKind(kind);
+    // The file may install the kinds of its own objects, more of them than the mapper would ask again for.
+    if (!mapping && std::exchange(kinds_installed_, false)) {
+      mapper_.Invalidate();
+      mapping = mapper_.ForKind(kind);
+    }
+    if (mapping || mapping.error().code() != Code::kNotFound) return mapping;
+    return Fail(Code::kNotFound, mapping.error().message() + "; install its CRD first and wait until it is served");
+  }
+
   std::string_view DefaultNamespace() const {
     if (!options_.default_namespace.empty()) return options_.default_namespace;
     return connection_.default_namespace().empty() ? "default" : connection_.default_namespace();
@@ -154,7 +172,8 @@ class Applier {
 
   const Connection& connection_;
   const ApplyOptions& options_;
-  client::KindLookup kinds_;
+  RestMapper mapper_;
+  bool kinds_installed_ = false;  // since a look-up last failed
   std::vector<AppliedObject> applied_;
 };
 

@@ -46,7 +46,7 @@ std::string PathOf(const std::string& group, const std::string& version) {
 
 class Discovery {
  public:
-  explicit Discovery(const Connection& connection) : connection_(connection) {}
+  Discovery(const Connection& connection, Nanos timeout) : connection_(connection), timeout_(timeout) {}
 
   Result<ServerApi> Run() {
     Result<json> core = Get("/api", kAccept);
@@ -63,6 +63,7 @@ class Discovery {
   // An old server refuses the aggregated form, or sends the old one.
   Result<json> Get(const std::string& path, const char* accept) const {
     ApiRequest request{.path = path, .what = "discover " + path};
+    request.timeout = timeout_;
     request.json = true;
     request.accept = accept;
     Result<ApiResponse> response = connection_.Call(std::move(request));
@@ -187,12 +188,15 @@ class Discovery {
   }
 
   const Connection& connection_;
+  const Nanos timeout_;
   ServerApi api_;
   std::optional<Error> ended_;  // there is no use in asking on
 };
 
 }  // namespace
 
-Result<ServerApi> Discover(const Connection& connection) { return Discovery(connection).Run(); }
+Result<ServerApi> Discover(const Connection& connection, Nanos timeout) {
+  return Discovery(connection, timeout).Run();
+}
 
 }  // namespace kgen

@@ -32,7 +32,7 @@ bool Has(const std::vector<std::string>& texts, std::string_view text) {
 
 class RestMapper::State : public SharedObject {
  public:
-  explicit State(kgen::Connection of) : connection(std::move(of)) {}
+  State(kgen::Connection of, Nanos limit) : connection(std::move(of)), timeout(limit) {}
 
   // The first resource that `fits`; asks the server again where there is none.
   template <typename Fits>
@@ -41,7 +41,7 @@ class RestMapper::State : public SharedObject {
     for (bool fresh = false;; fresh = true) {
       if (!known) {
         const std::uint64_t asked = NextQuestion();
-        Result<ServerApi> api = Discover(connection);
+        Result<ServerApi> api = Discover(connection, timeout);
         if (!api) return Fail(api.error().With("look up " + what));
         known = MakeShared<Known>(*std::move(api));
         Keep(known, asked);
@@ -74,6 +74,7 @@ class RestMapper::State : public SharedObject {
   }
 
   const kgen::Connection connection;
+  const Nanos timeout;
 
  private:
   std::uint64_t NextQuestion() {
@@ -108,7 +109,8 @@ class RestMapper::State : public SharedObject {
   TimePoint refreshed_{};
 };
 
-RestMapper::RestMapper(Connection connection) : state_(MakeShared<State>(std::move(connection))) {}
+RestMapper::RestMapper(Connection connection, Nanos timeout)
+    : state_(MakeShared<State>(std::move(connection), timeout)) {}
 
 Result<ResourceMapping> RestMapper::ForKind(const GroupVersionKind& kind) const {
   if (kind.kind.empty()) return Fail(Code::kInvalidArgument, "look up a kind: the kind is empty");

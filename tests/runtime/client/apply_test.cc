@@ -170,9 +170,9 @@ TEST_F(ApplyTest, SaysWhichKindTheServerDoesNotServe) {
   ASSERT_FALSE(kind.has_value());
   EXPECT_EQ(kind.error().code(), Code::kNotFound);
   EXPECT_THAT(kind.error().ToString(), StartsWith("apply shop.yaml: document 1, line 1 (Unheard a): the server has no "
-                                                  "kind Unheard in v1; install its CRD first"));
+                                                  "kind \"Unheard\" in v1; install its CRD first"));
   EXPECT_THAT(Failure("{apiVersion: shop.dev/v1, kind: Order, metadata: {name: a}}"),
-              HasSubstr("the server does not serve shop.dev/v1, the apiVersion of kind Order"));
+              HasSubstr("the server has no kind \"Order\" in shop.dev/v1; install its CRD first"));
 }
 
 TEST_F(ApplyTest, AppliesAnObjectOfACrdThatIsServed) {
@@ -182,6 +182,24 @@ TEST_F(ApplyTest, AppliesAnObjectOfACrdThatIsServed) {
       Apply("apiVersion: shop.example.com/v1\nkind: Order\nmetadata: {name: first}\nspec: {item: cup, quantity: 1}\n");
   ASSERT_TRUE(applied.has_value()) << applied.error();
   EXPECT_TRUE(cluster_.Get("orders", "default", "first").has_value());
+}
+
+std::string CrdAndObject(const std::string& kind) {
+  std::string plural = kind + "s";
+  plural[0] = static_cast<char>(plural[0] + ('a' - 'A'));
+  return "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: " + plural +
+         ".shop.dev}, spec: {group: shop.dev, scope: Namespaced, names: {kind: " + kind + ", plural: " + plural +
+         "}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}\n"
+         "---\n{apiVersion: shop.dev/v1, kind: " +
+         kind + ", metadata: {name: first}}\n";
+}
+
+TEST_F(ApplyTest, FindsTheKindsThatTheFileInstallsHoweverMany) {
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += CrdAndObject("Kind" + std::string(1, static_cast<char>('a' + i)));
+  const auto applied = Apply(text);
+  ASSERT_TRUE(applied.has_value()) << applied.error();
+  EXPECT_EQ(applied->size(), 24u);
 }
 
 TEST_F(ApplyTest, ReadsAFileAndSaysWhyItCannot) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kgen/client/connection.h"
+#include "kgen/core/clock.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/result.h"
 #include "kgen/core/type_table.h"
@@ -45,10 +46,12 @@ struct ServerApi {
 };
 
 // Requests the aggregated form, which takes two requests. If the server does not support it (before Kubernetes 1.26),
-// one request for each version of each group follows. A group that fails is reported in ServerApi::failures. Thread
-// safety: any thread. Blocks, as the verbs of a client do. Errors: the server's for /api and /apis (a 404 for /api
-// means that there is no core group), kDecode, and those of Connection::Call().
-[[nodiscard]] Result<ServerApi> Discover(const Connection& connection);
+// one request for each version of each group follows. A group that fails is reported in ServerApi::failures. `timeout`
+// is that of each request; 0 means that of the connection's configuration.
+// Thread safety: any thread. Blocks, as the verbs of a client do.
+// Errors: the server's for /api and /apis (a 404 for /api means that there is no core group), kDecode, and those of
+// Connection::Call().
+[[nodiscard]] Result<ServerApi> Discover(const Connection& connection, Nanos timeout = {});
 
 }  // namespace kgen
 

@@ -35,7 +35,8 @@ struct ResourceMapping {
 // Blocking: look-ups block while they ask the server, as the verbs of a client do.
 class RestMapper {
  public:
-  explicit RestMapper(Connection connection);
+  // `timeout`: of each request to the server; 0: that of the connection's config.
+  explicit RestMapper(Connection connection, Nanos timeout = {});
 
   // The resource of a kind. Without a version, the one of the group's preferred version that has the kind.
   // Errors: kNotFound  the server has no such kind; the message names the group if its discovery has failed
