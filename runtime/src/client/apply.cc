@@ -161,7 +161,7 @@ class Applier {
       mapper_.Invalidate();
       mapping = mapper_.ForKind(kind);
     }
-    if (mapping || mapping.error().code() != Code::kNotFound) return mapping;
+    if (mapping || mapping.error().code() != Code::kNotFound || mapping.error().status() != nullptr) return mapping;
     return Fail(Code::kNotFound, mapping.error().message() + "; install its CRD first and wait until it is served");
   }
 

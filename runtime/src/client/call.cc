@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "client/errors.h"
@@ -37,9 +38,10 @@ void AnswerOperation<T>::OnBytes(std::string bytes) {
   }
   bytes_ += bytes.size();
   if (bytes_ > request().max_answer_bytes) {
+    const std::string advice = std::is_same_v<T, AnyRef> ? "; list in pages, or raise the bound" : "";
     return Finish(Fail(
         Describe(Error(Code::kDecode, "the response is larger than the " + std::to_string(request().max_answer_bytes) +
-                                          " bytes of max_answer_bytes; list in pages, or raise the bound"))));
+                                          " bytes of max_answer_bytes" + advice))));
   }
   if (auto added = Add(std::move(bytes)); !added) Finish(Fail(Describe(added.error())));
 }

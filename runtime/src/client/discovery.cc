@@ -2,10 +2,13 @@
 #include "kgen/client/discovery.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "client/errors.h"
 #include "client/text.h"
 
 namespace kgen {
@@ -18,6 +21,8 @@ constexpr char kAccept[] =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
     "application/json";
 constexpr char kJson[] = "application/json";
+// A resource takes some 400 bytes of it.
+constexpr std::uint64_t kMaxAnswer = std::uint64_t{64} << 20;
 
 // Members of the wrong type read as absent: one broken group must not hide the others.
 std::string Text(const json& object, const char* name) {
@@ -64,6 +69,7 @@ class Discovery {
   Result<json> Get(const std::string& path, const char* accept) const {
     ApiRequest request{.path = path, .what = "discover " + path};
     request.timeout = timeout_;
+    request.max_answer_bytes = kMaxAnswer;
     request.json = true;
     request.accept = accept;
     Result<ApiResponse> response = connection_.Call(std::move(request));
@@ -93,8 +99,7 @@ class Discovery {
       for (const json& version : Child(group, "versions")) {
         const std::string number = Text(version, "version");
         if (Text(version, "freshness") == "Stale") {
-          api_.failures.push_back(
-              {name, number, Error(Code::kUnavailable, "the server's last attempt to read this version failed")});
+          AddFailure(name, number, Error(Code::kUnavailable, "the server's last attempt to read this version failed"));
         }
         for (const json& resource : Child(version, "resources")) AddAggregated(name, number, resource);
       }
@@ -146,7 +151,7 @@ class Discovery {
       return;
     }
     if (!document) {
-      api_.failures.push_back({group, version, std::move(document).error()});
+      AddFailure(group, version, std::move(document).error());
       return;
     }
     const std::size_t first = api_.resources.size();
@@ -180,6 +185,10 @@ class Discovery {
     }
   }
 
+  void AddFailure(const std::string& group, const std::string& version, Error error) {
+    api_.failures.push_back({group, version, std::move(error), api_.resources.size()});
+  }
+
   // What has no kind cannot be used.
   void Add(ApiResource resource) {
     if (!resource.resource.resource.empty() && !resource.kind.kind.empty()) {
@@ -196,7 +205,11 @@ class Discovery {
 }  // namespace
 
 Result<ServerApi> Discover(const Connection& connection, Nanos timeout) {
-  return Discovery(connection, timeout).Run();
+  try {
+    return Discovery(connection, timeout).Run();
+  } catch (const std::bad_alloc&) {
+    return Fail(client::OutOfMemory("discover the server's API"));
+  }
 }
 
 }  // namespace kgen

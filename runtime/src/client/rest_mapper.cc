@@ -3,21 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "client/errors.h"
+#include "kgen/core/waiter.h"
 
 namespace kgen {
 namespace {
 
 constexpr double kRefreshesInARow = 5;
 constexpr std::chrono::seconds kBetweenRefreshes(10);
-
-struct Known : SharedObject {
-  explicit Known(ServerApi of) : api(std::move(of)) {}
-  const ServerApi api;
-};
 
 std::string Joined(std::string_view group, std::string_view version) {
   const std::string text = GroupVersion{group, version}.str();
@@ -28,39 +28,56 @@ bool Has(const std::vector<std::string>& texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
+struct Known : SharedObject {
+  explicit Known(ServerApi of) : api(std::move(of)) {}
+
+  // The first resource that `fits`. An error where a version that could not be read might have one that comes first.
+  template <typename Fits>
+  Result<ResourceMapping> Find(const std::string& what, std::string_view group, std::string_view version,
+                               const Fits& fits) const {
+    const auto found = std::find_if(api.resources.begin(), api.resources.end(), [&](const ApiResource& resource) {
+      return resource.resource.group == group && (version.empty() || resource.resource.version == version) &&
+             fits(resource);
+    });
+    const auto position = static_cast<std::size_t>(found - api.resources.begin());
+    const std::string looking = "look up " + what + " in " + Joined(group, version);
+    for (const DiscoveryFailure& failure : api.failures) {
+      if (failure.group != group || (!version.empty() && failure.version != version)) continue;
+      const std::string failed = "discovery of " + Joined(group, failure.version) + " failed";
+      if (found == api.resources.end()) return Fail(failure.error.With(failed).With(looking));
+      if (failure.position > position || found->resource.version == failure.version) continue;
+      const std::string other = Joined(group, found->resource.version);
+      return Fail(failure.error.With(failed + ", and " + other + " is used only if it is named").With(looking));
+    }
+    if (found != api.resources.end()) return ResourceMapping{found->kind, found->resource, found->scope};
+    return Fail(Code::kNotFound, "the server has no " + what + " in " + Joined(group, version));
+  }
+
+  const ServerApi api;
+};
+
+// One discovery, and those who wait for it. What is not const is guarded by the mutex of the mapper.
+struct Question : SharedObject {
+  std::vector<Shared<Waiter>> waiters{};
+  std::optional<Result<Shared<const Known>>> answer{};
+};
+
 }  // namespace
 
 class RestMapper::State : public SharedObject {
  public:
   State(kgen::Connection of, Nanos limit) : connection(std::move(of)), timeout(limit) {}
 
-  // The first resource that `fits`; asks the server again where there is none.
   template <typename Fits>
-  Result<ResourceMapping> Find(const std::string& what, std::string_view group, std::string_view version, Fits fits) {
-    Shared<const Known> known = Current();
-    for (bool fresh = false;; fresh = true) {
-      if (!known) {
-        const std::uint64_t asked = NextQuestion();
-        Result<ServerApi> api = Discover(connection, timeout);
-        if (!api) return Fail(api.error().With("look up " + what));
-        known = MakeShared<Known>(*std::move(api));
-        Keep(known, asked);
-        fresh = true;
-      }
-      for (const ApiResource& resource : known->api.resources) {
-        if (resource.resource.group != group) continue;
-        if (!version.empty() && resource.resource.version != version) continue;
-        if (fits(resource)) return ResourceMapping{resource.kind, resource.resource, resource.scope};
-      }
-      if (fresh || !MayRefresh()) break;
-      known = {};
-    }
-    std::string message = "the server has no " + what + " in " + Joined(group, version);
-    for (const DiscoveryFailure& failure : known->api.failures) {
-      if (failure.group != group) continue;
-      message += "; discovery of " + Joined(failure.group, failure.version) + " failed: " + failure.error.ToString();
-    }
-    return Fail(Code::kNotFound, message);
+  Result<ResourceMapping> Find(const std::string& what, std::string_view group, std::string_view version,
+                               const Fits& fits) {
+    const Shared<const Known> known = Current();
+    Result<ResourceMapping> found = Fail(Code::kNotFound, "");
+    if (known) found = known->Find(what, group, version, fits);
+    if (found) return found;
+    const Result<Shared<const Known>> newer = Ask(known);
+    if (!newer) return Fail(newer.error().With("look up " + what));
+    return *newer == known ? found : (*newer)->Find(what, group, version, fits);
   }
 
   Shared<const Known> Current() const {
@@ -70,28 +87,71 @@ class RestMapper::State : public SharedObject {
   void Forget() {
     const std::scoped_lock lock(mutex_);
     known_ = {};
-    forgotten_ = questions_;  // answers that are under way may be older than what the caller knows
+    question_ = {};  // its answer may be older than what the caller knows; those who wait for it still get it
   }
 
   const kgen::Connection connection;
   const Nanos timeout;
 
  private:
-  std::uint64_t NextQuestion() {
-    const std::scoped_lock lock(mutex_);
-    return ++questions_;
-  }
-  // The answer to a newer question stays, and nothing comes back that was forgotten.
-  void Keep(const Shared<const Known>& known, std::uint64_t asked) {
-    const std::scoped_lock lock(mutex_);
-    if (asked <= forgotten_ || asked <= answered_) return;
-    known_ = known;
-    answered_ = asked;
-  }
-  // A token bucket of misses.
-  bool MayRefresh() {
+  // What the server answers, to a question of this caller or to the one that is under way. `known` itself if it is too
+  // early to ask again.
+  Result<Shared<const Known>> Ask(const Shared<const Known>& known) {
+    Executor& executor = connection.executor();
+    if (executor.InPostedTask()) {
+      return Fail(Code::kInvalidArgument, "this blocks, on a thread that runs posted work");
+    }
     const TimePoint now = connection.clock().Now();
-    const std::scoped_lock lock(mutex_);
+    const Shared<Waiter> waiter = executor.MakeWaiter("discovery");
+    Shared<Question> question;
+    bool asks = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!question_) {
+        if (known && !MayRefresh(now)) return known;
+        question_ = MakeShared<Question>();
+        asks = true;
+      } else {
+        question_->waiters.push_back(waiter);
+      }
+      question = question_;
+    }
+    if (asks) return Answer(question);
+    for (;;) {
+      if (Result<void> waited = waiter->Wait(connection.stop()); !waited) return Fail(std::move(waited).error());
+      const std::scoped_lock lock(mutex_);
+      if (question->answer) return *question->answer;
+    }
+  }
+
+  // Asks the server; then everybody has the answer, whatever it is.
+  Result<Shared<const Known>> Answer(const Shared<Question>& question) {
+    Result<Shared<const Known>> answer = Fail(client::OutOfMemory());
+    try {
+      if (Result<ServerApi> api = Discover(connection, timeout)) {
+        answer = Shared<const Known>(MakeShared<Known>(*std::move(api)));
+      } else {
+        answer = Fail(std::move(api).error());
+      }
+    } catch (const std::bad_alloc&) {
+      answer = Fail(client::OutOfMemory());
+    }
+    std::vector<Shared<Waiter>> waiters;
+    {
+      const std::scoped_lock lock(mutex_);
+      question->answer = answer;
+      waiters.swap(question->waiters);
+      if (question_ == question) {
+        question_ = {};
+        if (answer) known_ = *answer;
+      }
+    }
+    for (const Shared<Waiter>& waiter : waiters) waiter->Notify();
+    return answer;
+  }
+
+  // A token bucket of misses. With mutex_ held.
+  bool MayRefresh(TimePoint now) {
     if (refreshed_ != TimePoint{}) {
       const std::chrono::duration<double> passed = now - refreshed_;
       refreshes_ = std::min(kRefreshesInARow, refreshes_ + passed / kBetweenRefreshes);
@@ -102,9 +162,9 @@ class RestMapper::State : public SharedObject {
     return true;
   }
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards what follows
   Shared<const Known> known_{};
-  std::uint64_t questions_ = 0, answered_ = 0, forgotten_ = 0;  // by number
+  Shared<Question> question_{};  // under way, and not older than the last Forget()
   double refreshes_ = kRefreshesInARow;
   TimePoint refreshed_{};
 };

@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kgen/client/rest_mapper.h"
+#include "kgen/testing/simulation.h"
 #include "tests/runtime/client/client_fixture.h"
 
 namespace kgen::testing {
@@ -126,6 +128,14 @@ TEST_F(DiscoveryTest, FailsOnAResponseThatIsNotDiscovery) {
   }
 }
 
+TEST_F(DiscoveryTest, RefusesAnEndlessResponse) {
+  transport_->Reply({.body = "{" + std::string((64u << 20) + 1, ' '), .piece = 1u << 20});
+  const Result<ServerApi> api = Discover(connection());
+  ASSERT_FALSE(api.has_value());
+  EXPECT_EQ(api.error().code(), Code::kDecode);
+  EXPECT_THAT(api.error().ToString(), HasSubstr("discover /api: the response is larger than the 67108864 bytes"));
+}
+
 TEST_F(DiscoveryTest, FailsOnceInTheOldFormWhenTheConnectionIsLost) {
   Reply(R"({"kind":"APIVersions","versions":["v1","v2"]})");
   Reply(kNoGroups);
@@ -173,6 +183,137 @@ TEST_F(RestMapperTest, SaysWhenTheGroupOfAMissCouldNotBeRead) {
   for (int i = 0; i < 3; ++i) ReplyAggregated();
   const Result<ResourceMapping> mapping = mapper.ForKind({"metrics.k8s.io", "v1beta1", "PodMetrics"});
   EXPECT_THAT(mapping.error().ToString(), HasSubstr("discovery of metrics.k8s.io/v1beta1 failed"));
+}
+
+constexpr char kPreferredIsDown[] = R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[
+  {"metadata":{"name":"apps"},"versions":[
+    {"version":"v1","freshness":"Stale"},
+    {"version":"v1beta1","resources":[{"resource":"deployments","responseKind":{"kind":"Deployment"},"scope":"Namespaced"}]},
+    {"version":"v1alpha1","freshness":"Stale"}]},
+  {"metadata":{"name":"batch"},"versions":[
+    {"version":"v1","resources":[{"resource":"jobs","responseKind":{"kind":"Job"},"scope":"Namespaced"}]}]}]})";
+
+TEST_F(RestMapperTest, DoesNotTakeALowerVersionWhileThePreferredOneCannotBeRead) {
+  const RestMapper mapper(connection());
+  for (int i = 0; i < 2; ++i) {
+    Reply(kCore);
+    Reply(kPreferredIsDown);
+  }
+  const Result<ResourceMapping> mapping = mapper.ForKind({"apps", "", "Deployment"});
+  ASSERT_FALSE(mapping.has_value());
+  EXPECT_EQ(mapping.error().code(), Code::kUnavailable);
+  EXPECT_THAT(
+      mapping.error().ToString(),
+      HasSubstr("look up kind \"Deployment\" in apps: discovery of apps/v1 failed, and apps/v1beta1 is used only "
+                "if it is named: the server could not read this version lately"));
+  EXPECT_FALSE(mapper.ForResource({"apps", "", "deployments"}).has_value());
+  EXPECT_EQ(Must(mapper.ForKind({"apps", "v1beta1", "Deployment"})).resource.version, "v1beta1");
+  EXPECT_EQ(Must(mapper.ForKind({"batch", "", "Job"})).resource.version, "v1") << "another group";
+  ReplyAggregated();
+  EXPECT_EQ(Must(mapper.ForKind({"apps", "", "Deployment"})).resource.version, "v1") << "once it can be read again";
+}
+
+TEST_F(RestMapperTest, TakesThePreferredVersionWhileALowerOneCannotBeRead) {
+  const RestMapper mapper(connection());
+  Reply(R"({"kind":"APIVersions","versions":[]})");
+  Reply(R"({"kind":"APIGroupList","groups":[
+      {"name":"batch","versions":[{"version":"v1beta1"},{"version":"v1"}],"preferredVersion":{"version":"v1"}}]})");
+  Reply(R"({"kind":"APIResourceList","resources":[{"name":"jobs","kind":"Job"}]})");
+  transport_->Reply({.status = 503, .body = "down"});
+  EXPECT_EQ(Must(mapper.ForKind({"batch", "", "Job"})).resource.version, "v1");
+}
+
+// Callers on threads of their own, in virtual time.
+class RestMapperFlightTest : public RestMapperTest {
+ protected:
+  using Lookup = TaskResult<Result<ResourceMapping>>;
+
+  Connection Simulated() {
+    return client::ConnectionCore::Handle({transport_, simulation_.executor(), observer_}, Defaults());
+  }
+  std::vector<Lookup> LookUp(const RestMapper& mapper, const GroupVersionKind& kind, int callers) {
+    std::vector<Lookup> all;
+    for (int i = 0; i < callers; ++i) all.push_back(simulation_.Spawn([=] { return mapper.ForKind(kind); }));
+    Must(simulation_.RunUntilIdle());
+    return all;
+  }
+  void Answer(const char* body) {
+    transport_->last().Head(200);
+    transport_->last().Bytes(body);
+    transport_->last().End();
+    Must(simulation_.RunUntilIdle());
+  }
+  ~RestMapperFlightTest() override { transport_->EndAll(); }
+
+  Simulation simulation_{7};
+};
+
+TEST_F(RestMapperFlightTest, AsksOnceForAllThatMissAtTheSameMoment) {
+  const RestMapper mapper(Simulated());
+  for (int i = 0; i < 2; ++i) transport_->Hold();
+  const std::vector<Lookup> lookups = LookUp(mapper, {"apps", "v1", "Deployment"}, 5);
+  EXPECT_EQ(transport_->size(), 1u);
+  Answer(kCore);
+  Answer(kGroups);
+  EXPECT_EQ(transport_->size(), 2u);
+  for (const Lookup& lookup : lookups) {
+    ASSERT_TRUE(lookup.done());
+    EXPECT_TRUE(lookup.result().has_value()) << lookup.result().error();
+  }
+  for (int i = 0; i < 2; ++i) transport_->Hold();
+  const std::vector<Lookup> misses = LookUp(mapper, {"apps", "v1", "None"}, 5);
+  Answer(kCore);
+  Answer(kGroups);
+  for (const Lookup& miss : misses) {
+    ASSERT_TRUE(miss.done());
+    EXPECT_EQ(miss.result().error().code(), Code::kNotFound);
+  }
+  EXPECT_EQ(transport_->size(), 4u) << "and once for a kind that is not there";
+}
+
+TEST_F(RestMapperFlightTest, GivesTheErrorToAllThatWait) {
+  const RestMapper mapper(Simulated());
+  transport_->Hold();
+  const std::vector<Lookup> lookups = LookUp(mapper, {"apps", "v1", "Deployment"}, 3);
+  transport_->last().End(Fail(Code::kTls, "the certificate is bad"));
+  Must(simulation_.RunUntilIdle());
+  for (const Lookup& lookup : lookups) {
+    ASSERT_TRUE(lookup.done());
+    EXPECT_EQ(lookup.result().error().code(), Code::kTls);
+  }
+  EXPECT_EQ(transport_->size(), 1u);
+}
+
+TEST_F(RestMapperFlightTest, AsksAnewAfterInvalidateAlsoWhileAnAnswerIsOnItsWay) {
+  RestMapper mapper(Simulated());
+  for (int i = 0; i < 4; ++i) transport_->Hold();
+  const std::vector<Lookup> before = LookUp(mapper, {"apps", "v1", "Deployment"}, 1);
+  mapper.Invalidate();
+  const std::vector<Lookup> after = LookUp(mapper, {"apps", "v1", "Deployment"}, 1);
+  EXPECT_EQ(transport_->size(), 2u);
+  Answer(kCore);
+  Answer(kNoGroups);
+  ASSERT_TRUE(after[0].done());
+  EXPECT_EQ(after[0].result().error().code(), Code::kNotFound);
+  transport_->at(0).Head(200);
+  transport_->at(0).Bytes(kCore);
+  transport_->at(0).End();
+  Must(simulation_.RunUntilIdle());
+  Answer(kGroups);
+  ASSERT_TRUE(before[0].done());
+  EXPECT_TRUE(before[0].result().has_value());
+  for (int i = 0; i < 2; ++i) transport_->Hold();
+  LookUp(mapper, {"apps", "v1", "Deployment"}, 1);
+  EXPECT_EQ(transport_->size(), 5u) << "the older answer is not remembered";
+}
+
+TEST_F(RestMapperTest, RefusesToBlockPostedWork) {
+  const RestMapper mapper(connection());
+  std::optional<Code> code;
+  executor_->Post(executor_->MakeStrand("test"),
+                  [&] { code = mapper.ForKind({"apps", "v1", "Deployment"}).error().code(); });
+  executor_->Run();
+  EXPECT_EQ(code, Code::kInvalidArgument);
 }
 
 TEST_F(RestMapperTest, RefusesEmptyNames) {

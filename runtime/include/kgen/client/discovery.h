@@ -10,6 +10,7 @@
 #ifndef KGEN_CLIENT_DISCOVERY_H_
 #define KGEN_CLIENT_DISCOVERY_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct ApiResource {
 struct DiscoveryFailure {
   std::string group{}, version{};
   Error error;
+  std::size_t position = 0;  // its resources would begin there in ServerApi::resources
 };
 
 struct ServerApi {

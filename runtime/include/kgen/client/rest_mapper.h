@@ -29,7 +29,8 @@ struct ResourceMapping {
 
 // Caches the result of Discover(). The first look-up asks the server, and so does a look-up that finds nothing, because
 // the kind may have been installed meanwhile: at most five times in a row, and then once in ten seconds. Other look-ups
-// are answered from the cache. It does not expire as long as look-ups succeed; Invalidate() clears it.
+// are answered from the cache. A look-up that would ask the server while another one is asking waits, and gets the same
+// answer or error. The cache does not expire as long as look-ups succeed; Invalidate() clears it.
 //
 // A handle: copies share the cache. Thread safety: all members from any thread.
 // Blocking: look-ups block while they ask the server, as the verbs of a client do.
@@ -38,8 +39,10 @@ class RestMapper {
   // `timeout`: of each request to the server; 0: that of the connection's config.
   explicit RestMapper(Connection connection, Nanos timeout = {});
 
-  // The resource of a kind. Without a version, the one of the group's preferred version that has the kind.
-  // Errors: kNotFound  the server has no such kind; the message names the group if its discovery has failed
+  // The resource of a kind. Without a version, the one of the group's preferred version that has the kind. While a
+  // version cannot be read, no version after it is taken in its place; naming a version still finds it.
+  // Errors: kNotFound  the server has no such kind
+  //         that of the discovery of a version that could not be read and may have the kind
   //         those of Discover()
   [[nodiscard]] Result<ResourceMapping> ForKind(const GroupVersionKind& kind) const;
   // The kind of a resource, which may be named by its plural, its singular or a short name.
@@ -47,7 +50,7 @@ class RestMapper {
 
   // The groups that could not be read when the server was last asked.
   std::vector<DiscoveryFailure> failures() const;
-  // Clears the cache: the next look-up asks the server.
+  // Clears the cache: the next look-up asks the server, and does not wait for a request that is already in flight.
   void Invalidate();
 
   const Connection& connection() const noexcept;
