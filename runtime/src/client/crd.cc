@@ -11,6 +11,7 @@
 
 #include "client/pause.h"
 #include "client/text.h"
+#include "core/json_depth.h"
 #include "kgen/core/executor.h"
 
 namespace kgen::crd {
@@ -39,6 +40,12 @@ std::string TextAt(const json& value, std::initializer_list<const char*> path) {
 }
 
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+// Discarded where the text is not JSON, or is nested too deeply for what recurses over it.
+json Parse(std::string_view text) {
+  if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
+  return json::parse(text, nullptr, false);
+}
 
 // One CRD on its way to being served.
 class Installation {
@@ -108,7 +115,7 @@ class Installation {
   Result<json> Get() {
     Result<ApiResponse> answer = Send("GET", std::string(kCollection) + '/' + client::EscapeSegment(name_), "");
     if (!answer) return Fail(answer.error());
-    json object = json::parse(answer->body, nullptr, false);
+    json object = Parse(answer->body);
     if (!object.is_object())
       return Fail(Code::kDecode, "customresourcedefinition " + name_ + ": the response is not a JSON object");
     return object;
@@ -153,8 +160,10 @@ class Installation {
 };
 
 Result<json> ParseManifest(std::string_view text) {
-  json manifest = json::parse(text, nullptr, false);
-  if (!manifest.is_object()) return Fail(Code::kInvalidArgument, "the manifest is not a JSON object");
+  json manifest = Parse(text);
+  if (!manifest.is_object()) {
+    return Fail(Code::kInvalidArgument, "the manifest is not a JSON object of at most 256 levels");
+  }
   const std::string kind = TextAt(manifest, {"kind"});
   const std::string version = TextAt(manifest, {"apiVersion"});
   if (kind != "CustomResourceDefinition" || version != "apiextensions.k8s.io/v1") {

@@ -22,7 +22,7 @@ std::string YamlOf(std::string_view json) {
   std::string list;
   list.reserve(json.size() + 2);
   list.append("[").append(json).append("]");
-  const auto stream = yaml::Parse(std::move(list), {.max_bytes = INT_MAX, .max_nodes = SIZE_MAX});
+  const auto stream = yaml::Parse(std::move(list), {.max_bytes = INT_MAX, .max_nodes = SIZE_MAX, .max_depth = 257});
   if (!stream || !stream->json() || stream->documents().size() != 1 || stream->documents()[0].items().size() != 1) {
     return std::string(json) += '\n';
   }

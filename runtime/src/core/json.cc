@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_depth.h"
 #include "core/json_value.h"
 
 namespace kgen {
@@ -15,6 +16,7 @@ Json Json::From(const Value& value) {
 
 template <typename Value>
 Value Json::Parse() const {
+  if (detail::NestsTooDeep(text())) return Value(Value::value_t::discarded);
   return Value::parse(text(), /*cb=*/nullptr, /*allow_exceptions=*/false);
 }
 

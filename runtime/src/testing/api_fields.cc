@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/json_depth.h"
 #include "testing/api_server.h"
 
 namespace kgen::testing {
@@ -153,6 +154,7 @@ class DuplicateFinder {
 }  // namespace
 
 json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates) {
+  if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
   DuplicateFinder finder(duplicates);
   return json::parse(text, std::ref(finder), /*allow_exceptions=*/false);
 }

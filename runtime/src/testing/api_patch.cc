@@ -121,8 +121,8 @@ void NoteManager(json& object, std::string_view manager, std::string_view time, 
 }  // namespace
 
 ApiResult<json> ApiServer::PatchValue(const ApiCall& call, const json& before) const {
-  const json patch = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
-  if (patch.is_discarded()) return Refuse(BadRequest("error decoding patch: not JSON"));
+  const json patch = ParseJson(call.body);
+  if (patch.is_discarded()) return Refuse(BadRequest("error decoding patch: not JSON of at most 256 levels"));
   json next = before;
   if (call.content_type == kMerge || (call.content_type == kStrategic && !call.resource->custom)) {
     if (!patch.is_object()) return Refuse(BadRequest("a merge patch must be an object"));
@@ -133,7 +133,11 @@ ApiResult<json> ApiServer::PatchValue(const ApiCall& call, const json& before) c
     }
   } else if (call.content_type == kJsonPatch) {
     try {
-      next = next.patch(patch);
+      if (!patch.is_array()) next = next.patch(patch);  // which says so
+      for (const json& operation : patch) {
+        next = next.patch(json::array({operation}));
+        if (NestsTooDeep(next)) return Refuse(BadRequest("the patched object is nested deeper than 256 levels"));
+      }
     } catch (const json::exception& error) {
       return Refuse(Invalid(call.resource->info, call.name, {{"FieldValueInvalid", "patch", error.what()}}));
     }

@@ -52,7 +52,7 @@ json ReadToken(std::string_view token) {
     if (std::from_chars(token.data() + i, token.data() + i + 2, value, 16).ptr != token.data() + i + 2) return {};
     text += static_cast<char>(value);
   }
-  json read = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json read = ParseJson(text);
   const bool whole = read.is_object() && read.value("rv", json()).is_number_unsigned() &&
                      read.value("ns", json()).is_string() && read.value("name", json()).is_string();
   return whole ? read : json();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/json_depth.h"
+
 namespace kgen::testing {
 namespace {
 
@@ -80,6 +82,16 @@ std::string TextAt(const json& object, std::string_view path) {
   const json* found = FindPath(object, path);
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
+
+namespace {
+bool NestsDeeper(const json& value, std::size_t levels) {
+  if (!value.is_structured()) return false;
+  if (levels == 0) return true;
+  return std::any_of(value.begin(), value.end(), [=](const json& inner) { return NestsDeeper(inner, levels - 1); });
+}
+}  // namespace
+
+bool NestsTooDeep(const json& value) { return NestsDeeper(value, detail::kMaxJsonDepth); }
 
 bool IsWrite(std::string_view verb) {
   return verb == "create" || verb == "update" || verb == "patch" || verb == "delete" || verb == "deletecollection";
@@ -367,7 +379,7 @@ ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
 
 ApiResult<void> ApiServer::Add(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json object = ParseJson(text);
   auto call = CallFor(object);
   if (!call) return Refuse(call.error());
   CreateNamespace(call->namespace_);
@@ -378,7 +390,7 @@ ApiResult<void> ApiServer::Add(std::string_view text) {
 
 ApiResult<void> ApiServer::Update(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json object = ParseJson(text);
   auto call = CallFor(object);
   if (!call) return Refuse(call.error());
   ObjectRef before = store_.Get(*call->resource, call->namespace_, call->name);

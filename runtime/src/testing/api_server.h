@@ -270,6 +270,7 @@ bool IsImmortalNamespace(std::string_view name);
 void CompleteNamespace(nlohmann::json& object);
 
 // Parses JSON (discarded if it is none) and notes the paths of members that an object has twice.
+bool NestsTooDeep(const nlohmann::json& value);
 nlohmann::json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates);
 
 Reply JsonReply(int status, std::string body);

@@ -130,7 +130,8 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
     return Refuse(UnsupportedMediaType("the body of the request was in an unknown format: " + call.content_type));
   }
   if (!object.is_object())
-    return Refuse(BadRequest("the object provided is unrecognized: the body is not a JSON object"));
+    return Refuse(
+        BadRequest("the object provided is unrecognized: the body is not a JSON object of at most 256 levels"));
   const json& metadata = object["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
@@ -341,7 +342,7 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
 
 ApiResult<json> ApiServer::ParseDeleteOptions(const ApiCall& call) {
   if (call.body.empty()) return json::object();
-  json options = json::parse(call.body, nullptr, /*allow_exceptions=*/false);
+  json options = ParseJson(call.body);
   if (!options.is_object()) return Refuse(BadRequest("the body is not a DeleteOptions"));
   return options;
 }

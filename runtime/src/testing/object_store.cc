@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "testing/object_store.h"
 
+#include "core/json_depth.h"
+
 namespace kgen::testing {
 namespace {
 
@@ -85,7 +87,7 @@ ObjectRef ObjectStore::Put(Resource& resource, json value) {
 ObjectRef ObjectStore::PutBytes(Resource& resource, std::string_view namespace_, std::string_view name,
                                 std::string bytes) {
   ++version_;
-  json value = json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  json value = ParseJson(bytes);
   const ObjectRef now = Make(namespace_, name, std::move(value), std::move(bytes));
   ObjectRef& slot = resource.objects[{std::string(namespace_), std::string(name)}];
   Record(resource, {.resource_version = version_, .before = std::exchange(slot, now), .now = now, .last = {}});
@@ -164,6 +166,11 @@ void ObjectStore::Restore(const Copy& copy) {
     resource->objects = found != copy.objects.end() ? found->second : decltype(resource->objects)();
   }
   Compact();
+}
+
+json ParseJson(std::string_view text) {
+  if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
+  return json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
 }  // namespace kgen::testing

@@ -107,6 +107,9 @@ class ObjectStore {
   std::uint64_t version_ = 1;  // a real server never starts at 0 either: there it means "any"
 };
 
+// Discarded where the text is not JSON, or is nested too deeply for what recurses over it.
+nlohmann::json ParseJson(std::string_view text);
+
 }  // namespace kgen::testing
 
 #endif  // KGEN_SRC_TESTING_OBJECT_STORE_H_

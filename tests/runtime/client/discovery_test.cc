@@ -205,7 +205,7 @@ TEST_F(RestMapperTest, DoesNotTakeALowerVersionWhileThePreferredOneCannotBeRead)
   EXPECT_THAT(
       mapping.error().ToString(),
       HasSubstr("look up kind \"Deployment\" in apps: discovery of apps/v1 failed, and apps/v1beta1 is used only "
-                "if it is named: the server could not read this version lately"));
+                "if it is named: the server's last attempt to read this version failed"));
   EXPECT_FALSE(mapper.ForResource({"apps", "", "deployments"}).has_value());
   EXPECT_EQ(Must(mapper.ForKind({"apps", "v1beta1", "Deployment"})).resource.version, "v1beta1");
   EXPECT_EQ(Must(mapper.ForKind({"batch", "", "Job"})).resource.version, "v1") << "another group";

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace kgen::yaml {
@@ -213,8 +216,59 @@ TEST(Yaml, KeepsItsLimits) {
   EXPECT_EQ(Read("a:\n  b: 1\n", {.max_depth = 2}), R"({"a":{"b":1}})");
   EXPECT_THAT(Read("abcdef", {.max_bytes = 5}), HasSubstr("the text has 6 bytes, more than the limit of 5"));
   EXPECT_THAT(Read("a: &x [[[1]]]\nb: [[*x]]\n", {.max_depth = 5}), HasSubstr("nested deeper than 5 levels"));
-  EXPECT_THAT(Read(std::string(100000, '[')), HasSubstr("nested deeper than 512 levels"));
-  EXPECT_THAT(Read("- " + std::string(100000, '[')), HasSubstr("nested deeper than 512 levels"));
+  EXPECT_THAT(Read(std::string(100000, '[')), HasSubstr("nested deeper than 256 levels"));
+  EXPECT_THAT(Read("- " + std::string(100000, '[')), HasSubstr("nested deeper than 256 levels"));
+}
+
+std::string Repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// Contract: generator SEC-07.
+TEST(Yaml, RefusesDeepNestingInEveryForm) {
+  constexpr int kDeep = 100'000;
+  for (const char* level : {"[", "{\"a\":", "[{\"a\":", "{a: ", "- "}) {
+    EXPECT_THAT(Read(Repeated(level, kDeep)), HasSubstr("nested deeper than 256 levels")) << level;
+    EXPECT_THAT(Read("x: 1\n---\n" + Repeated(level, kDeep)), HasSubstr("nested deeper than 256 levels")) << level;
+  }
+  const std::string fits = std::string(256, '[') + std::string(256, ']');
+  EXPECT_EQ(Read(fits), fits);
+  EXPECT_EQ(Read("- " + std::string(255, '[') + std::string(255, ']')), fits);
+}
+
+// Keys that crowd a small part of a hash table whose hash anybody can compute.
+std::string CrowdedKeys(std::size_t count, bool crowded) {
+  std::string text = "{";
+  for (std::size_t i = 0, taken = 0; taken < count; ++i) {
+    const std::string key = "key-" + std::to_string(i);
+    if (crowded && (std::hash<std::string_view>{}(key) & 0xFFFF) >= 0x400) continue;
+    text += (taken++ == 0 ? "\"" : ",\"") + key + "\":1";
+  }
+  return text + "}";
+}
+
+double CpuSecondsOfReading(const std::string& text) {
+  const std::clock_t begun = std::clock();
+  const auto stream = Parse(text);
+  EXPECT_TRUE(stream.has_value());
+  const auto entries = stream->documents()[0].entries();
+  for (const Entry& entry : entries) EXPECT_EQ(stream->documents()[0].FindEntry(entry.key), &entry);
+  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+TEST(Yaml, ReadsKeysThatWereChosenToCollideAsFastAsOthers) {
+  constexpr std::size_t kKeys = 30'000;
+  const double usual = CpuSecondsOfReading(CrowdedKeys(kKeys, false));
+  const double hostile = CpuSecondsOfReading(CrowdedKeys(kKeys, true));
+  EXPECT_LT(hostile, 10 * usual + 0.1);
+}
+
+TEST(Yaml, NamesTheFirstKeyThatStandsTwiceInALargeMap) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(Read(text + "k7: 2\nk3: 2\nk7: 3\n"), "41:1 duplicate key \"k7\", first at 8:1");
 }
 
 // Contract: generator ERR-01.

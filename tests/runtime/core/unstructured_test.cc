@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace kgen {
@@ -184,6 +185,18 @@ TEST(UnstructuredPath, EndsWithAnErrorOnTextThatIsNotJson) {
     static_cast<void>(object.GetMap("spec"));
     static_cast<void>(object.GetString("spec"));
   }
+}
+
+TEST(Unstructured, ShowsAValueThatIsNestedTooDeeplyAsNull) {
+  Unstructured order = Order();
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  Must(order.SetJson("spec", Json(deep)));
+  EXPECT_TRUE(order.json()["spec"].is_null());
+  EXPECT_TRUE(Json(deep).Parse<nlohmann::json>().is_discarded());
+  const std::string fits = std::string(256, '[') + std::string(256, ']');
+  EXPECT_FALSE(Json(fits).Parse<nlohmann::json>().is_discarded());
+  EXPECT_EQ(Json(deep), Json(deep));
+  EXPECT_NE(Json(deep), Json(" " + deep));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class Node {
   // Keys and values in the order of the source, keys of merged maps last. Empty unless is_map().
   std::span<const Entry> entries() const noexcept;
 
-  // The value of `key`, or null if this is not a map or has no such key. Linear below 16 keys, by hash above.
+  // The value of `key`, or null if this is not a map or has no such key. Linear up to 16 keys, a binary search above.
   const Node* Find(std::string_view key) const noexcept;
   const Entry* FindEntry(std::string_view key) const noexcept;
 
@@ -144,7 +144,7 @@ struct Options {
   // Values that exist only in the expansion of an alias: without this limit, a kilobyte of text could expand to
   // gigabytes in code that walks the tree.
   std::size_t max_aliased = 100'000;
-  std::size_t max_depth = 512;
+  std::size_t max_depth = 256;
 };
 
 // One text: any number of documents and the memory behind them. Move-only; moving keeps every Node valid.

@@ -7,7 +7,7 @@
 // with nlohmann_json; include <nlohmann/json.hpp> where you parse. (This header does not: everything includes it, and
 // even the forward declarations there cost more compile time than all value types of kgen.)
 //
-//   auto body = order.spec->extra.Parse<nlohmann::json>();      a discarded value if unset or not JSON
+//   auto body = order.spec->extra.Parse<nlohmann::json>();      discarded if unset or not JSON
 //   order.spec->extra = kgen::Json::From(body);
 #ifndef KGEN_CORE_JSON_H_
 #define KGEN_CORE_JSON_H_
@@ -33,7 +33,8 @@ class Json {
   // `Value` is nlohmann::json, or nlohmann::ordered_json, which keeps the order of members; the library has both.
   template <typename Value>
   static Json From(const Value& value);
-  // The value; a discarded one (is_discarded()) when unset or when the text is not JSON. Never throws.
+  // The value; a discarded one (is_discarded()) when unset, when the text is not JSON and when it is nested deeper than
+  // 256, because `Value` recurses when it is copied or written. Never throws.
   template <typename Value>
   Value Parse() const;
 

@@ -2,7 +2,7 @@
 #include "codec/yaml/tree.h"
 
 #include <algorithm>
-#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace kgen::yaml {
@@ -172,21 +172,21 @@ bool TreeBuilder::IndexKeys(MapBlock& block, std::size_t count) {
     }
     return true;
   }
-  std::size_t slots = 32;
-  while (slots < count * 2) slots *= 2;
-  auto* table = static_cast<std::uint32_t*>(arena().Allocate(slots * sizeof(std::uint32_t)));
-  std::fill_n(table, slots, 0u);
-  block.mask = static_cast<std::uint32_t>(slots - 1);
-  block.table = table;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t slot = std::hash<std::string_view>{}(entries[i].key) & block.mask;
-    for (; table[slot] != 0; slot = (slot + 1) & block.mask) {
-      const Entry& other = entries[table[slot] - 1];
-      if (other.key == entries[i].key) return FailDuplicate(other, entries[i]);
-    }
-    table[slot] = static_cast<std::uint32_t>(i + 1);
+  auto* order = static_cast<std::uint32_t*>(arena().Allocate(count * sizeof(std::uint32_t)));
+  std::iota(order, order + count, 0u);
+  std::sort(order, order + count, [entries](std::uint32_t a, std::uint32_t b) {
+    const int compared = entries[a].key.compare(entries[b].key);
+    return compared != 0 ? compared < 0 : a < b;
+  });
+  block.order = order;
+  std::size_t repeated = count;  // the first entry whose key was there before
+  std::size_t before = count;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (order[i] >= repeated || entries[order[i - 1]].key != entries[order[i]].key) continue;
+    repeated = order[i];
+    before = order[i - 1];
   }
-  return true;
+  return repeated == count || FailDuplicate(entries[before], entries[repeated]);
 }
 
 bool TreeBuilder::FailDuplicate(const Entry& first, const Entry& second) {

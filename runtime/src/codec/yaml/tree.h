@@ -32,11 +32,11 @@ class Arena {
   std::size_t left_ = 0;
 };
 
-// The header before the entries of a map in the arena. Maps of more than kLinearKeys keys have an open-addressed table
-// of entry numbers plus one; 0 is a free slot.
+// The header before the entries of a map in the arena. Maps of more than kLinearKeys keys have the numbers of their
+// entries in the order of the keys, for a binary search. A hash table would need a secret, because the author of the text
+// chooses the keys.
 struct MapBlock {
-  const std::uint32_t* table = nullptr;
-  std::uint32_t mask = 0;
+  const std::uint32_t* order = nullptr;
 
   Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
   const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }

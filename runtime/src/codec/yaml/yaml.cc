@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/codec/yaml.h"
 
-#include <functional>
+#include <algorithm>
 #include <utility>
 
 #include "codec/yaml/tree.h"
@@ -75,18 +75,17 @@ std::span<const Entry> Node::entries() const noexcept {
 const Entry* Node::FindEntry(std::string_view key) const noexcept {
   if (!is_map()) return nullptr;
   const Entry* entries = map_->entries();
-  if (map_->table == nullptr) {
+  if (map_->order == nullptr) {
     for (std::uint32_t i = 0; i < size_; ++i) {
       if (entries[i].key == key) return entries + i;
     }
     return nullptr;
   }
-  for (std::size_t slot = std::hash<std::string_view>{}(key)&map_->mask; map_->table[slot] != 0;
-       slot = (slot + 1) & map_->mask) {
-    const Entry& entry = entries[map_->table[slot] - 1];
-    if (entry.key == key) return &entry;
-  }
-  return nullptr;
+  const std::uint32_t* const end = map_->order + size_;
+  const std::uint32_t* const found =
+      std::lower_bound(map_->order, end, key,
+                       [entries](std::uint32_t entry, std::string_view text) { return entries[entry].key < text; });
+  return found != end && entries[*found].key == key ? entries + *found : nullptr;
 }
 
 const Node* Node::Find(std::string_view key) const noexcept {
