@@ -269,8 +269,9 @@ bool IsImmortalNamespace(std::string_view name);
 // Sets what the server sets in a new namespace. It has a name.
 void CompleteNamespace(nlohmann::json& object);
 
-// Parses JSON (discarded if it is none) and notes the paths of members that an object has twice.
+// Whether it is nested deeper than 256 levels.
 bool NestsTooDeep(const nlohmann::json& value);
+// Parses JSON (discarded if it is none) and notes the paths of members that an object has twice.
 nlohmann::json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates);
 
 Reply JsonReply(int status, std::string body);
