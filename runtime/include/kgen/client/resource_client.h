@@ -117,7 +117,8 @@ class ResourceClient {
       : raw_(std::move(connection), *T::kTable.kind, in_namespace) {}
   explicit ResourceClient(RawResource raw) : raw_(std::move(raw)) {}
 
-  // The server's answer holds what it added: uid, resourceVersion, defaults.
+  // The server's answer holds what it added: uid, resourceVersion, defaults. It is a default object if the server only
+  // reports success, as for a Binding.
   [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kCreate>
   {
