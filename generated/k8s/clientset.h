@@ -10,11 +10,29 @@
 #include <string_view>
 #include <utility>
 
+#include "k8s/admissionregistration/v1/client.h"
 #include "k8s/apiextensions/v1/client.h"
+#include "k8s/apiregistration/v1/client.h"
 #include "k8s/apps/v1/client.h"
+#include "k8s/authentication/v1/client.h"
+#include "k8s/authorization/v1/client.h"
+#include "k8s/autoscaling/v1/client.h"
+#include "k8s/autoscaling/v2/client.h"
+#include "k8s/batch/v1/client.h"
+#include "k8s/certificates/v1/client.h"
 #include "k8s/coordination/v1/client.h"
 #include "k8s/core/v1/client.h"
+#include "k8s/discovery/v1/client.h"
+#include "k8s/events/v1/client.h"
 #include "k8s/fingerprint.h"
+#include "k8s/flowcontrol/v1/client.h"
+#include "k8s/networking/v1/client.h"
+#include "k8s/node/v1/client.h"
+#include "k8s/policy/v1/client.h"
+#include "k8s/rbac/v1/client.h"
+#include "k8s/resource/v1/client.h"
+#include "k8s/scheduling/v1/client.h"
+#include "k8s/storage/v1/client.h"
 #include "kgen/client/config.h"
 #include "kgen/client/crd.h"
 #include "kgen/client/retry.h"
@@ -37,12 +55,50 @@ class Clientset {
 
   // v1.
   core::v1::Client CoreV1() const { return core::v1::Client(connection_); }
+  // admissionregistration.k8s.io/v1.
+  admissionregistration::v1::Client AdmissionregistrationV1() const {
+    return admissionregistration::v1::Client(connection_);
+  }
   // apiextensions.k8s.io/v1.
   apiextensions::v1::Client ApiextensionsV1() const { return apiextensions::v1::Client(connection_); }
+  // apiregistration.k8s.io/v1.
+  apiregistration::v1::Client ApiregistrationV1() const { return apiregistration::v1::Client(connection_); }
   // apps/v1.
   apps::v1::Client AppsV1() const { return apps::v1::Client(connection_); }
+  // authentication.k8s.io/v1.
+  authentication::v1::Client AuthenticationV1() const { return authentication::v1::Client(connection_); }
+  // authorization.k8s.io/v1.
+  authorization::v1::Client AuthorizationV1() const { return authorization::v1::Client(connection_); }
+  // autoscaling/v2.
+  autoscaling::v2::Client AutoscalingV2() const { return autoscaling::v2::Client(connection_); }
+  // autoscaling/v1.
+  autoscaling::v1::Client AutoscalingV1() const { return autoscaling::v1::Client(connection_); }
+  // batch/v1.
+  batch::v1::Client BatchV1() const { return batch::v1::Client(connection_); }
+  // certificates.k8s.io/v1.
+  certificates::v1::Client CertificatesV1() const { return certificates::v1::Client(connection_); }
   // coordination.k8s.io/v1.
   coordination::v1::Client CoordinationV1() const { return coordination::v1::Client(connection_); }
+  // discovery.k8s.io/v1.
+  discovery::v1::Client DiscoveryV1() const { return discovery::v1::Client(connection_); }
+  // events.k8s.io/v1.
+  events::v1::Client EventsV1() const { return events::v1::Client(connection_); }
+  // flowcontrol.apiserver.k8s.io/v1.
+  flowcontrol::v1::Client FlowcontrolV1() const { return flowcontrol::v1::Client(connection_); }
+  // networking.k8s.io/v1.
+  networking::v1::Client NetworkingV1() const { return networking::v1::Client(connection_); }
+  // node.k8s.io/v1.
+  node::v1::Client NodeV1() const { return node::v1::Client(connection_); }
+  // policy/v1.
+  policy::v1::Client PolicyV1() const { return policy::v1::Client(connection_); }
+  // rbac.authorization.k8s.io/v1.
+  rbac::v1::Client RbacV1() const { return rbac::v1::Client(connection_); }
+  // resource.k8s.io/v1.
+  resource::v1::Client ResourceV1() const { return resource::v1::Client(connection_); }
+  // scheduling.k8s.io/v1.
+  scheduling::v1::Client SchedulingV1() const { return scheduling::v1::Client(connection_); }
+  // storage.k8s.io/v1.
+  storage::v1::Client StorageV1() const { return storage::v1::Client(connection_); }
 
   // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }

@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Of the headers: 811214e75947a405.
+// Of the headers: 3a06c9a22945b14d.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -9,11 +9,27 @@
 
 #include <utility>
 
+#include "k8s/admissionregistration/v1/informers.h"
 #include "k8s/apiextensions/v1/informers.h"
+#include "k8s/apiregistration/v1/informers.h"
 #include "k8s/apps/v1/informers.h"
+#include "k8s/autoscaling/v1/informers.h"
+#include "k8s/autoscaling/v2/informers.h"
+#include "k8s/batch/v1/informers.h"
+#include "k8s/certificates/v1/informers.h"
 #include "k8s/coordination/v1/informers.h"
 #include "k8s/core/v1/informers.h"
+#include "k8s/discovery/v1/informers.h"
+#include "k8s/events/v1/informers.h"
 #include "k8s/fingerprint.h"
+#include "k8s/flowcontrol/v1/informers.h"
+#include "k8s/networking/v1/informers.h"
+#include "k8s/node/v1/informers.h"
+#include "k8s/policy/v1/informers.h"
+#include "k8s/rbac/v1/informers.h"
+#include "k8s/resource/v1/informers.h"
+#include "k8s/scheduling/v1/informers.h"
+#include "k8s/storage/v1/informers.h"
 #include "kgen/cache/factory.h"
 
 namespace k8s::core {
@@ -32,6 +48,22 @@ class GroupInformers {
 
 }  // namespace k8s::core
 
+namespace k8s::admissionregistration {
+
+// The versions of admissionregistration.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // admissionregistration.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::admissionregistration
+
 namespace k8s::apiextensions {
 
 // The versions of apiextensions.k8s.io.
@@ -47,6 +79,22 @@ class GroupInformers {
 };
 
 }  // namespace k8s::apiextensions
+
+namespace k8s::apiregistration {
+
+// The versions of apiregistration.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // apiregistration.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::apiregistration
 
 namespace k8s::apps {
 
@@ -64,6 +112,56 @@ class GroupInformers {
 
 }  // namespace k8s::apps
 
+namespace k8s::autoscaling {
+
+// The versions of autoscaling.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // autoscaling/v2.
+  v2::Informers V2() const { return v2::Informers(factory_); }
+  // autoscaling/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::autoscaling
+
+namespace k8s::batch {
+
+// The versions of batch.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // batch/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::batch
+
+namespace k8s::certificates {
+
+// The versions of certificates.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // certificates.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::certificates
+
 namespace k8s::coordination {
 
 // The versions of coordination.k8s.io.
@@ -80,6 +178,166 @@ class GroupInformers {
 
 }  // namespace k8s::coordination
 
+namespace k8s::discovery {
+
+// The versions of discovery.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // discovery.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::discovery
+
+namespace k8s::events {
+
+// The versions of events.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // events.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::events
+
+namespace k8s::flowcontrol {
+
+// The versions of flowcontrol.apiserver.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // flowcontrol.apiserver.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::flowcontrol
+
+namespace k8s::networking {
+
+// The versions of networking.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // networking.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::networking
+
+namespace k8s::node {
+
+// The versions of node.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // node.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::node
+
+namespace k8s::policy {
+
+// The versions of policy.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // policy/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::policy
+
+namespace k8s::rbac {
+
+// The versions of rbac.authorization.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // rbac.authorization.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::rbac
+
+namespace k8s::resource {
+
+// The versions of resource.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // resource.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::resource
+
+namespace k8s::scheduling {
+
+// The versions of scheduling.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // scheduling.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::scheduling
+
+namespace k8s::storage {
+
+// The versions of storage.k8s.io.
+class GroupInformers {
+ public:
+  explicit GroupInformers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
+
+  // storage.k8s.io/v1.
+  v1::Informers V1() const { return v1::Informers(factory_); }
+
+ private:
+  kgen::Shared<kgen::FactoryState> factory_;
+};
+
+}  // namespace k8s::storage
+
 namespace k8s {
 
 // The factory of these groups; start, stop and wait as in kgen/cache/factory.h.
@@ -89,12 +347,42 @@ class SharedInformerFactory : public kgen::SharedInformerFactory {
 
   // the core group.
   core::GroupInformers Core() const { return core::GroupInformers(state()); }
+  // admissionregistration.k8s.io.
+  admissionregistration::GroupInformers Admissionregistration() const { return admissionregistration::GroupInformers(state()); }
   // apiextensions.k8s.io.
   apiextensions::GroupInformers Apiextensions() const { return apiextensions::GroupInformers(state()); }
+  // apiregistration.k8s.io.
+  apiregistration::GroupInformers Apiregistration() const { return apiregistration::GroupInformers(state()); }
   // apps.
   apps::GroupInformers Apps() const { return apps::GroupInformers(state()); }
+  // autoscaling.
+  autoscaling::GroupInformers Autoscaling() const { return autoscaling::GroupInformers(state()); }
+  // batch.
+  batch::GroupInformers Batch() const { return batch::GroupInformers(state()); }
+  // certificates.k8s.io.
+  certificates::GroupInformers Certificates() const { return certificates::GroupInformers(state()); }
   // coordination.k8s.io.
   coordination::GroupInformers Coordination() const { return coordination::GroupInformers(state()); }
+  // discovery.k8s.io.
+  discovery::GroupInformers Discovery() const { return discovery::GroupInformers(state()); }
+  // events.k8s.io.
+  events::GroupInformers Events() const { return events::GroupInformers(state()); }
+  // flowcontrol.apiserver.k8s.io.
+  flowcontrol::GroupInformers Flowcontrol() const { return flowcontrol::GroupInformers(state()); }
+  // networking.k8s.io.
+  networking::GroupInformers Networking() const { return networking::GroupInformers(state()); }
+  // node.k8s.io.
+  node::GroupInformers Node() const { return node::GroupInformers(state()); }
+  // policy.
+  policy::GroupInformers Policy() const { return policy::GroupInformers(state()); }
+  // rbac.authorization.k8s.io.
+  rbac::GroupInformers Rbac() const { return rbac::GroupInformers(state()); }
+  // resource.k8s.io.
+  resource::GroupInformers Resource() const { return resource::GroupInformers(state()); }
+  // scheduling.k8s.io.
+  scheduling::GroupInformers Scheduling() const { return scheduling::GroupInformers(state()); }
+  // storage.k8s.io.
+  storage::GroupInformers Storage() const { return storage::GroupInformers(state()); }
 };
 
 }  // namespace k8s

@@ -15,14 +15,32 @@
 #include "kgen/core/value_type.h"
 #include "k8s/scheme.h"
 #include "k8s/core/v1/types.h"
+#include "k8s/admissionregistration/v1/types.h"
 #include "k8s/apiextensions/v1/types.h"
+#include "k8s/apiregistration/v1/types.h"
 #include "k8s/apps/v1/types.h"
+#include "k8s/authentication/v1/types.h"
+#include "k8s/authorization/v1/types.h"
+#include "k8s/autoscaling/v2/types.h"
+#include "k8s/autoscaling/v1/types.h"
+#include "k8s/batch/v1/types.h"
+#include "k8s/certificates/v1/types.h"
 #include "k8s/coordination/v1/types.h"
+#include "k8s/discovery/v1/types.h"
+#include "k8s/events/v1/types.h"
+#include "k8s/flowcontrol/v1/types.h"
+#include "k8s/networking/v1/types.h"
+#include "k8s/node/v1/types.h"
+#include "k8s/policy/v1/types.h"
+#include "k8s/rbac/v1/types.h"
+#include "k8s/resource/v1/types.h"
+#include "k8s/scheduling/v1/types.h"
+#include "k8s/storage/v1/types.h"
 
 namespace k8s {
 namespace {
 
-constexpr std::array<const kgen::TypeTable*, 24> kKinds = {
+constexpr std::array<const kgen::TypeTable*, 68> kKinds = {
     &::k8s::core::v1::Binding::kTable,
     &::k8s::core::v1::ComponentStatus::kTable,
     &::k8s::core::v1::ConfigMap::kTable,
@@ -40,13 +58,57 @@ constexpr std::array<const kgen::TypeTable*, 24> kKinds = {
     &::k8s::core::v1::Secret::kTable,
     &::k8s::core::v1::Service::kTable,
     &::k8s::core::v1::ServiceAccount::kTable,
+    &::k8s::admissionregistration::v1::MutatingAdmissionPolicy::kTable,
+    &::k8s::admissionregistration::v1::MutatingAdmissionPolicyBinding::kTable,
+    &::k8s::admissionregistration::v1::MutatingWebhookConfiguration::kTable,
+    &::k8s::admissionregistration::v1::ValidatingAdmissionPolicy::kTable,
+    &::k8s::admissionregistration::v1::ValidatingAdmissionPolicyBinding::kTable,
+    &::k8s::admissionregistration::v1::ValidatingWebhookConfiguration::kTable,
     &::k8s::apiextensions::v1::CustomResourceDefinition::kTable,
+    &::k8s::apiregistration::v1::APIService::kTable,
     &::k8s::apps::v1::ControllerRevision::kTable,
     &::k8s::apps::v1::DaemonSet::kTable,
     &::k8s::apps::v1::Deployment::kTable,
     &::k8s::apps::v1::ReplicaSet::kTable,
     &::k8s::apps::v1::StatefulSet::kTable,
+    &::k8s::authentication::v1::SelfSubjectReview::kTable,
+    &::k8s::authentication::v1::TokenReview::kTable,
+    &::k8s::authorization::v1::LocalSubjectAccessReview::kTable,
+    &::k8s::authorization::v1::SelfSubjectAccessReview::kTable,
+    &::k8s::authorization::v1::SelfSubjectRulesReview::kTable,
+    &::k8s::authorization::v1::SubjectAccessReview::kTable,
+    &::k8s::autoscaling::v2::HorizontalPodAutoscaler::kTable,
+    &::k8s::autoscaling::v1::HorizontalPodAutoscaler::kTable,
+    &::k8s::batch::v1::CronJob::kTable,
+    &::k8s::batch::v1::Job::kTable,
+    &::k8s::certificates::v1::CertificateSigningRequest::kTable,
     &::k8s::coordination::v1::Lease::kTable,
+    &::k8s::discovery::v1::EndpointSlice::kTable,
+    &::k8s::events::v1::Event::kTable,
+    &::k8s::flowcontrol::v1::FlowSchema::kTable,
+    &::k8s::flowcontrol::v1::PriorityLevelConfiguration::kTable,
+    &::k8s::networking::v1::IPAddress::kTable,
+    &::k8s::networking::v1::Ingress::kTable,
+    &::k8s::networking::v1::IngressClass::kTable,
+    &::k8s::networking::v1::NetworkPolicy::kTable,
+    &::k8s::networking::v1::ServiceCIDR::kTable,
+    &::k8s::node::v1::RuntimeClass::kTable,
+    &::k8s::policy::v1::PodDisruptionBudget::kTable,
+    &::k8s::rbac::v1::ClusterRole::kTable,
+    &::k8s::rbac::v1::ClusterRoleBinding::kTable,
+    &::k8s::rbac::v1::Role::kTable,
+    &::k8s::rbac::v1::RoleBinding::kTable,
+    &::k8s::resource::v1::DeviceClass::kTable,
+    &::k8s::resource::v1::ResourceClaim::kTable,
+    &::k8s::resource::v1::ResourceClaimTemplate::kTable,
+    &::k8s::resource::v1::ResourceSlice::kTable,
+    &::k8s::scheduling::v1::PriorityClass::kTable,
+    &::k8s::storage::v1::CSIDriver::kTable,
+    &::k8s::storage::v1::CSINode::kTable,
+    &::k8s::storage::v1::CSIStorageCapacity::kTable,
+    &::k8s::storage::v1::StorageClass::kTable,
+    &::k8s::storage::v1::VolumeAttachment::kTable,
+    &::k8s::storage::v1::VolumeAttributesClass::kTable,
 };
 
 }  // namespace

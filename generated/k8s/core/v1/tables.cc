@@ -2872,6 +2872,23 @@ constexpr std::uint8_t kServiceListSlots[] = {
     0, 0, 1, 2,
 };
 
+static_assert(std::is_standard_layout_v<TopologySelectorLabelRequirement> && std::is_aggregate_v<TopologySelectorLabelRequirement>);
+constexpr kgen::Field kTopologySelectorLabelRequirementFields[] = {
+    {"key", 3, offsetof(TopologySelectorLabelRequirement, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"values", 6, offsetof(TopologySelectorLabelRequirement, values), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+};
+constexpr std::uint8_t kTopologySelectorLabelRequirementSlots[] = {
+    2, 0, 1, 0,
+};
+
+static_assert(std::is_standard_layout_v<TopologySelectorTerm> && std::is_aggregate_v<TopologySelectorTerm>);
+constexpr kgen::Field kTopologySelectorTermFields[] = {
+    {"matchLabelExpressions", 21, offsetof(TopologySelectorTerm, matchLabelExpressions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<TopologySelectorLabelRequirement>},
+};
+constexpr std::uint8_t kTopologySelectorTermSlots[] = {
+    0, 1,
+};
+
 }  // namespace
 
 constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
@@ -6757,6 +6774,40 @@ std::size_t ServiceList::size() const noexcept { return items.size(); }
 bool ServiceList::empty() const noexcept { return items.empty(); }
 const Service& ServiceList::operator[](std::size_t i) const noexcept { return items[i]; }
 Service& ServiceList::operator[](std::size_t i) { return items[i]; }
+
+constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
+    .version = 1,
+    .size = sizeof(TopologySelectorLabelRequirement),
+    .name = "k8s.core.v1.TopologySelectorLabelRequirement",
+    .field_data = kTopologySelectorLabelRequirementFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(TopologySelectorLabelRequirement, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kTopologySelectorLabelRequirementSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>,
+    .construct = &kgen::detail::ConstructMany<TopologySelectorLabelRequirement>,
+    .relocate = &kgen::detail::RelocateMany<TopologySelectorLabelRequirement>};
+
+constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
+    .version = 1,
+    .size = sizeof(TopologySelectorTerm),
+    .name = "k8s.core.v1.TopologySelectorTerm",
+    .field_data = kTopologySelectorTermFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(TopologySelectorTerm, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kTopologySelectorTermSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<TopologySelectorTerm>,
+    .construct = &kgen::detail::ConstructMany<TopologySelectorTerm>,
+    .relocate = &kgen::detail::RelocateMany<TopologySelectorTerm>};
 
 BindingsClient Client::Bindings(std::string_view namespace_) const { return BindingsClient(connection_, namespace_); }
 ComponentStatusesClient Client::ComponentStatuses() const { return ComponentStatusesClient(connection_, ""); }

@@ -2987,6 +2987,21 @@ struct ServiceList {
   static const kgen::TypeTable kTable;
 };
 
+struct TopologySelectorLabelRequirement {
+  kgen::String key{};  // required
+  kgen::List<kgen::String> values{};  // required
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
+struct TopologySelectorTerm {
+  kgen::List<TopologySelectorLabelRequirement> matchLabelExpressions{};
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
 // The same on the wire, for every type above; see kgen/core/value.h.
 template <kgen::detail::HasTable T>
 bool operator==(const T& a, const T& b) noexcept {
