@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// tests/golden/hostile.yaml as C++, after headers that define macros. That this compiles is most of the test.
+// tests/golden/hostile.yaml as C++, included after headers that define macros. Most of the test is that this compiles.
 #include <complex.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>

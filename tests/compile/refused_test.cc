@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What must not compile, and the sentence that says why: each program is given to the compiler of this build, beside
-// one that differs by the mistake alone and does compile.
+// Code that must not compile, and the message that explains why. Each program is compiled with the compiler of this
+// build, next to one that differs only in the mistake and does compile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 
 class RefusedTest : public ::testing::Test {
  protected:
-  // What the compiler says of a function body with a pod informer and a Get() that returns a Ref<const Pod>. Empty when
-  // it compiles.
+  // Compiles the body of a function with a pod informer and a Get() that returns a Ref<const Pod>. Returns the messages
+  // of the compiler, empty if it compiles.
   static std::string Compile(std::string_view body) {
     const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
     std::ofstream(source) << R"(#include <kgen/cache/shared_informer.h>

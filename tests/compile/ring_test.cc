@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Types that need each other, from an API document.
+// Types of an API document that refer to each other.
 #include <gtest/gtest.h>
 #include <ring/clientset.h>
 #include <ring/ring/v1/types.h>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// GetScale and UpdateScale of generated clients: which have them, and what they do on the in-memory server.
+// GetScale and UpdateScale of generated clients: which clients have them, and their effect on the in-memory server.
 #include <acme/clientset.h>
 #include <acme/shop/v1/types.h>
 #include <gtest/gtest.h>

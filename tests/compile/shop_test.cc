@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The sample CRD as C++: each of its shapes written, read, and sent back as it came.
+// The sample CRD as C++: members of every kind are written, read, and sent back as received.
 #include <acme/clientset.h>
 #include <acme/informers.h>
 #include <acme/shop/v1/types.h>

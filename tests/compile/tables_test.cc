@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tables of everything that is generated: the built-in API and the two small ones.
+// The tables of all generated code: the built-in API and the two small APIs.
 #include <acme/scheme.h>
 #include <gtest/gtest.h>
 #include <hostile/scheme.h>

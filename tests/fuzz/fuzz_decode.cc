@@ -70,7 +70,7 @@ bool CheckAgainstOracles(std::string_view text) {
   const bool has_mark = text.starts_with("\xEF\xBB\xBF");
 
   Verdict verdict;
-  // It takes a NUL byte between tokens for the end of the text; nowhere in JSON may one stand.
+  // nlohmann_json treats a NUL byte between tokens as the end of the text; in JSON it is never valid.
   const bool nlohmann = nlohmann::json::sax_parse(text, &verdict) && text.find('\0') == text.npos;
   const bool lone_surrogate = verdict.message.find("surrogate") != std::string::npos;
   if (nlohmann && !too_deep && !has_mark) Require(ours.has_value(), "nlohmann accepts, we do not:", text);
@@ -129,12 +129,12 @@ void CheckRoundTrip(std::string_view text, bool is_json) {
   Require(LiveBlocks() == before, "blocks are left");
 }
 
-// What comes in goes out.
+// Everything that is decoded is encoded again.
 void CheckNothingIsLost(std::string_view text) {
   if (const auto object = kgen::Decode<kgen::Unstructured>(text)) {
     Require(kgen::Exactly(kgen::Encode(*object)) == kgen::Exactly(text), "lost of an Unstructured:", text);
   }
-  // A Widget says what it is, so here what comes in must not.
+  // A Widget always writes its identity, so skip texts that may have one.
   for (const char* said : {"apiVersion", "kind", "\\"}) {
     if (text.find(said) != text.npos) return;
   }

@@ -3,7 +3,7 @@
 // Any bytes into the list splitter, cut anywhere. The first 16 bytes say where the rest is cut.
 //
 //   * However it is cut, the outcome is the same: items, envelope, version, or an error.
-//   * A valid list gives its items, byte for byte as they stand in the text.
+//   * A valid list gives its items with exactly the bytes of the text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -37,7 +37,7 @@ struct Outcome {
 
 constexpr std::size_t kLimit = 2000;
 
-// `steps` tells the sizes of the parts, over and over; each part lies in a block of its exact size.
+// `steps` gives the sizes of the parts, repeatedly; each part is in a block of its exact size.
 Outcome Split(std::string_view text, std::string_view steps) {
   Outcome outcome;
   kgen::ListSplitter splitter(

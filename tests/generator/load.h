@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the generator's tests share: texts in, a model and its diagnostics out, and both in a form that reads well in an
-// expectation.
+// Helpers of the generator's tests: load texts into a model and its diagnostics, and format both for expectations.
 #ifndef KGEN_TESTS_GENERATOR_LOAD_H_
 #define KGEN_TESTS_GENERATOR_LOAD_H_
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What API documents and CRDs declare beside schemas, through generated clients on a real kube-apiserver: the scale
-// subresource of a workload and of a custom resource, and fields that can be selected by.
+// Declarations of API documents and CRDs besides schemas, through generated clients on a real kube-apiserver: the scale
+// subresource of a workload and of a custom resource, and selectable fields.
 #include <acme/clientset.h>
 #include <acme/shop/v1/types.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for what a real server will do at a time of its own.
+// Waiting for events of a real server.
 #ifndef KGEN_TESTS_INTEGRATION_EVENTUALLY_H_
 #define KGEN_TESTS_INTEGRATION_EVENTUALLY_H_
 

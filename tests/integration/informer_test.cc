@@ -52,7 +52,7 @@ auto Persistently(F call) {
   return result;
 }
 
-// What a handler was told, folded, with the order of versions of each object checked on the way.
+// The state that a handler's events add up to. Checks the order of the versions of each object.
 template <typename T>
 class Recorder {
  public:
@@ -229,8 +229,8 @@ TEST_F(InformerTest, RecoversFromAnExpiredVersionWithoutLosingADeletion) {
   own.Start();
   Must(own.WaitForCacheSync({}, {.handlers = {&registration}, .give_up_after = 60s}));
 
-  // While the watch is broken things happen and history goes: resuming gives 410, and the informer lists again. One
-  // that is back on its watch before that gets everything from there, so there is more than one try.
+  // While the watch is broken, objects change and history is compacted: resuming gives 410, and the informer lists
+  // again. One that is back on its watch before that gets everything from there, so there is more than one try.
   const std::uint64_t lists = orders.Informer().status().lists;
   int quantity = 10;
   for (int round = 0; round < 5 && orders.Informer().status().lists == lists; ++round) {

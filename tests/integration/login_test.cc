@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ways to a real API server: credential plugins and a real forward proxy (tinyproxy).
+// Logging in to a real API server: credential plugins and a real forward proxy (tinyproxy).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +163,7 @@ class RealProxy : public RealLogin {
       (void)process->Run({.argv = {"/usr/bin/tinyproxy", "-d", "-c", config}});
       ended_ = true;
     });
-    // Taken by somebody else: it ends, and the next port is tried.
+    // The port is in use: the proxy ends, and the next port is tried.
     ASSERT_TRUE(Eventually([&] { return ended_ || Read("log").find("Accepting connections") != std::string::npos; }))
         << Read("log");
     up_ = !ended_;

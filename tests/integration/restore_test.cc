@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// etcd is put back to an older copy of its data, as after a disaster. Resource versions that informers have seen belong
-// to a history that never happened: a watch that resumes from one of them is accepted, and stays silent.
+// etcd is restored from an older copy of its data, as after a disaster. Resource versions that informers have seen then
+// belong to a lost history: the server accepts a watch that resumes from one of them, and sends nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -165,7 +165,7 @@ class RestoreTest : public ::testing::Test {
   std::optional<acme::Clientset> shop_;
   std::string namespace_;
   std::mutex mutex_;              // guards what is in received_
-  std::list<Versions> received_;  // what the handlers were told, folded
+  std::list<Versions> received_;  // the state that the events of each handler add up to
   int touches_ = 0;
   std::vector<Kind> kinds_;
   std::optional<k8s::SharedInformerFactory> core_;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The transport alone against a real API server: both ways to say who we are, a large answer, a server that is killed.
+// The transport alone against a real API server: both kinds of credentials, a large response, a server that is killed.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A real server whose schema is looser than the one that our types were made from: what does not fit stops nobody, and
-// is not lost.
+// A real server whose schema is looser than the one of our types: fields of the wrong type do not stop an informer, and
+// are not lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
-// "odd: spec.quantity" for each report of refused fields, "deep" for each of refused objects, and how many fields those
-// reports stand for.
+// "odd: spec.quantity" for each report of refused fields, "deep" for each report of refused objects, and the number of
+// fields in those reports.
 class Reports : public Observer {
  public:
   void OnFieldRefused(const FieldRefused& e) override {
@@ -99,16 +99,16 @@ class WrongTypeTest : public ::testing::Test {
           {{"op", "replace"}, {"path", path + field}, {"value", {{"x-kubernetes-preserve-unknown-fields", true}}}});
     }
     Must(kubernetes_->ApiextensionsV1().CustomResourceDefinitions().Patch(kCrd, JsonPatch(patch.dump())));
-    // Served some time later: until then the server refuses what does not fit.
+    // The new schema takes effect after a while; until then the server refuses objects that violate the old one.
     Result<void> created;
     ASSERT_TRUE(Eventually([&] { return (created = Create("odd", kOdd)).has_value(); })) << created.error();
     Must(Orders().Create({.metadata = {.name = "good"}, .spec = OrderSpec{.item = "teapot", .quantity = 1}}));
   }
-  void TearDown() override {  // the other tests want the schema as it was
+  void TearDown() override {  // the other tests need the original schema
     if (kubernetes_) Must(crd::Install(*kubernetes_, acme::Manifests(), {.timeout = 60s}));
   }
 
-  // The spec as the server has it.
+  // The spec as stored on the server.
   nlohmann::json Stored(const std::string& name) {
     return nlohmann::json::parse(
         Must(connection_->Call({.path = Path() + '/' + name, .what = "get " + name})).body)["spec"];
@@ -125,7 +125,7 @@ class WrongTypeTest : public ::testing::Test {
   std::string namespace_;
 };
 
-// Deeper than the decoder goes; the server takes it.
+// Deeper than the decoder allows; the server accepts it.
 std::string Deep() {
   return R"({"item":"well","quantity":1,"extensions":{"deep":)" + std::string(300, '[') + std::string(300, ']') + "}}";
 }
@@ -138,7 +138,7 @@ TEST_F(WrongTypeTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   factory.Start();
   Must(factory.WaitForCacheSync({}, {.give_up_after = 60s}));
 
-  // One is all there, one is there but for three fields, one is missing; whoever asks is told.
+  // One object is complete, one lacks three fields, one is missing, and all of this is reported.
   EXPECT_TRUE(lister.Get("good"));
   EXPECT_FALSE(lister.Get("deep"));
   const auto odd = lister.Get("odd");
@@ -156,7 +156,7 @@ TEST_F(WrongTypeTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   EXPECT_THAT(reports_->fields(), AllOf(SizeIs(2), Each(HasSubstr("odd: spec."))));
   EXPECT_THAT(reports_->objects(), UnorderedElementsAre("deep"));
 
-  // The watch goes on past a state that cannot be kept: the last good one stays, and is marked.
+  // The watch continues after a state that cannot be decoded: the last good one stays, and is marked as stale.
   Must(Change("good", Deep()));
   Must(Orders().Create({.metadata = {.name = "later"}, .spec = OrderSpec{.item = "spoon", .quantity = 2}}));
   ASSERT_TRUE(Eventually([&] { return static_cast<bool>(lister.Get("later")); }));
@@ -164,7 +164,7 @@ TEST_F(WrongTypeTest, AnObjectWithAFieldOfTheWrongTypeDoesNotStopTheInformer) {
   EXPECT_TRUE(informer.Indexer().Snapshot().IsStale({namespace_, "good"}));
   EXPECT_EQ(informer.status().refused, 2u);
 
-  // What fits again comes back.
+  // Objects that are valid again are updated.
   for (const char* name : {"good", "deep"}) {
     Must(Change(name, R"({"extensions":null,"item":"bucket"})"));
   }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A program as somebody at a terminal has it: started, read line by line, stopped with a signal.
+// Runs a program as from a terminal: starts it, reads its output line by line, stops it with a signal.
 #ifndef KGEN_TESTS_PROGRAMS_PROGRAM_H_
 #define KGEN_TESTS_PROGRAMS_PROGRAM_H_
 
@@ -42,7 +42,7 @@ class Program {
   pid_t pid_ = -1;  // -1: it has ended and was waited for
   int pipes_[2] = {-1, -1};
   std::string output_, errors_;
-  std::size_t read_ = 0;  // how much of the output Prints() has looked at
+  std::size_t read_ = 0;  // how much of the output Prints() has read
 };
 
 }  // namespace kgen::test_support

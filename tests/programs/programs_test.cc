@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The programs of examples/, run as their users run them: as processes of their own, with a kubeconfig, against the
-// network endpoint of the cluster in memory. Where GCC builds, each runs a second time with its own source under ASan:
-// GCC 12 ends the temporaries of a range-for too early, and nothing that stands in these programs may dangle then.
+// The programs of examples/, run as their users run them: as separate processes, with a kubeconfig, against the network
+// endpoint of the in-memory cluster. In builds with GCC, each runs a second time with its own source under ASan,
+// because GCC 12 destroys the temporaries of a range-for too early, and nothing in these programs may dangle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ std::string Running(const std::string& node, const std::string& image) {
          R"("},{"name":"side","image":"envoy:1"}]},"status":{"phase":"Running"})";
 }
 
-// The parameter is what stands behind the names of the programs: "" or "_asan".
+// The parameter is the suffix of the programs' names: "" or "_asan".
 class ProgramsTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -50,7 +50,7 @@ class ProgramsTest : public ::testing::TestWithParam<const char*> {
   static std::string File(const std::string& name) { return std::string(KGEN_PROGRAMS_DIR) + "/" + name + GetParam(); }
   std::vector<std::string> Environment() const {
     std::vector<std::string> environment = {"KUBECONFIG=" + Kubeconfig()};
-    // The libraries have no ASan here, so a container that both sides touch says nothing about its unused end.
+    // The libraries are built without ASan, so its checks of containers that both sides change would be wrong.
     if (*GetParam() != '\0')
       environment.push_back("ASAN_OPTIONS=detect_stack_use_after_return=1:detect_container_overflow=0");
     return environment;
@@ -124,7 +124,7 @@ TEST_P(ProgramsTest, WatchesPodsUntilItIsStopped) {
 }
 
 TEST_P(ProgramsTest, CreatesUpdatesFindsAndDeletesACustomObject) {
-  // Somebody else was quicker, once: read and write are done again.
+  // One conflict with another writer: the program repeats read and write.
   cluster_.Inject({.verb = "update", .resource = "orders", .status = 409, .reason = "Conflict"});
   EXPECT_EQ(Run("custom_resource"), "first: 3 x kettle\n");
 

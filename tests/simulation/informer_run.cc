@@ -129,7 +129,7 @@ class InformerRun {
     if (resyncs_) options.resync = 30s;
     const Nanos delays[] = {0s, 0s, 5s, 60s};  // so that a list can come while changes are queued
     options.apply_delay = apply_delay_ = delays[Choose(4)];
-    if (Choose(3) != 0) options.objects_per_task = 1 + Choose(4);  // so that others come in between
+    if (Choose(3) != 0) options.objects_per_task = 1 + Choose(4);  // so that other tasks run in between
     // The whole, a namespace, or what a selector leaves: then objects come and go by a change of a label.
     if (Choose(4) == 0) namespace_ = kNamespaces[0];
     if (Choose(4) == 0) color_ = kColors[0];
@@ -760,7 +760,7 @@ class InformerRun {
   std::deque<TimePoint> requests_;  // of the last second
   std::string last_list_;
   std::deque<TimePoint> same_lists_;  // of the last second
-  std::string namespace_, color_;     // what the informer looks at; "": everything
+  std::string namespace_, color_;     // the scope of the informer; "": everything
   std::stop_source stop_;
   std::optional<Connection> connection_;
   Shared<cache::InformerCore> core_;

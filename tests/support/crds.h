@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions without a schema, for tests of what needs no generated code.
+// CustomResourceDefinitions without a schema, for tests without generated code.
 #ifndef KGEN_TESTS_SUPPORT_CRDS_H_
 #define KGEN_TESTS_SUPPORT_CRDS_H_
 

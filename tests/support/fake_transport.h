@@ -79,7 +79,7 @@ class FakeTransport final : public Transport {
   // Only remembered: the connections that a test makes one after the other share this transport.
   void Close() noexcept override { closed_ = true; }
 
-  // Ends what is still under way, and forgets it: an exchange holds whoever made it, who holds the transport.
+  // Ends and drops running exchanges: an exchange holds its creator, which holds the transport.
   void EndAll() {
     for (const Shared<FakeExchange>& exchange : std::exchange(exchanges_, {})) {
       exchange->End(Fail(Code::kCancelled, "the test is over"));

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// HTTP/2 frames as bytes, right and wrong ones, and the frames in what a client has sent.
+// HTTP/2 frames as bytes, valid and invalid ones, and the frames that a client has sent.
 #ifndef KGEN_TESTS_SUPPORT_HTTP2_FRAMES_H_
 #define KGEN_TESTS_SUPPORT_HTTP2_FRAMES_H_
 
@@ -38,7 +38,7 @@ inline std::string Bytes(const Frame& frame) {
 inline std::string Settings() {
   return Bytes({.type = NGHTTP2_SETTINGS}) + Bytes({.type = NGHTTP2_SETTINGS, .flags = NGHTTP2_FLAG_ACK});
 }
-// The head of an answer with status 200; `block` stands for more header fields.
+// The headers of a response with status 200; `block` has further header fields.
 inline std::string Head(std::uint32_t stream, std::string_view block = {}) {
   return Bytes({.type = NGHTTP2_HEADERS,
                 .flags = NGHTTP2_FLAG_END_HEADERS,

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The real transport against the small server: a sink that remembers, a handler that is a function, and waits for both.
+// The real transport against the HTTP/2 server: a recording sink, a handler that is a function, and waits for both.
 #ifndef KGEN_TESTS_SUPPORT_HTTP2_HARNESS_H_
 #define KGEN_TESTS_SUPPORT_HTTP2_HARNESS_H_
 

@@ -1,8 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// An executor and a clock on the test's own thread: everything runs when the test says so, in the order of posting, and
-// time stands still in between. For tests of one layer; what depends on the order of things is tested with
-// kgen::testing::Simulation.
+// An executor and a clock on the test's own thread: tasks run when the test says so, in the order of posting, and time
+// only moves when the test moves it. For tests of one layer; tests of concurrency use kgen::testing::Simulation.
 #ifndef KGEN_TESTS_SUPPORT_MANUAL_EXECUTOR_H_
 #define KGEN_TESTS_SUPPORT_MANUAL_EXECUTOR_H_
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting in tests that run in real time: for a condition, woken by whoever changes it, never by a guess of how long it
-// takes.
+// Waiting in tests that run in real time: for a condition, woken by the code that changes it, never by a guess of how
+// long it takes.
 #ifndef KGEN_TESTS_SUPPORT_SIGNAL_H_
 #define KGEN_TESTS_SUPPORT_SIGNAL_H_
 
@@ -15,7 +15,7 @@ namespace kgen::test_support {
 // Long enough for a loaded machine under a sanitizer; only a failing test waits for its end.
 inline constexpr std::chrono::seconds kPatience{60};
 
-// What it guards is changed inside Change() and looked at inside WaitFor() and Look(). Any thread.
+// Guarded data is changed inside of Change() and read inside of WaitFor() and Look(). Any thread.
 class Signal {
  public:
   template <typename Call>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The program as users run it: `kgen ...` with streams in place of the terminal.
+// The program as users run it: `kgen ...`, with streams instead of a terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

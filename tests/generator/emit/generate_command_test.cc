@@ -266,7 +266,7 @@ TEST_F(Generate, WritesNothingOutsideItsFolderForHostileFiles) {
     EXPECT_THAT((std::vector<int>{kFine, kBadInput}), Contains(result.code)) << file << "\n" << result.err;
     for (const auto& [path, text] : ReadTree(folder_)) {
       EXPECT_TRUE(path.starts_with("out/")) << file << " made " << path;
-      // Whatever these files try to smuggle in may only stand in comments and literals.
+      // Text that these files try to inject may only appear in comments and literals.
       std::istringstream lines(text);
       for (std::string line; std::getline(lines, line);) {
         const bool data = line.find("//") != std::string::npos || line.find('"') != std::string::npos;

@@ -49,7 +49,7 @@ TEST(MemberIdentifier, KnowsTheMacrosOfTheStandardHeaders) {
   EXPECT_EQ(TypeIdentifier("SIGINT"), "SIGINT_");
 }
 
-// Generated code says kgen:: and std:: without leading colons, also inside of structs and namespaces of the input.
+// Generated code uses kgen:: and std:: without leading colons, even inside of structs and namespaces of the input.
 TEST(Identifiers, NeverHideTheNamespacesThatGeneratedCodeUses) {
   for (const char* name : {"kgen", "std"}) {
     EXPECT_EQ(MemberIdentifier(name), std::string(name) + "_");

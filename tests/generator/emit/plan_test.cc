@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is planned for a resource: its methods, and what is said of its kind.
+// The plan of a resource: its methods, and the data about its kind.
 #include "generator/emit/plan.h"
 
 #include <gmock/gmock.h>
@@ -164,7 +164,7 @@ TEST(PlanOfScale, UsesThePathsOfTheVersion) {
   EXPECT_EQ(plan.versions[1].resources.at(0).verbs, "kgen::Verbs::kStandard | kgen::Verbs::kScale");
 }
 
-// What a v1 CRD says of its only version after the schema, from column 4 on.
+// The part of a v1 CRD's only version that follows the schema, indented by four.
 PlannedStruct OrderWith(const std::string& metadata) {
   PlannedVersion version = PlanOf(Load({test::OrderCrd("spec: {type: object}") + metadata}));
   return version.structs.empty() ? PlannedStruct() : std::move(version.structs[0]);

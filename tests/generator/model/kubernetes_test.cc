@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The project's own facts (openapi/kubernetes-1.36) as a model: what the built-in API must look like.
+// The model of the built-in API, from the project's own facts (openapi/kubernetes-1.36).
 #include <gtest/gtest.h>
 
 #include <string>

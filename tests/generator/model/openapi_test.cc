@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What API documents mean: references, well-known definitions, operations.
+// The interpretation of API documents: references, well-known definitions, operations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ std::string Document(std::string_view schemas, std::string_view paths = {}) {
          Indent(schemas, "    ") + (paths.empty() ? "paths: {}\n" : "paths:\n" + Indent(paths, "  "));
 }
 
-// The shape of a type's body in apps/v1.
+// The shape of a type's schema in apps/v1.
 std::string Body(const Loaded& loaded, std::string_view name) {
   if (loaded.diagnostics.has_errors()) return loaded.Said();
   const model::TypeId id = loaded.api.FindType("apps", "v1", name);

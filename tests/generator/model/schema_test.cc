@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What schemas of CRDs mean.
+// The interpretation of schemas of CRDs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,7 +203,7 @@ TEST(SchemaMeaning, UsesTheSourceTextOfUnquotedPropertyNames) {
 
 TEST(SchemaMeaning, TreatsASchemaWithoutTypeAsAnyJsonWhereAnotherTypeIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
-      // What the other keywords suggest, as long as nothing says otherwise.
+      // The type that the other keywords suggest, unless something contradicts it.
       {"{items: {type: string}}", "list(string)"},
       {"{properties: {a: {type: string}}}", "{a: string}"},
       {"{additionalProperties: {type: string}}", "map(string)"},

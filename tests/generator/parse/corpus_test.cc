@@ -50,7 +50,7 @@ std::pair<int, int> CountKindsAndVersions(const model::Api& api) {
   return {static_cast<int>(kinds.size()), versions};
 }
 
-// CRDs and versions of each project, as the corpus says.
+// The number of CRDs and versions of each project, from the description of the corpus.
 const std::map<std::string, std::pair<int, int>> kProjects = {
     {"argo-cd", {13, 13}},
     {"cert-manager", {6, 6}},

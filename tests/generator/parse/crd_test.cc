@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions as they come: names, versions, lists, v1beta1, mistakes.
+// CustomResourceDefinitions: names, versions, lists, v1beta1, mistakes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The committed headers of the built-in API in one translation unit, through Clang: they parse without a warning, no
-// comment repeats its declaration, no macro is defined but include guards, and only allowed headers are included.
+// The committed headers of the built-in API in one translation unit, parsed by Clang: there are no warnings, no comment
+// repeats its declaration, include guards are the only macros, and only allowed headers are included.
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -129,7 +129,7 @@ bool Look(const std::string& code, const std::string& root, Seen& seen) {
   return clang::tooling::runToolOnCodeWithArgs(std::make_unique<Action>(seen), code, arguments, "check.cc");
 }
 
-// Everything, looked at once.
+// All headers, parsed once.
 const Seen& BuiltInApi() {
   static const Seen kSeen = [] {
     Seen found;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The endpoint of the in-memory cluster as clients in other languages find it: Python's kubernetes package over
+// The network endpoint of the in-memory cluster with clients in other languages: Python's kubernetes package over
 // HTTP/1.1, and a manager of Go's controller-runtime over HTTP/2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

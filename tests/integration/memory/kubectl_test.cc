@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The network endpoint of the in-memory cluster, as kubectl finds it. kubectl is the one that ./dev integration builds,
-// or one in the PATH; without it these tests are skipped.
+// The network endpoint of the in-memory cluster with kubectl: the one that ./dev integration builds, or one in the
+// PATH. Without kubectl these tests are skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What users write after the colon of a range-for without a thought, under GCC's ASan: GCC 12 ends every temporary
-// there but the range itself before the first turn of the loop, and none of these may dangle.
+// Range expressions that users write without thinking of lifetimes, under GCC's ASan: before the first iteration, GCC
+// 12 destroys every temporary except the range itself, and none of these loops may dangle.
 #include <gtest/gtest.h>
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
@@ -24,15 +24,15 @@ class RangesTest : public ::testing::Test {
  protected:
   RangesTest() {
     Must(cluster_.Add(kPod));
-    // A transformed object has no block in common with the decoder and its memo: it goes when the last Ref goes.
+    // A transformed object shares no block with the decoder and its memo, so it is freed with the last Ref.
     Must(pods_.Informer().SetTransform([](Pod& pod) { pod.metadata.annotations["seen"] = "by the transform"; }));
     Must(pods_.Informer().AddIndex("node", FieldPath("spec.nodeName")));
     factory_.Start();
     Must(factory_.WaitForCacheSync({}));
   }
 
-  // The server, the store and its index forget the pod while the loop is in its first turn: from then on nobody but the
-  // loop can keep it.
+  // Makes the server, the store and its index forget the pod during the first iteration: from then on only the loop can
+  // keep it alive.
   void Forget() {
     Must(cluster_.Delete("pods", "default", kName));
     cluster_.RunUntilIdle();

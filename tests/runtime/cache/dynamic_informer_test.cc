@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Informers and listers of resources without generated code, over the API server in memory.
+// Informers and listers of resources without generated code, with the in-memory API server.
 #include "kgen/cache/dynamic_informer.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Factories over the API server in memory: the whole way from a request's bytes to handlers and listers.
+// Factories with the in-memory API server: the whole path from the bytes of a response to handlers and listers.
 #include "kgen/cache/factory.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One informer in a simulation, over a source that the test plays.
+// One informer in a simulation, over a source that the test controls.
 #ifndef KGEN_TESTS_RUNTIME_CACHE_INFORMER_FIXTURE_H_
 #define KGEN_TESTS_RUNTIME_CACHE_INFORMER_FIXTURE_H_
 
@@ -50,7 +50,7 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
   }
   SharedInformer<Sample> Informer() { return SharedInformer<Sample>(Core()); }
 
-  // A handler that writes down what it hears: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown".
+  // A handler that records its events: "added a@1 initial", "updated a@1>2 watch", "deleted a@2 relist unknown".
   [[nodiscard]] Registration Listen(std::vector<std::string>& received, HandlerOptions options = {}) {
     return Informer().AddEventHandler(
         {.on_add = [&received](const Added<Sample>& e) { received.push_back("added " + Text(e.now) + Why(e.reason)); },
@@ -97,7 +97,7 @@ class InformerFixture : public ::testing::TestWithParam<std::uint64_t> {
     Answer(testing::ListBody(version, items));
     Open();
   }
-  // The watch, which has proved itself, breaks with a 410, and the list that follows says this.
+  // The watch, which made progress, ends with a 410, and the list that follows has this content.
   void Relist(std::string_view version, const std::vector<std::string>& items) {
     Advance(std::chrono::seconds(10));
     Send(testing::EventJson("ERROR", testing::StatusJson(410, "Expired")));

@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What other threads may see while the strand is in the middle of a task. The simulation runs a task as a whole, so
-// nothing of it can be in between there; these tests look from the places where the strand itself calls out: index
-// functions, which run while the next version of the store is built, and the executor.
+// What other threads can observe during a task of the strand. The simulation runs each task as a whole, so these tests
+// observe from the calls that the strand itself makes: index functions, which run while the next version of the store
+// is built, and the executor.
 #include "cache/listener.h"
 #include "kgen/cache/factory.h"
 #include "tests/runtime/cache/informer_fixture.h"
@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Received = std::vector<std::string>;
 
-// Calls out at every post, before the one who posts goes on.
+// Calls a function at every post, before Post() returns.
 class CallingExecutor final : public Executor {
  public:
   explicit CallingExecutor(Shared<Executor> inner) : inner_(std::move(inner)) {}

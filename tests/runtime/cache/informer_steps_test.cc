@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an informer does with all of its objects at once is done in tasks of bounded length, and nobody sees what is
-// half done.
+// An informer processes all of its objects in tasks of bounded length, and intermediate states are invisible.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -96,7 +95,7 @@ TEST_P(InformerStepsTest, AppliesAndDeliversAListInTasksOfBoundedLength) {
   Sync("5", Objects(0, kObjects, "1"));
   EXPECT_EQ(Size(), static_cast<std::size_t>(kObjects));
   EXPECT_EQ(received.size(), static_cast<std::size_t>(kObjects));
-  Relist("9", Objects(kObjects / 2, kObjects, "8"));  // half of them have gone, the others have changed
+  Relist("9", Objects(kObjects / 2, kObjects, "8"));  // half of them are deleted, the others have changed
   EXPECT_EQ(received.size(), static_cast<std::size_t>(2 * kObjects));
   Relist("12", {});
   EXPECT_EQ(Size(), 0u);
@@ -169,7 +168,7 @@ TEST_P(InformerStepsTest, ShowsAListAtOnceAndIsSyncedOnlyThen) {
   EXPECT_THAT(sizes, ElementsAre(10u, static_cast<std::size_t>(kObjects)));
 }
 
-// Whenever it comes, it hears one consistent state as initial and every later change once.
+// Whenever it is added, it receives one consistent state as initial and every later change once.
 TEST_P(InformerStepsTest, DeliversOneStateAndLaterChangesToAHandlerAddedDuringAList) {
   Received first_received;
   const Registration first = Listen(first_received);

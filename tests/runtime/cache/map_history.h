@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A persistent map and its versions, as the store has them, for tests with leaves of their own.
+// A persistent map and its versions, as in the store, for tests with leaves of their own.
 #ifndef KGEN_TESTS_RUNTIME_CACHE_MAP_HISTORY_H_
 #define KGEN_TESTS_RUNTIME_CACHE_MAP_HISTORY_H_
 

@@ -46,7 +46,7 @@ std::vector<AnyEvent> Events(AnyEvent event) {
   return events;
 }
 
-// Writes down what it is told to the tests' thread's own list.
+// Records the events that it receives in a list of the test's thread.
 struct Told : Observer {
   void OnHandlerFailed(const HandlerFailed& e) override { failed.push_back(e.key->str() + ": " + std::string(e.what)); }
   void OnBacklogHigh(const BacklogHigh& e) override { backlogs.push_back(e.backlog); }

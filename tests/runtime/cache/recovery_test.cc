@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Many informers of one connection, and how soon they are current after an outage, a start or a restored copy. In
-// virtual time, over the API server in memory.
+// virtual time, with the in-memory API server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

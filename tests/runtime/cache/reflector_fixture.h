@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the reflector stand on: a scripted source, a simulation, and what the observer was told.
+// The fixture of the reflector's tests: a scripted source, a simulation, and a recording observer.
 #ifndef KGEN_TESTS_RUNTIME_CACHE_REFLECTOR_FIXTURE_H_
 #define KGEN_TESTS_RUNTIME_CACHE_REFLECTOR_FIXTURE_H_
 

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the reflector takes for a list, how it comes back after each kind of trouble, and what its status says
-// meanwhile.
+// Which responses the reflector accepts as a list, how it recovers from each kind of failure, and its status meanwhile.
 #include "tests/runtime/cache/reflector_fixture.h"
 
 namespace kgen::cache {

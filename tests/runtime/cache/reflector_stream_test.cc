@@ -110,7 +110,7 @@ TEST_P(ReflectorStreamTest, StreamsWithoutAVersionAtOnceWhenItsVersionIsUnusable
   EXPECT_TRUE(Last().options.send_initial_events);
   EXPECT_EQ(Last().options.resource_version, "");
   EXPECT_EQ(source_->size(), 3u);
-  Refuse(ExpiredError());  // a server that says so even then is not asked for ever
+  Refuse(ExpiredError());  // a server that responds like this even then is not asked forever
   EXPECT_FALSE(Last().watch);
   EXPECT_EQ(Last().options.resource_version, "");
 }

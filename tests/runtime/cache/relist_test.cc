@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a relist does with objects that the store has already, and what is left of objects that have gone; and resyncs
-// that only handlers ask for.
+// The effect of a relist on stored objects and on deleted ones, and resyncs that only handlers ask for.
 #include "tests/runtime/cache/informer_fixture.h"
 
 namespace kgen::cache {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction of the store costs, in blocks taken from the heap: the number says whether work goes with what has
-// changed or with all that there is, whatever the machine. And what becomes of one that gets no block.
+// The cost of a transaction of the store, in allocated blocks: it shows on any machine whether work is proportional to
+// the changes or to the whole store. And transactions that run out of memory.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -98,7 +98,7 @@ TEST(StoreCostTest, MakesNoVersionOfASetOfObjectsForEachObjectOfAList) {
 }
 
 #ifndef KGEN_TEST_WITHOUT_OWN_NEW
-// Wherever it fails, what it did so far is undone. Index functions are the user's, so their exceptions are told.
+// Wherever it fails, its changes are undone. Index functions belong to the user, so their exceptions are reported.
 TEST(StoreCostTest, LeavesTheStoreAsItWasWhenATransactionRunsOutOfMemory) {
   const std::int64_t before = LiveBlocks();
   int failed = 0;
@@ -112,7 +112,7 @@ TEST(StoreCostTest, LeavesTheStoreAsItWasWhenATransactionRunsOutOfMemory) {
     const std::vector<ObjectKey> keys = store->Snapshot().Keys();
     Transaction changes{.changes = {}, .replace = false, .version = "a version that is too long to stand in a string"};
     for (int i = 90; i < 110; ++i) changes.changes.push_back(Put(Make(i)));
-    changes.changes.push_back({{"default", "another"}, Make(1), false});  // told as a fault, which takes memory
+    changes.changes.push_back({{"default", "another"}, Make(1), false});  // reported as a fault, which allocates memory
     for (int i = 0; i < 95; i += 2) changes.changes.push_back({keys[static_cast<std::size_t>(i)], {}, false});
     changes.changes.push_back({{"default", "another"}, Make(1), false});
     until_none_is_left = given;

@@ -58,7 +58,7 @@ std::vector<std::string> Names(const std::vector<AnyRef>& objects) {
   return names;
 }
 
-// Index, value, object and stale mark of everything that stands in an index.
+// Index, value, object and stale mark of every entry of every index.
 using Entries = std::set<std::tuple<std::string, std::string, const void*, bool>>;
 Entries Indexed(const AnySnapshot& view) {
   Entries entries;
@@ -250,7 +250,7 @@ TEST_F(StoreTest, LeavesNoEntryBehindWhenAnIndexFunctionChangesItsMind) {
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
 }
 
-// It stands under no value, so there is nothing to look for: not with the function, and not under every value.
+// The object has no value in the index, so the store neither calls the function again nor searches all values.
 // Contract: informer ST-09.
 TEST_F(StoreTest, DoesNotLookForTheValuesOfAnObjectThatTheIndexFunctionThrewFor) {
   int calls = 0;
@@ -408,15 +408,15 @@ Transaction AnyTransaction(std::mt19937& random, const AnySnapshot& now) {
     } else if (transaction.replace || random() % 3 != 0) {
       transaction.changes.push_back(Put(any(), random() % 5 == 0));
     } else {
-      transaction.changes.push_back({key, {}, random() % 2 == 0});  // gone, or refused
+      transaction.changes.push_back({key, {}, random() % 2 == 0});  // deleted, or refused
     }
   }
   return transaction;
 }
 
-// The function calls back: it applies a transaction while the index is made, and one in each of the two looks after
-// that. The object "marker" changes with each, so that the next look asks for it; the last change is left for the
-// look under the lock.
+// The index function calls back: it applies a transaction while the index is built, and one in each of the two passes
+// after that. Each transaction changes the object "marker", so that the next pass calls the function for it; the last
+// change is left to the pass under the lock.
 // Contract: invariant X2.
 TEST_F(StoreTest, AddsChangesThatWereAppliedWhileAnIndexWasBuilt) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
@@ -564,7 +564,7 @@ TEST_F(StoreTest, LetsReadersReadWhileTheWriterWrites) {
   EXPECT_EQ(torn, 0);
 }
 
-// A reader that stands between its announcement and its reference to the state, for as long as it likes.
+// A reader that stops between its announcement and taking its reference to the state.
 TEST(StoreLifetimeTest, KeepsAStateThatAReaderHasAnnounced) {
   auto store = MakeShared<Store>();
   const std::int64_t empty = LiveBlocks();

@@ -80,7 +80,7 @@ TEST(StoreVersionsTest, ChangesNoReferenceCountOfAnotherObject) {
   for (const AnyRef& object : objects) ASSERT_EQ(CountOf(object), in_store);
 }
 
-// AddIndex() goes by that when it decides whether to catch up beside the writer.
+// AddIndex() uses this number to decide whether to catch up concurrently with the writer.
 TEST(StoreVersionsTest, CountsTheChangesOfAllTransactions) {
   auto store = MakeShared<Store>();
   for (int i = 0; i < 5; ++i) store->Apply({{Put(Make(2 * i, 1)), Put(Make(2 * i + 1, 1))}, false, "1"});

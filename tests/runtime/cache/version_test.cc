@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What versions of a persistent map share, and that each of them frees what it alone has: no more, no less, no later.
+// Versions of a persistent map share nodes, and each frees exactly what only it holds, as soon as possible.
 #include "cache/version.h"
 
 #include <gtest/gtest.h>

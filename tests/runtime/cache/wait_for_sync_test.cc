@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for the sync, and what it says when there is none.
+// Waiting for the sync, and the errors when it fails.
 #include "tests/runtime/cache/informer_fixture.h"
 
 namespace kgen::cache {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Connection::Call and CallAsync: what is sent, what comes back, retries, time limits, cancellation.
+// Connection::Call and CallAsync: requests, responses, retries, time limits, cancellation.
 #include <optional>
 #include <stop_token>
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who receives a connection's trouble: standard error by default, the observer that was given otherwise.
+// The default observer of a connection, which writes to standard error, and one that the program sets.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

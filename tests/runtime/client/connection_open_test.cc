@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Connection::Open: what it checks, what it shares, and the token that is read again.
+// Connection::Open: its checks, shared connections, and tokens that are read again.
 #include <sys/stat.h>
 
 #include <filesystem>

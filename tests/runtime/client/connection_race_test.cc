@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls and streams whose parts meet in any order: in simulation by the seed, and on real threads for the sanitizers.
+// Concurrent calls and streams: in simulation in orders chosen by a seed, and on real threads for the sanitizers.
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a stream told, with its promises checked as it tells it.
+// Records a stream and checks the guarantees of its calls.
 class CheckingSink final : public StreamSink {
  public:
   void OnOpen() override {
@@ -134,7 +134,7 @@ class ThreadedTransport final : public Transport {
   ~ThreadedTransport() override {
     for (std::thread& thread : threads_) {
       if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();  // it held the last reference: nobody else is left
+        thread.detach();  // it held the last reference
       } else {
         thread.join();
       }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The deadline of a single call: what it counts, what it leaves behind, and how each verb passes it on.
+// The deadline of a single call: what it includes, that it leaks nothing, and that every verb passes it on.
 #include <optional>
 
 #include "kgen/client/resource_client.h"

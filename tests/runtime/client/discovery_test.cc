@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Discovery in its two forms, and the mapper over it, from scripted answers.
+// Discovery in both forms, and the mapper on top of it, from scripted responses.
 #include "kgen/client/discovery.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Exceptions inside the work of a call: it ends with an error, so that nobody waits for ever.
+// Exceptions during a call: the call ends with an error, so that its caller does not wait forever.
 #include <new>
 #include <optional>
 

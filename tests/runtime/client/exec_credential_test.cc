@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Credential plugins: scripts that hand out tokens and certificates, fail, hang, and are asked again.
+// Credential plugins: scripts that return tokens and certificates, fail, hang, and are run again.
 #include "client/exec_credential.h"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ class Scripts {
   std::string folder_;
 };
 
-// Reads a FIFO to its end: until everybody who had it open for writing is gone.
+// Reads a FIFO to its end: until all of its writers have closed it.
 std::string Drain(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a call needs besides the connection (a token file, a name) does not wait behind the tasks that make calls.
+// Work that a call depends on (reading a token file, resolving a name) does not wait behind the tasks that make calls.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -322,7 +322,7 @@ TEST_F(GateTest, WakesRefusedStreamsAtTheFirstSuccessOnly) {
 }
 
 TEST_F(GateTest, RemembersForHalfAMinuteThatTheConnectionCameBack) {
-  EXPECT_TRUE(gate_->reconnected_lately());  // nobody has been answered yet
+  EXPECT_TRUE(gate_->reconnected_lately());  // there was no response yet
   Advance(1min);
   EXPECT_TRUE(gate_->reconnected_lately());
   Entrant& entrant = Enter();

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The transport against a peer whose every byte the test writes, in virtual time: what it says of a server that breaks
-// the rules of HTTP/2, and when it gives up a silent one.
+// The transport with a peer whose bytes the test writes, in virtual time: its errors for a server that violates HTTP/2,
+// and its timeouts for a silent one.
 #include <gtest/gtest.h>
 
 #include <optional>

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whom the transport trusts, as whom it comes, and what it says when that fails. Every certificate is made here.
+// Certificates of server and client: what the transport trusts, what it presents, and the errors. All certificates are
+// made here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -211,7 +212,7 @@ class Http2TlsFiles : public Http2Tls {
     Write("client.pem", identity.certificate_pem);
     Write("client.key", identity.key_pem);
   }
-  // A client whose certificate comes from files.
+  // A client with a certificate from files.
   rest::Config ConfigWith(const Identity& identity) {
     WriteIdentity(identity);
     rest::Config config = Config();
@@ -365,7 +366,7 @@ TEST_F(Http2TlsFiles, RefusesUnusableFilesBeforeSendingAnything) {
   EXPECT_EQ(Refused({.ca_data = authority_->certificate_pem(), .insecure_skip_verify = true}).code(), Code::kConfig);
 }
 
-// Made before anybody has touched OpenSSL, so that it goes after OpenSSL has taken itself down.
+// Created before the first use of OpenSSL, so that it is destroyed after OpenSSL has cleaned up.
 struct GoesLast {
   Shared<Transport> transport;
   ~GoesLast() {

@@ -48,7 +48,7 @@ TEST_F(Http2Transport, CarriesARequestAndItsAnswerWithoutTls) {
 TEST_F(Http2Transport, TriesEveryAddressOfAName) {
   Serve();
   rest::Config config = Config();
-  config.host = "https://localhost:" + std::to_string(server_->port());  // often ::1 first, where nobody listens
+  config.host = "https://localhost:" + std::to_string(server_->port());  // often ::1 first, where no server listens
   Connect(config);
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
 }
@@ -432,7 +432,7 @@ TEST_F(Http2Transport, TriesTheProxyOfTheEnvironmentAndKeepsItsPassword) {
   EXPECT_THAT(end.error().message(), ::testing::Not(HasSubstr("hunter2")));
 }
 
-// What it was told, and whether on the thread of the I/O.
+// The events that it received, and whether on the I/O thread.
 struct ConnectionObserver final : Observer {
   void OnConnectionChanged(const ConnectionChanged& event) override {
     const bool on_loop = net::EventLoop::Process()->InLoop();

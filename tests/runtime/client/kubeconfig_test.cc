@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// rest::LoadConfig and what it is made of: files, merging, contexts, faults with their places, in-cluster, redaction.
+// rest::LoadConfig: files, merging, contexts, errors with their positions, in-cluster, redaction.
 #include "client/kubeconfig.h"
 
 #include <gmock/gmock.h>

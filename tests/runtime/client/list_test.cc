@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Typed lists, which are decoded while they arrive: their size, their items, and what else may come instead.
+// Typed lists, which are decoded while they arrive: their size, their items, and other responses.
 #include <optional>
 
 #include "kgen/client/resource_client.h"

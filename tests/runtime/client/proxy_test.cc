@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Proxies: which one is used, and CONNECT through a small one on loopback.
+// Proxies: which one is used, and CONNECT through a small proxy on loopback.
 #include "client/proxy.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The requests of the verbs: paths, queries, bodies, and what is refused before anything is sent.
+// The requests of the verbs: paths, queries, bodies, and requests that are refused before they are sent.
 #include "kgen/client/raw_resource.h"
 
 #include "client/text.h"

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// GetScale and UpdateScale: what is sent, and what becomes of the answer.
+// GetScale and UpdateScale: their requests, and how responses are handled.
 #include "kgen/client/resource_client.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Connection::Stream: the hop onto the strand, credit, errors, cancelling.
+// Connection::Stream: delivery on the strand, credit, errors, cancellation.
 #include <optional>
 
 #include "tests/runtime/client/client_fixture.h"

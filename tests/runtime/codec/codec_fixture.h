@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the codec share: the count of blocks, objects from a spec's text, texts in buffers of their exact
-// size.
+// Helpers of the codec's tests: counting blocks, objects from the text of a spec, texts in buffers of their exact size.
 #ifndef KGEN_TESTS_RUNTIME_CODEC_CODEC_FIXTURE_H_
 #define KGEN_TESTS_RUNTIME_CODEC_CODEC_FIXTURE_H_
 
@@ -20,7 +19,7 @@
 
 namespace kgen {
 
-// Every block that a test makes is gone when it ends, errors or not.
+// Every block that a test allocates must be freed when it ends, even after errors.
 class CodecTest : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_EQ(LiveBlocks(), before_) << "blocks leaked or freed twice"; }

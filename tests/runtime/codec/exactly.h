@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The canonical text of a JSON document with each number as it is spelled there: for tests of what goes back as it
-// came.
+// The canonical text of a JSON document, except that each number keeps its spelling: for tests of values that are sent
+// back as received.
 #ifndef KGEN_TESTS_RUNTIME_CODEC_EXACTLY_H_
 #define KGEN_TESTS_RUNTIME_CODEC_EXACTLY_H_
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Of thousands of random documents, made along the tables with wrong, unknown and null values and oddly spelled numbers
-// strewn in, everything comes back: the same JSON value, and each number as it was spelled.
+// Thousands of random documents, generated from the tables, with wrong, unknown and null values and unusual spellings
+// of numbers: all of them are written back as the same JSON value, with each number spelled as before.
 #include <cstdint>
 #include <initializer_list>
 #include <random>

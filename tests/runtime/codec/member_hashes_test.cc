@@ -129,7 +129,7 @@ TEST_F(MemberHashesTest, OfTwoMembersOfOneNameTheLastOneCountsAlsoForTheNextUpda
   decoding.Next(R"({"metadata":{"name":"w","labels":{"a":"b"}}})");
 }
 
-// Their spelling stands beside the list, in the object, so such a list is decoded each time.
+// Their spelling is stored in the object, outside of the list, so such a list is decoded each time.
 TEST_F(MemberHashesTest, ListsOfNumbersKeepTheirSpellingInEachState) {
   ObjectDecoder decoder(widgets::Spec::kTable);
   AnyRef before;

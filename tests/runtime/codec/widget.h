@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A kind as the generator would write it, for the tests and fuzz targets of the codec: a member of every sort, each
-// flag that the decoder knows, recursion, and a kind inside a kind.
+// A kind as the generator would write it, for the tests and fuzz targets of the codec: a member of every kind, each
+// flag that the decoder knows, recursion, and a kind inside of a kind.
 #ifndef KGEN_TESTS_RUNTIME_CODEC_WIDGET_H_
 #define KGEN_TESTS_RUNTIME_CODEC_WIDGET_H_
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What must compile with a String, as people write it with std::string and std::string_view, and what must not.
+// Uses of a String together with std::string and std::string_view that must compile, and some that must not.
 #include <algorithm>
 #include <concepts>
 #include <filesystem>

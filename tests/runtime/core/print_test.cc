@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What values look like on a stream and in the messages of GoogleTest.
+// Values on a stream and in the messages of GoogleTest.
 #include <gtest/gtest.h>
 
 #include <chrono>

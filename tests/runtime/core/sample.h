@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A kind as the generator would write it, with a field of every sort, and the fixture that counts blocks.
+// A kind as the generator would write it, with a field of every kind, and the fixture that counts blocks.
 #ifndef KGEN_TESTS_RUNTIME_CORE_SAMPLE_H_
 #define KGEN_TESTS_RUNTIME_CORE_SAMPLE_H_
 
@@ -89,7 +89,7 @@ Sample Full();
 
 inline const std::string kLong = "longer than the fifteen bytes that stand inline";
 
-// Every block that a test makes is gone when it ends.
+// Every block that a test allocates must be freed when it ends.
 class CoreTest : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_EQ(LiveBlocks(), before_) << "blocks leaked or freed twice"; }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What happens to a whole process: signals, and its end while work is under way. Each test forks through a death test.
+// Behaviour of a whole process: signals, and its exit while work is running. Each test forks through a death test.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -260,7 +260,7 @@ TEST_F(ThreadPoolTest, NotifiesEveryObserverThatHasNotBeenRemoved) {
     pool_->ReportTo(each);
   }
   pool_->StopReportingTo(*gone);
-  pool_->StopReportingTo(*gone);  // not there any more: nothing happens
+  pool_->StopReportingTo(*gone);  // already removed: does nothing
   pool_->Post(pool_->MakeStrand("bad luck"), [] { throw std::runtime_error("oops"); });
   EXPECT_TRUE(first->reported->Wait({}, Soon()));
   EXPECT_TRUE(second->reported->Wait({}, Soon()));

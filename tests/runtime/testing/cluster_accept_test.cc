@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The forms of answers: metadata alone, and discovery in both forms.
+// The forms of responses: metadata alone, and discovery in both forms.
 #include "testing/api_server.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 

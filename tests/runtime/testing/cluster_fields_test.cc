@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the server does with fields that it does not know, and with requests that only try.
+// How the server treats unknown fields, and dry runs.
 #include "testing/api_server.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A simulated cluster and a raw client of it, for tests that say what the server does.
+// A simulated cluster and a raw client of it, for tests of the server's behaviour.
 #ifndef KGEN_TESTS_RUNTIME_TESTING_CLUSTER_FIXTURE_H_
 #define KGEN_TESTS_RUNTIME_TESTING_CLUSTER_FIXTURE_H_
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which namespaces there are, what needs them, and how they end.
+// Namespaces: which exist, which requests need them, and how they are deleted.
 #include "tests/runtime/testing/cluster_fixture.h"
 
 namespace kgen::testing {

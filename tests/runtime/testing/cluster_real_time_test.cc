@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The cluster without a simulation: the same server on real threads, as a demonstration uses it.
+// The cluster without a simulation: the same server on real threads, as in the demonstration.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The check of objects against the schema of a CRD. The expected texts are those of a kube-apiserver 1.36.
+// Validation of objects against the schema of a CRD. The expected texts are those of a kube-apiserver 1.36.
 #include "testing/api_validation.h"
 #include "tests/runtime/testing/cluster_fixture.h"
 

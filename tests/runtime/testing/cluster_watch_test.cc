@@ -279,7 +279,7 @@ TEST_F(ClusterTest, ServesStaleReadsAsFarAsTheRequestAllows) {
   EXPECT_EQ(list(std::to_string(newest - 1)), "abc at newest-1");
   EXPECT_EQ(list(""), "bc at newest-0");  // a consistent read
   cluster_.Compact();
-  EXPECT_EQ(list("0"), "bc at newest-0");  // what was forgotten cannot be told
+  EXPECT_EQ(list("0"), "bc at newest-0");  // versions that were forgotten cannot be served
 }
 
 constexpr char kStream[] = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";

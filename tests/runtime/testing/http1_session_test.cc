@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// HTTP/1.1 as a client sees it, byte by byte. Without TLS; the tests beside Python's client have it.
+// HTTP/1.1 as a client sees it, byte by byte. Without TLS, which the tests with Python's client cover.
 #include "testing/http1_session.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The small server as a handler sees it. What it does to a client stands in
-// tests/runtime/client/http2_transport_test.cc.
+// The HTTP/2 server as a handler sees it. tests/runtime/client/http2_transport_test.cc tests it as a client sees it.
 #include "testing/http2_server.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +25,7 @@ TEST_F(Http2Server, NotifiesAHandlerWhenTheClientHasReceivedItsBytes) {
   const Call call = Get(*transport_, "/hold", true);
   const auto writer = WaitHeld(1)[0];
   std::size_t sent = 0;
-  // Writes the next piece only when the last one is gone: at most one piece is ever held.
+  // Writes the next piece only when the last one was sent: at most one piece is ever buffered.
   writer->OnDrained([&, writer] {
     EXPECT_EQ(writer->backlog(), 0u);
     if (++sent == 10) return writer->End();
@@ -35,7 +34,7 @@ TEST_F(Http2Server, NotifiesAHandlerWhenTheClientHasReceivedItsBytes) {
   writer->Write(std::string(100000, 'p'));
   EXPECT_TRUE(call.sink->WaitEnd().has_value());
   EXPECT_EQ(call.sink->body().size(), 1000000u);
-  server_->Stop();  // before `sent` goes
+  server_->Stop();  // before `sent` is destroyed
 }
 
 TEST_F(Http2Server, NotifiesAHandlerOnceWhenTheClientIsGone) {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A transport of the program's own around the real one.
+// A program's own transport, which wraps the real one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
