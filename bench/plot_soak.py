@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-"""Draws what `./dev bench soak csv=FILE` wrote, several runs side by side.
+"""Draws the output of `./dev bench soak csv=FILE`, several runs side by side.
 
     bench/plot_soak.py docs/soak.svg "10,000 pods=a.csv" "100,000 pods=b.csv"
 

@@ -107,7 +107,7 @@ function(kgen_add_api target)
   endif()
 endfunction()
 
-# Is there a generator for kgen_add_api? Sets RESULT, and the target kgen::kgen when the answer is yes.
+# Whether there is a generator for kgen_add_api. Sets RESULT and, if there is one, the target kgen::kgen.
 function(kgen_have_tool result)
   if(NOT TARGET kgen::kgen)
     find_program(KGEN_EXECUTABLE kgen NO_CMAKE_FIND_ROOT_PATH DOC "The generator, for this machine")

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# The few functions that the CMakeLists.txt of the folders are written with.
+# The functions that the CMakeLists.txt of the folders use.
 #
 #   kgen_add_part(DIR)                       add_subdirectory when DIR/CMakeLists.txt exists
 #   kgen_add_layer(NAME [SOURCES f...] [LINKS t...] [PRIVATE_LINKS t...])
@@ -9,7 +9,7 @@
 #                 [ONE_THREAD])              one gtest binary; sources: *_test.cc of FOLDER (default: here). ONE_THREAD: its
 #                                            tests start no thread, so the tree of ThreadSanitizer leaves it out
 #   kgen_install_library(TARGET)             installed and exported with the package
-#   KGEN_HAVE_TOOL                           (variable) can kgen_add_api be used in this build?
+#   KGEN_HAVE_TOOL                           (variable) whether kgen_add_api can be used in this build
 #   kgen_add_fuzzer(NAME SOURCES f... [LINKS t...])
 #                                            one libFuzzer binary, fuzz_NAME; nothing unless KGEN_BUILD_FUZZERS
 include_guard(GLOBAL)
@@ -51,7 +51,7 @@ if(KGEN_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Every library of the project, whoever makes it: language level, warnings, sections that the linker can drop.
+# Settings of every library of the project: language level, warnings, sections that the linker can drop.
 function(kgen_set_defaults target)
   kgen_set_warnings(${target})
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
@@ -87,7 +87,7 @@ function(kgen_add_layer name)
   kgen_install_library(${target})
 endfunction()
 
-# A library that cmake --install lays down; its EXPORT_NAME becomes kgen::<name>.
+# A library that cmake --install installs; its EXPORT_NAME becomes kgen::<name>.
 function(kgen_install_library target)
   set_property(GLOBAL APPEND PROPERTY KGEN_INSTALLED_LIBRARIES ${target})
 endfunction()
@@ -108,7 +108,7 @@ function(kgen_add_test name)
   endif()
   add_executable(${name} ${sources})
   kgen_set_defaults(${name})
-  # Tests may look behind the public headers, hence runtime/src.
+  # Tests may include private headers, hence runtime/src.
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   if(PROJECT_IS_TOP_LEVEL)

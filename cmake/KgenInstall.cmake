@@ -1,13 +1,13 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` lays down: the runtime's libraries and public headers, the generated built-in API, the tool, and
-# the package that find_package(kgen) reads. Two export sets, because a cross build wants the runtime for one machine
+# What `cmake --install` installs: the runtime's libraries and public headers, the generated built-in API, the tool, and
+# the package that find_package(kgen) reads. Two export sets, because a cross build needs the runtime for one machine
 # and the tool for another.
 include(CMakePackageConfigHelpers)
 
 set(kgen_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kgen")
 
-# Whatever kgen_install_library was called for.
+# Every library for which kgen_install_library was called.
 get_property(kgen_libraries GLOBAL PROPERTY KGEN_INSTALLED_LIBRARIES)
 install(
   TARGETS ${kgen_libraries} kgen_runtime

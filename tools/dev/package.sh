@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Verb package: the user's side of the build. Installs what the dev tree has built, builds examples/ against the
+# Command package: tests the build of a user's project. Installs the dev tree, builds examples/ against the
 # installed package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input
 # has changed, and only then.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-"""Prints the test binaries of a build tree that hold the tests a filter names, one for each line.
+"""Prints the test binaries of a build tree that have tests matching a filter, one per line.
 
 usage: test_targets.py TREE FILTER
 

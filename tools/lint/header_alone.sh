@@ -2,7 +2,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
 # header_alone.sh ROOT HEADER: compiles one public header alone and twice, with GCC and Clang; exit code 1 and the
-# compiler's words when it does not. KGEN_LINT_CACHE holds a file for each content that has passed.
+# compiler's messages if it does not. KGEN_LINT_CACHE has a file for each content that passed.
 set -euo pipefail
 root=$1 header=$2
 include=${header#runtime/include/}

@@ -79,7 +79,7 @@ class Tree:
             rows = [line.split(None, 3) for line in file if line.strip() and not line.startswith("#")]
         for row in rows:
             if len(row) < 4:
-                sys.exit(f"{path}: '{' '.join(row)}' wants a rule, a file, a word and a reason")
+                sys.exit(f"{path}: '{' '.join(row)}' needs a rule, a file, a word and a reason")
         return {tuple(row[:3]) for row in rows}
 
 

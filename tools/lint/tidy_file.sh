@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# tidy_file.sh ROOT FILE: clang-tidy on one source; exit code 1 and its words when it finds something. The flags come from
-# ROOT/build/dev. KGEN_LINT_CACHE holds a file for each content that has passed: of the checks, the source and all project
-# headers that it reaches.
+# tidy_file.sh ROOT FILE: runs clang-tidy on one source; exit code 1 and its messages if it finds something. The flags are
+# those of ROOT/build/dev. KGEN_LINT_CACHE has a file for each content that passed: of the checks, the source and all
+# project headers that it includes.
 set -euo pipefail
 root=$1 file=$2
 mkdir -p "$KGEN_LINT_CACHE/tidy"
@@ -18,7 +18,7 @@ key=$({
 [ ! -e "$cache/$key" ] || exit 0
 words=$(clang-tidy-22 --quiet -p build/dev --extra-arg=-Wno-unknown-warning-option --warnings-as-errors='*' "$file" \
   2>/dev/null) || {
-  words=${words:-$file:1: clang-tidy stopped without a word}
+  words=${words:-$file:1: clang-tidy failed without a message}
   printf '%s\n' "${words//"$PWD/"/}"
   exit 1
 }

@@ -67,7 +67,7 @@ func (r *relay) cut() {
 }
 
 // stall holds every byte, in both directions, until the function that it returns is called. New connections are
-// accepted and hear nothing.
+// accepted and receive nothing.
 func (r *relay) stall() (release func()) {
 	stalled := make(chan struct{})
 	r.mutex.Lock()

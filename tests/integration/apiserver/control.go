@@ -52,7 +52,7 @@ func (s *supervisor) start() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.running() {
-		return errors.New("the server runs already")
+		return errors.New("the server is already running")
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# What a program with Python's kubernetes package does first: a list, a create, a watch, an update, an error.
+# The usual calls of Python's kubernetes package: a list, a create, a watch, an update, an error.
 #
 #   python_client.py KUBECONFIG
 import sys
@@ -19,8 +19,8 @@ def main():
     created = core.create_namespaced_config_map("default", body)
     print("created:", created.metadata.name, created.data)
 
-    # The watch begins before the create, and hears of the patches that are made while it is open; one event is larger
-    # than a read of the client.
+    # The watch begins before the create, and receives the patches that are made while it is open; one event is larger
+    # than one read of the client.
     stream = watch.Watch().stream(
         core.list_namespaced_config_map, "default", resource_version=maps.metadata.resource_version, timeout_seconds=20
     )
