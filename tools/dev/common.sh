@@ -39,8 +39,8 @@ build() {
 # grep must read to the end: with -q it would close the pipe at the first match, and ninja would fail with SIGPIPE.
 has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
 
-# generate_builtin_api FLAG: makes generated/ from the API documents; --force writes it, --check compares. This is the only
-# place that knows how generated/ is made.
+# generate_builtin_api FLAG: makes generated/ from the API documents; --force writes it, --check compares. This is the
+# only place that knows how generated/ is made.
 generate_builtin_api() {
   local documents=openapi/kubernetes-1.36
   [ -d "$documents" ] || missing "$documents" "the types of the built-in API"

@@ -1,7 +1,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Commands lint and format. Each rule is a function here or a rule of tools/lint/text_rules.py, and checks the tree whose
-# root is $lint_root, so that tests/lint/ can point it at a bad one. A rule prints its findings and returns 1.
+# Commands lint and format. Each rule is a function here or a rule of tools/lint/text_rules.py, and checks the tree
+# whose root is $lint_root, so that tests/lint/ can point it at a bad one. A rule prints its findings and returns 1.
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
@@ -36,8 +36,8 @@ lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 # generated/ is up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
 
-# Each public header compiles alone, and twice in one file, with both compilers. Results are cached by the content of the
-# header and of the project's headers that it includes.
+# Each public header compiles alone, and twice in one file, with both compilers. Results are cached by the content of
+# the header and of the project's headers that it includes.
 lint_headers() {
   local header status=0
   mkdir -p "$lint_cache/headers"

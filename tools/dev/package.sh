@@ -1,8 +1,8 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Command package: tests the build of a user's project. Installs the dev tree, builds examples/ against the
-# installed package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input
-# has changed, and only then.
+# Command package: tests the build of a user's project. Installs the dev tree, builds examples/ against the installed
+# package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input has
+# changed, and only then.
 
 # package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure. Compiler and flags are those
 # of the dev tree, so that ccache has compiled the runtime already.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# tidy_file.sh ROOT FILE: runs clang-tidy on one source; exit code 1 and its messages if it finds something. The flags are
-# those of ROOT/build/dev. KGEN_LINT_CACHE has a file for each content that passed: of the checks, the source and all
-# project headers that it includes.
+# tidy_file.sh ROOT FILE: runs clang-tidy on one source; exit code 1 and its messages if it finds something. The flags
+# are those of ROOT/build/dev. KGEN_LINT_CACHE has a file for each content that passed: of the checks, the source and
+# all project headers that it includes.
 set -euo pipefail
 root=$1 file=$2
 mkdir -p "$KGEN_LINT_CACHE/tidy"
