@@ -39,7 +39,7 @@ std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
   }
   if (first.type == Type::kDeleted) {
     if (event.type != Type::kDeleted) return std::nullopt;
-    return 0;  // of an object that nobody heard of in between
+    return 0;  // of an object that was never delivered in between
   }
   if (event.type == Type::kAdded) return std::nullopt;
   if (event.type == Type::kUpdated) {

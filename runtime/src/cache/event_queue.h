@@ -37,7 +37,7 @@ class EventQueue {
  private:
   struct Pending {
     AnyEvent event;
-    bool cancelled = false;  // an addition whose deletion came before anybody heard of it: nothing to tell
+    bool cancelled = false;  // an addition whose deletion came before it was delivered: nothing to deliver
   };
 
   std::optional<int> Merge(Pending& pending, AnyEvent& event);

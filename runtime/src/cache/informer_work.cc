@@ -80,7 +80,7 @@ void InformerCore::Impl::ApplyBatch(std::size_t& units) {
   {
     ChangeSet changes(store_->Snapshot(), processor_.size() > 0, refused_);
     for (Delta& delta : batch) changes.Apply(std::move(delta));
-    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // before any handler hears of it
+    if (changes.has_transaction()) store_->Apply(changes.TakeTransaction());  // before any handler receives it
     processor_.Distribute(changes.TakeEvents());
   }
   if (last == DeltaType::kReplaced) {

@@ -92,7 +92,7 @@ class ListJob final : public Job {
   AnySnapshot base_;         // what the store holds before
   const AnySnapshot known_;  // of a deliberate bug
   Phase phase_ = Phase::kPut;
-  std::size_t slot_;  // of the list: how many are to be put, then how many were told
+  std::size_t slot_;  // of the list: how many are to be put, then how many were delivered
   Store::Replacement next_;
   KeySet refused_;  // of the list; the former ones once it is shown
   ObjectMap::Cursor cursor_;
@@ -101,7 +101,7 @@ class ListJob final : public Job {
   EventBatch events_;
 };
 
-// Tells all objects again to those whose period has passed.
+// Delivers all objects again to handlers whose period has passed.
 class ResyncJob final : public Job {
  public:
   explicit ResyncJob(JobContext context);
@@ -114,7 +114,7 @@ class ResyncJob final : public Job {
   ObjectMap::Cursor cursor_;
 };
 
-// Tells a handler that comes late all objects, as initial, and registers it.
+// Delivers all objects, as initial, to a handler that was added late, and registers it.
 class ReplayJob final : public Job {
  public:
   ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered);

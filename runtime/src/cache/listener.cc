@@ -172,7 +172,7 @@ bool Listener::gone() const noexcept {
   return removed_ && !running_;
 }
 
-// Not on strand_, where it would come after the call that is running, and that may wait for whoever is to be told.
+// Not on strand_, where it would come after the call that is running, and that may wait for the one to be notified.
 void Listener::PostCall(Shared<OnSynced> watch) {
   executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
 }

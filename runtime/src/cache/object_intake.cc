@@ -119,7 +119,7 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
 AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
   DecodeOptions options = decode_;
-  options.mismatches = nullptr;  // they were told when it was received
+  options.mismatches = nullptr;  // they were reported when it was received
   Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
   // What does not come back as it was (the transform may set what no decoder takes) stays without sharing.
   const bool same = shared && detail::EqualStruct(shared->object(), changed.object(), table_);

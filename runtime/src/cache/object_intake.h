@@ -32,7 +32,7 @@ class ObjectIntake {
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
                TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
-  // Decodes and transforms once. Never fails: what cannot be used is told to the observer.
+  // Decodes and transforms once. Never fails: errors are reported to the observer.
   Received Take(std::string_view json);
   // An event that is no object of ours, by its text: for unknown event types and bookmarks that do not decode.
   void Report(std::string_view json, const Error& error);

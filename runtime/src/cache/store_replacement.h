@@ -36,7 +36,7 @@ class Store::Replacement {
 
   // An empty version leaves that of the store. Returns true once it is shown; then only ReportFaults() may follow.
   bool Publish(const std::string& version, std::size_t& units);
-  // Tells the store's `on_fault` what went wrong. Returns true when all has been told.
+  // Reports faults to the store's `on_fault`. Returns true when all were reported.
   bool ReportFaults(std::size_t& units);
 
  private:

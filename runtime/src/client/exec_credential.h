@@ -61,7 +61,7 @@ class ExecCredentials : public SharedObject {
   // it; without an `identity` (null), one without a token is an error.
   ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
 
-  // Whoever waits for an answer.
+  // The requests that wait for a credential.
   class Waiting;
   // The credential to use now; null if the plugin has to run.
   Shared<const Credential> Current();

@@ -164,7 +164,7 @@ class WatchQueue final : public StreamSink {
   }
 
  private:
-  // Whoever waits in Next() has to hear of the end, even if there is no memory for its message.
+  // A caller that waits in Next() must learn of the end, even if there is no memory for its message.
   Error EndOf(const Result<void>& end) const {
     if (!end) return end.error();
     try {

@@ -42,7 +42,7 @@ void SpinLock::Wait() noexcept {
     for (int i = 0; i < kSpins; ++i) {
       if (!taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire)) return;
     }
-    std::this_thread::yield();  // whoever holds it may wait for this core
+    std::this_thread::yield();  // the holder of the lock may wait for this core
   }
 }
 
