@@ -56,9 +56,9 @@ std::string Merge(const model::MergeInfo& merge) {
   std::string out;
   if (!merge.list_map_keys.empty()) {
     for (const std::string& key : merge.list_map_keys) out += (out.empty() ? "" : ", ") + InComment(key, 40);
-    return "Elements are told apart by " + out;
+    return "Elements are identified by " + out;
   }
-  if (merge.list_type == "set") return "A set: no element twice";
+  if (merge.list_type == "set") return "A set: elements are unique";
   if (!merge.patch_merge_key.empty()) return "Merged by " + InComment(merge.patch_merge_key, 40);
   return out;
 }

@@ -310,18 +310,19 @@ class Planner {
     return nullptr;
   }
 
-  // The comment of a struct without a description: the name of the type in the API document.
+  // The comment of a struct without a description: the resource of a kind, otherwise the name in the API document if it
+  // differs.
   static std::string About(const model::NamedType& type, const std::string& name, const model::ApiKind* kind,
                            const std::string& version) {
     if (kind == nullptr || !kind->resource) {
       const bool same = type.definition.empty() || type.definition.ends_with("." + name);
-      return same ? std::string() : "In the reference: " + InComment(type.definition, 250) + ".";
+      return same ? std::string() : "In the API document: " + InComment(type.definition, 250) + ".";
     }
     const bool namespaced = kind->resource->scope == model::Scope::kNamespaced;
     return InComment(kind->resource->plural) + " of " + version + ", " +
            (!kind->served ? "not served"
             : namespaced  ? "namespaced"
-                          : "of the whole cluster") +
+                          : "cluster-scoped") +
            ".";
   }
 

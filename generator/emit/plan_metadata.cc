@@ -20,13 +20,12 @@ std::string Inside(const PlannedStruct& kind, std::string_view name) {
 }
 
 PlannedEnum ScalePaths(const model::ScalePaths& paths, const PlannedStruct& kind) {
-  return {
-      .name = Inside(kind, kMetadataNames[0]),
-      .type = "std::string_view",
-      .constants = {{"kSpecReplicas", StringViewLiteral(paths.spec_replicas)},
-                    {"kStatusReplicas", StringViewLiteral(paths.status_replicas)},
-                    {"kLabelSelector", StringViewLiteral(paths.label_selector)}},
-      .comment = CommentLines({"Where the scale subresource finds its parts, as JSON paths; empty: nowhere."}, kWidth)};
+  return {.name = Inside(kind, kMetadataNames[0]),
+          .type = "std::string_view",
+          .constants = {{"kSpecReplicas", StringViewLiteral(paths.spec_replicas)},
+                        {"kStatusReplicas", StringViewLiteral(paths.status_replicas)},
+                        {"kLabelSelector", StringViewLiteral(paths.label_selector)}},
+          .comment = CommentLines({"The JSON paths of the scale subresource; empty if there is none."}, kWidth)};
 }
 
 // A field selector names a field by its JSON path without the first dot.
@@ -37,11 +36,12 @@ PlannedEnum SelectableFields(const std::vector<std::string>& json_paths, const P
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   const std::vector<std::string> identifiers = ConstantIdentifiers(labels);
-  PlannedEnum out{.name = Inside(kind, kMetadataNames[1]),
-                  .type = "std::string_view",
-                  .constants = {},
-                  .comment = CommentLines(
-                      {"What a field selector may name, beside metadata.name and metadata.namespace."}, kWidth)};
+  PlannedEnum out{
+      .name = Inside(kind, kMetadataNames[1]),
+      .type = "std::string_view",
+      .constants = {},
+      .comment = CommentLines(
+          {"The fields that field selectors support, besides metadata.name and metadata.namespace."}, kWidth)};
   for (std::size_t i = 0; i < labels.size(); ++i)
     out.constants.push_back({identifiers[i], StringViewLiteral(labels[i])});
   return out;

@@ -311,8 +311,8 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
                   .members = {},
                   .nested = {},
                   .enums = {}};
-      out.nested.push_back(
-          PlanObject(inner, below, scope.from_document ? "Of the member " + InComment(field->name) + "." : ""));
+      out.nested.push_back(PlanObject(
+          inner, below, scope.from_document ? "The type of the member " + InComment(field->name) + "." : ""));
     }
     if (!inner.enum_values.empty()) out.enums.push_back(PlanEnum(*field, inner, scope));
   }
