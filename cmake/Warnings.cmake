@@ -1,7 +1,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# The warnings of every target of the project, and the known false positives of GCC 12. A warning is turned off here
-# or nowhere: no pragma, no flag in another file.
+# The warnings of every target of the project, and the known false positives of GCC 12. Warnings are turned off only here:
+# no pragmas, no flags in other files.
 include_guard(GLOBAL)
 
 function(kgen_set_warnings target)
