@@ -110,7 +110,7 @@ TEST_F(Kgen, WritesNothingWhenOneInputIsBad) {
 }
 
 // Contract: generator ERR-06, OUT-19.
-TEST_F(Kgen, SaysWhenItCannotWrite) {
+TEST_F(Kgen, ReportsThatItCannotWrite) {
   std::ofstream(folder_ / "file") << "x";
   const Result result = Invoke({"facts", "--out", folder_ / "file" / "below", folder_ / "a.json"});
   EXPECT_EQ(result.code, kCannotWrite);

@@ -68,7 +68,7 @@ TEST_F(OutputTest, RemovesItsOwnStaleFilesAndEmptyFolders) {
 }
 
 // Contract: generator OUT-05.
-TEST_F(OutputTest, KeepsAStaleFileThatSomebodyEdited) {
+TEST_F(OutputTest, KeepsAStaleFileThatWasEditedByHand) {
   Write({{"a/x.h", "1"}, {"a/y.h", "2"}});
   Put("a/y.h", "edited");
   const OutputResult result = Write({{"a/x.h", "1"}});

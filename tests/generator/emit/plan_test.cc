@@ -135,7 +135,7 @@ TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
       "needs types of x.example.com/v1beta1\n");
 }
 
-TEST(PlanOfKinds, SaysThatAServedKindWithoutMetadataIsLeftOut) {
+TEST(PlanOfKinds, WarnsThatAServedKindWithoutMetadataIsLeftOut) {
   std::string text = WidgetDocument("");
   const std::string metadata =
       "        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}";
@@ -300,7 +300,7 @@ TEST(PlanOfComments, SayThatAVersionIsDeprecated) {
       ElementsAre("// Deprecated: shop.example.com/v1 Order will be removed from the API; use a newer version."));
 }
 
-TEST(PlanOfTypes, SaysWhyAMemberIsAnyJson) {
+TEST(PlanOfTypes, WarnsWhyAMemberIsAnyJson) {
   Loaded loaded = Load({DocumentOf(R"(
     Loose: {type: object, properties: {b: {type: string}}}
     com.example.x.v1.A: {type: object, properties: {b: {$ref: '#/components/schemas/Loose'}}}

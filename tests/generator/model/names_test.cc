@@ -16,7 +16,7 @@ std::string Place(std::string_view definition) {
 }
 
 // Contract: generator NAM-12, NAM-13.
-TEST(Names, PlacesDefinitionsByTheirPackage) {
+TEST(Names, DeriveGroupAndVersionFromThePackageOfADefinition) {
   EXPECT_EQ(Place("io.k8s.api.core.v1.PodSpec"), "|v1|PodSpec");
   EXPECT_EQ(Place("io.k8s.api.apps.v1beta2.Scale"), "apps|v1beta2|Scale");
   EXPECT_EQ(Place("io.k8s.api.rbac.v1.Role"), "rbac.authorization.k8s.io|v1|Role");

@@ -233,7 +233,7 @@ TEST(SchemaMeaning, TreatsASchemaWithoutTypeAsAnyJsonWhereAnotherTypeIsAllowed) 
   EXPECT_EQ(Of("{type: array, items: {items: {type: string}, oneOf: [{type: string}, {type: array}]}}"), "list(json)");
 }
 
-TEST(SchemaMeaning, SaysWhichTypeAFieldWithoutOneGets) {
+TEST(SchemaMeaning, WarnsWhichTypeAFieldWithoutOneGets) {
   const std::pair<const char*, const char*> cases[] = {
       {"{description: x}", "the schema has no type; in C++ it is kgen::Json"},
       {"{items: {type: string}, oneOf: [{type: string}, {type: array}]}", "in C++ it is kgen::Json"},

@@ -199,7 +199,7 @@ TEST_P(FactoryTest, KeepsToItsNamespaceAndTweak) {
 }
 
 // Contract: invariant I5.
-TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndSaysSo) {
+TEST_P(FactoryTest, FailsRequestsWhoseTweakThrowsAndReportsIt) {
   Factory factory(cluster_.Connection(),
                   {.tweak_list_options = [](ListOptions&) { throw std::runtime_error("bad tweak"); }});
   static_cast<void>(factory.Samples().Informer());

@@ -31,7 +31,7 @@ TEST_P(InformerResyncTest, SendsResyncsOnlyToHandlersThatAreDue) {
 }
 
 // Contract: informer RS-01.
-TEST_P(InformerResyncTest, NeverResyncsWhenNobodyAsksForIt) {
+TEST_P(InformerResyncTest, NeverResyncsUnlessRequested) {
   Received received;
   const Registration registration = Listen(received);
   Sync("5", {ObjectJson("a", "1")});

@@ -43,7 +43,7 @@ TEST(ListedObjects, KeepsEveryAppendedItemInItsOrder) {
   EXPECT_EQ(list.size(), 3u);
 }
 
-TEST(ListedObjects, ReplacesAnObjectAtItsPlaceAndMarksItWhenTheNewStateWasRefused) {
+TEST(ListedObjects, ReplacesAnObjectInPlaceAndMarksItWhenTheNewStateWasRefused) {
   ListedObjects list;
   list.Upsert(Key("a"), Object("a", "1"));
   list.Upsert(Key("b"), Object("b", "1"));

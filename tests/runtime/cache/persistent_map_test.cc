@@ -79,7 +79,7 @@ TEST_P(PersistentMapTest, AgreesWithAnOrdinaryMapOverARandomHistory) {
   EXPECT_EQ(Contents(map), model);
 }
 
-TEST_P(PersistentMapTest, KeepsEveryEarlierVersionAsItWas) {
+TEST_P(PersistentMapTest, NeverChangesEarlierVersions) {
   std::mt19937 random(11);
   History history;
   std::vector<std::pair<History::Held, std::map<int, int>>> versions;

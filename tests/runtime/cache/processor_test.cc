@@ -295,7 +295,7 @@ TEST_P(ListenerTest, DiscardsWaitingEventsWhenTheInformerStops) {
 }
 
 // Contract: informer PL-03.
-TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasGoneDown) {
+TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasShrunk) {
   const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = 4});
   listener->Deliver(Events(Add("first")));
   Run();
@@ -308,7 +308,7 @@ TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasGoneDown) {
 }
 
 // Contract: informer PL-03.
-TEST_P(ListenerTest, ReportsABacklogAgainThatWentDownAndUpAtOnce) {
+TEST_P(ListenerTest, ReportsABacklogAgainThatShrankAndGrewAtOnce) {
   const auto listener = Listen(Noting(), {.backlog_warning = 4});
   for (int round = 0; round < 2; ++round) {
     std::vector<AnyEvent> events;

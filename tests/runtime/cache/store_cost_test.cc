@@ -99,7 +99,7 @@ TEST(StoreCostTest, MakesNoVersionOfASetOfObjectsForEachObjectOfAList) {
 
 #ifndef KGEN_TEST_WITHOUT_OWN_NEW
 // Wherever it fails, its changes are undone. Index functions belong to the user, so their exceptions are reported.
-TEST(StoreCostTest, LeavesTheStoreAsItWasWhenATransactionRunsOutOfMemory) {
+TEST(StoreCostTest, DoesNotChangeTheStoreWhenATransactionRunsOutOfMemory) {
   const std::int64_t before = LiveBlocks();
   int failed = 0;
   for (std::int64_t given = 0;; ++given) {

@@ -122,7 +122,7 @@ TEST_F(StoreTest, ShowsAnEmptyStoreBeforeTheFirstTransaction) {
 }
 
 // Contract: invariant X1.
-TEST_F(StoreTest, KeepsASnapshotAsItWasWhateverIsAppliedLater) {
+TEST_F(StoreTest, NeverChangesASnapshot) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "a", "red")), "1"));
   const AnySnapshot before = store_->Snapshot();

@@ -40,7 +40,7 @@ TEST_P(WaitForSyncTest, ReturnsAtOnceWhenAllAreSyncedEvenIfStopped) {
   EXPECT_TRUE(wait.result().has_value());
 }
 
-TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsAndSaysWhy) {
+TEST_P(WaitForSyncTest, GivesUpAfterThreeRefusalsWithTheReason) {
   Start();
   auto wait = Wait();
   for (int i = 0; i < 3; ++i) {
@@ -91,7 +91,7 @@ TEST_P(WaitForSyncTest, SyncsWhenAStartingServerFinallyAllowsIt) {
   EXPECT_TRUE(wait.result().has_value());
 }
 
-TEST_P(WaitForSyncTest, IsCancelledByTheTokenThatStopsTheInformersTooWhoeverIsFaster) {
+TEST_P(WaitForSyncTest, IsCancelledByATokenThatAlsoStopsTheInformers) {
   std::stop_source stop;
   Start(stop.get_token());
   Refuse(Forbidden());

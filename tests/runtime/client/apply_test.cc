@@ -165,7 +165,7 @@ TEST_F(ApplyTest, SendsNothingOfAnIncompleteFile) {
   EXPECT_THAT(Writes(), ElementsAre());
 }
 
-TEST_F(ApplyTest, SaysWhichKindTheServerDoesNotServe) {
+TEST_F(ApplyTest, NamesAKindThatTheServerDoesNotServe) {
   const auto kind = Apply("{apiVersion: v1, kind: Unheard, metadata: {name: a}}");
   ASSERT_FALSE(kind.has_value());
   EXPECT_EQ(kind.error().code(), Code::kNotFound);
@@ -202,7 +202,7 @@ TEST_F(ApplyTest, FindsTheKindsThatTheFileInstallsHoweverMany) {
   EXPECT_EQ(applied->size(), 24u);
 }
 
-TEST_F(ApplyTest, ReadsAFileAndSaysWhyItCannot) {
+TEST_F(ApplyTest, ReadsAFileAndReportsWhyItCannot) {
   const std::string path = ::testing::TempDir() + "kgen_apply_test.yaml";
   std::ofstream(path) << kShop;
   const auto applied = ApplyFile(cluster_.Connection(), path);

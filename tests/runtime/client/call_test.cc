@@ -224,7 +224,7 @@ TEST_F(CallTest, GivesUpAtTheTimeLimitAndCancelsTheExchange) {
 }
 
 // Contract: client REST-7, REST-8.
-TEST_F(CallTest, PutsTheTimeLimitAtItsPlaceInTheQuery) {
+TEST_F(CallTest, PutsTheTimeLimitIntoTheQueryInOrder) {
   Settings settings = Defaults();
   settings.timeout = 1500ms;
   transport_->Reply({});
@@ -363,7 +363,7 @@ TEST_F(CallTest, CallsTheAsynchronousCallbackOnceInAPostedTask) {
 }
 
 // Contract: design D12.
-TEST_F(CallTest, ReportsACallbackThatThrowsAndGoesOn) {
+TEST_F(CallTest, ReportsACallbackThatThrowsAndContinues) {
   transport_->Reply({});
   connection().CallAsync(Get(), [](Result<ApiResponse>) { throw std::runtime_error("oops"); });
   executor_->Run();

@@ -174,7 +174,7 @@ TEST_F(TokenTest, TheFileBeatsTheFixedToken) {
 }
 
 // Contract: client TRN-6.
-TEST_F(TokenTest, IsReadAgainAfterA401ThatGoesToTheCaller) {
+TEST_F(TokenTest, IsReadAgainAfterA401WhichIsReturnedToTheCaller) {
   Write("token", "one");
   const Connection connection = WithFile();
   EXPECT_EQ(Authorization(connection), "Bearer one");

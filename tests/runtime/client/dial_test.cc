@@ -69,7 +69,7 @@ TEST_F(Dial, TriesASilentAddressOnceMoreAfterASecondAndClosesTheLoser) {
   EXPECT_FALSE(attempt(1).closed());
 }
 
-TEST_F(Dial, KeepsTheFirstAttemptBesideTheSecondForSlowPaths) {
+TEST_F(Dial, KeepsTheFirstAttemptDuringTheSecondForSlowPaths) {
   Start("http://10.0.0.1:80");
   executor_->Advance(1500ms);
   ASSERT_EQ(loop_->attempts(), 2u);
@@ -105,7 +105,7 @@ TEST_F(Dial, TreatsARefusalOfTheSecondAttemptAsTheAnswer) {
   EXPECT_TRUE(attempt(0).closed());
 }
 
-TEST_F(Dial, TriesTheNextAddressBesideASilentOneAndEachOfThemAgain) {
+TEST_F(Dial, TriesTheNextAddressWhileOneIsSilentAndRetriesBoth) {
   StartAt({{"10.0.0.1", 80}, {"10.0.0.2", 80}});
   EXPECT_EQ(loop_->attempts(), 1u);
   executor_->Advance(250ms);

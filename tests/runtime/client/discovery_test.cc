@@ -178,7 +178,7 @@ TEST_F(RestMapperTest, RefreshesOnAMissAtABoundedRate) {
   EXPECT_EQ(transport_->size(), 2u * 7);
 }
 
-TEST_F(RestMapperTest, SaysWhenTheGroupOfAMissCouldNotBeRead) {
+TEST_F(RestMapperTest, ReportsThatTheGroupOfAMissCouldNotBeRead) {
   const RestMapper mapper(connection());
   for (int i = 0; i < 3; ++i) ReplyAggregated();
   const Result<ResourceMapping> mapping = mapper.ForKind({"metrics.k8s.io", "v1beta1", "PodMetrics"});

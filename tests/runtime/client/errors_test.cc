@@ -116,7 +116,7 @@ TEST(ErrorOf, QuotesAPlainTextResponse) {
   EXPECT_EQ(*error.status()->details->retryAfterSeconds, 7);
 }
 
-TEST(ErrorOf, NamesTheMediaTypeAndSaysTheTextOnce) {
+TEST(ErrorOf, NamesTheMediaTypeAndQuotesTheTextOnce) {
   EXPECT_EQ(ErrorOf({.method = "GET", .status = 502, .content_type = "Text/HTML; charset=utf-8", .body = "<h1>no</h1>"})
                 .ToString(),
             "the server reported an internal error (HTTP 502, text/html): <h1>no</h1> (ServerError, 502)");

@@ -241,7 +241,7 @@ TEST_F(ExecTest, OpensAStreamAgainAfterA401) {
 
 // --- Failures
 
-TEST_F(ExecTest, SaysWhichPluginIsMissingAndHowToInstallIt) {
+TEST_F(ExecTest, NamesAMissingPluginAndHowToInstallIt) {
   EXPECT_THAT(
       Fault({.api_version = kV1,
              .command = "kgen-no-such-plugin",
@@ -251,7 +251,7 @@ TEST_F(ExecTest, SaysWhichPluginIsMissingAndHowToInstallIt) {
                  "or directory (it is searched for in PATH); apt install it"));
 }
 
-TEST_F(ExecTest, SaysHowThePluginFailedWithoutTheSecretsThatItWasGiven) {
+TEST_F(ExecTest, ReportsHowThePluginFailedWithoutItsSecrets) {
   rest::ExecConfig exec = scripts_.Plugin(R"(echo "secret output"
     printf 'session of %s expired\nlog in with %s and %s\n' "$KEY" "$2" "$3" >&2; exit 7)");
   exec.env = {{"KEY", "env-secret"}};
@@ -269,7 +269,7 @@ TEST_F(ExecTest, QuotesABoundedPartOfWhatThePluginWrote) {
   EXPECT_LT(fault.size(), 6000u);
 }
 
-TEST_F(ExecTest, SaysWhichSignalEndedThePlugin) {
+TEST_F(ExecTest, NamesTheSignalThatEndedThePlugin) {
   EXPECT_THAT(Fault(scripts_.Plugin("kill -TERM $$")), HasSubstr("was ended by signal TERM (15)"));
 }
 

@@ -290,12 +290,12 @@ TEST_F(Http2Peer, SendsNoPingWhileNoStreamIsOpen) {
   EXPECT_EQ(Received(NGHTTP2_PING).size(), 0u);
 }
 
-TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatItHadNoConnection) {
+TEST_F(Http2Peer, ATimeoutReportsThatThereWasNoConnection) {
   EXPECT_EQ(Call().error().ToString(),
             "get pods default/p: no answer within 10s: still connecting to 10.0.0.1:80: no answer yet (Timeout)");
 }
 
-TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysHowTheLastConnectionEnded) {
+TEST_F(Http2Peer, ATimeoutReportsHowTheLastConnectionEnded) {
   Open();
   peer().Break("the peer closed the connection");
   EXPECT_EQ(Call().error().ToString(),
@@ -303,7 +303,7 @@ TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysHowTheLastConnectionEnded) {
             "10.0.0.1:80: connection lost: the peer closed the connection (Timeout)");
 }
 
-TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatTheServerIsSlow) {
+TEST_F(Http2Peer, ATimeoutReportsThatTheServerIsSlow) {
   const auto first = Open();
   Say(Head(1) + Data(1, "", NGHTTP2_FLAG_END_STREAM));
   const Timer pong = executor_->clock()->After(9s, TimerKind::kProgress, [this] {
@@ -313,7 +313,7 @@ TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatTheServerIsSlow) {
             "get pods default/p: no answer within 10s: 10.0.0.1:80 had not answered yet (Timeout)");
 }
 
-TEST_F(Http2Peer, ACallThatRunsOutOfTimeSaysThatTheServerAllowsNoMoreStreams) {
+TEST_F(Http2Peer, ATimeoutReportsThatTheServerAllowsNoMoreStreams) {
   Get();
   peer().Accept();
   Say(Bytes(
@@ -331,7 +331,7 @@ TEST_F(Http2Peer, ACancelledCallNamesItsPendingStepAndItsOperationOnce) {
             "(Cancelled)");
 }
 
-TEST_F(Http2Peer, ReachesAServerThatComesBackWithinASecond) {
+TEST_F(Http2Peer, ReconnectsWithinASecondOfTheServersReturn) {
   const auto sink = Get();
   executor_->Advance(7300ms);  // the server is gone: each SYN is lost
   const std::size_t attempts = loop_->attempts();

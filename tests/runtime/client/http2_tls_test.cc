@@ -122,7 +122,7 @@ TEST_F(Http2Tls, ReportsWhenACertificateIsNotYetValid) {
   EXPECT_THAT(error.message(), HasSubstr("the certificate of CN=new server is not valid before 20"));
 }
 
-TEST_F(Http2Tls, SkipsEveryCheckOfTheServerWhenToldTo) {
+TEST_F(Http2Tls, SkipsEveryCheckOfTheServerIfConfigured) {
   ServeWith({.names = {"elsewhere"}, .from = -48h, .until = -24h});
   rest::Config config = Config();
   config.tls = {.insecure_skip_verify = true};
@@ -301,7 +301,7 @@ TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection) {
 }
 
 // Contract: client TRN-10.
-TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection) {
+TEST_F(Http2TlsFiles, AWatchWithoutAResponseMovesToTheNewConnection) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
   const Call watch = Get(*transport_, "/silent", /*long_lived=*/true);
@@ -316,7 +316,7 @@ TEST_F(Http2TlsFiles, AWatchWithoutAnAnswerGoesOverTheNewConnection) {
 }
 
 // Contract: client TRN-10.
-TEST_F(Http2TlsFiles, ChecksTheFilesWhenTheServerSays401) {
+TEST_F(Http2TlsFiles, ChecksTheFilesAfterA401) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = 1h, .file_check_on_401 = Nanos(0)});
   const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);

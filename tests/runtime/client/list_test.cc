@@ -78,7 +78,7 @@ TEST_F(ListTest, DecodesItemsBeforeTheAnswerIsComplete) {
   EXPECT_TRUE(transport_->last().cancelled());
 }
 
-TEST_F(ListTest, SaysWhichItemCannotBeRead) {
+TEST_F(ListTest, NamesAnItemThatCannotBeRead) {
   EXPECT_THAT(Fault({.body = Body({Item("a"), "7"})}),
               StartsWith("list widgets in default: items[1]: Widget: expected a JSON object"));
   EXPECT_THAT(Fault({.body = Body({Item("a"), Item("b", 17u << 20)}), .piece = 1u << 20}),

@@ -115,7 +115,7 @@ TEST_F(PagesTest, EndsWithTheFirstError) {
   EXPECT_EQ(Walk({}), "a | error Forbidden");
 }
 
-TEST_F(PagesTest, SaysWhichListCouldNotBeRead) {
+TEST_F(PagesTest, NamesAListThatCouldNotBeRead) {
   transport_->Reply({.body = "{\"items\": nonsense"});
   std::string error;
   for (const Result<WidgetList>& page : Widgets().Pages()) error = page.error().ToString();

@@ -233,7 +233,7 @@ TEST_F(ProxyTest, ReportsTheRefusalOfTheProxyAndWhatToDo) {
   EXPECT_THAT(Fault(other), HasSubstr("the proxy's response is not HTTP/1.1"));
 }
 
-TEST_F(ProxyTest, SaysThatTheProxyItselfCannotBeReached) {
+TEST_F(ProxyTest, ReportsThatTheProxyCannotBeReached) {
   Serve();
   rest::Config config = Config();
   {

@@ -148,7 +148,7 @@ TEST_F(RawResourceTest, SendsThePatchWithItsMediaType) {
 }
 
 // Contract: client TYP-4.
-TEST_F(RawResourceTest, SaysWithEveryApplyWhetherItForces) {
+TEST_F(RawResourceTest, SendsForceWithEveryApply) {
   const Result<ApiRequest> apply = Pods().Patch("a", "", ApplyPatch("{}"), {.field_manager = "me"});
   EXPECT_EQ(apply->content_type, "application/apply-patch+yaml");
   EXPECT_EQ(apply->query, "fieldManager=me&force=false");

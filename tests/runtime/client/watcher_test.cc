@@ -74,7 +74,7 @@ TEST_F(WatcherTest, OpenFailsWithTheServersError) {
   EXPECT_THAT(watcher.error().ToString(), StartsWith("watch widgets in default: not you"));
 }
 
-TEST_F(WatcherTest, SaysThatTheServerHasEndedTheStream) {
+TEST_F(WatcherTest, ReportsThatTheServerHasEndedTheStream) {
   Watcher<Widget> watcher = Open();
   transport_->last().Bytes(EventJson("ADDED", "a"));
   transport_->last().End();

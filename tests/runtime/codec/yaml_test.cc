@@ -342,7 +342,7 @@ TEST(Yaml, ReadsTextAsYamlDefinesIt) {
 }
 
 // Contract: generator IN-19.
-TEST(Yaml, SaysWhatIsWrongWithIndentation) {
+TEST(Yaml, ReportsErrorsOfIndentation) {
   const SyntaxError tab = Error("a:\n\tb: 1\n");
   EXPECT_EQ(tab.mark, (Mark{2, 1}));
   EXPECT_THAT(tab.hint, HasSubstr("spaces"));

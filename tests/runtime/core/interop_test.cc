@@ -49,7 +49,7 @@ TEST_F(InteropTest, PassesToViewsAndStrings) {
   EXPECT_EQ(view, kLong);
 }
 
-TEST_F(InteropTest, GoesIntoContainersAndVariantsOfStrings) {
+TEST_F(InteropTest, ConvertsInContainersAndVariantsOfStrings) {
   const String s = "8080";
   std::vector<std::string> v;
   v.push_back(s);

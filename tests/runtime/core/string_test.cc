@@ -106,7 +106,7 @@ TEST_F(StringTest, ComparesUnsetEqualToEmptyText) {
   EXPECT_LT(String(), String("a"));
 }
 
-TEST_F(StringTest, HashesAsItsText) { EXPECT_EQ(std::hash<String>()(String(kLong)), std::hash<String>()(kLong)); }
+TEST_F(StringTest, HashesLikeItsText) { EXPECT_EQ(std::hash<String>()(String(kLong)), std::hash<String>()(kLong)); }
 
 TEST_F(StringTest, CanBeAConstantWhenUnset) {
   static constinit String unset;

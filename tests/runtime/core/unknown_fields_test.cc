@@ -52,7 +52,7 @@ TEST_F(UnknownFieldsTest, ReadsTheLastOfANameAsTheServerDoes) {
   EXPECT_FALSE(UnknownFields().contains("x"));
 }
 
-TEST_F(UnknownFieldsTest, SetsInPlaceOfTheFirstAndDropsTheOthersOfThatName) {
+TEST_F(UnknownFieldsTest, SetReplacesTheFirstFieldOfANameAndDropsTheOthers) {
   UnknownFields fields = Some();
   fields.Set("b", Json("3"));
   EXPECT_EQ(Listed(fields), "b=3;a=" + kLong + ";c=null;");

@@ -158,7 +158,7 @@ class NoStreamingTest : public ClusterTest {
   NoStreamingTest() : ClusterTest({.seed = 1, .streaming_lists = false}) {}
 };
 
-TEST_F(NoStreamingTest, RefusesAStreamingListWhenTold) {
+TEST_F(NoStreamingTest, RefusesAStreamingListIfConfigured) {
   const auto watch = Watch(kPods, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
   ASSERT_TRUE(watch->end && !*watch->end);
   EXPECT_EQ(watch->end->error().code(), Code::kInvalid);
@@ -253,7 +253,7 @@ TEST_F(ClusterTest, BreaksAStreamAfterTheGivenNumberOfBytes) {
   EXPECT_EQ(watch->end->error().code(), Code::kUnavailable);
 }
 
-TEST_F(ClusterTest, LeavesOutTheEndMarkerAndBookmarksWhenTold) {
+TEST_F(ClusterTest, OmitsTheEndMarkerAndBookmarksIfConfigured) {
   cluster_.Inject({.verb = "watch", .no_end_marker = true});
   EXPECT_THAT(Watch(kPods, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")->lines,
               IsEmpty());

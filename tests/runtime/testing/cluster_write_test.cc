@@ -121,7 +121,7 @@ TEST_F(ClusterTest, CreatesByApplyAndNotesTheManager) {
   EXPECT_EQ(again, pod);
 }
 
-TEST_F(ClusterTest, KeepsAnObjectUntilItsLastFinalizerHasGone) {
+TEST_F(ClusterTest, KeepsAnObjectUntilItsLastFinalizerIsRemoved) {
   json pod = Pod("a");
   pod["metadata"]["finalizers"] = {"example.com/hold"};
   Post(kPods, pod);
