@@ -94,7 +94,7 @@ TEST_F(OpenTest, RefusesConfigsThatCannotWork) {
   config_.tls.ca_file = folder_ + "/none";
   EXPECT_THAT(Fault(), HasSubstr("certificate authority " + folder_ + "/none: No such file"));
   config_.tls = {.ca_data = "x", .insecure_skip_verify = true};
-  EXPECT_THAT(Fault(), HasSubstr("leave one out"));
+  EXPECT_THAT(Fault(), HasSubstr("remove one of them"));
   config_.tls = {.certificate_data = "x"};
   EXPECT_THAT(Fault(), HasSubstr("but no client key"));
   config_.tls = {.ca_file = Write("empty", "")};

@@ -258,8 +258,8 @@ TEST_F(KubeconfigTest, RefusesUnsupportedCredentials) {
   EXPECT_THAT(Fault(Around(cluster, "auth-provider: {name: gcp}")), HasSubstr("user \"u\": auth-provider: "));
   EXPECT_THAT(Fault(Around(cluster, "username: a, password: b")), HasSubstr("basic authentication is not supported"));
   EXPECT_THAT(Fault(Around(cluster, "token: t, as: somebody")), HasSubstr("impersonation is not supported"));
-  EXPECT_THAT(Fault(Around(cluster, "client-certificate: a")), HasSubstr("a client certificate without"));
-  EXPECT_THAT(Fault(Around(cluster, "client-key: a")), HasSubstr("a client key without"));
+  EXPECT_THAT(Fault(Around(cluster, "client-certificate: a")), HasSubstr("there is a client certificate, but no"));
+  EXPECT_THAT(Fault(Around(cluster, "client-key: a")), HasSubstr("there is a client key, but no"));
   EXPECT_THAT(Fault(Around(cluster, "client-key: a, client-key-data: S0VZ")), HasSubstr("cannot both be set"));
   EXPECT_THAT(Fault(Around(cluster, "token: sEcReT, exec: {}")), AllOf(HasSubstr("exec"), Not(HasSubstr("sEcReT"))));
 }
