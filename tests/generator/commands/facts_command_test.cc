@@ -114,7 +114,7 @@ TEST_F(Kgen, ReportsThatItCannotWrite) {
   std::ofstream(folder_ / "file") << "x";
   const Result result = Invoke({"facts", "--out", folder_ / "file" / "below", folder_ / "a.json"});
   EXPECT_EQ(result.code, kCannotWrite);
-  EXPECT_THAT(result.err, HasSubstr("cannot make the folder"));
+  EXPECT_THAT(result.err, HasSubstr("cannot create the folder"));
 }
 
 TEST_F(Kgen, RefusesFactsOfACrd) {

@@ -271,7 +271,7 @@ TEST(SchemaMeaning, WarnsOfBrokenStructuralRules) {
       {"p: {type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}",
        "cannot both be set"},
       {"p: {type: array, items: {type: string}, uniqueItems: true}", "uniqueItems"},
-      {"p: {type: object, x-kubernetes-preserve-unknown-fields: false}", "may be true or absent"},
+      {"p: {type: object, x-kubernetes-preserve-unknown-fields: false}", "must be true or absent"},
       {"p: {type: string, x-kubernetes-embedded-resource: true}", "x-kubernetes-embedded-resource needs"},
       {"p: {x-kubernetes-int-or-string: true, x-kubernetes-preserve-unknown-fields: true}", "excludes other"},
   };

@@ -226,7 +226,7 @@ TEST(Crd, DistinguishesAPatchFromACrd) {
 TEST(Crd, WarnsOfANameThatIsNotPluralAndGroup) {
   const Loaded loaded = Load({Replace(kCrd, "orders.shop.example.com", "wrong.example.com")});
   EXPECT_EQ(loaded.Said(),
-            "input.yaml:3:18 warning crd-name: the name is \"wrong.example.com\", not plural and group, "
+            "input.yaml:3:18 warning crd-name: the name is \"wrong.example.com\"; it must be plural.group, "
             "\"orders.shop.example.com\" | "
             "metadata.name\n");
 }
