@@ -111,7 +111,8 @@ Result<std::string> HistoryCheck::ReadVersion(Result<void> end) {
   if (!end) return Fail(std::move(end).error());
   Result<meta::v1::ListMeta> meta = splitter_->Finish();
   if (!meta) return Fail(std::move(meta).error());
-  if (Result<void> list = CheckListKind(splitter_->envelope(), kind_); !list) return Fail(std::move(list).error());
+  if (Result<void> list = CheckListKind(splitter_->envelope(), kind_, splitter_->has_items()); !list)
+    return Fail(std::move(list).error());
   return meta->resourceVersion.str();
 }
 

@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kDefaultPageSize = 500;
 
 // The envelope says what came instead of a list of ours, for example a Status or a Table.
-Result<void> CheckEnvelope(const std::string& envelope, const TypeTable& table) {
-  if (PeekIdentity(envelope).kind == "Status") return Fail(client::WatchError(envelope));
-  return CheckListKind(envelope, table.kind);
+Result<void> CheckEnvelope(const ListSplitter& list, const TypeTable& table) {
+  if (PeekIdentity(list.envelope()).kind == "Status") return Fail(client::WatchError(list.envelope()));
+  return CheckListKind(list.envelope(), table.kind, list.has_items());
 }
 
 }  // namespace
@@ -80,8 +80,7 @@ Result<meta::v1::ListMeta> Reflector::FinishPage(Listing& state, Result<void> en
   if (!end) return Fail(std::move(end).error());
   Result<meta::v1::ListMeta> meta = state.splitter->Finish();
   if (!meta) return meta;
-  if (Result<void> fits = CheckEnvelope(state.splitter->envelope(), table_); !fits)
-    return Fail(std::move(fits).error());
+  if (Result<void> fits = CheckEnvelope(*state.splitter, table_); !fits) return Fail(std::move(fits).error());
   // Without a version there is nothing that a watch could go on from.
   if (state.list.version.empty() && meta->resourceVersion.empty()) {
     return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so it cannot be watched");

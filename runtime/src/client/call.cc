@@ -2,13 +2,14 @@
 #include "client/call.h"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "client/callback.h"
 #include "client/errors.h"
-#include "core/notify_observer.h"
+#include "kgen/core/object_meta.h"
+#include "kgen/core/unstructured.h"
 
 namespace kgen::client {
 namespace {
@@ -85,17 +86,7 @@ void AnswerOperation<T>::Finish(Result<T> result) {
   End();
   Done done = std::move(done_);
   done_ = nullptr;
-  if (!done) return;
-  try {
-    done(std::move(result));
-  } catch (const std::exception& thrown) {
-    NotifyObserver(core().observer,
-                   [&](Observer& o) { o.OnHandlerFailed({.informer = request().what, .what = thrown.what()}); });
-  } catch (...) {
-    NotifyObserver(core().observer, [&](Observer& o) {
-      o.OnHandlerFailed({.informer = request().what, .what = "an exception that is not a std::exception"});
-    });
-  }
+  if (done) RunCallback(core().observer, request().what, [&] { done(std::move(result)); });
 }
 
 template class AnswerOperation<ApiResponse>;
@@ -119,12 +110,33 @@ Result<ApiResponse> CallOperation::Complete() {
   return response;
 }
 
+namespace {
+
+// Servers leave apiVersion and kind out of the items of lists of built-in resources.
+void NameItems(UnstructuredList& list, const KindInfo& kind) {
+  std::string_view name = kind.kind;
+  if (name.empty() && list.kind.view().ends_with("List")) {
+    name = list.kind.view().substr(0, list.kind.view().size() - std::string_view("List").size());
+  }
+  for (Unstructured& item : list.items) {
+    if (item.kind.empty() && !name.empty()) item.kind = name;
+    if (item.apiVersion.empty()) item.apiVersion = list.apiVersion;
+  }
+}
+
+}  // namespace
+
 Result<AnyRef> ListOperation::Complete() {
   Result<AnyRef> list = decoder_->Finish();
   // What came instead of a list may say why.
   if (std::optional<Error> failure = FailureIn(decoder_->envelope())) return Fail(*std::move(failure));
   if (!list) return list;
-  if (Result<void> fits = CheckListKind(decoder_->envelope(), &kind_); !fits) return Fail(std::move(fits).error());
+  if (Result<void> fits = CheckListKind(decoder_->envelope(), &kind_, decoder_->has_items()); !fits)
+    return Fail(std::move(fits).error());
+  if (&table_ == &UnstructuredList::kTable) {
+    // Nobody else has it yet.
+    NameItems(*const_cast<UnstructuredList*>(static_cast<const UnstructuredList*>(list->object())), kind_);
+  }
   return list;
 }
 

@@ -3,7 +3,6 @@
 
 #include "kgen/client/resource_client.h"
 #include "kgen/core/object_meta.h"
-#include "kgen/core/unstructured.h"
 
 namespace kgen::detail {
 
@@ -13,20 +12,6 @@ PageCursor::PageCursor(RawResource resource, ListOptions options)
       original_version_(options_.resource_version),
       original_match_(options_.resource_version_match) {
   if (options_.limit.value_or(0) == 0) options_.limit = kDefaultLimit;
-}
-
-template <>
-Result<UnstructuredList> TakeList<UnstructuredList>(Result<AnyRef> any) {
-  if (!any) return Fail(std::move(any).error());
-  UnstructuredList list =
-      std::move(*const_cast<UnstructuredList*>(static_cast<const UnstructuredList*>(any->object())));
-  if (!list.kind.view().ends_with("List")) return list;
-  const std::string_view kind = list.kind.view().substr(0, list.kind.view().size() - 4);
-  for (Unstructured& item : list.items) {
-    if (item.kind.empty()) item.kind = kind;
-    if (item.apiVersion.empty()) item.apiVersion = list.apiVersion;
-  }
-  return list;
 }
 
 Result<void> TokenCycle::Follow(std::string_view token) {

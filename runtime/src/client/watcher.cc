@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/callback.h"
 #include "client/connection_core.h"
 #include "client/errors.h"
 #include "client/stream.h"
@@ -209,15 +210,16 @@ QueuedStream MakeStream(const Connection& connection, ApiRequest request) {
 
 class AnyWatcher::State : public SharedObject {
  public:
-  State(Connection connection, std::string what, Shared<WatchQueue> queue, const TypeTable& table)
-      : connection_(std::move(connection)),
-        what_(std::move(what)),
-        queue_(std::move(queue)),
-        decoder_(table, {false, false}) {}
+  State(Connection connection, std::string what, const TypeTable& table)
+      : connection_(std::move(connection)), what_(std::move(what)), decoder_(table, {false, false}) {}
   ~State() override {
+    if (!queue_) return;
     if (const Shared<client::StreamOperation> stream = queue_->stream()) stream->Cancel();
     queue_->Attach({});
   }
+
+  // Once, before anything else.
+  void Read(Shared<WatchQueue> queue) noexcept { queue_ = std::move(queue); }
 
   Result<Event> Next(std::stop_token stop) {
     if (connection_.executor().InPostedTask())
@@ -247,7 +249,7 @@ class AnyWatcher::State : public SharedObject {
 
   const Connection connection_;
   const std::string what_;
-  const Shared<WatchQueue> queue_;
+  Shared<WatchQueue> queue_{};
   ObjectDecoder decoder_;  // shares nothing: there is no cache whose objects could be alike
 };
 
@@ -267,7 +269,8 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptio
   }
   auto [queue, stream] = MakeStream(connection, *std::move(request));
   queue->Attach(stream);
-  auto state = MakeShared<State>(connection, what, queue, table);  // cancels the stream when this function fails
+  auto state = MakeShared<State>(connection, what, table);
+  state->Read(queue);  // and cancels the stream when this function fails
   stream->Begin();
   if (Result<void> opened = queue->WaitOpen(connection.stop()); !opened) return Fail(opened.error());
   return AnyWatcher(std::move(state));
@@ -285,18 +288,20 @@ void AnyWatcher::OpenAsync(const RawResource& resource, const ListOptions& optio
   }
   std::string what = request->what;
   auto [queue, stream] = MakeStream(connection, *std::move(request));
-  // `done` runs as a task of its own, so that its exceptions reach the observer and not the watch.
-  queue->NotifyOpening(stream.get(), [connection, what = std::move(what), &table, queue = queue.get(),
+  // Everything is made here, so that nothing can fail between the answer and `done`. The state does not hold the queue
+  // yet, which would hold itself.
+  auto state = MakeShared<State>(connection, what, table);
+  queue->NotifyOpening(stream.get(), [observer = client::ConnectionCore::Of(connection)->observer,
+                                      what = std::move(what), state = std::move(state), queue = queue.get(),
                                       done = std::move(done)](Result<void> opened) mutable {
-    Result<AnyWatcher> watcher = Fail(Code::kInternal, "");
+    Result<AnyWatcher> watcher = Fail(client::OutOfMemory());
     if (opened) {
-      watcher = AnyWatcher(MakeShared<State>(connection, what, Shared<WatchQueue>(queue), table));
+      state->Read(Shared<WatchQueue>(queue));
+      watcher = AnyWatcher(std::move(state));
     } else {
       watcher = Fail(std::move(opened).error());
     }
-    Executor& executor = connection.executor();
-    executor.Post(executor.MakeStrand(what),
-                  [watcher = std::move(watcher), done = std::move(done)]() mutable { done(std::move(watcher)); });
+    client::RunCallback(observer, what, [&] { done(std::move(watcher)); });
   });
   stream->Begin();
 }

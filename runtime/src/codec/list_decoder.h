@@ -35,6 +35,7 @@ class ListDecoder {
   Result<AnyRef> Finish();
   // The body without the items, after Finish(). If that failed, it may be a Status.
   const std::string& envelope() const noexcept { return splitter_.envelope(); }
+  bool has_items() const noexcept { return splitter_.has_items(); }
 
  private:
   Result<void> OnItem(std::string_view item);

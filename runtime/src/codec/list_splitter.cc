@@ -57,6 +57,7 @@ class ListSplitter::Impl {
   }
 
   const std::string& envelope() const noexcept { return envelope_; }
+  bool has_items() const noexcept { return has_items_; }
   std::size_t items() const noexcept { return items_; }
 
  private:
@@ -90,7 +91,10 @@ class ListSplitter::Impl {
       case State::kColon:
         return Expect(c == ':', "expected ':' after the member name", State::kValue, p, begin);
       case State::kValue:
-        if (c == '[' && is_items_) return Expect(true, "", State::kFirstItem, p, begin);
+        if (c == '[' && is_items_) {
+          has_items_ = true;
+          return Expect(true, "", State::kFirstItem, p, begin);
+        }
         return StartPiece(c);
       case State::kAfterValue:
         if (c == '}') return Expect(true, "", State::kEnd, p, begin);
@@ -254,6 +258,7 @@ class ListSplitter::Impl {
   bool opened_ = false;   // the string's opening quote was consumed
   bool escaped_ = false;  // the string's last byte was an active backslash
   bool is_items_ = false;
+  bool has_items_ = false;
   bool closed_ = false;
 };
 
@@ -268,14 +273,17 @@ ListSplitter::~ListSplitter() { delete impl_; }
 
 Result<void> ListSplitter::Feed(std::string_view bytes) { return impl_->Feed(bytes); }
 Result<meta::v1::ListMeta> ListSplitter::Finish() { return impl_->Finish(); }
+bool ListSplitter::has_items() const noexcept { return impl_->has_items(); }
 const std::string& ListSplitter::envelope() const noexcept { return impl_->envelope(); }
 std::size_t ListSplitter::items() const noexcept { return impl_->items(); }
 
-Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind) {
+Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool has_items) {
   const Identity found = PeekIdentity(envelope);
   const bool known = kind != nullptr && !kind->list_kind.empty();
   std::string expected = "a list";
-  bool fits = !found.api_version.empty() && found.kind.ends_with("List");
+  // A CRD may call its list anything.
+  bool fits = !found.api_version.empty() && !found.kind.empty() && found.kind != "Status" &&
+              (found.kind.ends_with("List") || has_items);
   if (known) {
     const std::string api_version = ApiVersionOf(*kind);
     expected = std::string(kind->list_kind) + " of " + api_version;

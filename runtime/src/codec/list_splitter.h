@@ -46,6 +46,7 @@ class ListSplitter {
   // Depth-1 members other than items, as one JSON object. Valid after Finish().
   const std::string& envelope() const noexcept;
   std::size_t items() const noexcept;  // so far
+  bool has_items() const noexcept;     // an array of items has begun
 
  private:
   class Impl;
@@ -53,11 +54,12 @@ class ListSplitter {
 };
 
 // Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope().
-// Without a kind, or with one that names no list kind, any list is accepted.
+// Without a kind, or with one that names no list kind, any list is accepted: what has a kind that ends in "List", or
+// a kind and items; `has_items` is ListSplitter::has_items().
 //
 // A body with neither apiVersion nor kind is refused, so that a proxy's {"message":"please log in"} with HTTP 200 is
 // not mistaken for an empty list. Errors: kDecode, which names the expected and the found kind.
-Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind);
+Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool has_items = false);
 
 }  // namespace kgen
 

@@ -115,6 +115,24 @@ TEST_F(DynamicClientTest, NamesTheItemsOfListsOfBuiltInResources) {
   EXPECT_EQ(item->kind, "Pod");
 }
 
+TEST_F(DynamicClientTest, ListsAResourceWhoseListIsCalledAnything) {
+  cluster_.AddResource({.group = "stock.example.com",
+                        .version = "v1",
+                        .plural = "shelves",
+                        .singular = "shelf",
+                        .kind = "Shelf",
+                        .list_kind = "Shelves"});
+  Must(cluster_.Add(std::string_view(
+      R"({"apiVersion":"stock.example.com/v1","kind":"Shelf","metadata":{"name":"top","namespace":"default"}})")));
+  const DynamicResource known = Must(dynamic_.ForKind({"stock.example.com", "v1", "Shelf"}, "default"));
+  const UnstructuredList list = Must(known.List());
+  EXPECT_EQ(list.kind, "Shelves");
+  ASSERT_EQ(list.items.size(), 1u);
+  EXPECT_EQ(list.items[0].kind, "Shelf");
+  const DynamicResource by_name = dynamic_.ForResource({"stock.example.com", "v1", "shelves"}, "default");
+  EXPECT_EQ(Must(by_name.List()).items.size(), 1u);
+}
+
 TEST_F(DynamicClientTest, SendsAnObjectBackAsReceived) {
   Install();
   const DynamicResource orders = dynamic_.ForResource(kOrders, "default");

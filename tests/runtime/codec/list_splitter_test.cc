@@ -150,6 +150,9 @@ TEST(ListSplitter, AcceptsOnlyTheRequestedList) {
   EXPECT_THAT(error(R"({"apiVersion":7,"kind":["DeploymentList"]})"), HasSubstr("found neither"));
   EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"AnyList"})", nullptr).has_value());
   EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr).has_value());
+  EXPECT_TRUE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", nullptr, /*has_items=*/true).has_value());
+  EXPECT_FALSE(CheckListKind(R"({"message":"please log in"})", nullptr, /*has_items=*/true).has_value());
+  EXPECT_FALSE(CheckListKind(R"({"apiVersion":"v1","kind":"Any"})", &kind, /*has_items=*/true).has_value());
 }
 
 TEST(ListSplitter, PassesAStatusOnWhole) {

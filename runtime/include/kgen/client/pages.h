@@ -67,9 +67,6 @@ Result<L> TakeList(Result<AnyRef> list) {
   if (!list) return Fail(std::move(list).error());
   return std::move(*const_cast<L*>(static_cast<const L*>(list->object())));
 }
-// Sets apiVersion and kind of items from the list where servers omit them, as they do for built-in resources.
-template <>
-Result<UnstructuredList> TakeList<UnstructuredList>(Result<AnyRef> list);
 
 }  // namespace detail
 

@@ -1,0 +1,31 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Callbacks of the user, whose exceptions go to the observer.
+#ifndef KGEN_SRC_CLIENT_CALLBACK_H_
+#define KGEN_SRC_CLIENT_CALLBACK_H_
+
+#include <exception>
+#include <string_view>
+
+#include "core/notify_observer.h"
+#include "kgen/core/observer.h"
+
+namespace kgen::client {
+
+// `what`: the call whose callback it is.
+template <typename Callback>
+void RunCallback(const Shared<Observer>& observer, std::string_view what, Callback callback) noexcept {
+  try {
+    callback();
+  } catch (const std::exception& thrown) {
+    NotifyObserver(observer, [&](Observer& o) { o.OnHandlerFailed({.informer = what, .what = thrown.what()}); });
+  } catch (...) {
+    NotifyObserver(observer, [&](Observer& o) {
+      o.OnHandlerFailed({.informer = what, .what = "an exception that is not a std::exception"});
+    });
+  }
+}
+
+}  // namespace kgen::client
+
+#endif  // KGEN_SRC_CLIENT_CALLBACK_H_
