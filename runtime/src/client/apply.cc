@@ -42,13 +42,26 @@ bool DefinesKinds(const GroupVersionKind& kind) {
          (kind.group == "apiregistration.k8s.io" && kind.kind == "APIService");
 }
 
+using Applied = std::expected<void, ApplyError>;
+
+// The failure of an object, with its place.
+std::unexpected<ApplyError> FailAt(const Manifest& manifest, const ObjectKey& key, const Error& error) {
+  ApplyError failure(error);
+  failure.document = manifest.document;
+  failure.line = manifest.node->mark().line;
+  failure.kind = manifest.kind;
+  failure.key = key;
+  return std::unexpected(std::move(failure));
+}
+
 // Collects the objects of a document, and fails at the first thing that is not one.
 class Manifests {
  public:
-  Result<void> Add(const yaml::Node& node, std::uint32_t document) {
+  Applied Add(const yaml::Node& node, std::uint32_t document) {
     Manifest manifest{.document = document, .node = &node};
     const auto refuse = [&](std::string_view why) {
-      return Fail(Code::kInvalidArgument, manifest.Where() + ": " + std::string(why));
+      return FailAt(manifest, ObjectKey(manifest.namespace_, manifest.name),
+                    Error(Code::kInvalidArgument, manifest.Where() + ": " + std::string(why)));
     };
     if (!node.is_map()) return refuse("expected an object, found " + std::string(yaml::Describe(node.kind())));
     const std::string_view api_version = TextAt(&node, "apiVersion");
@@ -81,14 +94,15 @@ class Manifests {
   const std::vector<Manifest>& all() const noexcept { return all_; }
 
  private:
-  Result<void> AddItems(const yaml::Node* items, const Manifest& list) {
+  Applied AddItems(const yaml::Node* items, const Manifest& list) {
     if (items == nullptr) return {};
     if (!items->is_list()) {
-      return Fail(Code::kInvalidArgument,
-                  list.Where() + ": items of a list must be a list, not " + std::string(yaml::Describe(items->kind())));
+      return FailAt(list, {},
+                    Error(Code::kInvalidArgument, list.Where() + ": items of a list must be a list, not " +
+                                                      std::string(yaml::Describe(items->kind()))));
     }
     for (const yaml::Node& item : items->items()) {
-      if (Result<void> added = Add(item, list.document); !added) return added;
+      if (Applied added = Add(item, list.document); !added) return added;
     }
     return {};
   }
@@ -102,28 +116,29 @@ class Applier {
   Applier(const Connection& connection, const ApplyOptions& options)
       : connection_(connection), options_(options), mapper_(connection, options.timeout) {}
 
-  Result<void> Apply(const Manifest& manifest) {
+  Applied Apply(const Manifest& manifest) {
     ObjectKey key(manifest.namespace_, manifest.name);
     Result<Unstructured> object = Send(manifest, key);
     if (!object) {
-      return Fail(object.error().With(manifest.Where() + " (" + Described(manifest.kind.kind, key) + ")"));
+      const std::string what = manifest.Where() + " (" + Described(manifest.kind.kind, key) + ")";
+      return FailAt(manifest, key, object.error().With(what));
     }
     if (DefinesKinds(manifest.kind)) kinds_installed_ = true;
-    applied_.push_back(
-        {manifest.kind, std::move(key), manifest.document, manifest.node->mark().line, *std::move(object)});
+    applied_.push_back({manifest.kind, std::move(key), manifest.document, manifest.node->mark().line,
+                        *std::move(object), options_.dry_run});
     return {};
   }
 
   // What goes before an error: the objects that were applied, the last ones by name.
   std::string Before() const {
-    if (applied_.empty()) return {};
-    std::string text = " (applied before: ";
+    std::string text = options_.dry_run ? "dry run" : "";
+    if (!applied_.empty()) text += options_.dry_run ? "; accepted before: " : "applied before: ";
     const std::size_t named = std::min(applied_.size(), kNamedInErrors);
     if (named < applied_.size()) text += std::to_string(applied_.size() - named) + " objects and ";
     for (std::size_t i = applied_.size() - named; i < applied_.size(); ++i) {
-      text += Described(applied_[i].kind.kind, applied_[i].key) + (i + 1 < applied_.size() ? ", " : ")");
+      text += Described(applied_[i].kind.kind, applied_[i].key) + (i + 1 < applied_.size() ? ", " : "");
     }
-    return text;
+    return text.empty() ? text : " (" + text + ")";
   }
 
   std::vector<AppliedObject> Take() { return std::move(applied_); }
@@ -177,42 +192,57 @@ class Applier {
   std::vector<AppliedObject> applied_;
 };
 
-Error SyntaxErrorOf(const yaml::SyntaxError& error) {
+std::unexpected<ApplyError> FailSyntax(const yaml::SyntaxError& error) {
   std::string message = "line " + std::to_string(error.mark.line) + ", column " + std::to_string(error.mark.column) +
                         ": " + error.message;
   if (!error.hint.empty()) message += "; " + error.hint;
-  return Error(Code::kInvalidArgument, message);
+  ApplyError failure(Error(Code::kInvalidArgument, message));
+  failure.line = error.mark.line;
+  return std::unexpected(std::move(failure));
+}
+
+Applied ApplyAll(Applier& applier, const ApplyOptions& options, std::string text) {
+  if (options.field_manager.empty()) {
+    return std::unexpected(
+        ApplyError(Error(Code::kInvalidArgument, "field_manager is empty; name the program that applies")));
+  }
+  const auto stream = yaml::Parse(std::move(text));
+  if (!stream) return FailSyntax(stream.error());
+  Manifests manifests;
+  for (std::size_t i = 0; i < stream->documents().size(); ++i) {
+    if (Applied added = manifests.Add(stream->documents()[i], stream->number(i)); !added) return added;
+  }
+  for (const Manifest& manifest : manifests.all()) {
+    if (Applied applied = applier.Apply(manifest); !applied) return applied;
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<std::vector<AppliedObject>> ApplyText(const Connection& connection, std::string_view name, std::string text,
-                                             const ApplyOptions& options) {
-  const std::string doing = "apply " + std::string(name);
-  if (options.field_manager.empty()) {
-    return Fail(Error(Code::kInvalidArgument, "field_manager is empty; name the program that applies").With(doing));
-  }
-  const auto stream = yaml::Parse(std::move(text));
-  if (!stream) return Fail(SyntaxErrorOf(stream.error()).With(doing));
-  Manifests manifests;
-  for (std::size_t i = 0; i < stream->documents().size(); ++i) {
-    Result<void> added = manifests.Add(stream->documents()[i], stream->number(i));
-    if (!added) return Fail(added.error().With(doing));
-  }
+std::string AppliedObject::str() const { return Described(kind.kind, key) + (dry_run ? " (dry run)" : ""); }
+
+std::expected<std::vector<AppliedObject>, ApplyError> ApplyText(const Connection& connection, std::string_view name,
+                                                                std::string text, const ApplyOptions& options) {
   Applier applier(connection, options);
-  for (const Manifest& manifest : manifests.all()) {
-    if (Result<void> applied = applier.Apply(manifest); !applied) {
-      return Fail(applied.error().With(doing + applier.Before()));
-    }
-  }
-  return applier.Take();
+  Applied applied = ApplyAll(applier, options, std::move(text));
+  if (applied) return applier.Take();
+  ApplyError error = std::move(applied).error();
+  static_cast<Error&>(error) = error.With("apply " + std::string(name) + applier.Before());
+  error.file = name;
+  error.applied = applier.Take();
+  error.dry_run = options.dry_run;
+  return std::unexpected(std::move(error));
 }
 
-Result<std::vector<AppliedObject>> ApplyFile(const Connection& connection, const std::string& path,
-                                             const ApplyOptions& options) {
+std::expected<std::vector<AppliedObject>, ApplyError> ApplyFile(const Connection& connection, const std::string& path,
+                                                                const ApplyOptions& options) {
   Result<std::string> text = client::ReadFile("manifest", path, kMaxFile);
-  if (!text) return Fail(Error(Code::kInvalidArgument, text.error().message()).With("apply"));
-  return ApplyText(connection, path, *std::move(text), options);
+  if (text) return ApplyText(connection, path, *std::move(text), options);
+  ApplyError error(Error(Code::kInvalidArgument, text.error().message()).With("apply"));
+  error.file = path;
+  error.dry_run = options.dry_run;
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace kgen

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <expected>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -62,7 +63,7 @@ items:
 
 class ApplyTest : public ::testing::Test {
  protected:
-  Result<std::vector<AppliedObject>> Apply(std::string text, const ApplyOptions& options = {}) {
+  std::expected<std::vector<AppliedObject>, ApplyError> Apply(std::string text, const ApplyOptions& options = {}) {
     return ApplyText(cluster_.Connection(), "shop.yaml", std::move(text), options);
   }
   std::string Failure(std::string text, const ApplyOptions& options = {}) {
@@ -135,6 +136,64 @@ TEST_F(ApplyTest, NamesTheObjectTheServersAnswerAndWhatWasAppliedBefore) {
                                "default/a): document 4, line 26 (Deployment shop/web): "));
   EXPECT_THAT(text, HasSubstr("no image"));
   EXPECT_TRUE(cluster_.Get("configmaps", "default", "a").has_value()) << "what was applied stays";
+}
+
+std::vector<std::string> NamesOf(const std::vector<AppliedObject>& objects) {
+  std::vector<std::string> names;
+  for (const AppliedObject& object : objects) names.push_back(object.str());
+  return names;
+}
+
+TEST_F(ApplyTest, TellsAProgramWhatFailedWhereAndWhatWasAppliedBefore) {
+  cluster_.Inject(
+      {.verb = "patch", .resource = "deployments", .status = 422, .reason = "Invalid", .message = "no image"});
+  const auto applied = Apply(kShop);
+  ASSERT_FALSE(applied.has_value());
+  const ApplyError& error = applied.error();
+  EXPECT_EQ(error.file, "shop.yaml");
+  EXPECT_EQ(error.document, 4u);
+  EXPECT_EQ(error.line, 26u);
+  EXPECT_EQ(error.kind, (GroupVersionKind{"apps", "v1", "Deployment"}));
+  EXPECT_EQ(error.key, ObjectKey::Namespaced("shop", "web"));
+  EXPECT_FALSE(error.dry_run);
+  EXPECT_THAT(NamesOf(error.applied), ElementsAre("Namespace shop", "ConfigMap shop/settings", "ConfigMap default/a"));
+  EXPECT_FALSE(error.applied[2].object.metadata.uid.empty());
+  const Result<std::vector<AppliedObject>> plain = applied;
+  EXPECT_EQ(plain.error().ToString(), error.ToString());
+}
+
+TEST_F(ApplyTest, TellsAProgramWhereAFileIsWrong) {
+  const std::string fine = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n";
+  const auto syntax = Apply(fine + "a: b: c");
+  ASSERT_FALSE(syntax.has_value());
+  EXPECT_EQ(syntax.error().line, 3u);
+  EXPECT_EQ(syntax.error().document, 0u);
+  const auto nameless = Apply(fine + "{apiVersion: v1, kind: Pod}");
+  ASSERT_FALSE(nameless.has_value());
+  EXPECT_EQ(nameless.error().document, 2u);
+  EXPECT_EQ(nameless.error().line, 3u);
+  EXPECT_EQ(nameless.error().kind.kind, "Pod");
+  EXPECT_THAT(nameless.error().applied, ElementsAre());
+  const auto missing = ApplyFile(cluster_.Connection(), "no/such/file.yaml");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().file, "no/such/file.yaml");
+  EXPECT_EQ(missing.error().line, 0u);
+}
+
+TEST_F(ApplyTest, SaysThatItWasADryRun) {
+  const ApplyOptions dry{.dry_run = true};
+  const auto whole = Apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", dry);
+  ASSERT_TRUE(whole.has_value()) << whole.error();
+  EXPECT_THAT(NamesOf(*whole), ElementsAre("ConfigMap default/a (dry run)"));
+  const auto failed = Apply(
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: None, metadata: {name: b}}",
+      dry);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_TRUE(failed.error().dry_run);
+  EXPECT_THAT(NamesOf(failed.error().applied), ElementsAre("ConfigMap default/a (dry run)"));
+  EXPECT_THAT(
+      failed.error().ToString(),
+      StartsWith("apply shop.yaml (dry run; accepted before: ConfigMap default/a): document 2, line 3 (None b)"));
 }
 
 TEST_F(ApplyTest, NamesOnlyTheLastOfManyObjectsThatWereAppliedBefore) {

@@ -2,15 +2,23 @@
 //
 // ApplyFile: what `kubectl apply --server-side -f` does, from a program.
 //
-//   auto applied = kgen::ApplyFile(connection, "deploy/shop.yaml", {.field_manager = "shop-installer"});
-//   if (!applied) std::cerr << applied.error() << '\n';
-//   // apply deploy/shop.yaml: document 2, line 9 (Order default/first): patch orders default/first: ... (Invalid, 422)
+//   const auto applied = kgen::ApplyFile(connection, "deploy/shop.yaml", {.field_manager = "shop-installer"});
+//   if (!applied) {
+//     const kgen::ApplyError& error = applied.error();
+//     std::cerr << error << '\n';
+//     // apply deploy/shop.yaml: document 2, line 9 (Order default/first): patch orders default/first: ... (Invalid,
+//     422) for (const kgen::AppliedObject& done : error.applied) std::cerr << "applied before: " << done << '\n'; if
+//     (error.line != 0) OpenEditor(error.file, error.line);
+//   }
 #ifndef KGEN_CLIENT_APPLY_H_
 #define KGEN_CLIENT_APPLY_H_
 
 #include <cstdint>
+#include <expected>
+#include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kgen/client/connection.h"
@@ -38,24 +46,48 @@ struct AppliedObject {
   std::uint32_t document = 0;  // in the file, from 1, empty ones counted
   std::uint32_t line = 0;      // where the object begins
   Unstructured object{};       // as the server returned it
+  bool dry_run = false;        // the server has checked it and stored nothing
+
+  // "Order default/first", and " (dry run)" behind it.
+  std::string str() const;
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os,
+                                                      const AppliedObject& object) {
+    return os << object.str();
+  }
+};
+
+// Why a file was not applied, where, and what was applied before. As an Error it has all of that in its text.
+struct ApplyError : Error {
+  explicit ApplyError(Error error) : Error(std::move(error)) {}
+
+  std::string file{};                    // the path, or the name that stands for it
+  std::uint32_t document = 0;            // from 1, empty ones counted; 0: the file could not be read, or is not YAML
+  std::uint32_t line = 0;                // where the object begins, or the text goes wrong; 0: the file as a whole
+  GroupVersionKind kind{};               // of the object, as far as it is known
+  ObjectKey key{};                       // of the object, as far as it is known
+  std::vector<AppliedObject> applied{};  // before, in the order of the file
+  bool dry_run = false;                  // so these were only checked
 };
 
 // Applies every object of a YAML or JSON file (server-side apply), in the order of the file. A document is one object,
 // or a list (`kind: List`, or a kind that ends in "List") whose items are objects. The whole file is read and checked
 // before the first request. Kinds are looked up on the server as they are reached.
 //
-// An error ends the call, and objects that were applied before stay. The message names the file, the document, the
-// line, the object, the server's error, and the objects that were applied before.
+// An error ends the call, and objects that were applied before stay. In a dry run nothing is stored, so objects of a kind
+// or in a namespace that the same file installs fail with kNotFound. The result converts to a Result.
 //
 // Thread safety: from any thread. Blocks, as the clients of this connection do; stops with Connection::With().
 // Errors: kInvalidArgument (unreadable file, not YAML, an object without apiVersion, kind or metadata.name), kNotFound
 // (the server does not serve that kind), kConflict (a field of another manager), and the server's.
-[[nodiscard]] Result<std::vector<AppliedObject>> ApplyFile(const Connection& connection, const std::string& path,
-                                                           const ApplyOptions& options = {});
+[[nodiscard]] std::expected<std::vector<AppliedObject>, ApplyError> ApplyFile(const Connection& connection,
+                                                                              const std::string& path,
+                                                                              const ApplyOptions& options = {});
 
 // The same with text. `name` stands for the path in messages.
-[[nodiscard]] Result<std::vector<AppliedObject>> ApplyText(const Connection& connection, std::string_view name,
-                                                           std::string text, const ApplyOptions& options = {});
+[[nodiscard]] std::expected<std::vector<AppliedObject>, ApplyError> ApplyText(const Connection& connection,
+                                                                              std::string_view name, std::string text,
+                                                                              const ApplyOptions& options = {});
 
 }  // namespace kgen
 
