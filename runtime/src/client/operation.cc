@@ -8,6 +8,7 @@
 
 #include "client/errors.h"
 #include "client/text.h"
+#include "client/warnings.h"
 #include "core/notify_observer.h"
 
 namespace kgen::client {
@@ -26,6 +27,7 @@ class Operation::Sink final : public ResponseSink {
   void OnHead(HttpHead head) override {
     operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
+      op.TellWarnings(head);
       op.OnHead(std::move(head));
     });
   }
@@ -148,6 +150,15 @@ void Operation::OnTimeLimit() {
   const std::string message =
       limit < Nanos::zero() ? "the deadline had passed before the call" : "no answer within " + DurationText(limit);
   GiveUp(Error(Code::kTimeout, message));
+}
+
+void Operation::TellWarnings(const HttpHead& head) const {
+  for (const HttpHeader& header : head.headers) {
+    if (header.name != "warning") continue;
+    for (const std::string& text : ParseWarnings(header.value)) {
+      Tell(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
+    }
+  }
 }
 
 Nanos Operation::TimeLimit() const noexcept {

@@ -93,6 +93,7 @@ class Operation : public SharedObject {
   void Attempt(const std::string& token);
   void StartTimeLimit(TimePoint from, Nanos limit);
   void OnTimeLimit();
+  void TellWarnings(const HttpHead& head) const;
   Nanos TimeLimit() const noexcept;
   std::string LastAttempt() const;   // its failure, to be appended to a message
   Error FailureOfException() const;  // in a catch block

@@ -86,6 +86,9 @@ class Stderr final : public Observer {
     Write(std::string(event.host) + (event.up ? ": connected" : ": no connection") + Why(event.error) +
           Others(event.count));
   }
+  void OnServerWarned(const ServerWarned& event) override {
+    Write(std::string(event.what).append(": the server warns: ").append(event.message) + Others(event.count));
+  }
   void OnLimiterWaited(const LimiterWaited& event) override {
     std::string line(event.what);
     line.append(": at the limit");

@@ -11,6 +11,7 @@ namespace kgen {
 namespace {
 
 constexpr Nanos kWindow = std::chrono::seconds(1);
+constexpr std::size_t kManyCauses = 100;
 
 template <typename T>
 std::optional<T> CopyOf(const T* value) {
@@ -58,6 +59,12 @@ auto Keep(const Observer::HandlerFailed& event) {
 auto Keep(const Observer::ConnectionChanged& event) {
   return [host = std::string(event.host), up = event.up, error = CopyOf(event.error)](Observer& to, std::size_t count) {
     to.OnConnectionChanged({.host = host, .up = up, .error = PointerTo(error), .count = count});
+  };
+}
+
+auto Keep(const Observer::ServerWarned& event) {
+  return [what = std::string(event.what), message = std::string(event.message)](Observer& to, std::size_t count) {
+    to.OnServerWarned({.what = what, .message = message, .count = count});
   };
 }
 
@@ -130,6 +137,15 @@ void ThrottledObserver::OnBacklogHigh(const BacklogHigh& event) {
 }
 void ThrottledObserver::OnRelisted(const Relisted& event) {
   if (!warnings_only_) observer_->OnRelisted(event);
+}
+// The server chooses the texts. Beyond a number of them all share one cause.
+void ThrottledObserver::OnServerWarned(const ServerWarned& event) {
+  const Cause cause{Kind::kServer, {}, HasManyCauses() ? std::string_view() : event.message};
+  if (Admit(cause, event)) observer_->OnServerWarned(event);
+}
+bool ThrottledObserver::HasManyCauses() {
+  const std::scoped_lock lock(mutex_);
+  return windows_.size() >= kManyCauses;
 }
 void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
   if (!warnings_only_) observer_->OnLimiterWaited(event);

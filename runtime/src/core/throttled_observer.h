@@ -8,9 +8,9 @@
 // reports them, with their count, and the next second begins. So the counts of all calls add up to the number of
 // events.
 //
-// For a user's observer, a cause is a kind of refusal (object or field) of one informer; other events pass unchanged.
-// Without one, only warnings pass, each throttled, and all events that are due to a missing connection have one cause,
-// however many informers report them.
+// For a user's observer, a cause is a kind of refusal (object or field) of one informer, or the text of a warning of the
+// server; other events pass unchanged. Without one, only warnings pass, each throttled, and all events that are due to a
+// missing connection have one cause, however many informers report them.
 #ifndef KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 
@@ -48,10 +48,11 @@ class ThrottledObserver final : public Observer {
   void OnBacklogHigh(const BacklogHigh& event) override;
   void OnRelisted(const Relisted& event) override;
   void OnConnectionChanged(const ConnectionChanged& event) override;
+  void OnServerWarned(const ServerWarned& event) override;
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
-  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler };
+  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kServer };
   template <typename Text>
   struct CauseOf {
     Kind kind;
@@ -77,6 +78,7 @@ class ThrottledObserver final : public Observer {
     Timer end{};
   };
 
+  bool HasManyCauses();
   template <typename Event>
   bool Admit(const Cause& cause, const Event& event);
   Timer EndOf(const KeptCause& cause);

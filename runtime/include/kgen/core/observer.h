@@ -7,8 +7,9 @@
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw, a connection that could not be opened. It writes at most one line per second
-// and cause, with the number of events that the line summarizes. Informers without a connection share one cause.
+// that was refused, a handler that threw, a connection that could not be opened, a warning of the server. It writes at
+// most one line per second and cause, with the number of events that the line summarizes. Informers without a
+// connection share one cause.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
@@ -17,7 +18,7 @@
 // Refusals can be many at once, when every object of a large list is refused. For each informer an observer gets at
 // most one refused object and one refused field a second: the first at once, then one per second for those that
 // followed. `count` is the number of events that a call summarizes, including its own; the counts add up to the number
-// of refusals.
+// of refusals. Warnings of the server are treated the same way, by their text.
 #ifndef KGEN_CORE_OBSERVER_H_
 #define KGEN_CORE_OBSERVER_H_
 
@@ -85,6 +86,11 @@ class Observer : public SharedObject {
     const Error* error = nullptr;  // why it went down
     std::size_t count = 1;
   };
+  struct ServerWarned {        // a Warning header (code 299) of a response: a deprecated API, an unknown field
+    std::string_view what;     // "create deployments default/web"
+    std::string_view message;  // the first kilobyte of it
+    std::size_t count = 1;
+  };
   struct LimiterWaited {
     std::string_view what;  // "get pods", "executor threads"
     Nanos waited{};
@@ -98,6 +104,7 @@ class Observer : public SharedObject {
   virtual void OnBacklogHigh(const BacklogHigh&) {}
   virtual void OnRelisted(const Relisted&) {}
   virtual void OnConnectionChanged(const ConnectionChanged&) {}
+  virtual void OnServerWarned(const ServerWarned&) {}
   virtual void OnLimiterWaited(const LimiterWaited&) {}
 };
 
