@@ -156,7 +156,7 @@ void Operation::TellWarnings(const HttpHead& head) const {
   for (const HttpHeader& header : head.headers) {
     if (header.name != "warning") continue;
     for (const std::string& text : ParseWarnings(header.value)) {
-      Tell(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
+      NotifyObserver(core_->observer, [&](Observer& o) { o.OnServerWarned({.what = request_.what, .message = text}); });
     }
   }
 }
