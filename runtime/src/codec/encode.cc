@@ -2,6 +2,7 @@
 
 #include "kgen/codec/encode.h"
 
+#include "codec/encode_rest.h"
 #include "codec/spelling.h"
 #include "codec/text_writer.h"
 #include "core/blocks.h"
@@ -32,7 +33,7 @@ class Encoder {
     const detail::ListBlock* list =
         extras ? detail::UnknownList(detail::UnknownWord(detail::UnknownOf(object, table))) : nullptr;
     if (list != nullptr && list->hidden != 0) {
-      MembersWithNotes(object, table, *list);
+      MembersWithNotes(object, table, list, [](const Field&) { return true; });
     } else {
       for (const Field& field : table) Member(detail::MemberOf(object, field), field, table);
     }
@@ -49,6 +50,21 @@ class Encoder {
       });
       Unknown(unknown, object, table, kind != nullptr);
     }
+    out_.Char('}');
+  }
+
+  // The members that `take` chooses, and everything that stands beside the members.
+  void Rest(const void* object, const TypeTable& table, const KindInfo* kind,
+            const std::function<bool(const Field&)>& take) {
+    const UnknownFields& unknown = detail::UnknownOf(object, table);
+    out_.Char('{');
+    if (kind != nullptr) Identity(*kind, table);
+    MembersWithNotes(object, table, detail::UnknownList(detail::UnknownWord(unknown)), take);
+    detail::ForEachSentNull(object, table, [this](const Field& field) {
+      Name(field);
+      Null();
+    });
+    Unknown(unknown, object, table, kind != nullptr);
     out_.Char('}');
   }
 
@@ -147,11 +163,14 @@ class Encoder {
     }
   }
 
-  // Numbers with another spelling are written as received. Their notes are in the order of the members.
-  void MembersWithNotes(const void* object, const TypeTable& table, const detail::ListBlock& list) {
-    const auto* note = static_cast<const UnknownField*>(list.elements());
-    const UnknownField* const end = note + list.hidden;
+  // Numbers with another spelling are written as received. Their notes are in the order of the members. `list` may be
+  // null.
+  template <typename Take>
+  void MembersWithNotes(const void* object, const TypeTable& table, const detail::ListBlock* list, const Take& take) {
+    const auto* note = list != nullptr ? static_cast<const UnknownField*>(list->elements()) : nullptr;
+    const UnknownField* const end = list != nullptr ? note + list->hidden : nullptr;
     for (const Field& field : table) {
+      if (!take(field)) continue;
       const void* member = detail::MemberOf(object, field);
       const Field* noted = nullptr;
       for (; note != end; ++note) {
@@ -262,6 +281,17 @@ void EncodeValue(const void* value, const ValueType& type, std::string& out) {
 }
 
 }  // namespace detail
+
+namespace codec {
+
+void EncodeRest(const void* object, const TypeTable& table, const KindInfo* kind,
+                const std::function<bool(const Field&)>& take, std::string& out) {
+  TextWriter writer;
+  Encoder(writer).Rest(object, table, kind, take);
+  writer.AppendTo(out);
+}
+
+}  // namespace codec
 
 std::string Encode(const AnyRef& object) {
   std::string out;

@@ -77,6 +77,17 @@ Result<void> Interpreter::Run(void* object, const TypeTable& table) {
     top_is_object_ = metadata != nullptr && metadata->kind == ValueKind::kStruct &&
                      metadata->table() == &meta::v1::ObjectMeta::kTable;
   }
+  return Whole(object, table, Place::kTop);
+}
+
+Result<void> Interpreter::RunConverted(void* object, const TypeTable& table, bool whole) {
+  reports_unknown_ = true;
+  if (whole) return Run(object, table);
+  top_ = &table;
+  return Whole(object, table, Place::kPlain);
+}
+
+Result<void> Interpreter::Whole(void* object, const TypeTable& table, Place place) {
   const std::size_t limit = MinOf(options_.max_bytes, kBytesCeiling);
   Outcome outcome;
   if (json_.size() > limit) {
@@ -84,7 +95,7 @@ Result<void> Interpreter::Run(void* object, const TypeTable& table) {
   } else if (reader_.Peek() != '{') {
     outcome = Broken("expected a JSON object");
   } else {
-    outcome = Struct(object, table, Place::kTop);
+    outcome = Struct(object, table, place);
     if (outcome == Outcome::kOk && !reader_.AtEnd()) outcome = Broken();
   }
   arena_.Trim();
@@ -219,8 +230,16 @@ Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable
   SetText(kept, name, false);
   std::string_view raw;
   if (!reader_.SkipValue(raw)) return Broken();
+  if (reports_unknown_) [[unlikely]]
+    ReportUnknown(kept, table, raw);
   KeepUnknown(std::move(kept), raw);
   return Outcome::kOk;
+}
+
+void Interpreter::ReportUnknown(const String& name, const TypeTable& table, std::string_view raw) {
+  if (raw == "null" || (table.flags & kPreservesUnknown) != 0 || options_.mismatches == nullptr) return;
+  options_.mismatches->push_back(
+      {Path(name), std::string(table.name) + " has no such member", reader_.OffsetOf(reader_.position())});
 }
 
 // apiVersion or kind of a kind: absent, empty and null are fine.

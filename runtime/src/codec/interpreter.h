@@ -55,6 +55,10 @@ class Interpreter {
 
   // `object` is a default struct of that table, and is in that state again after an error.
   Result<void> Run(void* object, const TypeTable& table);
+  // The same for members that Convert() takes over as JSON. Those that the table does not know are reported among the
+  // mismatches, unless they are null or the schema takes any. `whole`: apiVersion and kind are the table's, as for
+  // Run(); elsewhere they are members like others.
+  Result<void> RunConverted(void* object, const TypeTable& table, bool whole);
   // Whether a field of the object was of the wrong type.
   bool has_mismatches() const noexcept { return mismatches_ != 0; }
 
@@ -97,6 +101,8 @@ class Interpreter {
   };
 
   // ---- interpreter.cc: structs and their members. ----
+  Result<void> Whole(void* object, const TypeTable& table, Place place);
+  void ReportUnknown(const String& name, const TypeTable& table, std::string_view raw);
   Outcome Struct(void* object, const TypeTable& table, Place place);
   Outcome Member(void* object, const Field& field, const KeptMark& mark);
   [[gnu::noinline]] Outcome CarefulMember(void* member, const Field& field, const KeptMark& mark);
@@ -217,6 +223,7 @@ class Interpreter {
   const Field* field_ = nullptr;         // the member being decoded, for paths
   const TypeTable* top_ = nullptr;
   bool top_is_object_ = false;  // its metadata is an ObjectMeta
+  bool reports_unknown_ = false;
   std::size_t mismatches_ = 0;
   kgen::FieldMismatch pending_;     // the last one found; reported by whoever keeps its text
   std::vector<Kept> unknown_;       // of all open structs

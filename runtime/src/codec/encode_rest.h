@@ -1,0 +1,21 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Private: a part of a struct as JSON, for Convert().
+#ifndef KGEN_SRC_CODEC_ENCODE_REST_H_
+#define KGEN_SRC_CODEC_ENCODE_REST_H_
+
+#include <functional>
+#include <string>
+
+#include "kgen/core/type_table.h"
+
+namespace kgen::codec {
+
+// Appends an object of the members that `take` chooses, in their spelling, and of all unknown fields and nulls that the
+// encoder would write. `kind`: whose apiVersion and kind come first, or null. The struct has unknown fields.
+void EncodeRest(const void* object, const TypeTable& table, const KindInfo* kind,
+                const std::function<bool(const Field&)>& take, std::string& out);
+
+}  // namespace kgen::codec
+
+#endif  // KGEN_SRC_CODEC_ENCODE_REST_H_
