@@ -13,9 +13,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
+#include "kgen/codec/merge_patch.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/optional.h"
+#include "kgen/core/result.h"
+#include "kgen/core/type_table.h"
 
 namespace kgen {
 
@@ -84,6 +89,22 @@ Patch MergePatch(std::string_view json);           // RFC 7386
 Patch JsonPatch(std::string_view json);            // RFC 6902
 Patch StrategicMergePatch(std::string_view json);  // built-in kinds only
 Patch ApplyPatch(std::string_view json);           // server-side apply; name the field_manager in PatchOptions
+
+// The merge patch that makes `after` of `before`: members that differ, null for those that are gone, lists as a whole.
+// What others changed meanwhile stays as it is. The resourceVersion takes part where it differs, as any other member.
+//
+//   Order after = *cached;
+//   after.spec->quantity = 3;
+//   orders.Patch(after.metadata.name, kgen::Must(kgen::MergePatch(*cached, after)));
+//
+// Errors: kInvalidArgument, with the path of a member that became null, which no merge patch can say; kDecode, if text
+// in a Json or an unknown field is no JSON. Thread safety: pure. Does not block.
+template <detail::HasTable T>
+Result<Patch> MergePatch(const T& before, const std::type_identity_t<T>& after) {
+  auto json = detail::DiffStructs(&before, &after, T::kTable);
+  if (!json) return Fail(std::move(json).error().With("merge patch"));
+  return MergePatch(*json);
+}
 
 }  // namespace kgen
 
