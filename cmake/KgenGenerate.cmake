@@ -4,8 +4,8 @@
 #
 # Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
 # current source folder): C++ types, clients, listers and informers in namespace ns. Whoever links TARGET can include
-# "ns/...". A namespace belongs to one API of a build, and k8s to the built-in one. The generator runs when one of its inputs has changed, at build time; what has not changed keeps its time
-# stamp, so nothing else is compiled again.
+# "ns/...". A namespace belongs to one API of a build, and k8s to the built-in one. The generator runs when one of its
+# inputs has changed, at build time; what has not changed keeps its time stamp, so nothing else is compiled again.
 #
 #   kgen_add_api(shop_api CRDS crds/orders.yaml NAMESPACE acme)
 #   add_executable(order_controller main.cc)
@@ -13,8 +13,9 @@
 #
 # The generated code lies in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
 # large APIs. GROUP_NAMES chooses the C++ names of API groups: `full` takes all labels of every group instead of the
-# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross
-# build, for example, wants one that runs on the building machine).
+# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. The tool is the target kgen::kgen;
+# where it is not built and not found, KGEN_EXECUTABLE names it (a cross build, for example, wants one that runs on the
+# building machine).
 #
 # Included by the project itself and by kgenConfig.cmake.
 include_guard(GLOBAL)

@@ -26,6 +26,7 @@ class RefusedTest : public ::testing::Test {
   static std::string Compile(std::string_view body) {
     const std::string source = ::testing::TempDir() + "refused_" + std::to_string(::getpid()) + ".cc";
     std::ofstream(source) << R"(#include <kgen/cache/shared_informer.h>
+#include <kgen/core/conditions.h>
 #include <k8s/core/v1/types.h>
 #include <vector>
 using k8s::core::v1::Node;
@@ -89,6 +90,17 @@ TEST_F(RefusedTest, AKeyOfOneTextIsNeitherNamespacedNorClusterWide) {
   EXPECT_EQ(Compile(R"(kgen::ObjectKey key = kgen::ObjectKey::ClusterWide("node-1"); key = {"default", "web-0"};)"),
             "");
   EXPECT_THAT(Compile(R"(kgen::ObjectKey key{"node-1"};)"), HasSubstr("ObjectKey"));
+}
+
+TEST_F(RefusedTest, ConditionsOfSomethingElseAreToldWhatAConditionIs) {
+  EXPECT_EQ(Compile(R"(Pod pod; kgen::SetCondition(pod.status->conditions, {.status = "True", .type = "Ready"});)"),
+            "");
+  for (const char* call : {"(void)kgen::IsConditionTrue(pod.spec->containers, \"Ready\");",
+                           "(void)kgen::FindCondition(pod.metadata.finalizers, \"Ready\");",
+                           "kgen::SetCondition(pod.spec->containers, {.name = \"a\"});"}) {
+    const std::string said = Compile("Pod pod; " + std::string(call));
+    EXPECT_THAT(said, HasSubstr("a condition is a struct with the text members `type` and `status`")) << call;
+  }
 }
 
 }  // namespace
