@@ -79,7 +79,7 @@ TEST(Conditions, AreFoundByType) {
   Pod pod;
   EXPECT_FALSE(kgen::IsConditionTrue(pod.status->conditions, "Ready"));
   EXPECT_EQ(kgen::FindCondition(std::as_const(pod).status->conditions, "Ready"), nullptr);
-  pod.status->conditions = {{.status = "True", .type = "Initialized"}, {.status = "False", .type = "Ready"}};
+  pod.status->conditions = {{.status = "True", .type = "Initialized"}, {.status = "Unknown", .type = "Ready"}};
   EXPECT_TRUE(kgen::IsConditionTrue(pod.status->conditions, "Initialized"));
   EXPECT_FALSE(kgen::IsConditionTrue(pod.status->conditions, "Ready"));
   kgen::FindCondition(pod.status->conditions, "Ready")->status = "True";
