@@ -3,7 +3,6 @@
 #include "kgen/codec/decode.h"
 
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -133,21 +132,16 @@ bool ReadText(codec::Reader& reader, std::string& out) {
   return reader.SkipValue(raw);
 }
 
-// Calls `member(name)` for each member of the object at the reader; `member` consumes the value. False also where no
-// memory is left.
+// Calls `member(name)` for each member of the object at the reader; `member` consumes the value.
 template <typename F>
-bool ForEachMember(codec::Reader& reader, F member) noexcept {
+bool ForEachMember(codec::Reader& reader, F member) {
   if (reader.Peek() != '{' || !reader.Enter()) return false;
-  try {
-    if (!reader.Take('}')) {
-      do {
-        std::string_view name;
-        if (!reader.Key(name) || !member(name)) return false;
-      } while (reader.Take(','));
-      if (!reader.Take('}')) return false;
-    }
-  } catch (const std::bad_alloc&) {
-    return false;
+  if (!reader.Take('}')) {
+    do {
+      std::string_view name;
+      if (!reader.Key(name) || !member(name)) return false;
+    } while (reader.Take(','));
+    if (!reader.Take('}')) return false;
   }
   reader.Leave();
   return true;

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "kgen/client/dynamic_client.h"
 #include "kgen/client/resource_client.h"
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
@@ -44,9 +43,6 @@ using widgets::WidgetList;
 
 constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a-name-that-is-long",
   "namespace":"default","labels":{"a-label-that-is-long":"a-value-that-is-long"}}})";
-constexpr char kList[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"AVeryLongWidgetList","metadata":{},"items":[
-  {"metadata":{"name":"a-name-that-is-long"}}]})";
-
 class MemoryTest : public ClientTest {
  protected:
   // Makes the call, lets its answer come, and fails one allocation of the work that follows. Calls are repeated with a
@@ -82,16 +78,11 @@ class MemoryTest : public ClientTest {
   }
 
   ResourceClient<Widget, WidgetList> widgets_{connection(), "default"};
-  DynamicResource dynamic_ = DynamicClient(connection()).ForResource({"test.kgen.dev", "v1", "widgets"}, "default");
 };
 
 #ifndef KGEN_TEST_WITHOUT_OWN_NEW
 TEST_F(MemoryTest, EndsEveryGetWhateverAllocationFails) {
   EXPECT_GT(FailEach<Widget>(kWidget, [&](Callback<Widget> done) { widgets_.GetAsync("a", std::move(done)); }), 0);
-}
-
-TEST_F(MemoryTest, EndsEveryListWhateverAllocationFails) {
-  EXPECT_GT(FailEach<UnstructuredList>(kList, [&](auto done) { dynamic_.ListAsync(std::move(done)); }), 0);
 }
 
 TEST_F(MemoryTest, EndsEveryDeletionWhateverAllocationFails) {
