@@ -9,6 +9,9 @@ function(kgen_set_warnings target)
   if(KGEN_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${target} PRIVATE -Wthread-safety)  # the annotations of core/mutex.h
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # From GCC 12's optimizer, about code inlined from libstdc++ 12 (std::string, std::variant, std::vector). Clang
     # checks the same code with its own analysis, and the sanitizers run it.

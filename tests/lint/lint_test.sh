@@ -112,6 +112,7 @@ Sleep std::this_thread::sleep_for(1s);
 SleepOfC ::sleep(1);
 Thread std::jthread worker([] {});
 Semaphore std::counting_semaphore<1> gate(0);
+Mutex std::shared_mutex mutex_;
 StopTokenLoop while (!stop.stop_requested()) {
 EOF
 file runtime/src/cache/a.cc '// std::condition_variable would be wrong here

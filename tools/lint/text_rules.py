@@ -163,13 +163,14 @@ def words(tree, rule, folders, patterns):
 
 
 def rule_blocking(tree):
-    """The Waiter is the only blocking primitive."""
+    """The Waiter is the only blocking primitive, and a mutex is one that Clang checks."""
     message = "block with a kgen::Waiter instead"
     return words(tree, "blocking", ("runtime/", "generated/"), [
         (r"\bcondition_variable(_any)?\b", message),
         (r"\bstd::(future|shared_future|promise|packaged_task|async|latch|barrier|counting_semaphore|binary_semaphore)\b",
          message),
         (r"#\s*include\s*<(condition_variable|future|latch|barrier|semaphore)>", message),
+        (r"\bstd::\w*mutex\b", "use the Mutex of core/mutex.h, which says what it guards"),
         (r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(", message),
         (r"\bstd::j?thread\b(?!::id|::hardware_concurrency)", "threads belong to the executor and the connection"),
         (r"\bwhile\s*\(\s*!?\s*\w*stop\w*\.stop_requested\(\)\s*\)", "a loop on a stop token; " + message),

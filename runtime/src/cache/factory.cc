@@ -2,12 +2,12 @@
 #include "kgen/cache/factory.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "cache/informer_options.h"
 #include "cache/list_watch.h"
 #include "client/kind_registry.h"
+#include "core/mutex.h"
 #include "kgen/cache/dynamic_informer.h"
 #include "kgen/client/connection.h"
 #include "kgen/client/options.h"
@@ -37,7 +37,7 @@ class FactoryState : public SharedObject {
       : connection_(connection), options_(std::move(options)) {}
 
   Core InformerFor(const TypeTable& table) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
       if (entry.table == &table) return entry.core;
     }
@@ -46,7 +46,7 @@ class FactoryState : public SharedObject {
 
   // Of Unstructured. The kind of the first call counts for all.
   Core DynamicInformerFor(const KindInfo& kind) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
       const bool same = entry.kind->group == kind.group && entry.kind->version == kind.version &&
                         entry.kind->resource == kind.resource;
@@ -63,7 +63,7 @@ class FactoryState : public SharedObject {
   void Start(const std::stop_token& stop) {
     std::vector<Core> fresh;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (shut_down_) return;
       for (Entry& entry : entries_) {
         if (entry.started) continue;
@@ -72,7 +72,7 @@ class FactoryState : public SharedObject {
       }
     }
     for (const Core& core : fresh) core->Start(stop);  // of two at a time only the first does something
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
       entry.started = entry.started || std::find(fresh.begin(), fresh.end(), entry.core) != fresh.end();
     }
@@ -81,7 +81,7 @@ class FactoryState : public SharedObject {
   void Shutdown() {
     std::vector<Core> all;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       shut_down_ = true;
       for (const Entry& entry : entries_) all.push_back(entry.core);
     }
@@ -95,7 +95,7 @@ class FactoryState : public SharedObject {
   // What a wait is about: all but those that another thread is starting at this moment, which are neither started nor
   // forgotten.
   std::vector<Core> ToWaitFor() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Core> cores;
     for (const Entry& entry : entries_) {
       if (entry.started || !entry.starting) cores.push_back(entry.core);
@@ -106,7 +106,7 @@ class FactoryState : public SharedObject {
   std::vector<cache::InformerStatus> status() const {
     std::vector<Core> all;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       for (const Entry& entry : entries_) all.push_back(entry.core);
     }
     std::vector<cache::InformerStatus> status;
@@ -125,7 +125,7 @@ class FactoryState : public SharedObject {
     bool started = false;   // and is through
   };
 
-  Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) {
+  Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) KGEN_REQUIRES(mutex_) {
     entries_.push_back({&table, &kind, Make(table, kind, transform)});
     if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
     return entries_.back().core;
@@ -147,9 +147,9 @@ class FactoryState : public SharedObject {
 
   const Connection connection_;
   const FactoryOptions options_;
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_
-  bool shut_down_ = false;      // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
+  bool shut_down_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 SharedInformerFactory::SharedInformerFactory(const Connection& connection) : SharedInformerFactory(connection, {}) {}

@@ -114,7 +114,7 @@ Result<void> InformerCore::Impl::Join(std::stop_token stop) {
   }
   std::vector<Shared<Listener>> listeners;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     listeners = listeners_;
   }
   for (const Shared<Listener>& listener : listeners) {
@@ -132,7 +132,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   }
   std::vector<Shared<Listener>> gone;  // destroyed outside of the lock
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(listeners_, [&](Shared<Listener>& old) {
       if (!old->gone()) return false;  // one that removed itself may still run: Join() waits for it
       gone.push_back(old);
@@ -147,7 +147,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
 }
 
 Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (started_->set.load())
     return Fail(Code::kInvalidArgument, "informer " + name_ + " has been started; set the transform before Start()");
   transform_ = std::move(transform);
@@ -155,7 +155,7 @@ Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
 }
 
 InformerStatus InformerCore::Impl::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   InformerStatus status = status_;
   status.started = started_->set.load();
   if (status.started && status.state == InformerStatus().state) status.state = "starting";

@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,6 +22,7 @@
 #include "cache/reflector.h"
 #include "cache/store.h"
 #include "cache/strand_timer.h"
+#include "core/mutex.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/client/connection.h"
 
@@ -117,39 +117,39 @@ class InformerCore::Impl final : public SharedObject {
   bool running_ = false;
 
   // Of every thread. Nothing is called while it is held.
-  mutable std::mutex mutex_;
-  TransformFunction transform_ = options_.transform;  // guarded by mutex_
-  InformerStatus status_;                             // guarded by mutex_
-  std::vector<Shared<Listener>> listeners_;           // guarded by mutex_; for Join
-  std::vector<StatusWatch*> watches_;                 // guarded by mutex_; each takes itself out
+  mutable Mutex mutex_;
+  TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = options_.transform;
+  InformerStatus status_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
+  std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each takes itself out
 };
 
 // What a stop token calls. It knows the informer while that runs, so that token and informer may go in any order.
 class InformerCore::Impl::StopRelay final : public SharedObject {
  public:
   void Set(Shared<Impl> impl) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     impl_ = std::move(impl);
   }
   Shared<Impl> Take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(impl_, {});
   }
 
  private:
-  std::mutex mutex_;
-  Shared<Impl> impl_;  // guarded by mutex_
+  Mutex mutex_;
+  Shared<Impl> impl_ KGEN_GUARDED_BY(mutex_);
 };
 
 class InformerCore::Impl::StatusWatch final : public Watch {
  public:
   StatusWatch(Shared<Impl> impl, std::function<void()> callback)
       : callback_(std::move(callback)), impl_(std::move(impl)) {
-    const std::lock_guard lock(impl_->mutex_);
+    const MutexLock lock(impl_->mutex_);
     impl_->watches_.push_back(this);
   }
   ~StatusWatch() override {
-    const std::lock_guard lock(impl_->mutex_);
+    const MutexLock lock(impl_->mutex_);
     std::erase(impl_->watches_, this);
   }
   void Call() const { callback_(); }

@@ -52,7 +52,7 @@ void InformerCore::Impl::StartOnStrand() {
   InformerOptions options = options_;
   options.resync = check_period_;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     options.transform = transform_;
   }
   Reflector::Hooks hooks;
@@ -149,7 +149,7 @@ void InformerCore::Impl::Publish() {
   }
   std::vector<Shared<StatusWatch>> to_notify;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // what was received is not in the store yet
     const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
                          now.failures != status_.failures || now.has_error != status_.has_error;

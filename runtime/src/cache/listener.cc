@@ -15,7 +15,6 @@ namespace {
 constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
 
 thread_local Listener* running_here = nullptr;  // whose handler this thread is in
-std::mutex graph_mutex;                         // taken before any mutex_; guards every waits_for_
 
 }  // namespace
 
@@ -24,7 +23,7 @@ class Listener::OnSynced final : public SyncedWatch {
  public:
   OnSynced(Shared<Listener> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
   ~OnSynced() override {
-    const std::lock_guard lock(listener_->mutex_);
+    const MutexLock lock(listener_->mutex_);
     std::erase(listener_->on_synced_, this);
   }
   void Call() { callback_(); }
@@ -49,7 +48,7 @@ Listener::Listener(AnyHandler handler, HandlerOptions options, std::string infor
 void Listener::Deliver(std::vector<AnyEvent> events) {
   std::size_t high = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || events.empty()) return;
     for (AnyEvent& event : events) {
       initial_pending_ += queue_->Push(std::move(event));
@@ -63,7 +62,7 @@ void Listener::Deliver(std::vector<AnyEvent> events) {
 
 void Listener::InitialQueued() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     initial_queued_ = true;
   }
   SettleSync();
@@ -73,7 +72,7 @@ void Listener::Remove() {
   AnyHandler dropped;
   std::unique_ptr<EventQueue> discarded;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (Injected(Bug::kReplayAfterRemoval) && initial_pending_ > 0) return;
     closed_ = removed_ = true;
     discarded = TakeQueue();
@@ -85,7 +84,7 @@ void Listener::Remove() {
 
 void Listener::StopDelivery() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     // Drain() discards what waits: here, on the informer's strand, that might take too long.
     if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
@@ -100,11 +99,11 @@ Result<void> Listener::Join(std::stop_token stop) {
   if (caller == this) return {};
   Shared<Waiter> waiter;
   {
-    const std::lock_guard graph(graph_mutex);
+    const MutexLock graph(graph_mutex_);
     for (Listener* other = this; other != nullptr; other = other->waits_for_) {
       if (other == caller) return {};
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!running_) return {};
     waiter = executor_->MakeWaiter("the running call of the handler of " + name_);
     waiters_.push_back(waiter);
@@ -112,7 +111,7 @@ Result<void> Listener::Join(std::stop_token stop) {
   }
   Result<void> waited = waiter->Wait(std::move(stop));
   if (caller != nullptr) {
-    const std::lock_guard graph(graph_mutex);
+    const MutexLock graph(graph_mutex_);
     caller->waits_for_ = nullptr;
   }
   return waited;
@@ -121,7 +120,7 @@ Result<void> Listener::Join(std::stop_token stop) {
 void Listener::Reject() {
   AnyHandler dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = removed_ = rejected_ = true;
     dropped = std::exchange(handler_, nullptr);
   }
@@ -129,7 +128,7 @@ void Listener::Reject() {
 }
 
 Result<void> Listener::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (rejected_) return Fail(Code::kStopped, "handler of " + name_ + ": the informer has been stopped");
   return {};
 }
@@ -137,7 +136,7 @@ Result<void> Listener::status() const {
 Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
   auto watch = MakeShared<OnSynced>(Shared<Listener>(this), std::move(callback));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!synced_ && !closed_) {
       on_synced_.push_back(watch.get());
       return watch;
@@ -148,27 +147,27 @@ Shared<Listener::SyncedWatch> Listener::NotifySynced(Task callback) {
 }
 
 bool Listener::HasSynced() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return synced_;
 }
 
 std::size_t Listener::Backlog() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_ ? 0 : queue_->size();
 }
 
 bool Listener::removed() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return removed_;
 }
 
 bool Listener::closed() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_;
 }
 
 bool Listener::gone() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return removed_ && !running_;
 }
 
@@ -177,7 +176,7 @@ void Listener::PostCall(Shared<OnSynced> watch) {
   executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
 }
 
-// Under mutex_. The task keeps this alive, whatever becomes of the Listener.
+// The task keeps this alive.
 void Listener::Schedule() {
   executor_->BlockingOn(strand_, [self = Shared<Listener>(this)] { self->Drain(); });
 }
@@ -188,7 +187,7 @@ void Listener::Drain() {
   for (;;) {
     std::optional<AnyEvent> event;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!closed_) event = queue_->Pop();
       if (!event) {
         scheduled_ = false;
@@ -202,11 +201,11 @@ void Listener::Drain() {
   }
   running_here = nullptr;
   std::unique_ptr<EventQueue> discarded;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) discarded = TakeQueue();
 }
 
-// Under mutex_. What waits, to be destroyed without it.
+// What waits, to be destroyed without it.
 std::unique_ptr<EventQueue> Listener::TakeQueue() {
   return std::exchange(queue_, std::make_unique<EventQueue>(options_.backlog_limit));
 }
@@ -233,7 +232,7 @@ bool Listener::FinishCall(bool initial) {
   std::vector<Shared<Waiter>> waiters;
   bool open = true;
   for (AnyHandler dropped;; dropped = nullptr) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (removed_ && handler_) {
       dropped = std::exchange(handler_, nullptr);
       continue;
@@ -254,7 +253,7 @@ bool Listener::FinishCall(bool initial) {
 
 void Listener::SettleSync() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (synced_ || closed_ || !initial_queued_ || initial_pending_ > 0) return;
     synced_ = true;
   }
@@ -264,7 +263,7 @@ void Listener::SettleSync() {
 void Listener::FireSyncedCallbacks() {
   std::vector<Shared<OnSynced>> to_notify;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (OnSynced* watch : std::exchange(on_synced_, {})) {
       if (Shared<OnSynced> held = Shared<OnSynced>::TryAdd(watch)) to_notify.push_back(std::move(held));
     }
@@ -272,7 +271,7 @@ void Listener::FireSyncedCallbacks() {
   for (Shared<OnSynced>& watch : to_notify) PostCall(std::move(watch));
 }
 
-// Under mutex_. The backlog, when it has just passed the mark; told again only after it has been down to half of it.
+// The backlog, when it has just passed the mark; told again only after it has been down to half of it.
 std::size_t Listener::NewlyHighBacklog() {
   if (options_.backlog_warning == 0) return 0;
   if (queue_->size() < options_.backlog_warning || std::exchange(backlog_reported_, true)) return 0;

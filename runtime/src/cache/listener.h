@@ -11,12 +11,12 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "cache/event_queue.h"
+#include "core/mutex.h"
 #include "kgen/cache/events.h"
 #include "kgen/cache/registration.h"
 #include "kgen/core/executor.h"
@@ -72,14 +72,14 @@ class Listener final : public SharedObject {
   class OnSynced;
 
   void PostCall(Shared<OnSynced> watch);
-  void Schedule();
+  void Schedule() KGEN_REQUIRES(mutex_);
   void Drain();
-  std::unique_ptr<EventQueue> TakeQueue();
+  std::unique_ptr<EventQueue> TakeQueue() KGEN_REQUIRES(mutex_);
   void Call(const AnyEvent& event);
   bool FinishCall(bool initial);
   void SettleSync();
   void FireSyncedCallbacks();
-  std::size_t NewlyHighBacklog();
+  std::size_t NewlyHighBacklog() KGEN_REQUIRES(mutex_);
 
   const HandlerOptions options_;
   const std::string informer_;
@@ -88,16 +88,24 @@ class Listener final : public SharedObject {
   const Shared<Observer> observer_;
   const Shared<Strand> strand_, notices_;
   const Shared<const StartMark> started_;
-  Listener* waits_for_ = nullptr;  // while this handler's call removes another one; guarded by graph_mutex
+  static inline Mutex graph_mutex_;                              // taken before any mutex_
+  Listener* waits_for_ KGEN_GUARDED_BY(graph_mutex_) = nullptr;  // while this handler's call removes another one
 
-  mutable std::mutex mutex_;  // guards what follows; never held while a function of the user runs or a thread waits
-  AnyHandler handler_;        // called without the lock: only Drain() calls, and only it destroys while running_
-  std::unique_ptr<EventQueue> queue_ = std::make_unique<EventQueue>(options_.backlog_limit);
-  std::vector<Shared<Waiter>> waiters_;
-  std::vector<OnSynced*> on_synced_;  // each takes itself out
-  int initial_pending_ = 0;
-  bool scheduled_ = false, running_ = false, closed_ = false, removed_ = false, rejected_ = false;
-  bool initial_queued_ = false, synced_ = false, backlog_reported_ = false;
+  mutable Mutex mutex_;  // never held while a function of the user runs or a thread waits
+  // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
+  AnyHandler handler_;
+  std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_limit);
+  std::vector<Shared<Waiter>> waiters_ KGEN_GUARDED_BY(mutex_);
+  std::vector<OnSynced*> on_synced_ KGEN_GUARDED_BY(mutex_);  // each removes itself
+  int initial_pending_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;
+  bool running_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool removed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool rejected_ KGEN_GUARDED_BY(mutex_) = false;
+  bool initial_queued_ KGEN_GUARDED_BY(mutex_) = false;
+  bool synced_ KGEN_GUARDED_BY(mutex_) = false;
+  bool backlog_reported_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kgen::cache

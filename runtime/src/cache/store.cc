@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "cache/hazard.h"
 #include "cache/store_replacement.h"
 #include "cache/store_state.h"
+#include "core/mutex.h"
 
 namespace kgen::cache {
 namespace {
@@ -129,7 +129,7 @@ class Store::Impl {
     std::vector<StoreFault> faults;
     std::function<void(const StoreFault&)> on_fault;
     {
-      const std::lock_guard lock(writer_);
+      const MutexLock lock(writer_);
       Shared<State> next = NextState();
       next->changes += transaction.changes.size();
       for (Change& change : transaction.changes) Put(*next, std::move(change));
@@ -163,7 +163,7 @@ class Store::Impl {
     });
     for (int round = 0; built; ++round) {
       if (round >= kRoundsBeside) {
-        const std::lock_guard lock(writer_);
+        const MutexLock lock(writer_);
         if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
         if (round == kMostRoundsBeside || current_owner_->changes - seen.state().changes <= kFewChanges) {
           built = CatchUp(index, edit, seen.state().objects, current_owner_->objects);
@@ -180,7 +180,7 @@ class Store::Impl {
 
   // What Replacement needs of the store. Shows it, or gives it the next index that it lacks and returns false.
   bool Show(Replacement& replacement, const std::string& version) {
-    const std::lock_guard lock(writer_);
+    const MutexLock lock(writer_);
     const State& current = *current_owner_;
     if (const std::size_t indexed = replacement.indexes_.size(); indexed < current.indexes.size()) {
       replacement.indexes_.push_back({current.indexes[indexed].definition, {}});
@@ -201,7 +201,7 @@ class Store::Impl {
   }
   // Leaves what a Replacement holds to FreeSome().
   void Bury(Replacement& replacement) {
-    const std::lock_guard lock(writer_);
+    const MutexLock lock(writer_);
     for (IdentitySet& threw : replacement.threw_) old_threw_.Add(std::exchange(threw, {}));
     old_maps_.Add(std::exchange(replacement.objects_, {}));
     for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
@@ -209,7 +209,7 @@ class Store::Impl {
   void Report(const StoreFault& fault) {
     std::function<void(const StoreFault&)> on_fault;
     {
-      const std::lock_guard lock(writer_);
+      const MutexLock lock(writer_);
       on_fault = on_fault_;
     }
     if (on_fault) on_fault(fault);
@@ -217,13 +217,13 @@ class Store::Impl {
 
   void Drop(AnySnapshot snapshot) {
     if (!snapshot.state_) return;
-    const std::lock_guard lock(writer_);
+    const MutexLock lock(writer_);
     retired_.push_back({std::move(snapshot.state_), true});
     SettleRetired();
   }
 
   bool FreeSome(std::size_t& units) {
-    const std::lock_guard lock(writer_);
+    const MutexLock lock(writer_);
     SettleRetired();
     if (!old_maps_.Free(units) || !old_threw_.Free(units)) return false;
     for (; !leaving_.empty(); leaving_.pop_back()) {
@@ -234,7 +234,7 @@ class Store::Impl {
   }
 
   void SetOnFault(std::function<void(const StoreFault&)> on_fault) {
-    const std::lock_guard lock(writer_);
+    const MutexLock lock(writer_);
     on_fault_ = std::move(on_fault);
   }
 
@@ -262,8 +262,8 @@ class Store::Impl {
     return {{number, nullptr}, {number, nullptr}};
   }
 
-  // With the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
-  Shared<State> NextState() {
+  // Under the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
+  Shared<State> NextState() KGEN_REQUIRES(writer_) {
     auto next = MakeShared<State>(NextNumber());
     const State& current = *current_owner_;
     next->indexes.reserve(current.indexes.size() + 1);
@@ -274,7 +274,7 @@ class Store::Impl {
     return next;
   }
 
-  void ShowIndex(Index index) {
+  void ShowIndex(Index index) KGEN_REQUIRES(writer_) {
     Shared<State> next = NextState();
     threw_.reserve(next->indexes.size() + 1);
     retired_.reserve(retired_.size() + 1);
@@ -283,23 +283,23 @@ class Store::Impl {
     PublishNext(std::move(next));
   }
 
-  void PublishNext(Shared<State> next) {
+  void PublishNext(Shared<State> next) KGEN_REQUIRES(writer_) {
     retired_.reserve(retired_.size() + 1);
     next->Follow(const_cast<State&>(*current_owner_));
     Publish(std::move(next), false);
   }
 
   // With room in retired_.
-  void Publish(Shared<State> next, bool whole) {
+  void Publish(Shared<State> next, bool whole) KGEN_REQUIRES(writer_) {
     current_.store(next.get(), std::memory_order_seq_cst);
     retired_.push_back({std::exchange(current_owner_, std::move(next)), whole});
     SettleRetired();
   }
 
-  void SettleRetired() {
+  void SettleRetired() KGEN_REQUIRES(writer_) {
     if (retired_.empty()) return;
     const std::vector<const void*> announced = AnnouncedPointers();
-    std::erase_if(retired_, [&](Retired& each) {
+    std::erase_if(retired_, [&](Retired& each) KGEN_REQUIRES(writer_) {
       if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
         return false;
       // Where a snapshot holds it, whoever drops that frees it.
@@ -308,7 +308,7 @@ class Store::Impl {
     });
   }
 
-  void Put(State& state, Change change) {
+  void Put(State& state, Change change) KGEN_REQUIRES(writer_) {
     const StateEdit edit = state.Edit();
     const KeyView key{change.key.namespace_, change.key.name};
     const std::uint64_t hash = LeafHash(key);
@@ -330,7 +330,7 @@ class Store::Impl {
     SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
   }
 
-  void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
+  void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) KGEN_REQUIRES(writer_) {
     const StateEdit edit = state.Edit();
     for (std::size_t i = 0; i < state.indexes.size(); ++i) {
       Index& index = state.indexes[i];
@@ -408,7 +408,7 @@ class Store::Impl {
   }
 
   // True if the function of that index threw when the object was put: it stands under no value.
-  bool ForgetThrew(std::size_t index, const AnyRef& before) {
+  bool ForgetThrew(std::size_t index, const AnyRef& before) KGEN_REQUIRES(writer_) {
     IdentitySet& threw = threw_[index];
     return !threw.empty() && threw.Erase(before.object(), IdentityLeaf::HashOf(before.object()));
   }
@@ -433,20 +433,20 @@ class Store::Impl {
             "bug in kgen: " + object + " was given the key " + change.key.str() + " and was left out"};
   }
 
-  std::mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
+  Mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
   std::atomic<const State*> current_{nullptr};
-  Shared<const State> current_owner_;  // guarded by writer_
-  std::vector<Retired> retired_;       // guarded by writer_: announced by a reader when last looked at
+  Shared<const State> current_owner_ KGEN_GUARDED_BY(writer_);
+  std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader when last looked at
   std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of what is built beside them
-  // Guarded by writer_: what FreeSome() frees.
-  std::vector<Shared<const State>> leaving_;  // nobody else has these
-  StateRemains old_maps_;                     // of no version
-  IdentitySet::Remains old_threw_;
-  // Guarded by writer_: for each index the objects of the current state that its function threw for. Without this the
-  // next change of such an object would look for it under every value.
-  std::vector<IdentitySet> threw_ = std::vector<IdentitySet>(1);
-  std::vector<StoreFault> faults_;                   // guarded by writer_: of the transaction at hand
-  std::function<void(const StoreFault&)> on_fault_;  // guarded by writer_, called without it
+  // What FreeSome() frees.
+  std::vector<Shared<const State>> leaving_ KGEN_GUARDED_BY(writer_);  // nobody else has these
+  StateRemains old_maps_ KGEN_GUARDED_BY(writer_);                     // of no version
+  IdentitySet::Remains old_threw_ KGEN_GUARDED_BY(writer_);
+  // For each index the objects of the current state that its function threw for. Without this the next change of such
+  // an object would look for it under every value.
+  std::vector<IdentitySet> threw_ KGEN_GUARDED_BY(writer_) = std::vector<IdentitySet>(1);
+  std::vector<StoreFault> faults_ KGEN_GUARDED_BY(writer_);                   // of the transaction under way
+  std::function<void(const StoreFault&)> on_fault_ KGEN_GUARDED_BY(writer_);  // called without it
   friend class Store;
 };
 

@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.h"
 #include "kgen/core/shared.h"
 
 namespace kgen::cache {
@@ -50,7 +50,7 @@ class Version : public SharedObject {
   // This is the one after `before`, the newest of its line.
   void Follow(Version& before) noexcept {
     line_ = before.line_;
-    const std::lock_guard lock(line_->lock);
+    const MutexLock lock(line_->lock);
     before.dead_.Append(std::exchange(dead_, Dead()));
     before.followed_ = true;
     before.newer_ = this;
@@ -82,9 +82,11 @@ class Version : public SharedObject {
   virtual void TakeMaps(Dead* to) noexcept = 0;
 
  private:
-  // Guards the links between the versions of a line, who is leaving, and the remains of those that are not.
+  // Guards the links between the versions of a line, who is leaving, and the remains of those that are not. The members
+  // cannot say so: that of another version is reached under the lock of this one, and Clang does not know that the line
+  // is the same.
   struct Line : SharedObject {
-    std::mutex lock;
+    Mutex lock;
   };
 
   void Leave() noexcept {
@@ -94,7 +96,7 @@ class Version : public SharedObject {
       heir_ = number_ - 1;
       return TakeMaps(&dead_);
     }
-    const std::lock_guard lock(line_->lock);
+    const MutexLock lock(line_->lock);
     leaving_ = true;
     // After the last of a line nobody has anything of it.
     TakeMaps(followed_ ? nullptr : &dead_);
@@ -109,24 +111,23 @@ class Version : public SharedObject {
       return true;
     }
     if (heir_ == 0) return true;
-    const std::lock_guard lock(line_->lock);
+    const MutexLock lock(line_->lock);
     const std::uint64_t heir = Heir();
     if (heir == heir_) OlderThatStays()->dead_.Append(std::exchange(inherited_, Dead()));
     if (heir == heir_ || heir == 0) Unlink();
     return std::exchange(heir_, heir) == heir;
   }
 
-  // With the lock.
-  Version* OlderThatStays() const noexcept {
+  Version* OlderThatStays() const noexcept KGEN_REQUIRES(line_->lock) {
     Version* older = older_;
     while (older != nullptr && older->leaving_) older = older->older_;
     return older;
   }
-  std::uint64_t Heir() const noexcept {
+  std::uint64_t Heir() const noexcept KGEN_REQUIRES(line_->lock) {
     const Version* const older = OlderThatStays();
     return older != nullptr ? older->number_ : 0;
   }
-  void Unlink() noexcept {
+  void Unlink() noexcept KGEN_REQUIRES(line_->lock) {
     if (older_ != nullptr) older_->newer_ = newer_;
     if (newer_ != nullptr) newer_->older_ = older_;
   }

@@ -4,13 +4,13 @@
 #ifndef KGEN_SRC_CLIENT_BLOCKING_CALL_H_
 #define KGEN_SRC_CLIENT_BLOCKING_CALL_H_
 
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 
 #include "client/connection_core.h"
+#include "core/mutex.h"
 #include "kgen/client/connection.h"
 #include "kgen/core/waiter.h"
 
@@ -25,14 +25,14 @@ struct Slot : SharedObject {
   void Cancel() noexcept {
     Shared<Op> held;
     {
-      const std::scoped_lock lock(mutex);
+      const MutexLock lock(mutex);
       if (operation != nullptr) held = Shared<Op>::TryAdd(operation);
     }
     if (held) held->Cancel();
   }
   void Take(Result<typename Op::Answer> answer) {
     {
-      const std::scoped_lock lock(mutex);
+      const MutexLock lock(mutex);
       operation = nullptr;
     }
     result.emplace(std::move(answer));
@@ -41,8 +41,8 @@ struct Slot : SharedObject {
 
   const Shared<Waiter> waiter;
   std::optional<Result<typename Op::Answer>> result;  // written once, before the waiter is notified
-  std::mutex mutex;
-  Op* operation = nullptr;  // until it has answered or goes
+  Mutex mutex;
+  Op* operation KGEN_GUARDED_BY(mutex) = nullptr;  // until it has answered or goes
 };
 
 // Fills a Slot, at the latest when it is destroyed.
@@ -83,7 +83,10 @@ Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest
   auto slot = MakeShared<Slot<Op>>(executor.MakeWaiter(what));
   {
     const auto call = MakeCall<Op>(ConnectionCore::Of(connection), std::move(request), Answerer<Op>(slot), more...);
-    slot->operation = call.get();  // no other thread has it yet
+    {
+      const MutexLock lock(slot->mutex);
+      slot->operation = call.get();
+    }
     call->Begin();
   }
   if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {

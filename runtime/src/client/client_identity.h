@@ -7,10 +7,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "core/mutex.h"
 #include "kgen/client/config.h"
 #include "kgen/core/shared.h"
 
@@ -20,7 +20,7 @@ namespace kgen::client {
 class ClientIdentity : public SharedObject {
  public:
   void Set(std::string certificate_pem, std::string key_pem) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (certificate_pem == certificate_pem_ && key_pem == key_pem_) return;
     certificate_pem_ = std::move(certificate_pem);
     key_pem_ = std::move(key_pem);
@@ -29,14 +29,15 @@ class ClientIdentity : public SharedObject {
   // Raised with every change; 0 as long as there is no certificate.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   void ApplyTo(rest::TlsConfig& config) const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     config.certificate_data = certificate_pem_;
     config.key_data = key_pem_;
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::string certificate_pem_{}, key_pem_{};
+  mutable Mutex mutex_;
+  std::string certificate_pem_ KGEN_GUARDED_BY(mutex_){};
+  std::string key_pem_ KGEN_GUARDED_BY(mutex_){};
   std::atomic<std::uint64_t> version_{0};
 };
 

@@ -4,13 +4,13 @@
 #include <errno.h>  // program_invocation_short_name
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "client/connection_core.h"
 #include "client/http2_transport.h"
 #include "client/url.h"
+#include "core/mutex.h"
 
 namespace kgen::client {
 namespace {
@@ -32,7 +32,7 @@ bool Equal(const rest::Config& a, const rest::Config& b) {
 class Registry {
  public:
   Shared<ConnectionCore> Find(const rest::Config& config) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
       if (!Equal(entry.config, config)) continue;
       if (Shared<ConnectionCore> core = Shared<ConnectionCore>::TryAdd(entry.core)) return core;
@@ -40,12 +40,12 @@ class Registry {
     return {};
   }
   void Add(const rest::Config& config, ConnectionCore* core) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.push_back({config, core});
   }
   void Remove(const ConnectionCore* core) noexcept {
     std::vector<Entry> gone;  // destroyed after the lock: it may hold the last reference to an executor
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = std::ranges::find(entries_, core, &Entry::core);
     if (found == entries_.end()) return;
     gone.push_back(std::move(*found));
@@ -57,8 +57,8 @@ class Registry {
     rest::Config config;
     ConnectionCore* core;
   };
-  std::mutex mutex_;
-  std::vector<Entry> entries_;
+  Mutex mutex_;
+  std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
 };
 
 Registry& Connections() {

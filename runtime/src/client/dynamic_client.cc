@@ -2,9 +2,9 @@
 #include "kgen/client/dynamic_client.h"
 
 #include <deque>
-#include <mutex>
 
 #include "client/kind_registry.h"
+#include "core/mutex.h"
 
 namespace kgen {
 namespace client {
@@ -32,9 +32,9 @@ struct KnownKind {
 }  // namespace
 
 const KindInfo& KindOf(const ResourceMapping& mapping) {
-  static std::mutex& mutex = *new std::mutex();
-  static std::deque<KnownKind>& known = *new std::deque<KnownKind>();
-  const std::scoped_lock lock(mutex);
+  static Mutex& mutex = *new Mutex();
+  static std::deque<KnownKind>& known KGEN_GUARDED_BY(mutex) = *new std::deque<KnownKind>();
+  const MutexLock lock(mutex);
   for (const KnownKind& kind : known) {
     if (kind.mapping == mapping) return kind.info;
   }

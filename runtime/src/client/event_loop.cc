@@ -12,13 +12,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "client/openssl_use.h"
+#include "core/mutex.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
 
@@ -212,7 +212,7 @@ class Loop final : public EventLoop {
   Loop() : work_(asio::make_work_guard(context_)) {}
 
   bool Post(Task task) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_) return false;
     if (!started_) thread_ = detail::Thread::Start([this] { Run(); });
     started_ = started_ || thread_;
@@ -267,7 +267,7 @@ class Loop final : public EventLoop {
     if (!running) return;
     detail::Thread thread;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       thread = std::move(thread_);
     }
     // Not under the lock: what is still posted meanwhile runs.
@@ -282,7 +282,7 @@ class Loop final : public EventLoop {
     detail::OnPostedThread() = true;
     context_.run();
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopped_ = true;
     }
     // What was posted between the two.
@@ -300,11 +300,12 @@ class Loop final : public EventLoop {
 
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  std::mutex mutex_;
-  bool started_ = false, stopped_ = false;  // guarded by mutex_
-  bool stopping_ = false;                   // on the loop's thread
-  std::unordered_set<User*> users_;         // on the loop's thread
-  detail::Thread thread_;                   // guarded by mutex_; taken by who joins it
+  Mutex mutex_;
+  bool started_ KGEN_GUARDED_BY(mutex_) = false;
+  bool stopped_ KGEN_GUARDED_BY(mutex_) = false;
+  bool stopping_ = false;                          // on the loop's thread
+  std::unordered_set<User*> users_;                // on the loop's thread
+  detail::Thread thread_ KGEN_GUARDED_BY(mutex_);  // taken by who joins it
 };
 
 class Loop::LoopTimer final : public Timer::State, public EventLoop::User {

@@ -263,7 +263,7 @@ ExecCredentials::ExecCredentials(rest::Config config, Shared<Executor> executor,
       identity_(std::move(identity)) {}
 
 Shared<const Credential> ExecCredentials::Current() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!cached_ || (cached_->expires && clock_->WallNow() > *cached_->expires)) return {};
   return cached_;
 }
@@ -273,7 +273,7 @@ Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Done done) {
   Shared<Run> started;
   std::optional<Error> failed;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!run_) {
       Result<Shared<Process>> process = Process::Make();
       if (process) {
@@ -305,7 +305,7 @@ void ExecCredentials::Start(const Shared<Run>& run) {
 
 void ExecCredentials::Leave(Waiting& waiting) noexcept {
   Done dropped;  // destroyed without the lock
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const Shared<Run> run = std::exchange(waiting.run_, {});
   if (!run) return;
   dropped = std::move(waiting.done_);
@@ -322,7 +322,7 @@ void ExecCredentials::Finish(Run& run, Answer answer) {
   }
   std::vector<Shared<Waiting>> waiting;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (run_.get() == &run) {
       run_ = {};
       if (answer) cached_ = *answer;
@@ -336,7 +336,7 @@ void ExecCredentials::Finish(Run& run, Answer answer) {
 }
 
 bool ExecCredentials::Reject(const Credential& refused) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (cached_.get() != &refused) return true;  // another request was faster
   const TimePoint now = clock_->Now();
   if (refused_at_ && now - *refused_at_ < kBetweenRefusals) return false;

@@ -12,7 +12,6 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@
 
 #include "client/client_identity.h"
 #include "client/process.h"
+#include "core/mutex.h"
 #include "kgen/client/config.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -88,10 +88,10 @@ class ExecCredentials : public SharedObject {
   const Shared<Executor> executor_;
   const Shared<Clock> clock_;
   const Shared<ClientIdentity> identity_;
-  std::mutex mutex_;
-  Shared<const Credential> cached_{};
-  Shared<Run> run_{};  // running, and at least one request waits for it
-  std::optional<TimePoint> refused_at_{};
+  Mutex mutex_;
+  Shared<const Credential> cached_ KGEN_GUARDED_BY(mutex_){};
+  Shared<Run> run_ KGEN_GUARDED_BY(mutex_){};  // running, and at least one request waits for it
+  std::optional<TimePoint> refused_at_ KGEN_GUARDED_BY(mutex_){};
 };
 
 class ExecCredentials::Waiting : public SharedObject {

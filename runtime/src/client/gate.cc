@@ -31,7 +31,7 @@ struct Gate::Entry : SharedObject {
   static void Run(const Shared<Entry>& entry, Task Entry::* which) {
     Task task;
     {
-      const std::lock_guard lock(entry->gate->mutex_);
+      const MutexLock lock(entry->gate->mutex_);
       if (entry->left) return;
       task = std::exchange(entry.get()->*which, nullptr);
     }
@@ -63,7 +63,7 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
   bool at_once = false;
   Task unused[2];  // destroyed without the lock, see Entry::Run()
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (purpose == Purpose::kFirst && !error_) {
       opens_.Refill(Now());
       opens_.tokens = std::max(opens_.tokens - 1, 0.0);
@@ -82,17 +82,17 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
 }
 
 std::optional<Error> Gate::error() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return error_;
 }
 
 Nanos Gate::UntilProbe() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return error_ ? std::max(NextProbe() - Now(), Nanos(0)) : Nanos(0);
 }
 
 bool Gate::reconnected_lately() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return reconnecting_ || (reconnected_ && Now() - *reconnected_ < kStarting);
 }
 
@@ -101,7 +101,7 @@ bool Gate::reconnected_lately() const {
 void Gate::Answered(Entry& entry, bool success) {
   Granted granted;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     error_.reset();
     probe_ = nullptr;
     if (std::exchange(reconnecting_, false)) reconnected_ = Now();
@@ -118,7 +118,7 @@ void Gate::Answered(Entry& entry, bool success) {
 void Gate::NoConnection(Entry& entry, const Error& error) {
   Granted granted, closed;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const TimePoint now = Now();
     const bool closes = !error_;
     error_ = error;
@@ -142,7 +142,7 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
 }
 
 void Gate::Lost(Entry& entry) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (entry.left) return;
   reconnecting_ = no_success_ = true;
 }
@@ -151,7 +151,7 @@ void Gate::Leave(Entry& entry) {
   Granted granted;
   Task unused[2];  // see Enter()
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (std::exchange(entry.left, true)) return;
     unused[0] = std::exchange(entry.go, nullptr);
     unused[1] = std::exchange(entry.closed, nullptr);
@@ -274,7 +274,7 @@ void Gate::Post(const Granted& granted, const Granted& closed) {
 void Gate::OnTimer() {
   Granted granted;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     granted = Pump();
   }
   Post(granted);

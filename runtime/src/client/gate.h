@@ -32,12 +32,12 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/jitter.h"
+#include "core/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/result.h"
@@ -92,36 +92,41 @@ class Gate final : public SharedObject {
   };
   using Queue = std::deque<Entry*>;
 
-  // The caller holds mutex_.
   TimePoint Now() const noexcept;
-  Queue* QueueOf(Purpose purpose) noexcept;
-  Queue* FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept;
-  void Grant(Entry& entry, TimePoint now);
-  Granted Pump();
-  std::optional<TimePoint> PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted);
-  TimePoint NextProbe() const noexcept;
-  void ScheduleProbe(TimePoint now);
-  void ResetDelay(TimePoint now) noexcept;
+  Queue* QueueOf(Purpose purpose) noexcept KGEN_REQUIRES(mutex_);
+  Queue* FirstNotEmpty(std::initializer_list<Queue*> queues) const noexcept KGEN_REQUIRES(mutex_);
+  void Grant(Entry& entry, TimePoint now) KGEN_REQUIRES(mutex_);
+  Granted Pump() KGEN_REQUIRES(mutex_);
+  std::optional<TimePoint> PumpOpen(std::initializer_list<Queue*> queues, Bucket& bucket, Granted& granted)
+      KGEN_REQUIRES(mutex_);
+  TimePoint NextProbe() const noexcept KGEN_REQUIRES(mutex_);
+  void ScheduleProbe(TimePoint now) KGEN_REQUIRES(mutex_);
+  void ResetDelay(TimePoint now) noexcept KGEN_REQUIRES(mutex_);
 
   // The caller does not hold mutex_.
   void Post(const Granted& granted, const Granted& closed = {});
   void OnTimer();
 
   const Shared<Executor> executor_;
-  mutable std::mutex mutex_;  // guards everything below
-  Jitter jitter_;
-  Queue parked_, relists_, background_, on_success_;  // entries remove themselves
-  std::vector<Entry*> granted_;                       // and not left yet
-  std::optional<Error> error_;                        // why it is closed
-  Entry* probe_ = nullptr;                            // sent last, and without an outcome so far
-  TimePoint probe_sent_{}, probe_at_{};
-  Nanos step_{};                     // d; 0: the next one is the first
-  std::optional<TimePoint> outage_;  // since when there is no stream that lasted
-  Bucket opens_, lists_;
-  bool reconnecting_ = true;  // no response since the connection was lost
-  bool no_success_ = true;    // or none with a 2xx
-  std::optional<TimePoint> reconnected_;
-  Timer timer_;
+  mutable Mutex mutex_;
+  Jitter jitter_ KGEN_GUARDED_BY(mutex_);
+  Queue parked_ KGEN_GUARDED_BY(mutex_);  // the entries of the queues remove themselves
+  Queue relists_ KGEN_GUARDED_BY(mutex_);
+  Queue background_ KGEN_GUARDED_BY(mutex_);
+  Queue on_success_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Entry*> granted_ KGEN_GUARDED_BY(mutex_);  // and not left yet
+  std::optional<Error> error_ KGEN_GUARDED_BY(mutex_);   // why it is closed
+  Entry* probe_ KGEN_GUARDED_BY(mutex_) = nullptr;       // sent last, and without an outcome so far
+  TimePoint probe_sent_ KGEN_GUARDED_BY(mutex_){};
+  TimePoint probe_at_ KGEN_GUARDED_BY(mutex_){};
+  Nanos step_ KGEN_GUARDED_BY(mutex_){};                     // d; 0: the next one is the first
+  std::optional<TimePoint> outage_ KGEN_GUARDED_BY(mutex_);  // since when there is no stream that lasted
+  Bucket opens_ KGEN_GUARDED_BY(mutex_);
+  Bucket lists_ KGEN_GUARDED_BY(mutex_);
+  bool reconnecting_ KGEN_GUARDED_BY(mutex_) = true;  // no response since the connection was lost
+  bool no_success_ KGEN_GUARDED_BY(mutex_) = true;    // or none with a 2xx
+  std::optional<TimePoint> reconnected_ KGEN_GUARDED_BY(mutex_);
+  Timer timer_ KGEN_GUARDED_BY(mutex_);
 };
 
 // A place in the queue of the gate, then the use of the connection. Dropping it leaves the queue; if it was the probe,

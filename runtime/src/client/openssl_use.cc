@@ -3,17 +3,18 @@
 
 #include <openssl/ssl.h>
 
-#include <mutex>
 #include <vector>
+
+#include "core/mutex.h"
 
 namespace kgen::net {
 namespace {
 
 // Never destroyed: it is asked until the last instruction of the process.
 struct State {
-  std::recursive_mutex mutex;
-  bool gone = false;             // guarded by mutex
-  std::vector<void*> abandoned;  // guarded by mutex
+  RecursiveMutex mutex;
+  bool gone KGEN_GUARDED_BY(mutex) = false;
+  std::vector<void*> abandoned KGEN_GUARDED_BY(mutex);
 };
 
 State& TheState() {
@@ -23,7 +24,7 @@ State& TheState() {
 
 struct EndAtExit {
   ~EndAtExit() {
-    const std::lock_guard lock(TheState().mutex);
+    const MutexLock lock(TheState().mutex);
     TheState().gone = true;
   }
 };
@@ -36,14 +37,14 @@ void OpenSslUse::Prepare() {
   static const bool initialized = OPENSSL_init_ssl(0, nullptr) == 1;
   static const EndAtExit end_at_exit;
   if (initialized) return;
-  const std::lock_guard lock(TheState().mutex);
+  const MutexLock lock(TheState().mutex);
   TheState().gone = true;
 }
 
 OpenSslUse::OpenSslUse() : lock_((Prepare(), TheState().mutex)), alive_(!TheState().gone) {}
 
 void OpenSslUse::Abandon(void* object) {
-  const std::lock_guard lock(TheState().mutex);
+  const MutexLock lock(TheState().mutex);
   TheState().abandoned.push_back(object);
 }
 

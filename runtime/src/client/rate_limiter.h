@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
+#include "core/mutex.h"
 #include "kgen/core/clock.h"
 
 namespace kgen::client {
@@ -22,7 +22,7 @@ class RateLimiter {
   // Takes a token, which may be one of the future; how long until it is there.
   Nanos Take(TimePoint now) noexcept {
     if (!(qps_ > 0)) return Nanos::zero();
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (now > last_) {
       const double seconds = std::chrono::duration<double>(now - last_).count();
       if (started_) tokens_ = std::min(burst_, tokens_ + seconds * qps_);
@@ -39,10 +39,10 @@ class RateLimiter {
   static constexpr double kLongest = 1e8;  // seconds; keeps the conversion in range
   const double qps_;
   const double burst_;
-  std::mutex mutex_;
-  double tokens_;  // below zero: promised to those who wait
-  TimePoint last_{};
-  bool started_ = false;
+  Mutex mutex_;
+  double tokens_ KGEN_GUARDED_BY(mutex_);  // below zero: promised to those who wait
+  TimePoint last_ KGEN_GUARDED_BY(mutex_){};
+  bool started_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kgen::client

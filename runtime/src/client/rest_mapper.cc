@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "client/errors.h"
+#include "core/mutex.h"
 #include "kgen/core/waiter.h"
 
 namespace kgen {
@@ -81,11 +81,11 @@ class RestMapper::State : public SharedObject {
   }
 
   Shared<const Known> Current() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return known_;
   }
   void Forget() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     known_ = {};
     question_ = {};  // its answer may be older than what the caller knows; those who wait for it still get it
   }
@@ -106,7 +106,7 @@ class RestMapper::State : public SharedObject {
     Shared<Question> question;
     bool asks = false;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!question_) {
         if (known && !MayRefresh(now)) return known;
         question_ = MakeShared<Question>();
@@ -119,7 +119,7 @@ class RestMapper::State : public SharedObject {
     if (asks) return Answer(question);
     for (;;) {
       if (Result<void> waited = waiter->Wait(connection.stop()); !waited) return Fail(std::move(waited).error());
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (question->answer) return *question->answer;
     }
   }
@@ -138,7 +138,7 @@ class RestMapper::State : public SharedObject {
     }
     std::vector<Shared<Waiter>> waiters;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       question->answer = answer;
       waiters.swap(question->waiters);
       if (question_ == question) {
@@ -150,8 +150,8 @@ class RestMapper::State : public SharedObject {
     return answer;
   }
 
-  // A token bucket of misses. With mutex_ held.
-  bool MayRefresh(TimePoint now) {
+  // A token bucket of misses.
+  bool MayRefresh(TimePoint now) KGEN_REQUIRES(mutex_) {
     if (refreshed_ != TimePoint{}) {
       const std::chrono::duration<double> passed = now - refreshed_;
       refreshes_ = std::min(kRefreshesInARow, refreshes_ + passed / kBetweenRefreshes);
@@ -162,11 +162,11 @@ class RestMapper::State : public SharedObject {
     return true;
   }
 
-  mutable std::mutex mutex_;  // guards what follows
-  Shared<const Known> known_{};
-  Shared<Question> question_{};  // under way, and not older than the last Forget()
-  double refreshes_ = kRefreshesInARow;
-  TimePoint refreshed_{};
+  mutable Mutex mutex_;
+  Shared<const Known> known_ KGEN_GUARDED_BY(mutex_){};
+  Shared<Question> question_ KGEN_GUARDED_BY(mutex_){};  // in flight, and not older than the last Forget()
+  double refreshes_ KGEN_GUARDED_BY(mutex_) = kRefreshesInARow;
+  TimePoint refreshed_ KGEN_GUARDED_BY(mutex_){};
 };
 
 RestMapper::RestMapper(Connection connection, Nanos timeout)

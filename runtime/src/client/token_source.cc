@@ -73,7 +73,7 @@ Result<std::string> ReadFile(std::string_view what, const std::string& path, std
 }
 
 std::optional<std::string> TokenSource::Current(TimePoint now) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (file_.empty()) return token_;
   if (!read_at_ || now - *read_at_ >= kFresh) return std::nullopt;
   return token_;
@@ -83,7 +83,7 @@ Result<std::string> TokenSource::Read(TimePoint now) {
   Result<std::string> text = ReadFile("token file", file_, 1u << 20);
   std::string token(text ? Trim(*text) : std::string_view());
   if (text && token.empty()) text = Fail(Code::kConfig, "token file " + file_ + " is empty");
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!text) {
     if (token_.empty()) return text;
     return token_;
@@ -94,7 +94,7 @@ Result<std::string> TokenSource::Read(TimePoint now) {
 }
 
 void TokenSource::Reject(TimePoint started) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (read_at_ && *read_at_ <= started) read_at_.reset();
 }
 

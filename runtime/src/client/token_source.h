@@ -4,10 +4,10 @@
 #ifndef KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 #define KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 
@@ -34,10 +34,10 @@ class TokenSource {
   void Reject(TimePoint started);
 
  private:
-  mutable std::mutex mutex_;
-  std::string token_;
+  mutable Mutex mutex_;
+  std::string token_ KGEN_GUARDED_BY(mutex_);
   const std::string file_;
-  std::optional<TimePoint> read_at_{};
+  std::optional<TimePoint> read_at_ KGEN_GUARDED_BY(mutex_){};
 };
 
 }  // namespace kgen::client

@@ -2,7 +2,6 @@
 #include "kgen/client/watcher.h"
 
 #include <deque>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "client/errors.h"
 #include "client/stream.h"
 #include "client/watch_decoder.h"
+#include "core/mutex.h"
 #include "kgen/codec/decode.h"
 #include "kgen/core/waiter.h"
 
@@ -67,11 +67,11 @@ class WatchQueue final : public StreamSink {
         }) {}
 
   void Attach(Shared<client::StreamOperation> stream) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_ = std::move(stream);
   }
   Shared<client::StreamOperation> stream() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return stream_;
   }
 
@@ -89,7 +89,7 @@ class WatchQueue final : public StreamSink {
       return std::exchange(opening_, nullptr)({});
     }
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       open_ = true;
     }
     waiter_->Notify();
@@ -103,7 +103,7 @@ class WatchQueue final : public StreamSink {
     const bool waits = !fresh_.empty();
     if (waits) fresh_.back().credit = credit;
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       for (RawEvent& event : fresh_) events_.push_back(std::move(event));
       if (!fed && !end_) {
         fault_ = fed.error().With(what_);
@@ -123,7 +123,7 @@ class WatchQueue final : public StreamSink {
     if (end && opening_) end = Fail(error);
     Shared<client::StreamOperation> dropped;  // the operation holds this sink, and this sink the operation
     {
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!end_) end_ = std::move(error);
       dropped = std::exchange(stream_, {});
     }
@@ -135,7 +135,7 @@ class WatchQueue final : public StreamSink {
   Result<void> WaitOpen(std::stop_token stop) {
     for (;;) {
       {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (open_) return {};
         if (end_) return Fail(*end_);
       }
@@ -151,7 +151,7 @@ class WatchQueue final : public StreamSink {
   Result<RawEvent> Take(std::stop_token stop) {
     for (;;) {
       {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!events_.empty()) {
           RawEvent event = std::move(events_.front());
           events_.pop_front();
@@ -183,12 +183,12 @@ class WatchQueue final : public StreamSink {
   std::vector<RawEvent> fresh_{};  // events of the piece that is being read
   Opening opening_{};              // strand only, as is unopened_; set before the stream begins
   client::StreamOperation* unopened_ = nullptr;
-  mutable std::mutex mutex_;
-  std::deque<RawEvent> events_{};
-  Shared<client::StreamOperation> stream_{};
-  bool open_ = false;
-  std::optional<Error> fault_{};  // of the stream: returned once, before end_
-  std::optional<Error> end_{};
+  mutable Mutex mutex_;
+  std::deque<RawEvent> events_ KGEN_GUARDED_BY(mutex_){};
+  Shared<client::StreamOperation> stream_ KGEN_GUARDED_BY(mutex_){};
+  bool open_ KGEN_GUARDED_BY(mutex_) = false;
+  std::optional<Error> fault_ KGEN_GUARDED_BY(mutex_){};  // of the stream: returned once, before end_
+  std::optional<Error> end_ KGEN_GUARDED_BY(mutex_){};
 };
 
 struct QueuedStream {

@@ -4,9 +4,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <thread>
+
+#include "core/mutex.h"
 
 namespace kgen::detail {
 namespace {
@@ -84,7 +85,7 @@ Heap::Span* Heap::AddSpan(SizeClass& to) {
 void* Heap::Take(std::size_t bytes) {
   if (bytes > kLargestInClass) return TakeLarge(bytes);
   SizeClass& of = classes_[ClassOf(bytes)];
-  const std::lock_guard lock(of.lock);
+  const MutexLock lock(of.lock);
   Span* span = of.with_room;
   if (span == nullptr) [[unlikely]]
     span = AddSpan(of);
@@ -108,7 +109,7 @@ void Heap::Give(void* block) noexcept {
   bool is_free = false;
   bool is_due = false;
   {
-    const std::lock_guard lock(of.lock);
+    const MutexLock lock(of.lock);
     span->free = ::new (block) FreeBlock{span->free};
     is_due = (++of.given & of.due_mask) == 0;
     if (span->used-- == of.capacity) Link(of, span);
@@ -125,7 +126,7 @@ bool Heap::GiveBack(std::size_t most) noexcept {
     if (most == 0) return true;
     Span* span = nullptr;
     {
-      const std::lock_guard lock(spans_lock_);
+      const MutexLock lock(spans_lock_);
       if (at_hand_.load(std::memory_order_relaxed) <= kMostAtHand) return false;
       span = oldest_;
       MarkTaken(span, 1);
@@ -142,7 +143,7 @@ void* Heap::TakeLarge(std::size_t bytes) {
   if (count >= kSpansInRegion) return TakeHuge(pages);
   Span* const span = TakeSpans(count);
   *span = {.of = nullptr, .free = nullptr, .untouched = nullptr, .next = nullptr, .previous = nullptr, .used = pages};
-  const std::lock_guard lock(spans_lock_);
+  const MutexLock lock(spans_lock_);
   ++large_taken_;
   large_bytes_ += pages;
   return StartOf(span);
@@ -155,7 +156,7 @@ void* Heap::TakeHuge(std::size_t pages) {
   if (region == nullptr) throw std::bad_alloc();
   Span* const span = ::new (&region->spans[1]) Span{};
   span->used = pages;
-  const std::lock_guard lock(spans_lock_);
+  const MutexLock lock(spans_lock_);
   ++large_taken_;
   large_bytes_ += pages;
   reserved_.fetch_add(pages, std::memory_order_relaxed);
@@ -166,7 +167,7 @@ void Heap::GiveLarge(Span* span) noexcept {
   const std::size_t pages = span->used;
   const std::size_t count = RoundUp(pages, kSpanBytes) / kSpanBytes;
   {
-    const std::lock_guard lock(spans_lock_);
+    const MutexLock lock(spans_lock_);
     ++large_given_;
     large_bytes_ -= pages;
   }
@@ -218,7 +219,7 @@ std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
 
 // Prefers a span that still has its memory.
 Heap::Span* Heap::TakeSpans(std::size_t count) {
-  const std::lock_guard lock(spans_lock_);
+  const MutexLock lock(spans_lock_);
   Span* first = count == 1 ? newest_ : nullptr;
   for (Region* region = regions_; first == nullptr && region != nullptr; region = region->next) {
     if (region->longest < count) continue;
@@ -273,7 +274,7 @@ void Heap::MarkFree(Span* first, std::size_t count, bool at_hand) noexcept {
 // The spans of a large block are returned at once, unless they can be kept.
 void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
   {
-    const std::lock_guard lock(spans_lock_);
+    const MutexLock lock(spans_lock_);
     if (count == 1 || at_hand_.load(std::memory_order_relaxed) + count <= kMostAtHand) {
       return MarkFree(first, count, true);
     }
@@ -284,19 +285,19 @@ void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
 void Heap::ReturnSpans(Span* first, std::size_t count) noexcept {
   ::madvise(StartOf(first), count * kSpanBytes, MADV_DONTNEED);
   reserved_.fetch_sub(count * kSpanBytes, std::memory_order_relaxed);
-  const std::lock_guard lock(spans_lock_);
+  const MutexLock lock(spans_lock_);
   MarkFree(first, count, false);
 }
 
 HeapUse Heap::Use() noexcept {
   HeapUse use;
   for (SizeClass& of : classes_) {
-    const std::lock_guard lock(of.lock);
+    const MutexLock lock(of.lock);
     use.allocations += static_cast<std::int64_t>(of.taken);
     use.blocks += static_cast<std::int64_t>(of.taken - of.given);
     use.bytes += static_cast<std::int64_t>((of.taken - of.given) * of.size);
   }
-  const std::lock_guard lock(spans_lock_);
+  const MutexLock lock(spans_lock_);
   use.allocations += static_cast<std::int64_t>(large_taken_);
   use.blocks += static_cast<std::int64_t>(large_taken_ - large_given_);
   use.bytes += static_cast<std::int64_t>(large_bytes_);

@@ -22,18 +22,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/mutex.h"
 #include "kgen/core/memory.h"
 
 namespace kgen::detail {
 
 // A lock that is held for about twenty instructions. Unlocking a std::mutex would cost as much as locking it.
-class SpinLock {
+class KGEN_CAPABILITY("mutex") SpinLock {
  public:
-  void lock() noexcept {
+  void lock() noexcept KGEN_ACQUIRE() {
     if (taken_.exchange(true, std::memory_order_acquire)) [[unlikely]]
       Wait();
   }
-  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+  void unlock() noexcept KGEN_RELEASE() { taken_.store(false, std::memory_order_release); }
 
  private:
   void Wait() noexcept;
@@ -94,9 +95,9 @@ class Heap {
     std::uint32_t size = 0;
     std::uint32_t capacity = 0;  // blocks in a span
     std::uint32_t due_mask = 0;  // of `given`: when the bits are zero, a free span may go back to the system
-    Span* with_room = nullptr;
-    std::uint64_t taken = 0;  // in all
-    std::uint64_t given = 0;
+    Span* with_room KGEN_GUARDED_BY(lock) = nullptr;
+    std::uint64_t taken KGEN_GUARDED_BY(lock) = 0;  // in all
+    std::uint64_t given KGEN_GUARDED_BY(lock) = 0;
   };
   struct Region {
     Span spans[kSpansInRegion];  // the first one is where this stands, and is never used
@@ -123,9 +124,9 @@ class Heap {
   static Span* SpanOf(const void* block) noexcept;
   static char* StartOf(Span* span) noexcept;
 
-  static void Link(SizeClass& in, Span* span) noexcept;
-  static void Unlink(SizeClass& in, Span* span) noexcept;
-  Span* AddSpan(SizeClass& to);
+  static void Link(SizeClass& in, Span* span) noexcept KGEN_REQUIRES(in.lock);
+  static void Unlink(SizeClass& in, Span* span) noexcept KGEN_REQUIRES(in.lock);
+  Span* AddSpan(SizeClass& to) KGEN_REQUIRES(to.lock);
   void* TakeLarge(std::size_t bytes);
   void GiveLarge(Span* span) noexcept;
   void* TakeHuge(std::size_t pages);
@@ -134,24 +135,23 @@ class Heap {
   Span* TakeSpans(std::size_t count);
   void GiveSpans(Span* first, std::size_t count) noexcept;
   void ReturnSpans(Span* first, std::size_t count) noexcept;
-  // Under spans_lock_.
-  void MarkTaken(Span* first, std::size_t count) noexcept;
-  void MarkFree(Span* first, std::size_t count, bool at_hand) noexcept;
-  Region* AddRegion();
-  void List(Region* region) noexcept;
-  void Unlist(Region* region) noexcept;
+  void MarkTaken(Span* first, std::size_t count) noexcept KGEN_REQUIRES(spans_lock_);
+  void MarkFree(Span* first, std::size_t count, bool at_hand) noexcept KGEN_REQUIRES(spans_lock_);
+  Region* AddRegion() KGEN_REQUIRES(spans_lock_);
+  void List(Region* region) noexcept KGEN_REQUIRES(spans_lock_);
+  void Unlist(Region* region) noexcept KGEN_REQUIRES(spans_lock_);
   static std::size_t FindRun(const Region& region, std::size_t count) noexcept;
 
   std::array<SizeClass, kClasses> classes_;
 
-  SpinLock spans_lock_;        // guards all below; taken after a class's lock, never before
-  Region* regions_ = nullptr;  // with free spans
-  Span* oldest_ = nullptr;     // of the free spans that still have their memory
-  Span* newest_ = nullptr;
+  SpinLock spans_lock_;                                     // taken after a class's lock, never before
+  Region* regions_ KGEN_GUARDED_BY(spans_lock_) = nullptr;  // with free spans
+  Span* oldest_ KGEN_GUARDED_BY(spans_lock_) = nullptr;     // of the free spans that still have their memory
+  Span* newest_ KGEN_GUARDED_BY(spans_lock_) = nullptr;
   std::atomic<std::size_t> at_hand_{0};  // how many these are; written under the lock
-  std::uint64_t large_taken_ = 0;
-  std::uint64_t large_given_ = 0;
-  std::size_t large_bytes_ = 0;
+  std::uint64_t large_taken_ KGEN_GUARDED_BY(spans_lock_) = 0;
+  std::uint64_t large_given_ KGEN_GUARDED_BY(spans_lock_) = 0;
+  std::size_t large_bytes_ KGEN_GUARDED_BY(spans_lock_) = 0;
   std::atomic<std::size_t> reserved_{0};  // bytes
 };
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
 #include "kgen/core/clock.h"
@@ -24,7 +24,7 @@ class TimerQueue : public SharedObject {
     bool first;
     Key key;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       key = {when, next_++};
       // Two statements, because the compiler may evaluate begin() before the insertion.
       const auto added = tasks_.emplace(key, std::move(task)).first;
@@ -37,7 +37,7 @@ class TimerQueue : public SharedObject {
 
   // The task, for the caller to destroy without a lock.
   Task Remove(const Key& key) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = tasks_.find(key);
     if (found == tasks_.end()) return {};
     Task task = std::move(found->second);
@@ -49,7 +49,7 @@ class TimerQueue : public SharedObject {
     Thread thread;
     std::map<Key, Task> dropped;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
       thread = std::move(thread_);
       dropped.swap(tasks_);
@@ -65,29 +65,29 @@ class TimerQueue : public SharedObject {
  private:
   void Run() {
     OnPostedThread() = true;
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     while (!closed_) {
       const TimePoint next = tasks_.empty() ? Waiter::kNoDeadline : tasks_.begin()->first.first;
       if (next > std::chrono::steady_clock::now()) {
-        lock.unlock();
+        mutex_.unlock();
         sleeper_->SleepUntil(next);
-        lock.lock();
+        mutex_.lock();
         continue;
       }
       Task task = std::move(tasks_.begin()->second);
       tasks_.erase(tasks_.begin());
-      lock.unlock();
+      mutex_.unlock();
       task();
       task = nullptr;
-      lock.lock();
+      mutex_.lock();
     }
   }
 
-  std::mutex mutex_;
-  std::map<Key, Task> tasks_;  // guarded by mutex_, as all below
-  std::uint64_t next_ = 0;
-  bool closed_ = false;
-  Thread thread_;
+  Mutex mutex_;
+  std::map<Key, Task> tasks_ KGEN_GUARDED_BY(mutex_);
+  std::uint64_t next_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+  Thread thread_ KGEN_GUARDED_BY(mutex_);
   const Shared<Sleeper> sleeper_ = MakeSleeper();
 };
 

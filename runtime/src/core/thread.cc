@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "core/mutex.h"
 
 namespace kgen::detail {
 
@@ -19,8 +20,8 @@ struct Thread::State {
 
   // Never destroyed: threads may end while the process' static objects are being destroyed.
   struct Released {
-    std::mutex mutex;
-    std::vector<State*> threads;  // guarded by mutex
+    Mutex mutex;
+    std::vector<State*> threads KGEN_GUARDED_BY(mutex);
   };
   static Released& released() {
     static Released* const kAll = [] {
@@ -64,7 +65,7 @@ void Thread::Release() noexcept {
   State* state = std::exchange(state_, nullptr);
   if (state == nullptr) return;
   State::Released& released = State::released();
-  const std::lock_guard lock(released.mutex);
+  const MutexLock lock(released.mutex);
   released.threads.push_back(state);
 }
 
@@ -72,7 +73,7 @@ void ReapThreads() noexcept {
   Thread::State::Released& released = Thread::State::released();
   std::vector<Thread::State*> ended;
   {
-    const std::lock_guard lock(released.mutex);
+    const MutexLock lock(released.mutex);
     std::erase_if(released.threads, [&](Thread::State* state) {
       if (!state->ended.load(std::memory_order_acquire)) return false;
       ended.push_back(state);
@@ -89,7 +90,7 @@ void ReapThreads() noexcept {
 void Thread::State::LeaveThreadsAlone() {
   ReapThreads();
   Thread::State::Released& released = Thread::State::released();
-  const std::lock_guard lock(released.mutex);
+  const MutexLock lock(released.mutex);
   for (Thread::State* state : released.threads) state->thread.detach();
   released.threads.clear();
 }

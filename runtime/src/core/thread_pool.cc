@@ -14,11 +14,11 @@
 #include <deque>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.h"
 #include "core/notify_observer.h"
 #include "core/sleeper.h"
 #include "core/thread.h"
@@ -50,7 +50,7 @@ class PoolStrand final : public Strand {
 
   // True when the strand was idle: the caller puts it into the lane of its first item.
   bool Push(Item item) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     items_.push_back(std::move(item));
     return !std::exchange(scheduled_, true);
   }
@@ -58,7 +58,7 @@ class PoolStrand final : public Strand {
   enum class Next : std::uint8_t { kTaken, kOtherLane, kNone };
   // The next item if it is of this kind. After kNone the strand is idle.
   Next Take(bool blocking, Item& item) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (items_.empty()) {
       scheduled_ = false;
       return Next::kNone;
@@ -72,15 +72,15 @@ class PoolStrand final : public Strand {
   // Destroys queued tasks, because they may hold the strand and so would keep each other alive.
   void Drop() {
     std::deque<Item> dropped;  // destroyed without the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     dropped.swap(items_);
   }
 
  private:
   const std::string name_;
-  std::mutex mutex_;
-  std::deque<Item> items_;  // guarded by mutex_
-  bool scheduled_ = false;  // in a lane, or running; guarded by mutex_
+  Mutex mutex_;
+  std::deque<Item> items_ KGEN_GUARDED_BY(mutex_);
+  bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;  // in a lane, or running
 };
 
 // A turn of a strand, or a task of none.
@@ -119,56 +119,58 @@ class PoolState final : public detail::WaitScope {
   void Work(Lane& lane, Worker* worker);
 
   void ReportTo(Shared<Observer> observer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!closed_) observers_.push_back(std::move(observer));
   }
   void StopReportingTo(const Observer& observer) noexcept {
     Shared<Observer> taken;  // goes without the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = std::ranges::find(observers_, &observer, &Shared<Observer>::get);
     if (found == observers_.end()) return;
     taken = std::move(*found);
     observers_.erase(found);
   }
   detail::PoolCensus census() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return {posted_.workers.size(), blocking_.workers.size(), short_.workers.size()};
   }
 
   // WaitScope.
   void Enter(Sleeper* sleeper) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.push_back(sleeper);
   }
   void Leave(Sleeper* sleeper) noexcept override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = std::find(waiting_.begin(), waiting_.end(), sleeper);
     *found = waiting_.back();
     waiting_.pop_back();
   }
   bool closed() const noexcept override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return closed_;
   }
 
  private:
-  void WakeOrStart(const Shared<PoolState>& self, Lane& lane);
-  void ReportLimit(const Shared<PoolState>& self);
-  bool WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker);
-  void Retire(Lane& lane, Worker* worker);
+  void WakeOrStart(const Shared<PoolState>& self, Lane& lane) KGEN_REQUIRES(mutex_);
+  void ReportLimit(const Shared<PoolState>& self) KGEN_REQUIRES(mutex_);
+  bool WaitForWork(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
+  void Retire(Lane& lane, Worker* worker) KGEN_REQUIRES(mutex_);
   void Run(Lane& lane, Job job);
   void RunStrand(Lane& lane, Shared<PoolStrand> strand);
   void RunTask(Task& task, std::string_view name) noexcept;
 
   const Nanos idle_;
-  mutable std::mutex mutex_;
-  Lane posted_, blocking_, short_;  // guarded by mutex_, as all below; `kind` and `limit` are constant
-  std::vector<Sleeper*> waiting_;   // in Waiter::Wait
-  std::vector<std::unique_ptr<Worker>>
-      left_behind_;  // of Close() on a thread of ours: these run on, and still use theirs
-  std::vector<Shared<Observer>> observers_;
-  bool limit_reported_ = false;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  Lane posted_ KGEN_GUARDED_BY(mutex_);  // the `kind` and `limit` of a lane are constant
+  Lane blocking_ KGEN_GUARDED_BY(mutex_);
+  Lane short_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Sleeper*> waiting_ KGEN_GUARDED_BY(mutex_);  // in Waiter::Wait
+  // Of Close() on a thread of ours: these run on, and still use theirs.
+  std::vector<std::unique_ptr<Worker>> left_behind_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<Observer>> observers_ KGEN_GUARDED_BY(mutex_);
+  bool limit_reported_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 // The pool that a thread belongs to, for a handle that is dropped there.
@@ -176,7 +178,7 @@ thread_local constinit const PoolState* current_pool = nullptr;
 
 void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job job) {
   Job dropped;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) {
     dropped = std::move(job);
     return;
@@ -221,35 +223,35 @@ void PoolState::ReportLimit(const Shared<PoolState>& self) {
 void PoolState::Work(Lane& lane, Worker* worker) {
   current_pool = this;
   detail::OnPostedThread() = lane.kind == Kind::kPosted;
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   bool may_give_back = true;
   while (!closed_) {
     if (lane.ready.empty()) {
       if (may_give_back) {  // the thread is idle: time for the system calls that Free() has deferred
-        lock.unlock();
+        mutex_.unlock();
         may_give_back = detail::GiveBackMemory(kSpansAtOnce);
-        lock.lock();
+        mutex_.lock();
         continue;
       }
-      if (!WaitForWork(lock, lane, worker)) return;
+      if (!WaitForWork(lane, worker)) return;
       continue;
     }
     Job job = std::move(lane.ready.front());
     lane.ready.pop_front();
-    lock.unlock();
+    mutex_.unlock();
     Run(lane, std::move(job));
     may_give_back = true;
-    lock.lock();
+    mutex_.lock();
   }
 }
 
 // False: the thread was idle for too long, and ends.
-bool PoolState::WaitForWork(std::unique_lock<std::mutex>& lock, Lane& lane, Worker* worker) {
+bool PoolState::WaitForWork(Lane& lane, Worker* worker) {
   lane.idle.push_back(worker);
-  lock.unlock();
+  mutex_.unlock();
   const bool stays = lane.kind == Kind::kPosted;
   const bool woken = worker->sleeper->SleepUntil(stays ? Waiter::kNoDeadline : SystemClock()->Now() + idle_);
-  lock.lock();
+  mutex_.lock();
   const auto still_idle = std::find(lane.idle.begin(), lane.idle.end(), worker);
   if (still_idle == lane.idle.end()) return true;  // work was assigned; the wake may still be on its way
   lane.idle.erase(still_idle);
@@ -297,7 +299,7 @@ void PoolState::RunTask(Task& task, std::string_view name) noexcept {
     for (std::size_t i = 0;; ++i) {
       Shared<Observer> observer;
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (i >= observers_.size()) return;
         observer = observers_[i];
       }
@@ -319,7 +321,7 @@ void PoolState::Close() noexcept {
   std::deque<Job> dropped;
   std::vector<Shared<Observer>> observers;  // they may hold waiters, which hold this
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     observers.swap(observers_);
     for (Lane* lane : {&posted_, &blocking_, &short_}) {
@@ -345,7 +347,7 @@ void PoolState::Close() noexcept {
     }
   }
   if (own) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     left_behind_.swap(workers);
   }
 }

@@ -84,7 +84,7 @@ ThrottledObserver::ThrottledObserver(Shared<Observer> observer, Shared<Executor>
 void ThrottledObserver::Close() noexcept {
   std::map<KeptCause, Window, Before> windows;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     windows.swap(windows_);
   }
@@ -123,7 +123,7 @@ void ThrottledObserver::OnConnectionChanged(const ConnectionChanged& event) {
     return;
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!std::exchange(connection_warned_, false)) return;
   }
   observer_->OnConnectionChanged(event);
@@ -144,7 +144,7 @@ void ThrottledObserver::OnServerWarned(const ServerWarned& event) {
   if (Admit(cause, event)) observer_->OnServerWarned(event);
 }
 bool ThrottledObserver::HasManyCauses() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return windows_.size() >= kManyCauses;
 }
 void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
@@ -154,7 +154,7 @@ void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
 // True: nothing with this cause was reported within the last second, so the caller reports this one.
 template <typename Event>
 bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) return true;
   if (const auto found = windows_.find(cause); found != windows_.end()) {
     Window& window = found->second;
@@ -178,7 +178,7 @@ Timer ThrottledObserver::EndOf(const KeptCause& cause) {
 void ThrottledObserver::OnWindowEnd(const KeptCause& cause) {
   Window ended;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = windows_.find(cause);
     if (found == windows_.end()) return;  // closed
     ended = std::exchange(found->second, {});

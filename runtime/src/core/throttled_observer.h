@@ -18,11 +18,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
 
+#include "core/mutex.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
 #include "kgen/core/observer.h"
@@ -88,10 +88,10 @@ class ThrottledObserver final : public Observer {
   const Shared<Observer> observer_;
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;
-  std::mutex mutex_;
-  std::map<KeptCause, Window, Before> windows_;  // guarded by mutex_, as all below
-  bool connection_warned_ = false;               // and its recovery not yet reported
-  bool closed_ = false;
+  Mutex mutex_;
+  std::map<KeptCause, Window, Before> windows_ KGEN_GUARDED_BY(mutex_);
+  bool connection_warned_ KGEN_GUARDED_BY(mutex_) = false;  // and its recovery not yet reported
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kgen

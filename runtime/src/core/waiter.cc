@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.h"
 #include "core/sleeper.h"
 
 namespace kgen::detail {
@@ -15,25 +15,29 @@ class ConditionSleeper final : public Sleeper {
  public:
   void Wake() noexcept override {
     // Notified under the lock: the sleeper may be destroyed as soon as the sleeping thread sees `woken_`.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     woken_ = true;
     condition_.notify_one();
   }
 
   bool SleepUntil(TimePoint deadline) noexcept override {
-    std::unique_lock lock(mutex_);
-    if (deadline == Waiter::kNoDeadline) {
-      condition_.wait(lock, [this] { return woken_; });
-    } else {
-      condition_.wait_until(lock, deadline, [this] { return woken_; });
+    const MutexLock lock(mutex_);
+    std::unique_lock native(mutex_.native(), std::adopt_lock);
+    while (!woken_) {
+      if (deadline == Waiter::kNoDeadline) {
+        condition_.wait(native);
+      } else if (condition_.wait_until(native, deadline) == std::cv_status::timeout) {
+        break;
+      }
     }
+    native.release();  // `lock` unlocks it
     return std::exchange(woken_, false);
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable condition_;
-  bool woken_ = false;  // guarded by mutex_
+  bool woken_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 class ThreadWaiter final : public Waiter {

@@ -174,7 +174,7 @@ std::string ApiServer::StrictComplaint(const ApiCall& call, const std::vector<st
   const std::string_view mode = call.Query("fieldValidation");
   if (mode == "Ignore") return {};
   std::string complaint;
-  const auto note = [&](const char* what, const std::string& path) {
+  const auto note = [&](const char* what, const std::string& path) KGEN_REQUIRES(mutex_) {
     const std::string text = std::string(what) + " field \"" + path + "\"";
     if (mode == "Strict") {
       complaint += (complaint.empty() ? "strict decoding error: " : ", ") + text;

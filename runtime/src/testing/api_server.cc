@@ -134,7 +134,8 @@ ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
       executor_(std::move(executor)),
       strand_(executor_->MakeStrand("api server")),
       store_(options.history) {
-  store_.on_event = [this](const Resource& resource, const StoreEvent& event) { OnEvent(resource, event); };
+  store_.on_event = [this](const Resource& resource, const StoreEvent& event)
+                        KGEN_REQUIRES(mutex_) { OnEvent(resource, event); };
   AddBuiltIns();
   AddInitialObjects();
 }
@@ -142,7 +143,7 @@ ApiServer::ApiServer(const ClusterOptions& options, Shared<Executor> executor)
 void ApiServer::AddBuiltIns() {
   const auto add = [&](const char* group, const char* version, const char* plural, const char* singular,
                        const char* kind, bool namespaced, bool has_status, std::vector<std::string> short_names = {},
-                       std::vector<std::string> categories = {}) -> Resource& {
+                       std::vector<std::string> categories = {}) KGEN_REQUIRES(mutex_) -> Resource& {
     return store_.AddResource({.group = group,
                                .version = version,
                                .plural = plural,
@@ -230,7 +231,7 @@ void ApiServer::ParsePath(ApiCall& call, std::string_view path) {
 }
 
 Reply ApiServer::Handle(const HttpRequest& request) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ApiCall call = Parse(request);
   const std::optional<Fault> fault = TakeFault(call);
   Reply reply;
@@ -378,7 +379,7 @@ ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
 }
 
 ApiResult<void> ApiServer::Add(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   json object = ParseJson(text);
   auto call = CallFor(object);
   if (!call) return Refuse(call.error());
@@ -389,7 +390,7 @@ ApiResult<void> ApiServer::Add(std::string_view text) {
 }
 
 ApiResult<void> ApiServer::Update(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   json object = ParseJson(text);
   auto call = CallFor(object);
   if (!call) return Refuse(call.error());
@@ -408,7 +409,7 @@ ApiResult<void> ApiServer::Update(std::string_view text) {
 }
 
 ApiResult<std::string> ApiServer::Get(std::string_view plural, std::string_view namespace_, std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Resource* resource = store_.FindPlural(plural);
   if (resource == nullptr) return Refuse(UnknownPath());
   const ObjectRef object = store_.Get(*resource, namespace_, name);
@@ -417,7 +418,7 @@ ApiResult<std::string> ApiServer::Get(std::string_view plural, std::string_view 
 }
 
 std::vector<std::string> ApiServer::List(std::string_view plural) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string> list;
   const Resource* resource = store_.FindPlural(plural);
   if (resource == nullptr) return list;
@@ -426,7 +427,7 @@ std::vector<std::string> ApiServer::List(std::string_view plural) {
 }
 
 ApiResult<void> ApiServer::Delete(std::string_view plural, std::string_view namespace_, std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Resource* resource = store_.FindPlural(plural);
   if (resource == nullptr) return Refuse(UnknownPath());
   ApiCall call;
@@ -440,7 +441,7 @@ ApiResult<void> ApiServer::Delete(std::string_view plural, std::string_view name
 
 ApiResult<void> ApiServer::Corrupt(std::string_view plural, std::string_view namespace_, std::string_view name,
                                    std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Resource* found = store_.FindPlural(plural);
   if (found == nullptr) return Refuse(UnknownPath());
   Resource* resource = store_.Find(found->info.group, found->info.plural);
@@ -450,7 +451,7 @@ ApiResult<void> ApiServer::Corrupt(std::string_view plural, std::string_view nam
 }
 
 void ApiServer::AddResource(ResourceInfo info) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (info.singular.empty()) {
     info.singular = info.kind;
     std::transform(info.singular.begin(), info.singular.end(), info.singular.begin(),
@@ -463,47 +464,47 @@ void ApiServer::AddResource(ResourceInfo info) {
 }
 
 std::uint64_t ApiServer::resource_version() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return store_.resource_version();
 }
 
 void ApiServer::Compact() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   store_.Compact();
 }
 
 void ApiServer::SaveCopy() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   copy_ = store_.MakeCopy();
 }
 
 void ApiServer::RestoreCopy() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   store_.Restore(copy_);
 }
 
 void ApiServer::Inject(Fault fault) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   faults_.push_back(std::move(fault));
 }
 
 void ApiServer::ClearFaults() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   faults_.clear();
 }
 
 std::vector<Action> ApiServer::Writes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return writes_;
 }
 
 void ApiServer::ClearWrites() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   writes_.clear();
 }
 
 std::size_t ApiServer::open_watches() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return watches_.size();
 }
 
@@ -511,7 +512,7 @@ void ApiServer::Close() {
   std::vector<Shared<WatchStream>> watches;
   std::map<std::uint64_t, Timer> graceful;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     watches.swap(watches_);
     graceful.swap(graceful_);

@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -29,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/mutex.h"
 #include "kgen/client/selector.h"
 #include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
@@ -149,72 +149,74 @@ class ApiServer final : public SharedObject {
 
  private:
   using json = nlohmann::json;
-  class Lock;
 
   // api_server.cc
-  void AddBuiltIns();
-  ApiCall Parse(const HttpRequest& request);
-  void ParsePath(ApiCall& call, std::string_view path);
-  std::optional<Fault> TakeFault(const ApiCall& call);
-  ApiResult<ApiCall> CallFor(const json& object);
-  Reply Serve(ApiCall& call, const Fault* fault);
-  Reply ServeResource(ApiCall& call, const Fault* fault);
-  void RecordWrite(const ApiCall& call, std::string_view name);
+  void AddBuiltIns() KGEN_REQUIRES(mutex_);
+  ApiCall Parse(const HttpRequest& request) KGEN_REQUIRES(mutex_);
+  void ParsePath(ApiCall& call, std::string_view path) KGEN_REQUIRES(mutex_);
+  std::optional<Fault> TakeFault(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<ApiCall> CallFor(const json& object) KGEN_REQUIRES(mutex_);
+  Reply Serve(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
+  Reply ServeResource(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
+  void RecordWrite(const ApiCall& call, std::string_view name) KGEN_REQUIRES(mutex_);
   json ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const;
   std::string Now();
 
   // api_reads.cc
-  ApiResult<Reply> GetObject(const ApiCall& call);
-  ApiResult<Reply> ListObjects(const ApiCall& call, const Fault* fault);
-  std::uint64_t VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const;
+  ApiResult<Reply> GetObject(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> ListObjects(const ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
+  std::uint64_t VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const
+      KGEN_REQUIRES(mutex_);
   ApiResult<Scope> ParseScope(const ApiCall& call) const;
-  ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text, bool future = false) const;
+  ApiResult<std::optional<std::uint64_t>> ParseVersion(std::string_view text, bool future = false) const
+      KGEN_REQUIRES(mutex_);
   std::string ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects, const json& metadata) const;
 
   // api_watch.cc
-  ApiResult<Reply> Watch(const ApiCall& call, const Fault* fault);
-  void OnEvent(const Resource& resource, const StoreEvent& event);
-  void SendInitial(WatchStream& watch, std::uint64_t at);
-  void SendSince(WatchStream& watch, std::uint64_t from);
+  ApiResult<Reply> Watch(const ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
+  void OnEvent(const Resource& resource, const StoreEvent& event) KGEN_REQUIRES(mutex_);
+  void SendInitial(WatchStream& watch, std::uint64_t at) KGEN_REQUIRES(mutex_);
+  void SendSince(WatchStream& watch, std::uint64_t from) KGEN_REQUIRES(mutex_);
   void StreamList(const Shared<WatchStream>& watch, const std::optional<std::uint64_t>& version, bool wants_bookmarks,
-                  const Fault* fault);
-  void SendEvent(WatchStream& watch, const StoreEvent& event);
-  void SendLine(WatchStream& watch, std::string_view type, std::string_view object);
-  void SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events);
-  void ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call);
-  void ArmBookmark(const Shared<WatchStream>& watch);
-  void EndWatch(WatchStream& watch, bool cut);
+                  const Fault* fault) KGEN_REQUIRES(mutex_);
+  void SendEvent(WatchStream& watch, const StoreEvent& event) KGEN_REQUIRES(mutex_);
+  void SendLine(WatchStream& watch, std::string_view type, std::string_view object) KGEN_REQUIRES(mutex_);
+  void SendBookmark(WatchStream& watch, std::uint64_t version, bool end_of_initial_events) KGEN_REQUIRES(mutex_);
+  void ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call) KGEN_REQUIRES(mutex_);
+  void ArmBookmark(const Shared<WatchStream>& watch) KGEN_REQUIRES(mutex_);
+  void EndWatch(WatchStream& watch, bool cut) KGEN_REQUIRES(mutex_);
 
   // api_writes.cc
   static ApiResult<void> CheckOptions(const ApiCall& call);
-  ApiResult<json> ParseObject(const ApiCall& call);
-  ApiResult<Reply> Create(ApiCall& call);
-  ApiResult<ObjectRef> CreateObject(ApiCall& call, json object, bool keep_status);
-  ApiResult<Reply> Update(const ApiCall& call);
-  ApiResult<Reply> Patch(const ApiCall& call);
+  ApiResult<json> ParseObject(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> Create(ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<ObjectRef> CreateObject(ApiCall& call, json object, bool keep_status) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> Update(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> Patch(const ApiCall& call) KGEN_REQUIRES(mutex_);
   ApiResult<json> PatchValue(const ApiCall& call, const json& before) const;
-  ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before);
-  ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next);
+  ApiResult<Reply> Apply(ApiCall call, const ObjectRef& before) KGEN_REQUIRES(mutex_);
+  ApiResult<ObjectRef> Replace(const ApiCall& call, const ObjectRef& before, json next) KGEN_REQUIRES(mutex_);
   ApiResult<void> CheckPreconditions(const ApiCall& call, const ObjectRef& before, const json& next) const;
   static ApiResult<json> ParseDeleteOptions(const ApiCall& call);
   static ApiResult<void> CheckDeletion(const Resource& resource, const StoredObject& object, const json& options);
-  ApiResult<Reply> Delete(const ApiCall& call);
-  ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options);
-  ApiResult<Reply> DeleteCollection(const ApiCall& call);
-  void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace);
-  std::string NewUid();
+  ApiResult<Reply> Delete(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<ObjectRef> DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options)
+      KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> DeleteCollection(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  void RemoveLater(const Resource& resource, const ObjectRef& object, Nanos grace) KGEN_REQUIRES(mutex_);
+  std::string NewUid() KGEN_REQUIRES(mutex_);
 
   // api_namespaces.cc
-  void AddInitialObjects();
-  void CreateNamespace(std::string_view name);
-  ApiResult<void> CheckNamespace(const ApiCall& call) const;
-  ObjectRef DeleteNamespace(Resource& namespaces, const ObjectRef& object);
-  void FinishNamespace(std::string_view name);
+  void AddInitialObjects() KGEN_REQUIRES(mutex_);
+  void CreateNamespace(std::string_view name) KGEN_REQUIRES(mutex_);
+  ApiResult<void> CheckNamespace(const ApiCall& call) const KGEN_REQUIRES(mutex_);
+  ObjectRef DeleteNamespace(Resource& namespaces, const ObjectRef& object) KGEN_REQUIRES(mutex_);
+  void FinishNamespace(std::string_view name) KGEN_REQUIRES(mutex_);
 
   // api_scale.cc
   ApiResult<Reply> GetScale(const ApiCall& call, const ObjectRef& object) const;
-  ApiResult<Reply> UpdateScale(const ApiCall& call);
-  ApiResult<Reply> PatchScale(ApiCall call);
+  ApiResult<Reply> UpdateScale(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> PatchScale(ApiCall call) KGEN_REQUIRES(mutex_);
   static ApiResult<std::int64_t> DesiredReplicas(const ApiCall& call, const json& scale);
   json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
@@ -228,34 +230,34 @@ class ApiServer final : public SharedObject {
   // api_fields.cc
   static std::vector<std::string> DropUnknown(const ApiCall& call, json& object);
   std::string StrictComplaint(const ApiCall& call, const std::vector<std::string>& duplicates,
-                              const std::vector<std::string>& unknown);
+                              const std::vector<std::string>& unknown) KGEN_REQUIRES(mutex_);
   static void Admit(const ApiCall& call, json& object);
 
   // api_schema.cc
   ApiResult<void> CheckObject(const ApiCall& call, const json& object) const;
-  void InstallCrd(const ObjectRef& crd);
-  void RemoveCrd(const ObjectRef& crd);
+  void InstallCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
+  void RemoveCrd(const ObjectRef& crd) KGEN_REQUIRES(mutex_);
 
   // api_discovery.cc
-  std::optional<Reply> Discover(const ApiCall& call) const;
-  json ResourceList(std::string_view group, std::string_view version) const;
-  json AggregatedGroup(const std::string& group, const std::set<std::string>& versions) const;
-  json OpenApi(std::string_view group, std::string_view version) const;
+  std::optional<Reply> Discover(const ApiCall& call) const KGEN_REQUIRES(mutex_);
+  json ResourceList(std::string_view group, std::string_view version) const KGEN_REQUIRES(mutex_);
+  json AggregatedGroup(const std::string& group, const std::set<std::string>& versions) const KGEN_REQUIRES(mutex_);
+  json OpenApi(std::string_view group, std::string_view version) const KGEN_REQUIRES(mutex_);
 
   const ClusterOptions options_;
   const Shared<Executor> executor_;
   const Shared<Strand> strand_;  // of timers
-  mutable std::mutex mutex_;     // guards all below; never held while foreign code runs
-  ObjectStore store_;
-  ObjectStore::Copy copy_;  // what RestoreCopy() goes back to
-  std::vector<Shared<WatchStream>> watches_;
-  std::vector<Fault> faults_;
-  std::vector<Action> writes_;
-  std::vector<std::string> warnings_;        // Warning headers of the answer to the current request
-  std::map<std::uint64_t, Timer> graceful_;  // deletions under way
-  std::uint64_t next_graceful_ = 0;
-  std::uint64_t next_id_ = 0;
-  bool closed_ = false;
+  mutable Mutex mutex_;          // never held while foreign code runs
+  ObjectStore store_ KGEN_GUARDED_BY(mutex_);
+  ObjectStore::Copy copy_ KGEN_GUARDED_BY(mutex_);  // what RestoreCopy() goes back to
+  std::vector<Shared<WatchStream>> watches_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Fault> faults_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Action> writes_ KGEN_GUARDED_BY(mutex_);
+  std::vector<std::string> warnings_ KGEN_GUARDED_BY(mutex_);  // Warning headers of the answer to the current request
+  std::map<std::uint64_t, Timer> graceful_ KGEN_GUARDED_BY(mutex_);  // deletions under way
+  std::uint64_t next_graceful_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t next_id_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 // Of JSON that may not have the shape that one hopes for. `path` is dotted: "metadata.labels.app".

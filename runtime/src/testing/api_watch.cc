@@ -90,7 +90,7 @@ void ApiServer::StreamList(const Shared<WatchStream>& watch, const std::optional
   if (!mark || late == Nanos(0)) return;
   watch->marker = executor_->clock()->After(late, TimerKind::kProgress, [this, self = Shared<ApiServer>(this), watch] {
     executor_->Post(strand_, [this, self, watch] {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (closed_ || watch->ended || watch->cut) return;
       SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/true);
       if (watch->wake) watch->wake();
@@ -162,7 +162,7 @@ void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call)
   watch->timeout =
       executor_->clock()->After(limit, TimerKind::kHousekeeping, [this, self = Shared<ApiServer>(this), watch] {
         executor_->Post(strand_, [this, self, watch] {
-          const std::lock_guard lock(mutex_);
+          const MutexLock lock(mutex_);
           EndWatch(*watch, /*cut=*/false);
         });
       });
@@ -173,7 +173,7 @@ void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
   watch->bookmark = executor_->clock()->After(
       kBookmarkEvery, TimerKind::kHousekeeping, [this, self = Shared<ApiServer>(this), watch] {
         executor_->Post(strand_, [this, self, watch] {
-          const std::lock_guard lock(mutex_);
+          const MutexLock lock(mutex_);
           if (closed_ || watch->ended || watch->cut) return;
           if (store_.resource_version() >= watch->after) {
             SendBookmark(*watch, store_.resource_version(), /*end_of_initial_events=*/false);
@@ -185,18 +185,18 @@ void ApiServer::ArmBookmark(const Shared<WatchStream>& watch) {
 }
 
 ApiServer::Taken ApiServer::Take(WatchStream& watch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {.bytes = std::exchange(watch.pending, {}), .ended = watch.ended, .cut = watch.cut};
 }
 
 void ApiServer::OnWake(WatchStream& watch, std::function<void()> wake) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watch.wake = std::move(wake);
 }
 
 void ApiServer::CloseWatch(WatchStream& watch) {
   std::function<void()> wake;  // may hold the endpoint's last reference to itself: destroyed without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake.swap(watch.wake);
   EndWatch(watch, /*cut=*/false);
 }
@@ -213,12 +213,12 @@ void ApiServer::EndWatch(WatchStream& watch, bool cut) {
 }
 
 void ApiServer::EndWatches(bool cut) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Shared<WatchStream>& watch : std::vector(watches_)) EndWatch(*watch, cut);
 }
 
 void ApiServer::FailWatches(int status, std::string_view reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const ApiError error{.code = status, .reason = std::string(reason), .message = "injected: " + std::string(reason)};
   for (const Shared<WatchStream>& watch : std::vector(watches_)) {
     SendLine(*watch, "ERROR", error.ToStatus().dump());

@@ -436,7 +436,7 @@ void ApiServer::RemoveLater(const Resource& resource, const ObjectRef& object, N
   const std::uint64_t id = ++next_graceful_;
   auto remove = [this, self = Shared<ApiServer>(this), id, group = resource.info.group, plural = resource.info.plural,
                  namespace_ = object->namespace_, name = object->name, uid = TextAt(object->value, "metadata.uid")] {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     graceful_.erase(id);
     ApiCall call;
     call.resource = store_.Find(group, plural);

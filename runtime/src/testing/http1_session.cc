@@ -6,10 +6,11 @@
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "core/mutex.h"
 
 namespace kgen::testing {
 namespace {
@@ -30,30 +31,30 @@ class Response final : public ResponseWriter {
   Response(Shared<EventLoop> loop, Session* session) : loop_(std::move(loop)), session_(session) {}
 
   void Head(int status, std::vector<HttpHeader> headers) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status_ = status;
     headers_ = std::move(headers);
     Kick();
   }
   void Write(std::string bytes) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || ended_) return;
     buffer_ += bytes;
     Kick();
   }
   void End() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended_ = true;
     Kick();
   }
   // HTTP/1.1 has no error for one stream: the connection breaks.
   void Reset(std::uint32_t) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reset_ = true;
     Kick();
   }
   std::size_t backlog() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return buffer_.size() - taken_;
   }
   void OnDrained(Task call) override {
@@ -68,18 +69,18 @@ class Response final : public ResponseWriter {
     });
   }
   bool closed() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return closed_;
   }
 
  private:
   friend class Session;
-  void Kick();  // with mutex_ held
+  void Kick() KGEN_REQUIRES(mutex_);
   void Close() {
     session_ = nullptr;
     drained_ = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
       buffer_ = {};
       taken_ = 0;
@@ -94,12 +95,15 @@ class Response final : public ResponseWriter {
   bool begun_ = false;    // the head is sent
   bool chunked_ = false;  // else there is a length, or the end of the connection ends the body
 
-  mutable std::mutex mutex_;  // guards what follows
-  int status_ = 0;
-  std::vector<HttpHeader> headers_;
-  std::string buffer_;
-  std::size_t taken_ = 0;
-  bool ended_ = false, closed_ = false, kicked_ = false, reset_ = false;
+  mutable Mutex mutex_;
+  int status_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::vector<HttpHeader> headers_ KGEN_GUARDED_BY(mutex_);
+  std::string buffer_ KGEN_GUARDED_BY(mutex_);
+  std::size_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool ended_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool kicked_ KGEN_GUARDED_BY(mutex_) = false;
+  bool reset_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 class Session final : public Http1Session {
@@ -126,7 +130,7 @@ class Session final : public Http1Session {
   void OnKick(Response& response) {
     bool reset;
     {
-      const std::lock_guard lock(response.mutex_);
+      const MutexLock lock(response.mutex_);
       response.kicked_ = false;
       reset = response.reset_;
     }
@@ -274,7 +278,7 @@ void Session::Flush() {
   std::string out;
   bool over = false, drained = false;
   {
-    const std::lock_guard lock(response->mutex_);
+    const MutexLock lock(response->mutex_);
     if (response->status_ == 0) return;
     if (!std::exchange(response->begun_, true)) {
       if (!response->ended_ && old_) keep_alive_ = false;

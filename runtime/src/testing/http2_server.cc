@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "client/event_loop.h"
 #include "client/tls.h"
 #include "client/wire.h"
+#include "core/mutex.h"
 #include "testing/http1_session.h"
 
 namespace kgen::testing {
@@ -56,29 +56,29 @@ class Response final : public ResponseWriter {
       : loop_(std::move(loop)), session_(session), stream_(stream) {}
 
   void Head(int status, std::vector<HttpHeader> headers) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     status_ = status;
     headers_ = std::move(headers);
     Kick();
   }
   void Write(std::string bytes) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (closed_ || ended_) return;
     buffer_ += bytes;
     Kick();
   }
   void End() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended_ = true;
     Kick();
   }
   void Reset(std::uint32_t error) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reset_ = error;
     Kick();
   }
   std::size_t backlog() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return buffer_.size() - taken_;
   }
   void OnDrained(Task call) override {
@@ -93,7 +93,7 @@ class Response final : public ResponseWriter {
     });
   }
   bool closed() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return closed_;
   }
 
@@ -108,7 +108,7 @@ class Response final : public ResponseWriter {
 
  private:
   friend class ServerSession;
-  void Kick();  // with mutex_ held
+  void Kick() KGEN_REQUIRES(mutex_);
 
   const Shared<EventLoop> loop_;
   ServerSession* session_;  // null after the end
@@ -118,13 +118,15 @@ class Response final : public ResponseWriter {
   bool submitted_ = false;  // the head
   bool was_drained_ = false;
 
-  mutable std::mutex mutex_;  // guards what follows
-  int status_ = 0;
-  std::vector<HttpHeader> headers_;
-  std::string buffer_;
-  std::size_t taken_ = 0;
-  bool ended_ = false, closed_ = false, kicked_ = false;
-  std::optional<std::uint32_t> reset_;
+  mutable Mutex mutex_;
+  int status_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::vector<HttpHeader> headers_ KGEN_GUARDED_BY(mutex_);
+  std::string buffer_ KGEN_GUARDED_BY(mutex_);
+  std::size_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool ended_ KGEN_GUARDED_BY(mutex_) = false;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
+  bool kicked_ KGEN_GUARDED_BY(mutex_) = false;
+  std::optional<std::uint32_t> reset_ KGEN_GUARDED_BY(mutex_);
 };
 
 class Server;
@@ -312,7 +314,7 @@ void Response::Kick() {
 }
 
 ssize_t Response::Take(std::uint8_t* out, std::size_t size, std::uint32_t* flags) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   size = std::min(size, buffer_.size() - taken_);
   std::memcpy(out, buffer_.data() + taken_, size);
   taken_ += size;
@@ -330,7 +332,7 @@ void Response::Close() {
   session_ = nullptr;
   drained_ = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     buffer_ = {};
     taken_ = 0;
@@ -484,7 +486,7 @@ void ServerSession::OnKick(Response& response) {
   int status = 0;
   std::vector<HttpHeader> headers;
   {
-    const std::lock_guard lock(response.mutex_);
+    const MutexLock lock(response.mutex_);
     response.kicked_ = false;
     reset = response.reset_;
     status = response.status_;

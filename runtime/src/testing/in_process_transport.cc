@@ -27,21 +27,21 @@ class InProcessExchange final : public Exchange {
 
   void Consumed(std::size_t bytes) noexcept override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       credit_ += bytes;
     }
     Poke();
   }
   void Cancel() noexcept override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       cancelled_ = true;
     }
     Poke();
   }
   void Cut() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       cut_ = true;
     }
     Poke();
@@ -57,7 +57,7 @@ class InProcessExchange final : public Exchange {
   // Lets Deliver() look again, once for any number of reasons.
   void Poke() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (std::exchange(poked_, true)) return;
     }
     Post(&InProcessExchange::Deliver);
@@ -78,7 +78,7 @@ class InProcessExchange final : public Exchange {
     if (reply_.refuse) return End(Fail(Error::NotConnected("cannot connect: connection refused")));
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
     if (endpoint_->simulation_ != nullptr && endpoint_->simulation_->Choose(8) == 7) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       credit_ -= kWindow - 512;  // a reader that is forgetful with its credit gets stuck soon
     }
     After(reply_.delay, &InProcessExchange::Answer);
@@ -94,7 +94,7 @@ class InProcessExchange final : public Exchange {
   void Deliver() {
     std::size_t credit;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       poked_ = false;
       credit = credit_;
     }
@@ -156,7 +156,7 @@ class InProcessExchange final : public Exchange {
     }
     sent_ += size;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       credit_ -= size;
     }
     const Shared<ResponseSink> sink = sink_;
@@ -168,7 +168,7 @@ class InProcessExchange final : public Exchange {
     bool cancelled;
     bool cut;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       cancelled = cancelled_;
       cut = cut_;
     }
@@ -197,9 +197,11 @@ class InProcessExchange final : public Exchange {
   std::size_t offset_ = 0, sent_ = 0;
   Timer timer_;
 
-  std::mutex mutex_;
-  std::size_t credit_ = kWindow;  // guarded by mutex_, as all below
-  bool cancelled_ = false, cut_ = false, poked_ = false;
+  Mutex mutex_;
+  std::size_t credit_ KGEN_GUARDED_BY(mutex_) = kWindow;
+  bool cancelled_ KGEN_GUARDED_BY(mutex_) = false;
+  bool cut_ KGEN_GUARDED_BY(mutex_) = false;
+  bool poked_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 class InProcessTransport final : public Transport {
@@ -211,7 +213,7 @@ class InProcessTransport final : public Transport {
     if (!endpoint_->Add(exchange.get())) return exchange;  // nothing runs any more that could call the sink
     bool closed;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed = closed_;
     }
     if (closed) exchange->Cancel();
@@ -220,7 +222,7 @@ class InProcessTransport final : public Transport {
   }
   void Close() noexcept override {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
     }
     for (const auto& exchange : endpoint_->All()) {
@@ -230,8 +232,8 @@ class InProcessTransport final : public Transport {
 
  private:
   const Shared<InProcessEndpoint> endpoint_;
-  std::mutex mutex_;
-  bool closed_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 InProcessEndpoint::InProcessEndpoint(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation,
@@ -243,7 +245,7 @@ Shared<Transport> InProcessEndpoint::MakeTransport() {
 }
 
 bool InProcessEndpoint::Add(InProcessExchange* exchange) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (abandoned_) return false;
   open_.push_back(Shared<InProcessExchange>(exchange));
   return true;
@@ -251,7 +253,7 @@ bool InProcessEndpoint::Add(InProcessExchange* exchange) {
 
 void InProcessEndpoint::Remove(InProcessExchange* exchange) {
   Shared<InProcessExchange> removed;  // goes without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.get() == exchange; });
   if (found == open_.end()) return;
   removed = std::move(*found);
@@ -259,7 +261,7 @@ void InProcessEndpoint::Remove(InProcessExchange* exchange) {
 }
 
 std::vector<Shared<InProcessExchange>> InProcessEndpoint::All() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return open_;
 }
 
@@ -269,14 +271,14 @@ void InProcessEndpoint::Cut() {
 
 void InProcessEndpoint::Abandon() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     abandoned_ = true;
   }
   for (const auto& exchange : All()) exchange->Abandon();
 }
 
 std::size_t InProcessEndpoint::open() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return open_.size();
 }
 

@@ -7,9 +7,9 @@
 #define KGEN_SRC_TESTING_IN_PROCESS_TRANSPORT_H_
 
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
+#include "core/mutex.h"
 #include "kgen/client/transport.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/executor.h"
@@ -45,9 +45,9 @@ class InProcessEndpoint final : public SharedObject {
   const Shared<Executor> executor_;
   Simulation* const simulation_;
   const Nanos latency_;
-  mutable std::mutex mutex_;
-  std::vector<Shared<InProcessExchange>> open_;  // guarded by mutex_; in the order of starting
-  bool abandoned_ = false;                       // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<Shared<InProcessExchange>> open_ KGEN_GUARDED_BY(mutex_);  // in the order of starting
+  bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kgen::testing

@@ -1,7 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "testing/loopback_endpoint.h"
 
-#include <mutex>
 #include <utility>
 
 #include "kgen/core/quantity.h"

@@ -3,17 +3,18 @@
 
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "core/mutex.h"
 
 namespace kgen::testing {
 
 // Never destroyed, so that threads which are still blocked in a task may end late; those that are parked are joined at
 // the process' exit.
 struct RunnerThread::Parked {
-  std::mutex mutex;
-  std::vector<RunnerThread*> threads;  // guarded by mutex
+  Mutex mutex;
+  std::vector<RunnerThread*> threads KGEN_GUARDED_BY(mutex);
 
   static Parked& Get() {
     static Parked* const kParked = [] {
@@ -26,7 +27,7 @@ struct RunnerThread::Parked {
   void JoinAll() {
     std::vector<RunnerThread*> all;
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       all.swap(threads);
     }
     for (RunnerThread* thread : all) {
@@ -41,7 +42,7 @@ struct RunnerThread::Parked {
 RunnerThread* RunnerThread::Take() {
   Parked& parked = Parked::Get();
   {
-    const std::lock_guard lock(parked.mutex);
+    const MutexLock lock(parked.mutex);
     if (!parked.threads.empty()) {
       RunnerThread* thread = parked.threads.back();
       parked.threads.pop_back();
@@ -67,7 +68,7 @@ void RunnerThread::Loop() {
     std::exchange(task_, nullptr)();
     {
       Parked& parked = Parked::Get();
-      const std::lock_guard lock(parked.mutex);
+      const MutexLock lock(parked.mutex);
       parked.threads.push_back(this);
     }
     // From here on the members belong to the next owner of the thread.
