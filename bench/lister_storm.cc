@@ -38,7 +38,7 @@ struct Filled {
 Filled Fill() {
   Filled filled;
   ObjectDecoder decoder(Pod::kTable);
-  cache::Transaction all{.changes = {}, .replace = true, .version = "1"};
+  cache::Transaction all{.changes = {}, .version = "1"};
   for (const std::string& pod : ReferencePods(kPods)) {
     AnyRef object = Must(decoder.Decode(pod));
     const ObjectKey key{object.metadata()->namespace_, object.metadata()->name};
@@ -59,7 +59,7 @@ std::size_t Write(const Filled& filled, const std::atomic<bool>& stop) {
     const auto due = static_cast<std::size_t>(passed.count() * kChangesPerSecond);
     for (; done < due; ++done) {
       const std::size_t i = done * 7919 % kPods;
-      filled.store->Apply({.changes = {{filled.keys[i], filled.objects[i]}}, .replace = false, .version = "2"});
+      filled.store->Apply({.changes = {{filled.keys[i], filled.objects[i]}}, .version = "2"});
     }
     std::this_thread::yield();
   }

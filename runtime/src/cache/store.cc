@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "cache/deliberate_bugs.h"
 #include "cache/hazard.h"
 #include "cache/store_replacement.h"
-#include "cache/store_state.h"
-#include "core/mutex.h"
 
 namespace kgen::cache {
 namespace {
@@ -98,357 +95,333 @@ void RemoveEverywhere(ValueMap& values, const KeyView& key, const StateEdit& edi
   for (const std::string& value : all) RemoveFromIndex(values, value, key, edit);
 }
 
+Result<void> Taken(std::string_view name) {
+  return Fail(Code::kInvalidArgument, "an index named \"" + std::string(name) + "\" exists already");
+}
+
+Result<void> Threw(const IndexDefinition& definition, std::string_view what) {
+  return Fail(Code::kUserCode, "index \"" + definition.name + "\": " + std::string(what));
+}
+
+bool HasKey(const AnyRef& object, const KeyView& key) noexcept {
+  const meta::v1::ObjectMeta* meta = object.metadata();
+  return meta != nullptr && meta->name == key.name && meta->namespace_ == key.namespace_;
+}
+
+StoreFault FunctionThrew(const IndexDefinition& definition, const ObjectLeaf& leaf, std::string_view what) {
+  const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
+  return {StoreFault::Kind::kIndexFunctionThrew,
+          {meta.namespace_, meta.name},
+          "index \"" + definition.name + "\": " + std::string(what)};
+}
+
+StoreFault Misplaced(const Change& change) {
+  const meta::v1::ObjectMeta* meta = change.object.metadata();
+  const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
+                                             : std::string("no object with metadata");
+  return {StoreFault::Kind::kMisplacedObject, change.key,
+          "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"};
+}
+
+// Gives what the function threw, if it did: the object has no value then.
+std::optional<std::string> Ask(const Store& store, const IndexDefinition& definition, const AnyRef& object,
+                               ValueCollector& collector) {
+  std::optional<std::string> thrown;
+  try {
+    const AskingScope scope(&store);
+    definition.function(object, collector);
+  } catch (const std::exception& e) {
+    thrown = e.what();
+  } catch (...) {
+    thrown = "an exception of an unknown type";
+  }
+  if (thrown) collector.Clear();
+  return thrown;
+}
+
+// Takes the object out of every value that it had and does not keep. Not for one that the function threw for.
+void Unindex(const Store& store, Index& index, const StateEdit& edit, const AnyRef& before, const KeyView& key,
+             const std::vector<std::string>& kept) {
+  ValueCollector collector;
+  bool consistent = !Ask(store, *index.definition, before, collector);
+  for (const std::string& value : collector.values()) {
+    if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
+    consistent = RemoveFromIndex(index.values, value, key, edit) && consistent;
+  }
+  if (!consistent) RemoveEverywhere(index.values, key, edit);
+}
+
+// `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
+template <typename OnThrow>
+ValueMap Build(const Store& store, const IndexDefinition& definition, const ObjectMap& objects, const StateEdit& edit,
+               OnThrow on_throw) {
+  ValueMap values;
+  ValueCollector collector;
+  bool go_on = true;
+  objects.ForEach([&](const ObjectLeaf& leaf) {
+    if (!go_on) return;
+    collector.Clear();
+    if (const auto thrown = Ask(store, definition, leaf.object(), collector)) go_on = on_throw(leaf, *thrown);
+    for (const std::string& value : collector.values()) AddToIndex(values, value, leaf, edit);
+  });
+  return values;
+}
+
+// From the objects that the index was made of to these.
+Result<void> CatchUp(const Store& store, Index& index, const StateEdit& edit, const ObjectMap& from,
+                     const ObjectMap& to) {
+  from.ForEachNotShared(to, [&](const ObjectLeaf& before) {
+    if (!Has(to, before)) Unindex(store, index, edit, before.object(), before.key(), {});
+  });
+  Result<void> result;
+  ValueCollector collector;
+  to.ForEachNotShared(from, [&](const ObjectLeaf& after) {
+    if (!result || Has(from, after)) return;
+    collector.Clear();
+    if (const auto thrown = Ask(store, *index.definition, after.object(), collector))
+      result = Threw(*index.definition, *thrown);
+    for (const std::string& value : collector.values()) AddToIndex(index.values, value, after, edit);
+  });
+  return result;
+}
+
 }  // namespace
 
 // ----------------------------------------------------------------------------------------------------------------------
 // Store
 
-class Store::Impl {
- public:
-  Impl() {
-    auto definition = MakeShared<IndexDefinition>();
-    definition->name = kNamespaceIndex;
-    definition->function = [](const AnyRef& object, IndexSink& sink) {
-      if (!object.metadata()->namespace_.empty()) sink.Add(object.metadata()->namespace_);
-    };
-    auto first = MakeShared<State>(NextNumber());
-    first->indexes.push_back({std::move(definition), {}});
-    first->Begin();
-    current_owner_ = std::move(first);
-    current_.store(current_owner_.get(), std::memory_order_release);
-  }
-
-  const std::atomic<const State*>& current() const noexcept { return current_; }
-
-  AnySnapshot Snapshot() const noexcept {
-    const HazardGuard<State> guard(current_);
-    return AnySnapshot(Shared<const State>(&*guard));
-  }
-
-  void Apply(Transaction transaction) {
-    std::vector<StoreFault> faults;
-    std::function<void(const StoreFault&)> on_fault;
-    {
-      const MutexLock lock(writer_);
-      Shared<State> next = NextState();
-      next->changes += transaction.changes.size();
-      for (Change& change : transaction.changes) Put(*next, std::move(change));
-      if (!transaction.version.empty()) next->version = std::move(transaction.version);
-      PublishNext(std::move(next));
-      faults.swap(faults_);
-      if (!faults.empty()) on_fault = on_fault_;
-    }
-    if (!on_fault) return;
-    for (const StoreFault& fault : faults) on_fault(fault);
-  }
-
-  // The function is asked for all objects beside the writer, who has to wait only while the rest is added: what changed
-  // during the last look. Each look goes from one version to the next, and versions share what did not change.
-  Result<void> AddIndex(std::string_view name, IndexFunction function) {
-    if (IsAsking(this)) {
-      return Fail(Code::kInvalidArgument, "index \"" + std::string(name) +
-                                              "\": an index function cannot add an index to the store that calls it");
-    }
-    AnySnapshot seen = Snapshot();
-    if (seen.HasIndex(name)) return Taken(name);
-    auto definition = MakeShared<IndexDefinition>();
-    definition->name = name;
-    definition->function = std::move(function);
-    Index index{definition, {}};
-    const StateEdit edit = EditBeside();
-    Result<void> built;
-    index.values = Build(*definition, seen.state().objects, edit, [&](const ObjectLeaf&, std::string_view what) {
-      built = Threw(*definition, what);
-      return false;
-    });
-    for (int round = 0; built; ++round) {
-      if (round >= kRoundsBeside) {
-        const MutexLock lock(writer_);
-        if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
-        if (round == kMostRoundsBeside || current_owner_->changes - seen.state().changes <= kFewChanges) {
-          built = CatchUp(index, edit, seen.state().objects, current_owner_->objects);
-          if (built) ShowIndex(std::move(index));
-          return built;
-        }
-      }
-      AnySnapshot now = Snapshot();
-      built = CatchUp(index, edit, seen.state().objects, now.state().objects);
-      seen = std::move(now);
-    }
-    return built;
-  }
-
-  // What Replacement needs of the store. Shows it, or gives it the next index that it lacks and returns false.
-  bool Show(Replacement& replacement, const std::string& version) {
-    const MutexLock lock(writer_);
-    const State& current = *current_owner_;
-    if (const std::size_t indexed = replacement.indexes_.size(); indexed < current.indexes.size()) {
-      replacement.indexes_.push_back({current.indexes[indexed].definition, {}});
-      replacement.threw_.emplace_back();
-      replacement.cursor_ = ObjectMap::Cursor(replacement.objects_);
-      return false;
-    }
-    auto next = MakeShared<State>(NextNumber());
-    next->version = version.empty() ? current.version : version;
-    retired_.reserve(retired_.size() + 1);
-    next->Begin();  // shares nothing with what is there, whose line ends
-    next->changes = current.changes + current.objects.size() + replacement.objects_.size();
-    next->objects = std::exchange(replacement.objects_, {});
-    next->indexes = std::exchange(replacement.indexes_, {});
-    std::swap(threw_, replacement.threw_);
-    Publish(std::move(next), true);
-    return true;
-  }
-  // Leaves what a Replacement holds to FreeSome().
-  void Bury(Replacement& replacement) {
-    const MutexLock lock(writer_);
-    for (IdentitySet& threw : replacement.threw_) old_threw_.Add(std::exchange(threw, {}));
-    old_maps_.Add(std::exchange(replacement.objects_, {}));
-    for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
-  }
-  void Report(const StoreFault& fault) {
-    std::function<void(const StoreFault&)> on_fault;
-    {
-      const MutexLock lock(writer_);
-      on_fault = on_fault_;
-    }
-    if (on_fault) on_fault(fault);
-  }
-
-  void Drop(AnySnapshot snapshot) {
-    if (!snapshot.state_) return;
-    const MutexLock lock(writer_);
-    retired_.push_back({std::move(snapshot.state_), true});
-    SettleRetired();
-  }
-
-  bool FreeSome(std::size_t& units) {
-    const MutexLock lock(writer_);
-    SettleRetired();
-    if (!old_maps_.Free(units) || !old_threw_.Free(units)) return false;
-    for (; !leaving_.empty(); leaving_.pop_back()) {
-      // Nobody else can reach it any more.
-      if (!const_cast<State&>(*leaving_.back()).FreeSome(units)) return false;
-    }
-    return std::none_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
-  }
-
-  void SetOnFault(std::function<void(const StoreFault&)> on_fault) {
-    const MutexLock lock(writer_);
-    on_fault_ = std::move(on_fault);
-  }
-
- private:
-  friend class Replacement;
-
-  // A version that was replaced, until no reader announces it any more.
-  struct Retired {
-    Shared<const State> state;
-    bool whole = false;  // it shares little with the current one: freeing it is much work
+Store::Store() {
+  auto definition = MakeShared<IndexDefinition>();
+  definition->name = kNamespaceIndex;
+  definition->function = [](const AnyRef& object, IndexSink& sink) {
+    if (!object.metadata()->namespace_.empty()) sink.Add(object.metadata()->namespace_);
   };
+  auto first = MakeShared<State>(NextNumber());
+  first->indexes.push_back({std::move(definition), {}});
+  first->Begin();
+  current_owner_ = std::move(first);
+  current_.store(current_owner_.get(), std::memory_order_release);
+}
 
-  static Result<void> Taken(std::string_view name) {
-    return Fail(Code::kInvalidArgument, "an index named \"" + std::string(name) + "\" exists already");
-  }
-  static Result<void> Threw(const IndexDefinition& definition, std::string_view what) {
-    return Fail(Code::kUserCode, "index \"" + definition.name + "\": " + std::string(what));
-  }
+Store::~Store() = default;
 
-  std::uint64_t NextNumber() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
+AnySnapshot Store::Snapshot() const noexcept {
+  const HazardGuard<State> guard(current_);
+  return AnySnapshot(Shared<const State>(&*guard));
+}
 
-  // For maps that become part of a version later. They have births of their own, lower than that.
-  StateEdit EditBeside() noexcept {
-    const std::uint64_t number = NextNumber();
-    return {{number, nullptr}, {number, nullptr}};
-  }
+AnyRef Store::Look(const ObjectKey& key) const { return Look(key.namespace_, key.name); }
+AnyRef Store::Look(std::string_view namespace_, std::string_view name) const {
+  const HazardGuard<State> guard(current_);
+  return GetFrom(*guard, {namespace_, name});
+}
 
-  // Under the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
-  Shared<State> NextState() KGEN_REQUIRES(writer_) {
-    auto next = MakeShared<State>(NextNumber());
-    const State& current = *current_owner_;
-    next->indexes.reserve(current.indexes.size() + 1);
-    next->objects = current.objects.Alias();
-    for (const Index& index : current.indexes) next->indexes.push_back({index.definition, index.values.Alias()});
-    next->version = current.version;
-    next->changes = current.changes;
-    return next;
-  }
-
-  void ShowIndex(Index index) KGEN_REQUIRES(writer_) {
+void Store::Apply(Transaction transaction) {
+  std::vector<StoreFault> faults;
+  std::function<void(const StoreFault&)> on_fault;
+  {
+    const MutexLock lock(writer_);
     Shared<State> next = NextState();
-    threw_.reserve(next->indexes.size() + 1);
-    retired_.reserve(retired_.size() + 1);
-    next->indexes.push_back(std::move(index));
-    threw_.emplace_back();
+    next->changes += transaction.changes.size();
+    for (Change& change : transaction.changes) Put(*next, std::move(change));
+    if (!transaction.version.empty()) next->version = std::move(transaction.version);
     PublishNext(std::move(next));
+    faults.swap(faults_);
+    if (!faults.empty()) on_fault = on_fault_;
   }
+  if (!on_fault) return;
+  for (const StoreFault& fault : faults) on_fault(fault);
+}
 
-  void PublishNext(Shared<State> next) KGEN_REQUIRES(writer_) {
-    retired_.reserve(retired_.size() + 1);
-    next->Follow(const_cast<State&>(*current_owner_));
-    Publish(std::move(next), false);
+// The function is asked for all objects beside the writer, who has to wait only while the rest is added: what changed
+// during the last look. Each look goes from one version to the next, and versions share what did not change.
+Result<void> Store::AddIndex(std::string_view name, IndexFunction function) {
+  if (IsAsking(this)) {
+    return Fail(Code::kInvalidArgument, "index \"" + std::string(name) +
+                                            "\": an index function cannot add an index to the store that calls it");
   }
-
-  // With room in retired_.
-  void Publish(Shared<State> next, bool whole) KGEN_REQUIRES(writer_) {
-    current_.store(next.get(), std::memory_order_seq_cst);
-    retired_.push_back({std::exchange(current_owner_, std::move(next)), whole});
-    SettleRetired();
-  }
-
-  void SettleRetired() KGEN_REQUIRES(writer_) {
-    if (retired_.empty()) return;
-    const std::vector<const void*> announced = AnnouncedPointers();
-    std::erase_if(retired_, [&](Retired& each) KGEN_REQUIRES(writer_) {
-      if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
-        return false;
-      // Where a snapshot holds it, whoever drops that frees it.
-      if (each.whole && !each.state.ReleaseUnlessLast()) leaving_.push_back(std::move(each.state));
-      return true;
-    });
-  }
-
-  void Put(State& state, Change change) KGEN_REQUIRES(writer_) {
-    const StateEdit edit = state.Edit();
-    const KeyView key{change.key.namespace_, change.key.name};
-    const std::uint64_t hash = LeafHash(key);
-    const ObjectLeaf* present = state.objects.Find(key, hash);
-    const AnyRef before = present != nullptr ? present->object() : AnyRef();
-    if (change.stale && !change.object) {
-      if (before) SetEverywhere(state, before, ObjectLeaf(before, hash, true));
-      return;
-    }
-    if (!change.object) {
-      if (!before) return;  // deleting what is not there is no error
-      for (std::size_t i = 0; i < state.indexes.size(); ++i) {
-        if (!ForgetThrew(i, before)) Unindex(state.indexes[i], edit, before, key, {});
+  AnySnapshot seen = Snapshot();
+  if (seen.HasIndex(name)) return Taken(name);
+  auto definition = MakeShared<IndexDefinition>();
+  definition->name = name;
+  definition->function = std::move(function);
+  Index index{definition, {}};
+  const StateEdit edit = EditBeside();
+  Result<void> built;
+  index.values = Build(*this, *definition, seen.state().objects, edit, [&](const ObjectLeaf&, std::string_view what) {
+    built = Threw(*definition, what);
+    return false;
+  });
+  for (int round = 0; built; ++round) {
+    if (round >= kRoundsBeside) {
+      const MutexLock lock(writer_);
+      if (current_owner_->FindIndex(name) != nullptr) return Taken(name);
+      if (round == kMostRoundsBeside || current_owner_->changes - seen.state().changes <= kFewChanges) {
+        built = CatchUp(*this, index, edit, seen.state().objects, current_owner_->objects);
+        if (built) ShowIndex(std::move(index));
+        return built;
       }
-      state.objects.Erase(key, hash, edit.objects);
-      return;
     }
-    if (!HasKey(change.object, key)) return faults_.push_back(Misplaced(change));
-    SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
+    AnySnapshot now = Snapshot();
+    built = CatchUp(*this, index, edit, seen.state().objects, now.state().objects);
+    seen = std::move(now);
   }
+  return built;
+}
 
-  void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) KGEN_REQUIRES(writer_) {
-    const StateEdit edit = state.Edit();
+bool Store::Show(Replacement& replacement, const std::string& version) {
+  const MutexLock lock(writer_);
+  const State& current = *current_owner_;
+  if (const std::size_t indexed = replacement.indexes_.size(); indexed < current.indexes.size()) {
+    replacement.indexes_.push_back({current.indexes[indexed].definition, {}});
+    replacement.threw_.emplace_back();
+    replacement.cursor_ = ObjectMap::Cursor(replacement.objects_);
+    return false;
+  }
+  auto next = MakeShared<State>(NextNumber());
+  next->version = version.empty() ? current.version : version;
+  retired_.reserve(retired_.size() + 1);
+  next->Begin();  // shares nothing with what is there, whose line ends
+  next->changes = current.changes + current.objects.size() + replacement.objects_.size();
+  next->objects = std::exchange(replacement.objects_, {});
+  next->indexes = std::exchange(replacement.indexes_, {});
+  std::swap(threw_, replacement.threw_);
+  Publish(std::move(next), true);
+  return true;
+}
+
+void Store::Bury(Replacement& replacement) {
+  const MutexLock lock(writer_);
+  for (IdentitySet& threw : replacement.threw_) old_threw_.Add(std::exchange(threw, {}));
+  old_maps_.Add(std::exchange(replacement.objects_, {}));
+  for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
+}
+
+void Store::Tell(const StoreFault& fault) {
+  std::function<void(const StoreFault&)> on_fault;
+  {
+    const MutexLock lock(writer_);
+    on_fault = on_fault_;
+  }
+  if (on_fault) on_fault(fault);
+}
+
+void Store::Drop(AnySnapshot snapshot) {
+  if (!snapshot.state_) return;
+  const MutexLock lock(writer_);
+  retired_.push_back({std::move(snapshot.state_), true});
+  SettleRetired();
+}
+
+bool Store::FreeSome(std::size_t& units) {
+  const MutexLock lock(writer_);
+  SettleRetired();
+  if (!old_maps_.Free(units) || !old_threw_.Free(units)) return false;
+  for (; !leaving_.empty(); leaving_.pop_back()) {
+    // Nobody else can reach it any more.
+    if (!const_cast<State&>(*leaving_.back()).FreeSome(units)) return false;
+  }
+  return std::none_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
+}
+
+void Store::SetOnFault(std::function<void(const StoreFault&)> on_fault) {
+  const MutexLock lock(writer_);
+  on_fault_ = std::move(on_fault);
+}
+
+std::uint64_t Store::NextNumber() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+StateEdit Store::EditBeside() noexcept {
+  const std::uint64_t number = NextNumber();
+  return {{number, nullptr}, {number, nullptr}};
+}
+
+Shared<State> Store::NextState() {
+  auto next = MakeShared<State>(NextNumber());
+  const State& current = *current_owner_;
+  next->indexes.reserve(current.indexes.size() + 1);
+  next->objects = current.objects.Alias();
+  for (const Index& index : current.indexes) next->indexes.push_back({index.definition, index.values.Alias()});
+  next->version = current.version;
+  next->changes = current.changes;
+  return next;
+}
+
+void Store::ShowIndex(Index index) {
+  Shared<State> next = NextState();
+  threw_.reserve(next->indexes.size() + 1);
+  retired_.reserve(retired_.size() + 1);
+  next->indexes.push_back(std::move(index));
+  threw_.emplace_back();
+  PublishNext(std::move(next));
+}
+
+void Store::PublishNext(Shared<State> next) {
+  retired_.reserve(retired_.size() + 1);
+  next->Follow(const_cast<State&>(*current_owner_));
+  Publish(std::move(next), false);
+}
+
+void Store::Publish(Shared<State> next, bool whole) {
+  current_.store(next.get(), std::memory_order_seq_cst);
+  retired_.push_back({std::exchange(current_owner_, std::move(next)), whole});
+  SettleRetired();
+}
+
+void Store::SettleRetired() {
+  if (retired_.empty()) return;
+  const std::vector<const void*> announced = AnnouncedPointers();
+  std::erase_if(retired_, [&](Retired& each) KGEN_REQUIRES(writer_) {
+    if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
+      return false;
+    // Where a snapshot holds it, whoever drops that frees it.
+    if (each.whole && !each.state.ReleaseUnlessLast()) leaving_.push_back(std::move(each.state));
+    return true;
+  });
+}
+
+void Store::Put(State& state, Change change) {
+  const StateEdit edit = state.Edit();
+  const KeyView key{change.key.namespace_, change.key.name};
+  const std::uint64_t hash = LeafHash(key);
+  const ObjectLeaf* present = state.objects.Find(key, hash);
+  const AnyRef before = present != nullptr ? present->object() : AnyRef();
+  if (change.stale && !change.object) {
+    if (before) SetEverywhere(state, before, ObjectLeaf(before, hash, true));
+    return;
+  }
+  if (!change.object) {
+    if (!before) return;  // deleting what is not there is no error
     for (std::size_t i = 0; i < state.indexes.size(); ++i) {
-      Index& index = state.indexes[i];
-      const bool stands = before && !ForgetThrew(i, before);
-      ValueCollector collector;
-      if (const auto thrown = Ask(*index.definition, leaf.object(), collector)) {
-        threw_[i].Set(IdentityLeaf(leaf.object().object()));
-        faults_.push_back(FunctionThrew(*index.definition, leaf, *thrown));
-      }
-      if (stands && !Injected(Bug::kIndexValueKept)) Unindex(index, edit, before, leaf.key(), collector.values());
-      for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf, edit);
+      if (!ForgetThrew(i, before)) Unindex(*this, state.indexes[i], edit, before, key, {});
     }
-    state.objects.Set(leaf, edit.objects);
+    state.objects.Erase(key, hash, edit.objects);
+    return;
   }
+  if (!HasKey(change.object, key)) return faults_.push_back(Misplaced(change));
+  SetEverywhere(state, before, ObjectLeaf(std::move(change.object), hash, change.stale));
+}
 
-  // `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
-  template <typename OnThrow>
-  ValueMap Build(const IndexDefinition& definition, const ObjectMap& objects, const StateEdit& edit,
-                 OnThrow on_throw) const {
-    ValueMap values;
+void Store::SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) {
+  const StateEdit edit = state.Edit();
+  for (std::size_t i = 0; i < state.indexes.size(); ++i) {
+    Index& index = state.indexes[i];
+    const bool stands = before && !ForgetThrew(i, before);
     ValueCollector collector;
-    bool go_on = true;
-    objects.ForEach([&](const ObjectLeaf& leaf) {
-      if (!go_on) return;
-      collector.Clear();
-      if (const auto thrown = Ask(definition, leaf.object(), collector)) go_on = on_throw(leaf, *thrown);
-      for (const std::string& value : collector.values()) AddToIndex(values, value, leaf, edit);
-    });
-    return values;
-  }
-
-  // From the objects that the index was made of to these.
-  Result<void> CatchUp(Index& index, const StateEdit& edit, const ObjectMap& from, const ObjectMap& to) const {
-    from.ForEachNotShared(to, [&](const ObjectLeaf& before) {
-      if (!Has(to, before)) Unindex(index, edit, before.object(), before.key(), {});
-    });
-    Result<void> result;
-    ValueCollector collector;
-    to.ForEachNotShared(from, [&](const ObjectLeaf& after) {
-      if (!result || Has(from, after)) return;
-      collector.Clear();
-      if (const auto thrown = Ask(*index.definition, after.object(), collector))
-        result = Threw(*index.definition, *thrown);
-      for (const std::string& value : collector.values()) AddToIndex(index.values, value, after, edit);
-    });
-    return result;
-  }
-
-  // Takes the object out of every value that it had and does not keep. Not for one that the function threw for.
-  void Unindex(Index& index, const StateEdit& edit, const AnyRef& before, const KeyView& key,
-               const std::vector<std::string>& kept) const {
-    ValueCollector collector;
-    bool consistent = !Ask(*index.definition, before, collector);
-    for (const std::string& value : collector.values()) {
-      if (std::find(kept.begin(), kept.end(), value) != kept.end()) continue;
-      consistent = RemoveFromIndex(index.values, value, key, edit) && consistent;
+    if (const auto thrown = Ask(*this, *index.definition, leaf.object(), collector)) {
+      threw_[i].Set(IdentityLeaf(leaf.object().object()));
+      faults_.push_back(FunctionThrew(*index.definition, leaf, *thrown));
     }
-    if (!consistent) RemoveEverywhere(index.values, key, edit);
+    if (stands && !Injected(Bug::kIndexValueKept)) Unindex(*this, index, edit, before, leaf.key(), collector.values());
+    for (const std::string& value : collector.values()) AddToIndex(index.values, value, leaf, edit);
   }
+  state.objects.Set(leaf, edit.objects);
+}
 
-  // Gives what the function threw, if it did: the object has no value then.
-  std::optional<std::string> Ask(const IndexDefinition& definition, const AnyRef& object,
-                                 ValueCollector& collector) const {
-    std::optional<std::string> thrown;
-    try {
-      const AskingScope scope(this);
-      definition.function(object, collector);
-    } catch (const std::exception& e) {
-      thrown = e.what();
-    } catch (...) {
-      thrown = "an exception that is not a std::exception";
-    }
-    if (thrown) collector.Clear();
-    return thrown;
-  }
-
-  // True if the function of that index threw when the object was put: it stands under no value.
-  bool ForgetThrew(std::size_t index, const AnyRef& before) KGEN_REQUIRES(writer_) {
-    IdentitySet& threw = threw_[index];
-    return !threw.empty() && threw.Erase(before.object(), IdentityLeaf::HashOf(before.object()));
-  }
-
-  static bool HasKey(const AnyRef& object, const KeyView& key) noexcept {
-    const meta::v1::ObjectMeta* meta = object.metadata();
-    return meta != nullptr && meta->name == key.name && meta->namespace_ == key.namespace_;
-  }
-
-  static StoreFault FunctionThrew(const IndexDefinition& definition, const ObjectLeaf& leaf, std::string_view what) {
-    const meta::v1::ObjectMeta& meta = *leaf.object().metadata();
-    return {StoreFault::Kind::kIndexFunctionThrew,
-            {meta.namespace_, meta.name},
-            "index \"" + definition.name + "\": " + std::string(what)};
-  }
-
-  static StoreFault Misplaced(const Change& change) {
-    const meta::v1::ObjectMeta* meta = change.object.metadata();
-    const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
-                                               : std::string("no object with metadata");
-    return {StoreFault::Kind::kMisplacedObject, change.key,
-            "bug in kgen: " + object + " was given the key " + change.key.str() + " and was left out"};
-  }
-
-  Mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
-  std::atomic<const State*> current_{nullptr};
-  Shared<const State> current_owner_ KGEN_GUARDED_BY(writer_);
-  std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader when last looked at
-  std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of what is built beside them
-  // What FreeSome() frees.
-  std::vector<Shared<const State>> leaving_ KGEN_GUARDED_BY(writer_);  // nobody else has these
-  StateRemains old_maps_ KGEN_GUARDED_BY(writer_);                     // of no version
-  IdentitySet::Remains old_threw_ KGEN_GUARDED_BY(writer_);
-  // For each index the objects of the current state that its function threw for. Without this the next change of such
-  // an object would look for it under every value.
-  std::vector<IdentitySet> threw_ KGEN_GUARDED_BY(writer_) = std::vector<IdentitySet>(1);
-  std::vector<StoreFault> faults_ KGEN_GUARDED_BY(writer_);                   // of the transaction under way
-  std::function<void(const StoreFault&)> on_fault_ KGEN_GUARDED_BY(writer_);  // called without it
-  friend class Store;
-};
+bool Store::ForgetThrew(std::size_t index, const AnyRef& before) {
+  IdentitySet& threw = threw_[index];
+  return !threw.empty() && threw.Erase(before.object(), IdentityLeaf::HashOf(before.object()));
+}
 
 // ----------------------------------------------------------------------------------------------------------------------
 // Replacement
@@ -457,7 +430,7 @@ Store::Replacement::~Replacement() { store_.Bury(*this); }
 
 void Store::Replacement::Put(Change change) {
   const KeyView key{change.key.namespace_, change.key.name};
-  if (!Impl::HasKey(change.object, key)) return faults_.push_back(Impl::Misplaced(change));
+  if (!HasKey(change.object, key)) return faults_.push_back(Misplaced(change));
   objects_.Set(ObjectLeaf(std::move(change.object), LeafHash(key), change.stale));
 }
 
@@ -475,9 +448,9 @@ bool Store::Replacement::IndexSome(std::size_t& units) {
     if (leaf == nullptr) return true;
     Index& index = indexes_.back();
     collector.Clear();
-    if (const auto thrown = store_.Ask(*index.definition, leaf->object(), collector)) {
+    if (const auto thrown = Ask(store_, *index.definition, leaf->object(), collector)) {
       threw_.back().Set(IdentityLeaf(leaf->object().object()));
-      faults_.push_back(Impl::FunctionThrew(*index.definition, *leaf, *thrown));
+      faults_.push_back(FunctionThrew(*index.definition, *leaf, *thrown));
     }
     for (const std::string& value : collector.values()) AddToIndex(index.values, value, *leaf, {});
   }
@@ -490,35 +463,6 @@ bool Store::Replacement::ReportFaults(std::size_t& units) {
     faults_.pop_front();
   }
   return faults_.empty();
-}
-
-// ----------------------------------------------------------------------------------------------------------------------
-
-Store::Store() : impl_(new Impl()) {}
-Store::~Store() { delete impl_; }
-AnySnapshot Store::Snapshot() const noexcept { return impl_->Snapshot(); }
-void Store::Apply(Transaction transaction) {
-  if (!transaction.replace) return impl_->Apply(std::move(transaction));
-  std::size_t units = std::numeric_limits<std::size_t>::max();
-  {
-    Replacement next(*this);
-    for (Change& change : transaction.changes) next.Put(std::move(change));
-    next.Publish(transaction.version, units);
-    next.ReportFaults(units);
-  }
-  impl_->FreeSome(units);
-}
-void Store::Drop(AnySnapshot snapshot) { impl_->Drop(std::move(snapshot)); }
-bool Store::FreeSome(std::size_t& units) { return impl_->FreeSome(units); }
-Result<void> Store::AddIndex(std::string_view name, IndexFunction function) {
-  return impl_->AddIndex(name, std::move(function));
-}
-void Store::SetOnFault(std::function<void(const StoreFault&)> on_fault) { impl_->SetOnFault(std::move(on_fault)); }
-
-AnyRef Store::Look(const ObjectKey& key) const { return Look(key.namespace_, key.name); }
-AnyRef Store::Look(std::string_view namespace_, std::string_view name) const {
-  const HazardGuard<State> guard(impl_->current());
-  return GetFrom(*guard, {namespace_, name});
 }
 
 }  // namespace kgen::cache

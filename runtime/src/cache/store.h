@@ -9,12 +9,16 @@
 #ifndef KGEN_RUNTIME_CACHE_STORE_H_
 #define KGEN_RUNTIME_CACHE_STORE_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cache/store_state.h"
+#include "core/mutex.h"
 #include "kgen/cache/snapshot.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/ref.h"
@@ -31,8 +35,7 @@ struct Change {
 };
 struct Transaction {
   std::vector<Change> changes;
-  bool replace = false;  // the changes are the whole new content, each with its object
-  std::string version;   // of the store afterwards; "" leaves it
+  std::string version;  // of the store afterwards; "" leaves it
 };
 
 // A fault in a transaction. The rest of the transaction is in the store nevertheless.
@@ -98,8 +101,48 @@ class Store : public SharedObject {
   void SetOnFault(std::function<void(const StoreFault&)> on_fault);
 
  private:
-  class Impl;
-  Impl* impl_;
+  using State = AnySnapshot::State;
+  // A version that was replaced, until no reader announces it any more.
+  struct Retired {
+    Shared<const State> state;
+    bool whole = false;  // it shares little with the current one: freeing it is much work
+  };
+
+  std::uint64_t NextNumber() noexcept;
+  // For maps that become part of a version later. They have births of their own, lower than that.
+  StateEdit EditBeside() noexcept;
+  // Under the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
+  Shared<State> NextState() KGEN_REQUIRES(writer_);
+  void ShowIndex(Index index) KGEN_REQUIRES(writer_);
+  void PublishNext(Shared<State> next) KGEN_REQUIRES(writer_);
+  // With room in retired_.
+  void Publish(Shared<State> next, bool whole) KGEN_REQUIRES(writer_);
+  void SettleRetired() KGEN_REQUIRES(writer_);
+  void Put(State& state, Change change) KGEN_REQUIRES(writer_);
+  void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) KGEN_REQUIRES(writer_);
+  // True if the function of that index threw when the object was put: it stands under no value.
+  bool ForgetThrew(std::size_t index, const AnyRef& before) KGEN_REQUIRES(writer_);
+
+  // For Replacement. Shows it, or gives it the next index that it lacks and returns false.
+  bool Show(Replacement& replacement, const std::string& version);
+  // Leaves what a Replacement holds to FreeSome().
+  void Bury(Replacement& replacement);
+  void Tell(const StoreFault& fault);
+
+  Mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
+  std::atomic<const State*> current_{nullptr};
+  Shared<const State> current_owner_ KGEN_GUARDED_BY(writer_);
+  std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader when last looked at
+  std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of what is built beside them
+  // What FreeSome() frees.
+  std::vector<Shared<const State>> leaving_ KGEN_GUARDED_BY(writer_);  // nobody else has these
+  StateRemains old_maps_ KGEN_GUARDED_BY(writer_);                     // of no version
+  IdentitySet::Remains old_threw_ KGEN_GUARDED_BY(writer_);
+  // For each index the objects of the current state that its function threw for. Without this the next change of such
+  // an object would look for it under every value.
+  std::vector<IdentitySet> threw_ KGEN_GUARDED_BY(writer_) = std::vector<IdentitySet>(1);
+  std::vector<StoreFault> faults_ KGEN_GUARDED_BY(writer_);                   // of the transaction under way
+  std::function<void(const StoreFault&)> on_fault_ KGEN_GUARDED_BY(writer_);  // called without it
 };
 
 }  // namespace kgen::cache

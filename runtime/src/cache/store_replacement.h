@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "cache/store.h"
-#include "cache/store_state.h"
 
 namespace kgen::cache {
 
@@ -25,7 +24,7 @@ namespace kgen::cache {
 // Cost: `units` is how many objects one call may deal with; the call takes what it did from it.
 class Store::Replacement {
  public:
-  explicit Replacement(Store& store) noexcept : store_(*store.impl_) {}
+  explicit Replacement(Store& store) noexcept : store_(store) {}
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -40,10 +39,10 @@ class Store::Replacement {
   bool ReportFaults(std::size_t& units);
 
  private:
-  friend class Store::Impl;
+  friend class Store;
   bool IndexSome(std::size_t& units);
 
-  Impl& store_;
+  Store& store_;
   ObjectMap objects_;
   std::vector<Index> indexes_;      // all complete but the last, which has the objects before cursor_
   std::vector<IdentitySet> threw_;  // for each index

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -22,6 +23,7 @@
 #include "kgen/client/selector.h"
 #include "kgen/core/memory.h"
 #include "kgen/core/unstructured.h"
+#include "tests/support/replace_all.h"
 
 namespace kgen::cache {
 namespace {
@@ -152,7 +154,7 @@ TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne) {
   store_->Apply(One(Put(Make("default", "a")), "7"));
   store_->Apply(One(Put(Make("default", "b"))));
   EXPECT_EQ(store_->Snapshot().version(), "7");
-  store_->Apply({{}, false, "9"});  // a bookmark
+  store_->Apply({{}, "9"});  // a bookmark
   EXPECT_EQ(store_->Snapshot().version(), "9");
   EXPECT_EQ(store_->Snapshot().size(), 2u);
 }
@@ -161,8 +163,9 @@ TEST_F(StoreTest, FollowsTheVersionOfTheLastTransactionThatHasOne) {
 TEST_F(StoreTest, ReplacesTheWholeContentAtOnceAndKeepsTheLastOfTwoEqualKeys) {
   ASSERT_TRUE(store_->AddIndex("color", ByColor));
   store_->Apply(One(Put(Make("default", "gone", "red"))));
-  store_->Apply(
-      {{Put(Make("default", "a", "red")), Put(Make("x", "b", "blue")), Put(Make("default", "a", "green"))}, true, "5"});
+  ReplaceAll(
+      *store_,
+      {{Put(Make("default", "a", "red")), Put(Make("x", "b", "blue")), Put(Make("default", "a", "green"))}, "5"});
   const AnySnapshot view = store_->Snapshot();
   EXPECT_THAT(Names(view.List()), UnorderedElementsAre("a", "b"));
   EXPECT_THAT(view.IndexValues("color"), ElementsAre("blue", "green"));
@@ -176,8 +179,9 @@ TEST_F(StoreTest, AsksTheIndexFunctionsOncePerKeyOfAReplacement) {
     asked.push_back(object.metadata()->name.str() + " " + object.metadata()->labels["color"].str());
     ByColor(object, sink);
   }));
-  store_->Apply(
-      {{Put(Make("default", "a", "red")), Put(Make("x", "b", "blue")), Put(Make("default", "a", "green"))}, true, "5"});
+  ReplaceAll(
+      *store_,
+      {{Put(Make("default", "a", "red")), Put(Make("x", "b", "blue")), Put(Make("default", "a", "green"))}, "5"});
   EXPECT_THAT(asked, UnorderedElementsAre("a green", "b blue"));
   EXPECT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot()));
 }
@@ -189,7 +193,7 @@ TEST_F(StoreTest, KeepsTheLastGoodStateOfAnObjectThatWasRefusedAndMarksItStale) 
   ASSERT_TRUE(view.Get({"default", "a"}));
   EXPECT_TRUE(view.IsStale({"default", "a"}));
 
-  store_->Apply({{{{"default", "a"}, view.Get({"default", "a"}), true}}, true, "3"});  // also in a relist
+  ReplaceAll(*store_, {{{{"default", "a"}, view.Get({"default", "a"}), true}}, "3"});  // also in a relist
   view = store_->Snapshot();
   EXPECT_TRUE(view.IsStale({"default", "a"}));
   EXPECT_EQ(view.size(), 1u);
@@ -284,8 +288,8 @@ TEST_F(StoreTest, KnowsAfterAReplacementWhichObjectsTheIndexFunctionThrewFor) {
     if (object.metadata()->labels["color"] == "bad") throw std::runtime_error("bad color");
     ByColor(object, sink);
   }));
-  store_->Apply({{Put(Make("default", "a", "bad")), Put(Make("default", "b", "red"))}, true, "1"});
-  store_->Apply({{Put(Make("default", "a", "red")), Put(Make("default", "b", "bad"))}, true, "2"});
+  ReplaceAll(*store_, {{Put(Make("default", "a", "bad")), Put(Make("default", "b", "red"))}, "1"});
+  ReplaceAll(*store_, {{Put(Make("default", "a", "red")), Put(Make("default", "b", "bad"))}, "2"});
   calls = 0;
   store_->Apply(One(Remove("default", "b")));
   EXPECT_EQ(calls, 0);
@@ -305,7 +309,7 @@ TEST_F(StoreTest, ForgetsAtAReplacementWhatTheIndexFunctionThrewForBefore) {
   const auto object = Make("default", "a");
   store_->Apply(One(Put(object)));
   bad = false;
-  store_->Apply({{Put(object)}, true, "2"});
+  ReplaceAll(*store_, {{Put(object)}, "2"});
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), ElementsAre("some"));
   store_->Apply(One(Remove("default", "a")));
   EXPECT_THAT(store_->Snapshot().IndexValues("moody"), IsEmpty());
@@ -319,7 +323,7 @@ TEST_F(StoreTest, ReportsAFaultOnceTheTransactionIsVisible) {
   });
   ASSERT_TRUE(store_->AddIndex("bad", [](const AnyRef&, IndexSink&) { throw std::runtime_error("bad"); }));
   store_->Apply(One(Put(Make("default", "a")), "7"));
-  store_->Apply({{Put(Make("default", "b"))}, true, "8"});
+  ReplaceAll(*store_, {{Put(Make("default", "b"))}, "8"});
   store_->Apply(One(Remove("default", "b"), "9"));
   EXPECT_THAT(seen, ElementsAre("default/a at 7", "default/b at 8"));
 }
@@ -328,7 +332,7 @@ TEST_F(StoreTest, SkipsAnObjectUnderAForeignKeyAndReportsABug) {
   std::vector<StoreFault> faults;
   store_->SetOnFault([&](const StoreFault& fault) { faults.push_back(fault); });
   store_->Apply(One({{"default", "b"}, Make("default", "a").any(), false}));
-  store_->Apply({{{{"default", "b"}, Make("default", "a").any(), false}, {{"default", "c"}, {}, true}}, true, "2"});
+  ReplaceAll(*store_, {{{{"default", "b"}, Make("default", "a").any(), false}, {{"default", "c"}, {}, true}}, "2"});
   ASSERT_EQ(faults.size(), 3u);
   for (const StoreFault& fault : faults) EXPECT_EQ(fault.kind, StoreFault::Kind::kMisplacedObject);
   EXPECT_EQ(faults[0].key, (ObjectKey{"default", "b"}));
@@ -394,24 +398,26 @@ TEST_F(StoreTest, AgreesInEveryIndexWithAScanOfTheSameSnapshot) {
 
 // ------------------------------------------------------------------------------ AddIndex() beside Apply()
 
-// Anything that the informer may apply, at random.
-Transaction AnyTransaction(std::mt19937& random, const AnySnapshot& now) {
+// Anything that the informer may apply, at random. `more` is applied with it.
+void ApplyAny(Store& store, std::mt19937& random, std::vector<Change> more = {}) {
+  const AnySnapshot now = store.Snapshot();
   const std::vector<std::string> colors = {"", "red", "green", "blue"};
   const auto any = [&] { return Make("n", "o" + std::to_string(random() % 60), colors[random() % colors.size()]); };
   Transaction transaction;
-  transaction.replace = random() % 4 == 0;
-  for (std::uint32_t i = random() % 6 + (transaction.replace ? 30 : 0); i > 0; --i) {
+  const bool replace = random() % 4 == 0;
+  for (std::uint32_t i = random() % 6 + (replace ? 30 : 0); i > 0; --i) {
     const ObjectKey key{"n", "o" + std::to_string(random() % 60)};
     const AnyRef there = now.Get(key);
     if (there && random() % 3 == 0) {
       transaction.changes.push_back({key, there, random() % 2 == 0});  // the same object, marked or not
-    } else if (transaction.replace || random() % 3 != 0) {
+    } else if (replace || random() % 3 != 0) {
       transaction.changes.push_back(Put(any(), random() % 5 == 0));
     } else {
       transaction.changes.push_back({key, {}, random() % 2 == 0});  // deleted, or refused
     }
   }
-  return transaction;
+  std::ranges::move(more, std::back_inserter(transaction.changes));
+  replace ? ReplaceAll(store, std::move(transaction)) : store.Apply(std::move(transaction));
 }
 
 // The index function calls back: it applies a transaction while the index is built, and one in each of the two passes
@@ -424,22 +430,20 @@ TEST_F(StoreTest, AddsChangesThatWereAppliedWhileAnIndexWasBuilt) {
     store_ = MakeShared<Store>();
     const auto marker = [](int k) { return Put(Make("n", "marker", "", "m" + std::to_string(k))); };
     store_->Apply(One(marker(0)));
-    for (int i = 0; i < 10; ++i) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+    for (int i = 0; i < 10; ++i) ApplyAny(*store_, random);
     store_->Apply(One(marker(0)));
     int applied = 0;
     ASSERT_TRUE(store_->AddIndex("color", [&](const AnyRef& object, IndexSink& sink) {
       if (applied < 3 && object.metadata()->uid == "m" + std::to_string(applied)) {
         ++applied;
-        Transaction transaction = AnyTransaction(random, store_->Snapshot());
-        transaction.changes.push_back(marker(applied));
-        store_->Apply(std::move(transaction));
+        ApplyAny(*store_, random, {marker(applied)});
       }
       ByColor(object, sink);
     }));
     ASSERT_EQ(applied, 3);
     ASSERT_EQ(store_->Snapshot().Get({"n", "marker"}).metadata()->uid, "m3");
     ASSERT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot())) << seed;
-    for (int i = 0; i < 5; ++i) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+    for (int i = 0; i < 5; ++i) ApplyAny(*store_, random);
     ASSERT_EQ(Indexed(store_->Snapshot()), Expected(store_->Snapshot())) << seed;
   }
 }
@@ -503,7 +507,7 @@ TEST_F(StoreTest, RefusesAnIndexThatAnIndexFunctionOfTheSameStoreWantsToAdd) {
   };
   ASSERT_TRUE(store_->AddIndex("outer", add));        // while it is made
   store_->Apply(One(Put(Make("n", "b"))));            // while a transaction is applied
-  store_->Apply({{Put(Make("n", "c"))}, true, "2"});  // and a list
+  ReplaceAll(*store_, {{Put(Make("n", "c"))}, "2"});  // and a list
   ASSERT_TRUE(store_->AddIndex("via another store", [&](const AnyRef&, IndexSink&) {
     if (!other->Snapshot().HasIndex("their")) Must(other->AddIndex("their", add));  // that of another store it may add
   }));
@@ -529,7 +533,7 @@ TEST_F(StoreTest, AgreesInIndexesThatWereAddedWhileTheWriterWrote) {
   std::atomic<bool> stop = false;
   std::thread writer([&] {
     std::mt19937 random(5);
-    while (!stop) store_->Apply(AnyTransaction(random, store_->Snapshot()));
+    while (!stop) ApplyAny(*store_, random);
   });
   for (int i = 0; i < 50; ++i) {
     EXPECT_TRUE(store_->AddIndex("color " + std::to_string(i), ByColor));
@@ -557,7 +561,8 @@ TEST_F(StoreTest, LetsReadersReadWhileTheWriterWrites) {
   }
   for (int i = 0; i < 2000; ++i) {
     const std::string uid = std::to_string(i);
-    store_->Apply({{Put(Make("n", "a", "", uid)), Put(Make("n", "b", "", uid))}, i % 10 == 0, uid});
+    Transaction both{{Put(Make("n", "a", "", uid)), Put(Make("n", "b", "", uid))}, uid};
+    i % 10 == 0 ? ReplaceAll(*store_, std::move(both)) : store_->Apply(std::move(both));
   }
   stop = true;
   for (std::thread& reader : readers) reader.join();
@@ -573,10 +578,10 @@ TEST(StoreLifetimeTest, KeepsAStateThatAReaderHasAnnounced) {
   ASSERT_GT(one, empty);
   ThisThreadsSlot().announced = &store->Snapshot().state();
   store->Apply(One(Remove("default", "a"), "2"));
-  store->Apply({{}, false, "3"});
+  store->Apply({{}, "3"});
   EXPECT_EQ(LiveBlocks(), one);
   ThisThreadsSlot().announced = nullptr;
-  store->Apply({{}, false, "4"});
+  store->Apply({{}, "4"});
   EXPECT_EQ(LiveBlocks(), empty);
 }
 

@@ -23,6 +23,7 @@
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/unstructured.h"
+#include "tests/support/replace_all.h"
 
 namespace kgen::cache {
 namespace {
@@ -66,24 +67,24 @@ TEST(StoreVersionsTest, ChangesNoReferenceCountOfAnotherObject) {
   auto store = MakeShared<Store>();
   ASSERT_TRUE(store->AddIndex("color", ByColor));
   std::vector<AnyRef> objects;
-  Transaction all{.changes = {}, .replace = true, .version = "1"};
+  Transaction all{.changes = {}, .version = "1"};
   for (int i = 0; i < 5'000; ++i) {
     objects.push_back(Make(i, i % 7));
     all.changes.push_back(Put(objects.back()));
   }
-  store->Apply(std::move(all));
+  ReplaceAll(*store, std::move(all));
   const AnySnapshot held = store->Snapshot();
   const std::uint32_t in_store = CountOf(objects[0]);
-  for (int i = 0; i < 50; ++i) store->Apply({{Put(Make(i, i % 7))}, false, "2"});
-  for (int i = 50; i < 100; ++i) store->Apply({{{KeyOf(objects[static_cast<std::size_t>(i)]), {}, false}}, false, "3"});
-  for (int i = 0; i < 100; ++i) store->Apply({{Put(Make(10'000 + i, i % 7))}, false, "4"});
+  for (int i = 0; i < 50; ++i) store->Apply({{Put(Make(i, i % 7))}, "2"});
+  for (int i = 50; i < 100; ++i) store->Apply({{{KeyOf(objects[static_cast<std::size_t>(i)]), {}, false}}, "3"});
+  for (int i = 0; i < 100; ++i) store->Apply({{Put(Make(10'000 + i, i % 7))}, "4"});
   for (const AnyRef& object : objects) ASSERT_EQ(CountOf(object), in_store);
 }
 
 // AddIndex() uses this number to decide whether to catch up concurrently with the writer.
 TEST(StoreVersionsTest, CountsTheChangesOfAllTransactions) {
   auto store = MakeShared<Store>();
-  for (int i = 0; i < 5; ++i) store->Apply({{Put(Make(2 * i, 1)), Put(Make(2 * i + 1, 1))}, false, "1"});
+  for (int i = 0; i < 5; ++i) store->Apply({{Put(Make(2 * i, 1)), Put(Make(2 * i + 1, 1))}, "1"});
   EXPECT_EQ(store->Snapshot().state().changes, 10u);
   ASSERT_TRUE(store->AddIndex("color", ByColor));
   EXPECT_EQ(store->Snapshot().state().changes, 10u);
@@ -193,13 +194,13 @@ TEST(StoreVersionsTest, KeepsExactlyTheObjectsOfItsSnapshotsAlive) {
 TEST(StoreVersionsTest, FreesObjectsThatOnlyAnOldSnapshotHoldsWhenItIsDropped) {
   constexpr int kObjects = 500;
   auto store = MakeShared<Store>();
-  for (int i = 0; i < kObjects; ++i) store->Apply({{Put(Make(i, i % 7))}, false, "1"});
+  for (int i = 0; i < kObjects; ++i) store->Apply({{Put(Make(i, i % 7))}, "1"});
   const std::int64_t one = LiveBlocks();
   AnySnapshot old = store->Snapshot();
   auto contents = Contents(old);
   for (int step = 0; step < 100'000; ++step) {
     const int i = step * 7 % kObjects;
-    store->Apply({{Put(Make(i, i % 7))}, false, "2"});
+    store->Apply({{Put(Make(i, i % 7))}, "2"});
     ASSERT_LE(LiveBlocks(), 3 * one);
   }
   EXPECT_EQ(Contents(old), contents);
