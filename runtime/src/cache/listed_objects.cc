@@ -37,10 +37,6 @@ class ListedObjects::Places : public SharedObject {
   PersistentMap<ItemLeaf>::Remains remains;
 };
 
-ListedObjects::ListedObjects(std::initializer_list<ListedObject> items) {
-  for (const ListedObject& item : items) Append(item);
-}
-
 ListedObjects::~ListedObjects() = default;
 
 ListedObjects& ListedObjects::operator=(ListedObjects&& other) noexcept {

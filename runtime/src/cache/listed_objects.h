@@ -8,7 +8,6 @@
 #define KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_
 
 #include <cstddef>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct ListedObject {
 class ListedObjects {
  public:
   ListedObjects() = default;
-  ListedObjects(std::initializer_list<ListedObject> items);
   ListedObjects(ListedObjects&& other) noexcept { *this = std::move(other); }
   ListedObjects& operator=(ListedObjects&& other) noexcept;
   ~ListedObjects();

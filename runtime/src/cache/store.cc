@@ -120,7 +120,7 @@ StoreFault Misplaced(const Change& change) {
   const std::string object = meta != nullptr ? "the object " + ObjectKey{meta->namespace_, meta->name}.str()
                                              : std::string("no object with metadata");
   return {StoreFault::Kind::kMisplacedObject, change.key,
-          "a fault of kgen: " + object + " was put under the key " + change.key.str() + " and left out"};
+          "bug in kgen: " + object + " was given the key " + change.key.str() + " and was left out"};
 }
 
 // Gives what the function threw, if it did: the object has no value then.
@@ -133,7 +133,7 @@ std::optional<std::string> Ask(const Store& store, const IndexDefinition& defini
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {
-    thrown = "an exception of an unknown type";
+    thrown = "an exception that is not a std::exception";
   }
   if (thrown) collector.Clear();
   return thrown;
@@ -297,7 +297,7 @@ void Store::Bury(Replacement& replacement) {
   for (Index& index : replacement.indexes_) old_maps_.Add(std::exchange(index.values, {}));
 }
 
-void Store::Tell(const StoreFault& fault) {
+void Store::Report(const StoreFault& fault) {
   std::function<void(const StoreFault&)> on_fault;
   {
     const MutexLock lock(writer_);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +16,9 @@
 
 namespace kgen::net {
 namespace {
+
+constexpr Nanos kNextAddress = std::chrono::milliseconds(250);  // until the next one is tried beside a silent one
+constexpr Nanos kSecondTry = std::chrono::seconds(1);           // until a silent one is tried once more beside itself
 
 // IPv6 and IPv4 by turns, beginning with what the system puts first.
 std::vector<Address> Alternate(const std::vector<Address>& addresses) {
@@ -112,7 +116,7 @@ void Dialer::StartAt(std::vector<Address> addresses, std::move_only_function<voi
 
 void Dialer::Begin(std::move_only_function<void(Result<Shared<TcpStream>>)> done) {
   done_ = std::move(done);
-  deadline_ = loop_->After(options_.timeout, [self = Shared<Dialer>(this)] { self->OnTimeout(); });
+  deadline_ = loop_->After(timeout_, [self = Shared<Dialer>(this)] { self->OnTimeout(); });
 }
 
 void Dialer::Cancel() noexcept {
@@ -139,7 +143,7 @@ void Dialer::TryNext() {
   const std::size_t path = tried_++;
   paths_[path].first = Attempt(path, false);
   AwaitAnswer(path);
-  next_ = loop_->After(options_.attempt_delay, [self = Shared<Dialer>(this)] {
+  next_ = loop_->After(kNextAddress, [self = Shared<Dialer>(this)] {
     if (self->done_) self->TryNext();
   });
 }
@@ -151,7 +155,7 @@ Shared<TcpStream> Dialer::Attempt(std::size_t path, bool second) {
 }
 
 void Dialer::AwaitAnswer(std::size_t path) {
-  paths_[path].silence = loop_->After(options_.second_try, [self = Shared<Dialer>(this), path] {
+  paths_[path].silence = loop_->After(kSecondTry, [self = Shared<Dialer>(this), path] {
     if (self->done_) self->TryAgain(path);
   });
 }
@@ -194,7 +198,7 @@ std::string Dialer::Progress() const {
 }
 
 void Dialer::OnTimeout() {
-  const std::string limit = "within " + client::DurationText(options_.timeout);
+  const std::string limit = "within " + client::DurationText(timeout_);
   GiveUp(paths_.empty() ? "the name was not resolved " + limit : Errors("no answer " + limit));
 }
 

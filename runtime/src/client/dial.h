@@ -36,17 +36,12 @@ struct Target {
 // naming the host, or what is wrong with the proxy.
 Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
 
-struct DialOptions {
-  Nanos timeout = std::chrono::seconds(30);              // of all of it
-  Nanos attempt_delay = std::chrono::milliseconds(250);  // until the next address is tried beside a silent one
-  Nanos second_try = std::chrono::seconds(1);            // until a silent address is tried once more beside itself
-};
-
 // One attempt to reach a target. All members on the loop's thread.
 class Dialer final : public SharedObject {
  public:
-  Dialer(Shared<EventLoop> loop, Shared<Executor> executor, Target target, DialOptions options)
-      : loop_(std::move(loop)), executor_(std::move(executor)), target_(std::move(target)), options_(options) {}
+  // `timeout` is for names and TCP together.
+  Dialer(Shared<EventLoop> loop, Shared<Executor> executor, Target target, Nanos timeout)
+      : loop_(std::move(loop)), executor_(std::move(executor)), target_(std::move(target)), timeout_(timeout) {}
 
   // `done` is called once, never inside this call, unless Cancel() came first.
   // Errors: kUnavailable  not resolved, refused, silent; the message has each address and why
@@ -89,7 +84,7 @@ class Dialer final : public SharedObject {
   const Shared<EventLoop> loop_;
   const Shared<Executor> executor_;
   const Target target_;
-  const DialOptions options_;
+  const Nanos timeout_;
   std::move_only_function<void(Result<Shared<TcpStream>>)> done_;
   std::vector<Path> paths_;
   std::size_t tried_ = 0;  // of paths_: those before have been begun

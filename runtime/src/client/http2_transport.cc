@@ -249,10 +249,9 @@ void Pool::OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed) {
 void Pool::Connect() {
   if (dialer_ || tunnel_ || opening_ != nullptr) return;
   if (has_files_ && !files_fresh_) return CheckFiles();  // pumps again at its end
-  const DialOptions options{.timeout = parts_.options.connect_timeout, .attempt_delay = parts_.options.address_delay};
   const auto& proxy = parts_.target.proxy;
   const Target to = proxy ? Target{.host = proxy->host, .port = proxy->port} : parts_.target;
-  dialer_ = MakeShared<Dialer>(loop_, parts_.executor, to, options);
+  dialer_ = MakeShared<Dialer>(loop_, parts_.executor, to, parts_.options.connect_timeout);
   dialer_->Start([self = Shared<Pool>(this)](auto dialed) { self->OnDialed(std::move(dialed)); });
 }
 

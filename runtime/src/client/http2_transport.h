@@ -27,18 +27,17 @@ namespace kgen {
 
 // Only tests change the times or pass a loop of their own.
 struct Http2Options {
-  Nanos connect_timeout = std::chrono::seconds(30);      // names and TCP
-  Nanos address_delay = std::chrono::milliseconds(250);  // until the next address is tried beside a silent one
-  Nanos handshake_timeout = std::chrono::seconds(10);    // TLS and the server's first settings
-  Nanos ping_interval = std::chrono::seconds(5);         // of silence while requests are under way
-  Nanos ping_timeout = std::chrono::seconds(5);          // until a connection without an answer is given up
-  Nanos idle_timeout = std::chrono::minutes(5);          // without a request, until a connection is closed
-  Nanos file_check = std::chrono::minutes(1);            // between reads of certificate files, while there are requests
-  Nanos file_check_on_401 = std::chrono::seconds(1);     // and after a 401, when the certificate may be outdated
-  std::uint32_t stream_window = 256 * 1024;              // what a reader that stands still holds back
-  std::uint32_t connection_window = 16 * 1024 * 1024;    // for all streams; returned at once
-  std::size_t max_head_bytes = 256 * 1024;               // of a response
-  Shared<net::EventLoop> loop{};                         // null: that of the process
+  Nanos connect_timeout = std::chrono::seconds(30);    // names and TCP
+  Nanos handshake_timeout = std::chrono::seconds(10);  // TLS and the server's first settings
+  Nanos ping_interval = std::chrono::seconds(5);       // of silence while requests are under way
+  Nanos ping_timeout = std::chrono::seconds(5);        // until a connection without an answer is given up
+  Nanos idle_timeout = std::chrono::minutes(5);        // without a request, until a connection is closed
+  Nanos file_check = std::chrono::minutes(1);          // between reads of certificate files, while there are requests
+  Nanos file_check_on_401 = std::chrono::seconds(1);   // and after a 401, when the certificate may be outdated
+  std::uint32_t stream_window = 256 * 1024;            // what a reader that stands still holds back
+  std::uint32_t connection_window = 16 * 1024 * 1024;  // for all streams; returned at once
+  std::size_t max_head_bytes = 256 * 1024;             // of a response
+  Shared<net::EventLoop> loop{};                       // null: that of the process
 };
 
 // Reads the certificate files that `config` names; connects to nothing. `observer` may be null. `identity`, which may

@@ -222,7 +222,6 @@ bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable
 // ---- Resetting to the default state, which frees everything owned. ----
 
 void ResetMember(void* member, const Field& field) noexcept;
-void ResetValue(void* value, const ValueType& type) noexcept;
 void ResetStruct(void* object, const TypeTable& table) noexcept;
 
 }  // namespace kgen::detail

@@ -293,11 +293,6 @@ void ResetMember(void* member, const Field& field) noexcept {
   }
 }
 
-void ResetValue(void* value, const ValueType& type) noexcept {
-  DestroyValue(value, type);
-  type.construct(value, 1);
-}
-
 void ResetStruct(void* object, const TypeTable& table) noexcept {
   DestroyStruct(object, table);
   table.construct(object, 1);

@@ -114,21 +114,6 @@ class Authority final : public CertificateAuthority {
   std::string pem_;
 };
 
-// As a YAML scalar in single quotes, which knows one escape only.
-std::string Quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string Base64(const std::string& text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out;
-}
-
 }  // namespace
 
 Result<Shared<CertificateAuthority>> CertificateAuthority::Make(std::string_view name) {
@@ -142,23 +127,6 @@ Result<Shared<CertificateAuthority>> CertificateAuthority::Make(std::string_view
                     AddExtension(made.get(), made.get(), NID_subject_key_identifier, "hash");
   if (!good || X509_sign(made.get(), key.get(), EVP_sha256()) == 0) return OpenSslFailed();
   return Shared<CertificateAuthority>(MakeShared<Authority>(std::move(key), std::move(made)));
-}
-
-std::string KubeconfigText(const KubeconfigParts& parts) {
-  const std::string& name = parts.name;
-  std::string text =
-      "apiVersion: v1\nkind: Config\nclusters:\n- name: " + name + "\n  cluster:\n    server: " + parts.server + "\n";
-  if (!parts.ca_pem.empty()) text += "    certificate-authority-data: " + Base64(parts.ca_pem) + "\n";
-  std::string user;
-  if (!parts.token.empty()) user += "    token: " + Quoted(parts.token) + "\n";
-  if (!parts.client.certificate_pem.empty()) {
-    user += "    client-certificate-data: " + Base64(parts.client.certificate_pem) + "\n";
-    user += "    client-key-data: " + Base64(parts.client.key_pem) + "\n";
-  }
-  text += "users:\n- name: " + name + "\n  user:" + (user.empty() ? " {}\n" : "\n" + user);
-  text += "contexts:\n- name: " + name + "\n  context:\n    cluster: " + name + "\n    user: " + name +
-          "\n    namespace: " + parts.namespace_ + "\n";
-  return text + "current-context: " + name + "\n";
 }
 
 }  // namespace kgen::testing

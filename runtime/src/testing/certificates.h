@@ -37,17 +37,6 @@ class CertificateAuthority : public SharedObject {
   virtual Result<Identity> Issue(const CertificateOptions& options = {}) const = 0;
 };
 
-// A kubeconfig with one cluster, one user and one context.
-struct KubeconfigParts {
-  std::string server{};  // "https://127.0.0.1:6443"
-  std::string ca_pem{};  // "": none
-  std::string token{};   // "": none
-  Identity client{};     // empty: none
-  std::string namespace_ = "default";
-  std::string name = "kgen";  // of cluster, user and context
-};
-std::string KubeconfigText(const KubeconfigParts& parts);
-
 }  // namespace kgen::testing
 
 #endif  // KGEN_SRC_TESTING_CERTIFICATES_H_

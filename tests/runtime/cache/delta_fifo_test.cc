@@ -129,7 +129,10 @@ TEST_F(DeltaFifoTest, DoesNotMergeDeletionsAcrossAReplaceOrASync) {
 
 // Contract: informer Q-09.
 TEST_F(DeltaFifoTest, QueuesAReplaceAsOneElementWithTheListInItsOrder) {
-  fifo_.Replace({{Key("b"), Object("b", "1")}, {Key("a"), Object("a", "2")}}, "9");
+  ListedObjects list;
+  list.Append({Key("b"), Object("b", "1")});
+  list.Append({Key("a"), Object("a", "2")});
+  fifo_.Replace(std::move(list), "9");
   const std::vector<Delta> drained = fifo_.Drain(10);
   ASSERT_THAT(Words(drained), ElementsAre("replaced 9"));
   ASSERT_EQ(drained[0].list.size(), 2u);
@@ -175,7 +178,9 @@ TEST_F(DeltaFifoTest, EndsADrainAfterAReplace) {
 // Contract: informer; invariant Q6.
 TEST_F(DeltaFifoTest, IsPopulatedOnceTheFirstReplaceWasAppliedNotWhenItWasDrained) {
   EXPECT_FALSE(fifo_.initial_population_done());
-  fifo_.Replace({{Key("a"), Object("a", "1")}}, "1");
+  ListedObjects list;
+  list.Append({Key("a"), Object("a", "1")});
+  fifo_.Replace(std::move(list), "1");
   Update("a", "2");
   EXPECT_TRUE(fifo_.in_initial_population());
   fifo_.Applied();

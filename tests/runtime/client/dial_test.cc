@@ -31,7 +31,7 @@ class Dial : public ::testing::Test {
     executor_->Run();
   }
   void Make(const std::string& host) {
-    dialer_ = MakeShared<net::Dialer>(loop_, executor_, Must(net::ParseTarget({.host = host})), net::DialOptions());
+    dialer_ = MakeShared<net::Dialer>(loop_, executor_, Must(net::ParseTarget({.host = host})), 30s);
   }
   void TearDown() override { dialer_->Cancel(); }
 

@@ -6,12 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "kgen/client/config.h"
-#include "testing/certificates.h"
 #include "tests/support/http2_harness.h"
 
 namespace kgen::test_support {
@@ -69,28 +65,6 @@ TEST_F(Http2Server, ResetsARequestWhoseBodyIsTooLarge) {
   auto sink = MakeShared<RecordingSink>();
   transport_->Start({.method = "PUT", .path = "/size", .body = std::string(1001, 'x')}, sink);
   EXPECT_FALSE(sink->WaitEnd().has_value());
-}
-
-TEST_F(Http2Server, WritesAKubeconfigForItself) {
-  const auto authority = Must(testing::CertificateAuthority::Make());
-  Serve({.authority = authority, .client_certificate = true});
-  const std::string text =
-      testing::KubeconfigText({.server = server_->url(),
-                               .ca_pem = server_->ca_pem(),
-                               .token = "secret: \"token\"",
-                               .client = Must(authority->Issue({.common_name = "admin", .names = {}})),
-                               .namespace_ = "shop",
-                               .name = "embedded"});
-  const auto path = std::filesystem::path(::testing::TempDir()) / "kgen_http2_server_kubeconfig.yaml";
-  std::ofstream(path) << text;
-  const auto config = rest::LoadConfig({.kubeconfig = path.string()});
-  std::filesystem::remove(path);
-  ASSERT_TRUE(config.has_value()) << config.error();
-  EXPECT_EQ(config->host, server_->url());
-  EXPECT_EQ(config->bearer_token, "secret: \"token\"");
-  EXPECT_EQ(config->namespace_, "shop");
-  Connect(*config);
-  EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
 }
 
 }  // namespace
