@@ -1,6 +1,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n] [GROUP_NAMES full|group=name...])
+# kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n] [GROUP_NAMES full|group=name...]
+#              [DISTINCT path...])
 #
 # Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
 # current source folder): C++ types, clients, listers and informers in namespace ns. Whoever links TARGET can include
@@ -13,15 +14,16 @@
 #
 # The generated code lies in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
 # large APIs. GROUP_NAMES chooses the C++ names of API groups: `full` takes all labels of every group instead of the
-# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. The tool is the target kgen::kgen;
-# where it is not built and not found, KGEN_EXECUTABLE names it (a cross build, for example, wants one that runs on the
-# building machine).
+# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the same
+# fields are one C++ type; DISTINCT keeps the object at a path apart, as in `DISTINCT orders.shop.example.com:spec.template`.
+# The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross build, for
+# example, wants one that runs on the building machine).
 #
 # Included by the project itself and by kgenConfig.cmake.
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES;DISTINCT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -82,6 +84,10 @@ function(kgen_add_api target)
   foreach(name IN LISTS arg_GROUP_NAMES)
     list(APPEND group_names --group-names "${name}")
   endforeach()
+  set(distinct "")
+  foreach(path IN LISTS arg_DISTINCT)
+    list(APPEND distinct --distinct "${path}")
+  endforeach()
   file(MAKE_DIRECTORY "${out}")
 
   # The stamp is the output and the code a byproduct: with the code as output, Makefiles would run the tool in every
@@ -91,7 +97,7 @@ function(kgen_add_api target)
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
-    COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} ${group_names}
+    COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} ${group_names} ${distinct}
             --depfile "${depfile}" --depfile-target "${stamp}" ${inputs}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
     DEPENDS kgen::kgen ${inputs}

@@ -31,6 +31,9 @@ OptionSet Options() {
   options.Value(
       "group-names", '\0', "full|GROUP=NAME",
       "C++ names of API groups: all labels instead of the first, or NAME for one; may be given several times");
+  options.Value("distinct", '\0', "PATH",
+                "gives the object at PATH a type that no other position has, even where their shapes are equal; may be "
+                "given several times");
   options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
@@ -46,6 +49,8 @@ OptionSet Options() {
       "run of the same namespace that are no longer generated are removed; other files are never touched.");
   options.Example("kgen generate --out generated --namespace acme crds/orders.yaml");
   options.Example("kgen generate --out generated --namespace acme::shop --shards 4 crds/");
+  options.Example(
+      "kgen generate --out generated --namespace acme --distinct orders.shop.example.com:spec.template crds/");
   options.Example("kubectl get crd orders.shop.example.com -o yaml | kgen generate --out generated --namespace acme -");
   options.Example("kgen generate --check --out generated --namespace acme crds/orders.yaml");
   return options;
@@ -105,6 +110,7 @@ std::string Settings(const emit::EmitOptions& options) {
   if (options.split_by_group) text += " --split-by-group";
   if (options.group_naming.full) text += " --group-names full";
   for (const auto& [group, name] : options.group_naming.chosen) text += " --group-names " + (group + "=").append(name);
+  for (const std::string& path : options.distinct) text += " --distinct " + path;
   if (!options.header.empty()) text += " --header";
   return text;
 }
@@ -149,6 +155,7 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   if (!shards) return std::unexpected("--shards needs a number from 1 to 256, got " + Quote(parsed.Value("shards")));
   options.shards = *shards;
   options.split_by_group = parsed.Has("split-by-group");
+  options.distinct = parsed.Values("distinct");
   if (options.split_by_group && parsed.Has("shards"))
     return std::unexpected("--shards and --split-by-group cannot be combined");
   auto group_naming = emit::ParseGroupNaming(parsed.Values("group-names"));

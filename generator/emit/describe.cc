@@ -11,10 +11,18 @@ namespace {
 
 using model::Kind;
 
-void Add(std::string sentence, std::string& out) {
+using Lines = std::vector<std::string>;
+
+void Add(std::string sentence, Lines& out) {
   if (sentence.empty()) return;
   if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
-  out += (out.empty() ? "" : " ") + sentence + (sentence.ends_with("...") ? "" : ".");
+  out.push_back(sentence + (sentence.ends_with("...") ? "" : "."));
+}
+
+// The elements of `lines` that are in `others` too.
+void Keep(const Lines& others, Lines& lines) {
+  std::erase_if(lines,
+                [&](const std::string& line) { return std::find(others.begin(), others.end(), line) == others.end(); });
 }
 
 void Join(const std::string& part, std::string& out) {
@@ -68,10 +76,10 @@ bool IsZero(const std::string& json) {
   return json.empty() || json == "{}" || json == "\"\"" || json == "0" || json == "null";
 }
 
-// The facts that the C++ declaration does not show: default, limits.
-std::string Facts(const model::Field& field, bool from_document) {
+// What the C++ declaration does not show: default, limits. Sentences.
+Lines Facts(const model::Field& field, bool from_document) {
   const model::Schema& schema = *field.schema;
-  std::string out;
+  Lines out;
   if (schema.deprecated) Add("Deprecated", out);
   if (schema.nullable) Add("May be null", out);
   const bool hidden = from_document ? IsZero(schema.default_json) : schema.default_json.empty();
@@ -81,34 +89,61 @@ std::string Facts(const model::Field& field, bool from_document) {
   return out;
 }
 
-}  // namespace
-
-std::vector<std::string> DescribeField(const model::Field& field, bool from_document) {
-  std::vector<std::string> lines = field.description;
-  if (lines.empty() && field.schema->kind != Kind::kRef) lines = field.schema->description;
+Lines Prose(const model::Field& field) {
+  const bool own = !field.description.empty() || field.schema->kind == Kind::kRef;
+  const Lines& lines = own ? field.description : field.schema->description;
   const auto blank = [](const std::string& line) { return line.find_first_not_of(" \t\r\n") == std::string::npos; };
-  if (std::all_of(lines.begin(), lines.end(), blank)) lines.clear();
-  std::string facts = Facts(field, from_document);
-  if (!facts.empty()) lines.push_back(std::move(facts));
-  return lines;
+  return std::all_of(lines.begin(), lines.end(), blank) ? Lines() : lines;
 }
 
-std::string DescribeMember(const model::Field& field, const std::string& identifier, const std::string& values) {
-  std::string out;
-  if (identifier != field.name) Join(InComment(field.name), out);
-  if (field.required) Join("required", out);
-  if (!values.empty()) Join("one of " + values, out);
-  return out;
-}
-
-std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback) {
-  std::vector<std::string> lines = schema.description;
-  if (lines.empty() && !fallback.empty()) lines.push_back(fallback);
+Lines Checks(const model::Schema& schema) {
+  Lines lines;
   if (schema.deprecated) lines.emplace_back("Deprecated.");
   for (const model::ValidationRule& rule : schema.validations) {
     const std::string text = rule.message.empty() ? rule.rule : rule.message;
     if (!text.empty()) lines.push_back("Checked by the server: " + InComment(text, 200));
   }
+  return lines;
+}
+
+}  // namespace
+
+bool IsRequired(const std::vector<const model::Field*>& positions) {
+  return std::all_of(positions.begin(), positions.end(), [](const model::Field* field) { return field->required; });
+}
+
+std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions, bool from_document) {
+  Lines lines = Prose(*positions[0]);
+  Lines sentences = Facts(*positions[0], from_document);
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    if (!lines.empty() && Prose(*positions[i]) != lines) lines.clear();
+    if (!sentences.empty()) Keep(Facts(*positions[i], from_document), sentences);
+  }
+  std::string facts;
+  for (const std::string& sentence : sentences) facts += (facts.empty() ? "" : " ") + sentence;
+  if (!facts.empty()) lines.push_back(std::move(facts));
+  return lines;
+}
+
+std::string DescribeMember(const std::vector<const model::Field*>& positions, const std::string& identifier,
+                           const std::string& values) {
+  std::string out;
+  if (identifier != positions[0]->name) Join(InComment(positions[0]->name), out);
+  if (IsRequired(positions)) Join("required", out);
+  if (!values.empty()) Join("one of " + values, out);
+  return out;
+}
+
+std::vector<std::string> DescribeStruct(const std::vector<const model::Schema*>& positions,
+                                        const std::string& fallback) {
+  Lines lines = positions[0]->description;
+  Lines checks = Checks(*positions[0]);
+  for (const model::Schema* schema : positions) {
+    if (schema->description != lines) lines.clear();
+    Keep(Checks(*schema), checks);
+  }
+  if (lines.empty() && !fallback.empty()) lines.push_back(fallback);
+  lines.insert(lines.end(), checks.begin(), checks.end());
   return lines;
 }
 

@@ -12,16 +12,22 @@
 
 namespace kgen::generator::emit {
 
-// The comment above a member: its description, followed by facts that the declaration does not show: default, limits,
-// the keys of elements. Empty if there is neither.
-std::vector<std::string> DescribeField(const model::Field& field, bool from_document);
+// Each speaks of a declaration that stands for one or more positions in the input, and says what is true of all.
+
+// The comment above a member: its description, followed by what the declaration does not show: default, limits, how
+// elements are told apart. None where there is neither.
+std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions, bool from_document);
 
 // The comment after a member: its wire name if `identifier` differs, "required", and the struct with its known values
 // (`values`, may be empty).
-std::string DescribeMember(const model::Field& field, const std::string& identifier, const std::string& values);
+std::string DescribeMember(const std::vector<const model::Field*>& positions, const std::string& identifier,
+                           const std::string& values);
 
-// The comment of a struct. `fallback` is used if the document has no description; may be empty.
-std::vector<std::string> DescribeStruct(const model::Schema& schema, const std::string& fallback);
+// The comment of a struct. `fallback` is used if no document has a description; may be empty.
+std::vector<std::string> DescribeStruct(const std::vector<const model::Schema*>& positions,
+                                        const std::string& fallback);
+
+bool IsRequired(const std::vector<const model::Field*>& positions);
 
 // The sentence about deprecation in the comments of a deprecated version.
 std::string DescribeDeprecation(const model::ApiKind& kind);

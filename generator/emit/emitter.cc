@@ -25,17 +25,19 @@ std::size_t Weight(const PlannedStruct& planned) {
 
 // Spreads all structs over `count` sources of about the same weight, in their order.
 std::vector<std::vector<TablePart>> Shard(const Plan& plan, std::size_t count) {
+  const std::vector<TablePart> all = AllTables(plan);
   std::size_t total = 0;
-  for (const PlannedVersion& version : plan.versions) {
-    for (const PlannedStruct& planned : version.structs) total += Weight(planned);
+  for (const TablePart& part : all) {
+    for (const PlannedStruct& planned : part.structs()) total += Weight(planned);
   }
   std::vector<std::vector<TablePart>> shards(count);
   std::size_t so_far = 0;
-  for (const PlannedVersion& version : plan.versions) {
-    for (std::size_t i = 0; i < version.structs.size(); ++i) {
+  for (const TablePart& part : all) {
+    for (std::size_t i = part.first; i < part.last; ++i) {
       std::vector<TablePart>& shard = shards[std::min(count - 1, so_far * count / std::max<std::size_t>(total, 1))];
-      so_far += Weight(version.structs[i]);
-      if (shard.empty() || shard.back().version != &version) shard.push_back({&version, i, i});
+      so_far += Weight(part.structs()[i]);
+      if (shard.empty() || &shard.back().structs() != &part.structs())
+        shard.push_back({part.group, part.version, i, i});
       shard.back().last = i + 1;
     }
   }
@@ -46,9 +48,9 @@ void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader&
                  Files& files) {
   const std::string stem = plan.folder + "/" + plan.stem;
   if (options.split_by_group) {
-    for (const PlannedVersion& version : plan.versions) {
-      files[version.folder + "/tables.cc"] =
-          engine.Render("source.cc", ViewSource(plan, {{&version, 0, version.structs.size()}}, false, header));
+    for (const TablePart& part : AllTables(plan)) {
+      const std::string& folder = part.group != nullptr ? part.group->folder : part.version->folder;
+      files[folder + "/tables.cc"] = engine.Render("source.cc", ViewSource(plan, {part}, false, header));
     }
     files[stem + ".cc"] = engine.Render("source.cc", ViewSource(plan, {}, true, header));
     return;
@@ -64,13 +66,19 @@ void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader&
 
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.error_count();
-  const Plan plan =
-      MakePlan(api, {.name_space = options.name_space, .group_naming = options.group_naming}, diagnostics);
+  const Plan plan = MakePlan(api,
+                             {.name_space = options.name_space,
+                              .group_naming = options.group_naming,
+                              .distinct = {options.distinct.begin(), options.distinct.end()}},
+                             diagnostics);
   if (diagnostics.error_count() != errors) return {};
   const FileHeader header{.lines = CommentLines(options.header, kColumns),
                           .fingerprint = plan.folder + "/fingerprint.h"};
   TemplateEngine engine;
   Files files;
+  for (const auto& [name, group] : plan.groups) {
+    files[group.folder + "/shapes.h"] = engine.Render("shapes.h", ViewShapes(group, header));
+  }
   for (const PlannedVersion& version : plan.versions) {
     files[version.folder + "/types.h"] = engine.Render("types.h", ViewTypes(plan, version, header));
     if (version.resources.empty()) continue;

@@ -22,7 +22,8 @@ struct EmitOptions {
   std::size_t shards = 1;       // source files that the tables are spread over
   bool split_by_group = false;  // instead: one source file per group version, beside its headers
   GroupNaming group_naming = {};
-  std::vector<std::string> header;  // lines of a file header, not yet comments; may be empty
+  std::vector<std::string> distinct = {};  // positions with types of their own: "orders.shop.example.com:spec.template"
+  std::vector<std::string> header = {};    // lines of a file header, not yet comments; may be empty
 };
 
 // Texts by path relative to the output folder, with '/'. Depends only on the input's content and the options.

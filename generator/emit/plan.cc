@@ -15,6 +15,7 @@
 #include "generator/emit/names.h"
 #include "generator/emit/plan_metadata.h"
 #include "generator/emit/plan_types.h"
+#include "generator/emit/shapes.h"
 #include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
@@ -89,6 +90,7 @@ class Planner {
     FindReachable();
     NameVersions();
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
     CheckIncludes();
     plan_.manifests.reserve(api_.manifests.size());
@@ -226,10 +228,55 @@ class Planner {
     }
   }
 
+  // Which structs the versions of each group share, and those structs.
+  void FindShapes() {
+    std::set<std::string, std::less<>> unknown = options_.distinct;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      Shapes& shapes = shapes_.try_emplace(sources_[i].group, api_, names_, options_.distinct).first->second;
+      for (TypeId id : sources_[i].types) {
+        const model::ApiKind* kind = KindOf(sources_[i], id);
+        const std::string resource =
+            kind == nullptr || !kind->resource
+                ? std::string()
+                : kind->resource->plural + (kind->gvk.group.empty() ? "" : ".") + kind->gvk.group;
+        shapes.Add(api_.types[id], plan_.versions[i].space + "::" + names_[id].name, resource);
+      }
+    }
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (i != 0 && sources_[i].group == sources_[i - 1].group) continue;
+      Shapes& shapes = shapes_.find(sources_[i].group)->second;
+      shapes.Finish();
+      for (const std::string& path : shapes.found_distinct()) unknown.erase(path);
+      PlanShared(shapes, plan_.versions[i]);
+    }
+    for (const std::string& path : unknown) {
+      diagnostics_.Error(
+          "distinct-unknown", {}, "--distinct " + Quote(path, 200) + " names no object of the input", {},
+          "RESOURCE.GROUP:FIELD.FIELD, as in orders.shop.example.com:spec.template; the elements of a list or "
+          "map go by its name");
+    }
+  }
+
+  void PlanShared(const Shapes& shapes, const PlannedVersion& version) {
+    if (shapes.shared().empty()) return;
+    PlannedGroup group;
+    group.folder = plan_.folder + "/" + version.group_space;
+    group.name_space = plan_.name_space + "::" + version.group_space;
+    group.title = version.group.empty() ? "the core group" : version.group;
+    const StructPlanner structs(api_, names_, shapes, group.name_space, diagnostics_);
+    const std::string prefix = Replace(group.name_space, "::", ".");
+    for (const Shape* shape : shapes.shared()) group.structs.push_back(structs.PlanShared(*shape, prefix));
+    plan_.groups[version.group] = std::move(group);
+  }
+
+  static bool HasAliases(const PlannedStruct& planned) {
+    return !planned.aliases.empty() || std::any_of(planned.nested.begin(), planned.nested.end(), HasAliases);
+  }
+
   void PlanVersion(std::size_t index) {
     const Source& source = sources_[index];
     PlannedVersion& version = plan_.versions[index];
-    const StructPlanner structs(api_, names_, version.name_space, diagnostics_);
+    const StructPlanner structs(api_, names_, shapes_.find(source.group)->second, version.name_space, diagnostics_);
     std::set<std::string, std::less<>> includes;
     std::set<TypeId> defined, open;
     std::set<std::string> declared;
@@ -254,6 +301,7 @@ class Planner {
       PlanStruct(source, id, structs, version);
     };
     for (TypeId id : source.types) define(id);
+    version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), HasAliases);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
     // A CRD is complete; an API document may have been reduced.
@@ -478,6 +526,7 @@ class Planner {
   std::vector<TypeName> names_;  // by TypeId
   std::vector<bool> reachable_;  // by TypeId
   std::vector<Source> sources_;  // beside plan_.versions
+  std::map<const model::Group*, Shapes> shapes_;
   // By version: the namespaces of the others that it needs, and a type that does.
   std::map<std::size_t, std::map<std::string, TypeId, std::less<>>> needs_;
 };

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,11 +54,17 @@ struct PlannedColumn {
   std::string name, type, format, json_path, priority, description;
 };
 
+struct PlannedAlias {
+  std::string name, target;
+  Comment comment = {};
+};
+
 struct PlannedStruct {
   std::string name;        // "Spec"
-  std::string path;        // inside the version's namespace: "Order::Spec"
+  std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
   Comment comment;
+  std::vector<PlannedAlias> aliases;  // of types in shapes.h
   std::vector<PlannedStruct> nested;
   std::vector<PlannedEnum> enums;
   std::vector<PlannedField> fields;
@@ -91,10 +99,6 @@ struct PlannedResource {
   Comment deprecation;  // empty: not deprecated
 };
 
-struct PlannedAlias {
-  std::string name, target;
-};
-
 struct PlannedVersion {
   std::string group, version;         // as on the wire
   std::string group_space, space;     // "shop", "v1"
@@ -104,6 +108,7 @@ struct PlannedVersion {
   std::string name_space;             // "acme::shop::v1"
   std::string title;                  // for comments: "shop.example.com/v1"
   std::vector<std::string> includes;  // types.h of other group versions
+  bool has_shared = false;            // of its members' types, some are in the group's shapes.h
   std::vector<std::string> declared;  // types that are used before they are defined
   std::vector<PlannedStruct> structs;
   std::vector<PlannedAlias> aliases;
@@ -114,6 +119,14 @@ struct PlannedVersion {
   Comment documentation;                      // where to find the descriptions, if the input has none
 };
 
+// Types that several structs of a group use: its shapes.h.
+struct PlannedGroup {
+  std::string folder;      // "acme/shop"
+  std::string name_space;  // "acme::shop"
+  std::string title;       // for comments: "shop.example.com"
+  std::vector<PlannedStruct> structs;
+};
+
 struct PlannedManifest {
   std::string name;  // for a comment
   std::string json;  // not yet a literal
@@ -122,14 +135,16 @@ struct PlannedManifest {
 struct PlanOptions {
   std::string name_space;  // "acme", "acme::shop"
   GroupNaming group_naming = {};
+  std::set<std::string, std::less<>> distinct = {};  // positions whose types are shared with no other: see shapes.h
 };
 
 struct Plan {
   std::string name_space;
-  std::string folder;                    // "acme", "acme/shop"
-  std::string stem;                      // of the source file: "acme", "shop"
-  bool built_in = false;                 // from API documents, not from CRDs: has the alias of meta
-  std::vector<PlannedVersion> versions;  // by group, newest first
+  std::string folder;                          // "acme", "acme/shop"
+  std::string stem;                            // of the source file: "acme", "shop"
+  bool built_in = false;                       // from API documents, not from CRDs: has the alias of meta
+  std::map<std::string, PlannedGroup> groups;  // by the name of the group; those that have such types
+  std::vector<PlannedVersion> versions;        // by group, newest first
   std::vector<PlannedManifest> manifests;
 };
 

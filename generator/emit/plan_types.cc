@@ -9,6 +9,7 @@
 #include "generator/emit/describe.h"
 #include "generator/emit/names.h"
 #include "generator/emit/plan_metadata.h"
+#include "generator/emit/shapes.h"
 #include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
@@ -38,16 +39,7 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
-// Whether a field table can hold this name. The encoder writes names of a table without escaping them, so only names
-// that need no escape qualify. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes
-// them.
-bool IsTableName(std::string_view wire_name) {
-  const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
-  return !wire_name.empty() && wire_name.size() <= kLongestName &&
-         std::none_of(wire_name.begin(), wire_name.end(), escaped);
-}
-
-// Differs in every object, so the string pool should not hold it.
+// Differs in every object: not worth a place in the string pool.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
   return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
          (wire_name == "ip" && struct_path == "PodIP");
@@ -136,11 +128,29 @@ const model::Schema& Innermost(const model::Api& api, const model::Schema& schem
   return *inner;
 }
 
+// The values inside all lists and maps, at each position.
+std::vector<const model::Schema*> Innermost(const model::Api& api, const Member& member) {
+  std::vector<const model::Schema*> inner;
+  inner.reserve(member.size());
+  for (const model::Field* field : member) inner.push_back(&Innermost(api, *field->schema));
+  return inner;
+}
+
+bool HasValues(const std::vector<const model::Schema*>& schemas) {
+  return std::any_of(schemas.begin(), schemas.end(), [](const auto* schema) { return !schema->enum_values.empty(); });
+}
+
 std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>>& a,
                                          const std::vector<std::string>& b) {
   std::set<std::string, std::less<>> all = a;
   all.insert(b.begin(), b.end());
   return all;
+}
+
+// "v1.Order.Spec" for "v1::Order::Spec".
+std::string Dotted(std::string path) {
+  for (std::size_t at = path.find("::"); at != std::string::npos; at = path.find("::")) path.replace(at, 2, ".");
+  return path;
 }
 
 PlannedField InPlaceMetadata(std::string_view type) {
@@ -161,7 +171,8 @@ PlannedField InPlaceMetadata(std::string_view type) {
 struct StructPlanner::Scope {
   std::string path;   // "Order::Spec"
   std::string name;   // "Spec"
-  std::string title;  // "acme.shop.v1.Order.Spec"
+  std::string title;  // for diagnostics: "acme.shop.v1.Order.Spec"
+  std::string table;  // its table's name: the same, but below a struct of shapes.h
   Role role = Role::kPlain;
   bool from_document = false;  // not from a CRD
   std::size_t depth = 0;
@@ -180,6 +191,12 @@ struct StructPlanner::Scope {
   }
 };
 
+bool IsTableName(std::string_view wire_name) {
+  const auto escaped = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
+  return !wire_name.empty() && wire_name.size() <= kLongestName &&
+         std::none_of(wire_name.begin(), wire_name.end(), escaped);
+}
+
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema) {
   const model::Schema* at = &schema;
   // An alias cannot be longer than the list of types, whatever the input says.
@@ -191,10 +208,9 @@ const model::Schema& Resolved(const model::Api& api, const model::Schema& schema
   return *at;
 }
 
-std::vector<const model::Field*> StructPlanner::Members(const model::Schema& schema, Role role,
-                                                        const std::string& title) const {
-  std::vector<const model::Field*> members;
-  for (const model::Field& field : schema.fields) {
+std::vector<Member> StructPlanner::Members(const Shape& shape, Role role, const std::string& title) const {
+  std::vector<Member> members;
+  for (const model::Field& field : shape.positions[0]->fields) {
     if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
     if (!IsTableName(field.name)) {
       diagnostics_.Note("no-member", field.origin,
@@ -203,11 +219,12 @@ std::vector<const model::Field*> StructPlanner::Members(const model::Schema& sch
                         "member names are text without quotes and control characters");
       continue;
     }
-    members.push_back(&field);
+    Member& member = members.emplace_back();
+    for (const model::Schema* position : shape.positions) member.push_back(position->Find(field.name));
   }
-  std::sort(members.begin(), members.end(), [&](const model::Field* a, const model::Field* b) {
-    return std::tuple(Rank(a->name, role), std::string_view(a->name)) <
-           std::tuple(Rank(b->name, role), std::string_view(b->name));
+  std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    return std::tuple(Rank(a[0]->name, role), std::string_view(a[0]->name)) <
+           std::tuple(Rank(b[0]->name, role), std::string_view(b[0]->name));
   });
   return members;
 }
@@ -217,6 +234,7 @@ PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::strin
   Scope scope{.path = name,
               .name = name,
               .title = title,
+              .table = title,
               .role = type.role,
               .from_document = !type.definition.empty(),
               .depth = 0,
@@ -224,8 +242,28 @@ PlannedStruct StructPlanner::Plan(const model::NamedType& type, const std::strin
               .members = {},
               .nested = {},
               .enums = {}};
-  PlannedStruct out = PlanObject(type.schema, scope, about);
+  PlannedStruct out = PlanObject(shapes_.Of(type.schema), scope, about);
   for (std::string& line : CommentLines({deprecation}, kColumns)) out.comment.push_back(std::move(line));
+  return out;
+}
+
+PlannedStruct StructPlanner::PlanShared(const Shape& shape, const std::string& group) const {
+  Scope scope{.path = shape.name,
+              .name = shape.name,
+              .title = group + "." + Dotted(shape.first),
+              .table = group + "." + shape.name,
+              .role = Role::kPlain,
+              .from_document = shape.from_document,
+              .depth = 0,
+              .hidden = {},
+              .members = {},
+              .nested = {},
+              .enums = {}};
+  PlannedStruct out = PlanObject(shape, scope, {});
+  const std::size_t others = shape.positions.size() - 1;
+  const std::string also = others == 0 ? "" : " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+  const Comment about = CommentLines({shape.shortest + also + "."}, kColumns);
+  out.comment.insert(out.comment.begin(), about.begin(), about.end());
   return out;
 }
 
@@ -247,43 +285,43 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
   return list;
 }
 
-PlannedStruct StructPlanner::PlanObject(const model::Schema& schema, Scope& scope, const std::string& fallback) const {
+PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const std::string& fallback) const {
   PlannedStruct out;
   out.name = scope.name;
   out.path = scope.path;
-  out.table_name = scope.title;
-  out.preserve_unknown = schema.preserve_unknown;
-  out.comment = CommentLines(DescribeStruct(schema, fallback), scope.width());
-  const std::vector<const model::Field*> fields = Members(schema, scope.role, scope.title);
-  if (fields.size() > kMostMembers) {
-    diagnostics_.Error("too-many-members", schema.origin,
-                       "the object has " + std::to_string(fields.size()) + " properties; a struct can have at most " +
+  out.table_name = scope.table;
+  out.preserve_unknown = shape.positions[0]->preserve_unknown;
+  out.comment = CommentLines(DescribeStruct(shape.positions, fallback), scope.width());
+  const std::vector<Member> members = Members(shape, scope.role, scope.title);
+  if (members.size() > kMostMembers) {
+    diagnostics_.Error("too-many-members", shape.positions[0]->origin,
+                       "an object with " + std::to_string(members.size()) + " properties; at most " +
                            std::to_string(kMostMembers) + " members",
                        scope.title, "make it a map: additionalProperties instead of properties");
     return out;
   }
   std::vector<std::string> wire_names;
-  wire_names.reserve(fields.size());
-  for (const model::Field* field : fields) wire_names.push_back(field->name);
+  wire_names.reserve(members.size());
+  for (const Member& member : members) wire_names.push_back(member[0]->name);
   const std::vector<std::string> identifiers = DistinctIdentifiers(wire_names, MemberIdentifier, scope.OwnNames());
-  for (std::size_t i = 0; i < fields.size(); ++i) scope.members[wire_names[i]] = identifiers[i];
+  for (std::size_t i = 0; i < members.size(); ++i) scope.members[wire_names[i]] = identifiers[i];
   scope.hidden.insert(identifiers.begin(), identifiers.end());
-  PlanNested(fields, scope, out);
-  for (const model::Field* field : fields) {
-    out.fields.push_back(PlanField(*field, scope));
-    if (field->name == "metadata" && out.fields.back().value_kind == "kStruct")
+  PlanNested(members, scope, out);
+  for (const Member& member : members) {
+    out.fields.push_back(PlanField(member, scope));
+    if (member[0]->name == "metadata" && out.fields.back().value_kind == "kStruct")
       out.metadata = out.fields.back().identifier;
   }
   return out;
 }
 
-// Plans the nested structs, anonymous objects and the constants of enums, which are named after their property.
-void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const {
+// Names and makes the structs inside: anonymous objects and the constants of enums, both called after their property.
+void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const {
   std::vector<std::string> objects, enums;
-  for (const model::Field* field : fields) {
-    const model::Schema& inner = Innermost(api_, *field->schema);
-    if (inner.kind == Kind::kObject) objects.push_back(field->name);
-    if (!inner.enum_values.empty()) enums.push_back(field->name);
+  for (const Member& member : members) {
+    const std::vector<const model::Schema*> inner = Innermost(api_, member);
+    if (inner[0]->kind == Kind::kObject) objects.push_back(member[0]->name);
+    if (HasValues(inner)) enums.push_back(member[0]->name);
   }
   std::set<std::string, std::less<>> taken = scope.OwnNames();
   for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
@@ -297,38 +335,49 @@ void StructPlanner::PlanNested(const std::vector<const model::Field*>& fields, S
   scope.hidden.insert(enum_names.begin(), enum_names.end());
   const std::set<std::string, std::less<>> own = scope.OwnNames();
   scope.hidden.insert(own.begin(), own.end());
-  for (const model::Field* field : fields) {
-    const model::Schema& inner = Innermost(api_, *field->schema);
-    if (inner.kind == Kind::kObject) {
-      const std::string& name = scope.nested[field->name];
-      Scope below{.path = scope.path + "::" + name,
-                  .name = name,
-                  .title = scope.title + "." + name,
-                  .role = Role::kPlain,
-                  .from_document = scope.from_document,
-                  .depth = scope.depth + 1,
-                  .hidden = scope.hidden,
-                  .members = {},
-                  .nested = {},
-                  .enums = {}};
-      out.nested.push_back(PlanObject(
-          inner, below, scope.from_document ? "The type of the member " + InComment(field->name) + "." : ""));
-    }
-    if (!inner.enum_values.empty()) out.enums.push_back(PlanEnum(*field, inner, scope));
+  for (const Member& member : members) {
+    if (scope.nested.contains(member[0]->name)) PlanInner(member, scope, out);
+    if (scope.enums.contains(member[0]->name)) out.enums.push_back(PlanEnum(member, scope));
   }
 }
 
-PlannedEnum StructPlanner::PlanEnum(const model::Field& field, const model::Schema& schema, const Scope& scope) const {
+// The struct of a member: nested, or an alias for one in shapes.h.
+void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const {
+  const std::vector<const model::Schema*> inner = Innermost(api_, member);
+  const Shape& shape = shapes_.Of(*inner[0]);
+  const std::string& name = scope.nested.find(member[0]->name)->second;
+  const std::string fallback = scope.from_document ? "The type of the member " + InComment(member[0]->name) + "." : "";
+  if (!shape.name.empty()) {
+    out.aliases.push_back({name, shape.name, CommentLines(DescribeStruct(inner, fallback), scope.width() - 2)});
+    return;
+  }
+  Scope below{.path = scope.path + "::" + name,
+              .name = name,
+              .title = scope.title + "." + name,
+              .table = scope.table + "." + name,
+              .role = Role::kPlain,
+              .from_document = scope.from_document,
+              .depth = scope.depth + 1,
+              .hidden = scope.hidden,
+              .members = {},
+              .nested = {},
+              .enums = {}};
+  out.nested.push_back(PlanObject(shape, below, fallback));
+}
+
+PlannedEnum StructPlanner::PlanEnum(const Member& member, const Scope& scope) const {
   PlannedEnum out;
-  out.name = scope.enums.find(field.name)->second;
-  const bool text = schema.kind == Kind::kString;
+  out.name = scope.enums.find(member[0]->name)->second;
+  bool text = false;
+  std::set<std::string> all;  // of all positions
+  for (const model::Schema* schema : Innermost(api_, member)) {
+    text = schema->kind == Kind::kString;
+    for (const model::EnumValue& value : schema->enum_values) all.insert(value.text);
+  }
+  const std::vector<std::string> values(all.begin(), all.end());
   out.type = text ? "std::string_view" : "std::int64_t";
-  std::vector<std::string> values;
-  values.reserve(schema.enum_values.size());
-  for (const model::EnumValue& value : schema.enum_values) values.push_back(value.text);
-  std::sort(values.begin(), values.end());
   const std::vector<std::string> identifiers = ConstantIdentifiers(values);
-  WarnOfSpelledConstants(field, values, identifiers, scope);
+  WarnOfSpelledConstants(*member[0], values, identifiers, scope);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::string literal = text ? StringViewLiteral(values[i]) : values[i];
     if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // C++ has no literal for it
@@ -374,7 +423,8 @@ Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& un
   if (schema.kind == Kind::kRef) return SpellRef(field, schema, scope);
   if (schema.kind == Kind::kObject) {
     const std::string& name = scope.nested.find(field.name)->second;
-    return {name, scope.path + "::" + name};
+    const std::string& shared = shapes_.Of(schema).name;
+    return {name, shared.empty() ? scope.path + "::" + name : shared};
   }
   if (schema.kind == Kind::kList || schema.kind == Kind::kMap) {
     const std::string container = schema.kind == Kind::kList ? "kgen::List<" : "kgen::Map<";
@@ -384,17 +434,19 @@ Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& un
   return {std::string(LeafType(schema.kind)), std::string(LeafType(schema.kind))};
 }
 
-std::string StructPlanner::Flags(const model::Field& field, const Scope& scope) const {
+std::string StructPlanner::Flags(const Member& member, const Scope& scope) const {
+  const model::Field& field = *member[0];
   std::string flags;
   const auto add = [&](const char* flag) { flags += (flags.empty() ? "kgen::" : " | kgen::") + std::string(flag); };
-  if (field.required) add("kRequired");
+  if (IsRequired(member)) add("kRequired");
   if (field.schema->nullable) add("kNullable");
   if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
   if (scope.role == Role::kKind && field.name == "status") add("kNoMemo");
   return flags.empty() ? "0" : flags;
 }
 
-PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& scope) const {
+PlannedField StructPlanner::PlanField(const Member& member, const Scope& scope) const {
+  const model::Field& field = *member[0];
   const model::Schema& schema = Resolved(api_, *field.schema);
   const Spelling spelling = Spell(field, schema, scope);
   if (scope.role != Role::kPlain && field.name == "metadata" &&
@@ -404,10 +456,10 @@ PlannedField StructPlanner::PlanField(const model::Field& field, const Scope& sc
   PlannedField out;
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
-  out.flags = Flags(field, scope);
-  out.comment = CommentLines(DescribeField(field, scope.from_document), scope.width() - 2);
+  out.flags = Flags(member, scope);
+  out.comment = CommentLines(DescribeField(member, scope.from_document), scope.width() - 2);
   const auto values = scope.enums.find(field.name);
-  out.note = DescribeMember(field, out.identifier, values == scope.enums.end() ? std::string() : values->second);
+  out.note = DescribeMember(member, out.identifier, values == scope.enums.end() ? std::string() : values->second);
   out.value_kind = ValueKindName(schema.kind);
   out.detail = "nullptr";
   out.initializer = "{}";

@@ -34,41 +34,56 @@ struct Spelling {
   std::string in_tables;
 };
 
+// One member of a struct: a property, at all positions that the struct stands for. Never empty; their names are equal.
+using Member = std::vector<const model::Field*>;
+
+class Shapes;
+struct Shape;
+
 class StructPlanner {
  public:
   // `names` by TypeId. `scope` is the namespace of all structs that this planner makes.
-  StructPlanner(const model::Api& api, const std::vector<TypeName>& names, std::string scope, Diagnostics& diagnostics)
-      : api_(api), names_(names), scope_(std::move(scope)), diagnostics_(diagnostics) {}
+  StructPlanner(const model::Api& api, const std::vector<TypeName>& names, const Shapes& shapes, std::string scope,
+                Diagnostics& diagnostics)
+      : api_(api), names_(names), shapes_(shapes), scope_(std::move(scope)), diagnostics_(diagnostics) {}
 
   // `about` is the comment if the document has no description; `deprecation` is always included. Both may be empty.
   PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title,
                      const std::string& about, const std::string& deprecation) const;
+
+  // A struct of shapes.h. `group` is the group in the names of tables: "acme.shop".
+  PlannedStruct PlanShared(const Shape& shape, const std::string& group) const;
 
   // The list type of a kind: apiVersion, kind, metadata, items.
   PlannedStruct PlanList(const std::string& name, const std::string& item) const;
 
  private:
   struct Scope;
-  PlannedStruct PlanObject(const model::Schema& schema, Scope& scope, const std::string& fallback) const;
-  void PlanNested(const std::vector<const model::Field*>& fields, Scope& scope, PlannedStruct& out) const;
-  PlannedField PlanField(const model::Field& field, const Scope& scope) const;
-  PlannedEnum PlanEnum(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
+  PlannedStruct PlanObject(const Shape& shape, Scope& scope, const std::string& fallback) const;
+  void PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const;
+  void PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const;
+  PlannedField PlanField(const Member& member, const Scope& scope) const;
+  PlannedEnum PlanEnum(const Member& member, const Scope& scope) const;
   void WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
                               const std::vector<std::string>& identifiers, const Scope& scope) const;
   Spelling Spell(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
   Spelling SpellRef(const model::Field& field, const model::Schema& schema, const Scope& scope) const;
-  std::string Flags(const model::Field& field, const Scope& scope) const;
-  std::vector<const model::Field*> Members(const model::Schema& schema, model::Role role,
-                                           const std::string& title) const;
+  std::string Flags(const Member& member, const Scope& scope) const;
+  std::vector<Member> Members(const Shape& shape, model::Role role, const std::string& title) const;
 
   const model::Api& api_;
   const std::vector<TypeName>& names_;
+  const Shapes& shapes_;
   std::string scope_;
   Diagnostics& diagnostics_;
 };
 
 // A schema without the aliases in front of it; kRef only when it names a struct.
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
+
+// Can a field table hold this name? Only names that JSON needs no escape for qualify, since the encoder writes names of
+// a table as they are. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes them.
+bool IsTableName(std::string_view wire_name);
 
 }  // namespace kgen::generator::emit
 

@@ -56,9 +56,27 @@ ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& const
   return {start, "    " + constant.value + ";"};
 }
 
+// `using NAME = TARGET;`, broken where it is too long.
+ViewList Alias(const std::string& name, const std::string& target, std::size_t indent = 0) {
+  if (indent + 6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
+  ViewList lines = {"using " + name + " ="};
+  std::string line = "    " + target + ";";
+  while (line.size() > kColumns) {
+    const std::size_t bar = line.rfind(" | ", kColumns - 2);
+    if (bar == std::string::npos) break;
+    lines.push_back(line.substr(0, bar + 2));
+    line = std::string(8, ' ') + line.substr(bar + 3);
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
 ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
   const std::size_t indent = 2 * depth + 2;
-  ViewList nested, enums, fields;
+  ViewList aliases, nested, enums, fields;
+  for (const PlannedAlias& alias : planned.aliases) {
+    aliases.push_back(ViewMap{{"comment", alias.comment}, {"lines", Alias(alias.name, alias.target, indent)}});
+  }
   for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
   for (const PlannedEnum& inner : planned.enums) {
     ViewList constants;
@@ -72,6 +90,8 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
   }
   return ViewMap{{"comment", planned.comment},
                  {"name", planned.name},
+                 {"has_shared", !aliases.empty()},
+                 {"shared", std::move(aliases)},
                  {"nested", std::move(nested)},
                  {"enums", std::move(enums)},
                  {"fields", std::move(fields)},
@@ -108,6 +128,7 @@ class TableScope {
   TableScope Inside(const PlannedStruct& planned) const {
     TableScope inside = *this;
     for (const PlannedField& field : planned.fields) inside.hidden_.insert(field.identifier);
+    for (const PlannedAlias& alias : planned.aliases) inside.hidden_.insert(alias.name);
     for (const PlannedStruct& nested : planned.nested) inside.hidden_.insert(nested.name);
     for (const PlannedEnum& nested : planned.enums) inside.hidden_.insert(nested.name);
     return inside;
@@ -190,21 +211,6 @@ ViewList Derived(const std::string& name, const std::string& base) {
   return {"class " + name, "    : " + base + " {"};
 }
 
-// `using NAME = TARGET;`, broken where it is too long.
-ViewList Alias(const std::string& name, const std::string& target) {
-  if (6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
-  ViewList lines = {"using " + name + " ="};
-  std::string line = "    " + target + ";";
-  while (line.size() > kColumns) {
-    const std::size_t bar = line.rfind(" | ", kColumns - 2);
-    if (bar == std::string::npos) break;
-    lines.push_back(line.substr(0, bar + 2));
-    line = std::string(8, ' ') + line.substr(bar + 3);
-  }
-  lines.push_back(std::move(line));
-  return lines;
-}
-
 ViewValue ClientView(const PlannedVersion& version, const PlannedResource& resource) {
   const std::string parameter = resource.namespaced ? "std::string_view namespace_" : "";
   const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
@@ -232,7 +238,34 @@ ViewValue InformerView(const PlannedResource& resource) {
                                              resource.informer_name + "(factory_)", 2)}};
 }
 
-// The values of a version that several files use.
+// The tables of a part. Adds what they need to `includes`.
+ViewValue SectionView(const TablePart& part, ViewList& includes) {
+  const PlannedVersion* version = part.version;
+  const std::string& name_space = version == nullptr ? part.group->name_space : version->name_space;
+  includes.push_back(version == nullptr ? part.group->folder + "/shapes.h" : version->folder + "/types.h");
+  ViewList tables, infos, clients;
+  std::set<std::string> symbols, wanted;
+  for (std::size_t i = part.first; i < part.last; ++i) {
+    TableViews(part.structs()[i], TableScope(name_space), symbols, tables);
+    wanted.insert(part.structs()[i].kind_symbol);
+  }
+  if (version != nullptr) {
+    if (part.first == 0 && !version->resources.empty()) {
+      includes.push_back(version->folder + "/client.h");
+      for (const PlannedResource& resource : version->resources) clients.push_back(ClientView(*version, resource));
+    }
+    for (const PlannedKindInfo& kind : version->kinds) {
+      if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
+    }
+  }
+  return ViewMap{{"section_space", name_space},
+                 {"infos", std::move(infos)},
+                 {"tables", std::move(tables)},
+                 {"has_clients", !clients.empty()},
+                 {"clients", std::move(clients)}};
+}
+
+// What several files say of a version.
 ViewMap VersionView(const PlannedVersion& version) {
   const std::string client = version.group_space + "::" + version.space + "::" + version.client_class;
   return {{"space", version.space},
@@ -275,6 +308,30 @@ ViewList ManifestLines(std::string_view json) {
 
 }  // namespace
 
+std::vector<TablePart> AllTables(const Plan& plan) {
+  std::vector<TablePart> parts;
+  for (std::size_t i = 0; i < plan.versions.size(); ++i) {
+    const PlannedVersion& version = plan.versions[i];
+    const auto group = plan.groups.find(version.group);
+    const bool first = i == 0 || plan.versions[i - 1].group != version.group;
+    if (first && group != plan.groups.end())
+      parts.push_back({&group->second, nullptr, 0, group->second.structs.size()});
+    parts.push_back({nullptr, &version, 0, version.structs.size()});
+  }
+  return parts;
+}
+
+ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
+  ViewMap view = FileView(group.folder + "/shapes.h", group.name_space, header);
+  ViewList structs;
+  for (const PlannedStruct& planned : group.structs) structs.push_back(StructView(planned, 0));
+  view.emplace_back("title", group.title);
+  view.emplace_back("includes", Includes({header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                          "kgen/core/type_table.h", "kgen/core/value.h"}));
+  view.emplace_back("structs", std::move(structs));
+  return view;
+}
+
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header) {
   ViewMap view = FileView(version.folder + "/types.h", version.name_space, header);
   ViewList structs, aliases;
@@ -290,6 +347,9 @@ ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHea
   if (std::any_of(version.structs.begin(), version.structs.end(), [](const auto& s) { return !s.columns.empty(); })) {
     includes.emplace_back("kgen/core/printer_column.h");
   }
+  const auto group = plan.groups.find(version.group);
+  if (version.has_shared) includes.push_back(group->second.folder + "/shapes.h");
+  view.emplace_back("shapes_space", version.has_shared ? ViewValue(group->second.name_space) : ViewValue(false));
   view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
   view.emplace_back("has_declared", !version.declared.empty());
@@ -389,32 +449,12 @@ ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string 
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header) {
   ViewMap view = FileView("", plan.name_space, header);
   ViewList includes, sections, kinds, manifests;
-  for (const TablePart& part : parts) {
-    includes.push_back(part.version->folder + "/types.h");
-    ViewList tables, infos, clients;
-    if (part.first == 0 && !part.version->resources.empty()) {
-      includes.push_back(part.version->folder + "/client.h");
-      for (const PlannedResource& resource : part.version->resources) {
-        clients.push_back(ClientView(*part.version, resource));
-      }
-    }
-    std::set<std::string> symbols, wanted;
-    for (std::size_t i = part.first; i < part.last; ++i) {
-      TableViews(part.version->structs[i], TableScope(part.version->name_space), symbols, tables);
-      wanted.insert(part.version->structs[i].kind_symbol);
-    }
-    for (const PlannedKindInfo& kind : part.version->kinds) {
-      if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
-    }
-    sections.push_back(ViewMap{{"section_space", part.version->name_space},
-                               {"infos", std::move(infos)},
-                               {"tables", std::move(tables)},
-                               {"has_clients", !clients.empty()},
-                               {"clients", std::move(clients)}});
-  }
+  for (const TablePart& part : parts) sections.push_back(SectionView(part, includes));
   if (with_scheme) {
     std::set<std::string> seen;
-    for (const TablePart& part : parts) seen.insert(part.version->folder);
+    for (const TablePart& part : parts) {
+      if (part.version != nullptr) seen.insert(part.version->folder);
+    }
     for (const PlannedVersion& version : plan.versions) {
       if (version.kind_types.empty()) continue;
       if (seen.insert(version.folder).second) includes.push_back(version.folder + "/types.h");

@@ -21,6 +21,7 @@ struct FileHeader {
   std::string fingerprint;         // the path of fingerprint.h, which every other header includes
 };
 
+ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header);
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
@@ -29,11 +30,17 @@ ViewMap ViewFactory(const Plan& plan, const FileHeader& header);
 ViewMap ViewScheme(const Plan& plan, const FileHeader& header);
 ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value);
 
-// Tables of some structs of a version: [first, last) of its top-level structs.
+// Tables of some structs of one header: [first, last) of its top-level structs.
 struct TablePart {
-  const PlannedVersion* version = nullptr;
+  const PlannedGroup* group = nullptr;      // the header is its shapes.h, or
+  const PlannedVersion* version = nullptr;  // types.h
   std::size_t first = 0, last = 0;
+
+  const std::vector<PlannedStruct>& structs() const { return group != nullptr ? group->structs : version->structs; }
 };
+
+// All of them, one part for each header, in an order of groups and versions.
+std::vector<TablePart> AllTables(const Plan& plan);
 
 // A source file. `with_scheme`: Kinds() and Manifests() too.
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header);

@@ -127,7 +127,7 @@ class Store : public SharedObject {
   bool Show(Replacement& replacement, const std::string& version);
   // Leaves what a Replacement holds to FreeSome().
   void Bury(Replacement& replacement);
-  void Tell(const StoreFault& fault);
+  void Report(const StoreFault& fault);
 
   Mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
   std::atomic<const State*> current_{nullptr};
