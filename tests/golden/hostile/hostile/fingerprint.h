@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 6535d783aed10c16.
+// Of the headers: 7206fdb6f63fafdb.
 
 #endif  // HOSTILE_FINGERPRINT_H_

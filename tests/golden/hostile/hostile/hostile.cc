@@ -16,6 +16,7 @@
 #include "hostile/scheme.h"
 #include "hostile/core_strimzi/v1beta1/types.h"
 #include "hostile/core_strimzi/v1beta1/client.h"
+#include "hostile/default_/shapes.h"
 #include "hostile/default_/v1/types.h"
 #include "hostile/default_/v1/client.h"
 #include "hostile/default_/v1_2_3/types.h"
@@ -113,6 +114,189 @@ EventsClient Client::Events(std::string_view namespace_) const { return EventsCl
 
 }  // namespace hostile::core_strimzi::v1beta1
 
+namespace hostile::default_ {
+namespace {
+
+static_assert(std::is_standard_layout_v<MetricsRelabelings_375ec962> && std::is_aggregate_v<MetricsRelabelings_375ec962>);
+constexpr kgen::Field kMetricsRelabelings_375ec962Fields[] = {
+    {"x", 1, offsetof(MetricsRelabelings_375ec962, x), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr std::uint8_t kMetricsRelabelings_375ec962Slots[] = {
+    1, 0,
+};
+
+static_assert(std::is_standard_layout_v<NatOutgoing_d6c8f002> && std::is_aggregate_v<NatOutgoing_d6c8f002>);
+constexpr kgen::Field kNatOutgoing_d6c8f002Fields[] = {
+    {"b", 1, offsetof(NatOutgoing_d6c8f002, b), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr std::uint8_t kNatOutgoing_d6c8f002Slots[] = {
+    0, 1,
+};
+
+static_assert(std::is_standard_layout_v<Port_0ed01c3c> && std::is_aggregate_v<Port_0ed01c3c>);
+constexpr kgen::Field kPort_0ed01c3cFields[] = {
+    {"Port", 4, offsetof(Port_0ed01c3c, Port), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr std::uint8_t kPort_0ed01c3cSlots[] = {
+    0, 1,
+};
+
+static_assert(std::is_standard_layout_v<Spec_edaf15ab> && std::is_aggregate_v<Spec_edaf15ab>);
+constexpr kgen::Field kSpec_edaf15abFields[] = {
+    {"Spec", 4, offsetof(Spec_edaf15ab, Spec), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"spec", 4, offsetof(Spec_edaf15ab, spec), kgen::ValueKind::kBool, 0, 0, nullptr},
+};
+constexpr std::uint8_t kSpec_edaf15abSlots[] = {
+    0, 0, 1, 2,
+};
+
+static_assert(std::is_standard_layout_v<Spec_1ca27974> && std::is_aggregate_v<Spec_1ca27974>);
+constexpr kgen::Field kSpec_1ca27974Fields[] = {
+    {"spec", 4, offsetof(Spec_1ca27974, spec), kgen::ValueKind::kBox, 0, 0, &Spec_edaf15ab::kTable},
+};
+constexpr std::uint8_t kSpec_1ca27974Slots[] = {
+    0, 1,
+};
+
+static_assert(std::is_standard_layout_v<Spec_75279bf6> && std::is_aggregate_v<Spec_75279bf6>);
+constexpr kgen::Field kSpec_75279bf6Fields[] = {
+    {"spec", 4, offsetof(Spec_75279bf6, spec), kgen::ValueKind::kBox, 0, 0, &MetricsRelabelings_375ec962::kTable},
+};
+constexpr std::uint8_t kSpec_75279bf6Slots[] = {
+    0, 1,
+};
+
+static_assert(std::is_standard_layout_v<Spec_f7979143> && std::is_aggregate_v<Spec_f7979143>);
+constexpr kgen::Field kSpec_f7979143Fields[] = {
+    {"spec", 4, offsetof(Spec_f7979143, spec), kgen::ValueKind::kBox, 0, 0, &Spec_75279bf6::kTable},
+};
+constexpr std::uint8_t kSpec_f7979143Slots[] = {
+    0, 1,
+};
+
+}  // namespace
+
+constinit const kgen::TypeTable MetricsRelabelings_375ec962::kTable = {
+    .version = 1,
+    .size = sizeof(MetricsRelabelings_375ec962),
+    .name = "hostile.default_.MetricsRelabelings_375ec962",
+    .field_data = kMetricsRelabelings_375ec962Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(MetricsRelabelings_375ec962, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kMetricsRelabelings_375ec962Slots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<MetricsRelabelings_375ec962>,
+    .construct = &kgen::detail::ConstructMany<MetricsRelabelings_375ec962>,
+    .relocate = &kgen::detail::RelocateMany<MetricsRelabelings_375ec962>};
+
+constinit const kgen::TypeTable NatOutgoing_d6c8f002::kTable = {
+    .version = 1,
+    .size = sizeof(NatOutgoing_d6c8f002),
+    .name = "hostile.default_.NatOutgoing_d6c8f002",
+    .field_data = kNatOutgoing_d6c8f002Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(NatOutgoing_d6c8f002, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kNatOutgoing_d6c8f002Slots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<NatOutgoing_d6c8f002>,
+    .construct = &kgen::detail::ConstructMany<NatOutgoing_d6c8f002>,
+    .relocate = &kgen::detail::RelocateMany<NatOutgoing_d6c8f002>};
+
+constinit const kgen::TypeTable Port_0ed01c3c::kTable = {
+    .version = 1,
+    .size = sizeof(Port_0ed01c3c),
+    .name = "hostile.default_.Port_0ed01c3c",
+    .field_data = kPort_0ed01c3cFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Port_0ed01c3c, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kPort_0ed01c3cSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Port_0ed01c3c>,
+    .construct = &kgen::detail::ConstructMany<Port_0ed01c3c>,
+    .relocate = &kgen::detail::RelocateMany<Port_0ed01c3c>};
+
+constinit const kgen::TypeTable Spec_edaf15ab::kTable = {
+    .version = 1,
+    .size = sizeof(Spec_edaf15ab),
+    .name = "hostile.default_.Spec_edaf15ab",
+    .field_data = kSpec_edaf15abFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Spec_edaf15ab, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kSpec_edaf15abSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Spec_edaf15ab>,
+    .construct = &kgen::detail::ConstructMany<Spec_edaf15ab>,
+    .relocate = &kgen::detail::RelocateMany<Spec_edaf15ab>};
+
+constinit const kgen::TypeTable Spec_1ca27974::kTable = {
+    .version = 1,
+    .size = sizeof(Spec_1ca27974),
+    .name = "hostile.default_.Spec_1ca27974",
+    .field_data = kSpec_1ca27974Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Spec_1ca27974, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kSpec_1ca27974Slots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Spec_1ca27974>,
+    .construct = &kgen::detail::ConstructMany<Spec_1ca27974>,
+    .relocate = &kgen::detail::RelocateMany<Spec_1ca27974>};
+
+constinit const kgen::TypeTable Spec_75279bf6::kTable = {
+    .version = 1,
+    .size = sizeof(Spec_75279bf6),
+    .name = "hostile.default_.Spec_75279bf6",
+    .field_data = kSpec_75279bf6Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Spec_75279bf6, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kSpec_75279bf6Slots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Spec_75279bf6>,
+    .construct = &kgen::detail::ConstructMany<Spec_75279bf6>,
+    .relocate = &kgen::detail::RelocateMany<Spec_75279bf6>};
+
+constinit const kgen::TypeTable Spec_f7979143::kTable = {
+    .version = 1,
+    .size = sizeof(Spec_f7979143),
+    .name = "hostile.default_.Spec_f7979143",
+    .field_data = kSpec_f7979143Fields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Spec_f7979143, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kSpec_f7979143Slots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Spec_f7979143>,
+    .construct = &kgen::detail::ConstructMany<Spec_f7979143>,
+    .relocate = &kgen::detail::RelocateMany<Spec_f7979143>};
+
+}  // namespace hostile::default_
+
 namespace hostile::default_::v1 {
 namespace {
 
@@ -132,31 +316,6 @@ constexpr kgen::Field kClient_Spec_ETIMEDOUT_2_Fields[] = {
 };
 constexpr std::uint8_t kClient_Spec_ETIMEDOUT_2_Slots[] = {
     1, 0,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Port_> && std::is_aggregate_v<Client::Spec::Port_>);
-constexpr kgen::Field kClient_Spec_Port_Fields[] = {
-    {"Port", 4, offsetof(Client::Spec::Port_, Port), kgen::ValueKind::kInt64, 0, 0, nullptr},
-};
-constexpr std::uint8_t kClient_Spec_Port_Slots[] = {
-    0, 1,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Spec_2_::Spec> && std::is_aggregate_v<Client::Spec::Spec_2_::Spec>);
-constexpr kgen::Field kClient_Spec_Spec_2__SpecFields[] = {
-    {"Spec", 4, offsetof(Client::Spec::Spec_2_::Spec, Spec_), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"spec", 4, offsetof(Client::Spec::Spec_2_::Spec, spec), kgen::ValueKind::kBool, 0, 0, nullptr},
-};
-constexpr std::uint8_t kClient_Spec_Spec_2__SpecSlots[] = {
-    0, 0, 1, 2,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Spec_2_> && std::is_aggregate_v<Client::Spec::Spec_2_>);
-constexpr kgen::Field kClient_Spec_Spec_2_Fields[] = {
-    {"spec", 4, offsetof(Client::Spec::Spec_2_, spec), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2_::Spec::kTable},
-};
-constexpr std::uint8_t kClient_Spec_Spec_2_Slots[] = {
-    0, 1,
 };
 
 static_assert(std::is_standard_layout_v<Client::Spec::Deep> && std::is_aggregate_v<Client::Spec::Deep>);
@@ -193,14 +352,6 @@ constexpr std::uint8_t kClient_Spec_MetricsSlots[] = {
     1, 0,
 };
 
-static_assert(std::is_standard_layout_v<Client::Spec::MetricsRelabelings> && std::is_aggregate_v<Client::Spec::MetricsRelabelings>);
-constexpr kgen::Field kClient_Spec_MetricsRelabelingsFields[] = {
-    {"x", 1, offsetof(Client::Spec::MetricsRelabelings, x), kgen::ValueKind::kString, 0, 0, nullptr},
-};
-constexpr std::uint8_t kClient_Spec_MetricsRelabelingsSlots[] = {
-    1, 0,
-};
-
 static_assert(std::is_standard_layout_v<Client::Spec::NatOutgoing> && std::is_aggregate_v<Client::Spec::NatOutgoing>);
 constexpr kgen::Field kClient_Spec_NatOutgoingFields[] = {
     {"a", 1, offsetof(Client::Spec::NatOutgoing, a), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -209,43 +360,11 @@ constexpr std::uint8_t kClient_Spec_NatOutgoingSlots[] = {
     0, 1,
 };
 
-static_assert(std::is_standard_layout_v<Client::Spec::NatOutgoing_2> && std::is_aggregate_v<Client::Spec::NatOutgoing_2>);
-constexpr kgen::Field kClient_Spec_NatOutgoing_2Fields[] = {
-    {"b", 1, offsetof(Client::Spec::NatOutgoing_2, b), kgen::ValueKind::kString, 0, 0, nullptr},
-};
-constexpr std::uint8_t kClient_Spec_NatOutgoing_2Slots[] = {
-    0, 1,
-};
-
 static_assert(std::is_standard_layout_v<Client::Spec::Port_2> && std::is_aggregate_v<Client::Spec::Port_2>);
 constexpr kgen::Field kClient_Spec_Port_2Fields[] = {
     {"port", 4, offsetof(Client::Spec::Port_2, port), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kClient_Spec_Port_2Slots[] = {
-    0, 1,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Spec_2::Spec::Spec_> && std::is_aggregate_v<Client::Spec::Spec_2::Spec::Spec_>);
-constexpr kgen::Field kClient_Spec_Spec_2_Spec_Spec_Fields[] = {
-    {"x", 1, offsetof(Client::Spec::Spec_2::Spec::Spec_, x), kgen::ValueKind::kString, 0, 0, nullptr},
-};
-constexpr std::uint8_t kClient_Spec_Spec_2_Spec_Spec_Slots[] = {
-    1, 0,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Spec_2::Spec> && std::is_aggregate_v<Client::Spec::Spec_2::Spec>);
-constexpr kgen::Field kClient_Spec_Spec_2_SpecFields[] = {
-    {"spec", 4, offsetof(Client::Spec::Spec_2::Spec, spec), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2::Spec::Spec_::kTable},
-};
-constexpr std::uint8_t kClient_Spec_Spec_2_SpecSlots[] = {
-    0, 1,
-};
-
-static_assert(std::is_standard_layout_v<Client::Spec::Spec_2> && std::is_aggregate_v<Client::Spec::Spec_2>);
-constexpr kgen::Field kClient_Spec_Spec_2Fields[] = {
-    {"spec", 4, offsetof(Client::Spec::Spec_2, spec), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2::Spec::kTable},
-};
-constexpr std::uint8_t kClient_Spec_Spec_2Slots[] = {
     0, 1,
 };
 
@@ -262,8 +381,8 @@ constexpr kgen::Field kClient_SpecFields[] = {
     {"I", 1, offsetof(Client::Spec, I_), kgen::ValueKind::kDouble, 0, 0, nullptr},
     {"LC_ALL", 6, offsetof(Client::Spec, LC_ALL_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"Optional", 8, offsetof(Client::Spec, Optional), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"Port", 4, offsetof(Client::Spec, Port), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Port_::kTable},
-    {"Spec", 4, offsetof(Client::Spec, Spec_), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2_::kTable},
+    {"Port", 4, offsetof(Client::Spec, Port), kgen::ValueKind::kBox, 0, 0, &Port_0ed01c3c::kTable},
+    {"Spec", 4, offsetof(Client::Spec, Spec_), kgen::ValueKind::kBox, 0, 0, &Spec_1ca27974::kTable},
     {"String", 6, offsetof(Client::Spec, String), kgen::ValueKind::kString, 0, 0, nullptr},
     {"_", 1, offsetof(Client::Spec, underscore), kgen::ValueKind::kString, 0, 0, nullptr},
     {"_Reserved", 9, offsetof(Client::Spec, Reserved), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -288,16 +407,16 @@ constexpr kgen::Field kClient_SpecFields[] = {
     {"linux", 5, offsetof(Client::Spec, linux_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"major", 5, offsetof(Client::Spec, major_), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"metrics", 7, offsetof(Client::Spec, metrics), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Metrics::kTable},
-    {"metricsRelabelings", 18, offsetof(Client::Spec, metricsRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client::Spec::MetricsRelabelings>},
+    {"metricsRelabelings", 18, offsetof(Client::Spec, metricsRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MetricsRelabelings_375ec962>},
     {"mode", 4, offsetof(Client::Spec, mode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"modeValues", 10, offsetof(Client::Spec, modeValues), kgen::ValueKind::kString, 0, 0, nullptr},
     {"modes", 5, offsetof(Client::Spec, modes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"nat-outgoing", 12, offsetof(Client::Spec, nat_outgoing), kgen::ValueKind::kBox, 0, 0, &Client::Spec::NatOutgoing::kTable},
-    {"natOutgoing", 11, offsetof(Client::Spec, natOutgoing), kgen::ValueKind::kBox, 0, 0, &Client::Spec::NatOutgoing_2::kTable},
+    {"natOutgoing", 11, offsetof(Client::Spec, natOutgoing), kgen::ValueKind::kBox, 0, 0, &NatOutgoing_d6c8f002::kTable},
     {"not", 3, offsetof(Client::Spec, not_), kgen::ValueKind::kJson, 0, 0, nullptr},
     {"operator", 8, offsetof(Client::Spec, operator_), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"port", 4, offsetof(Client::Spec, port), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Port_2::kTable},
-    {"spec", 4, offsetof(Client::Spec, spec), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Spec_2::kTable},
+    {"spec", 4, offsetof(Client::Spec, spec), kgen::ValueKind::kBox, 0, 0, &Spec_f7979143::kTable},
     {"std", 3, offsetof(Client::Spec, std_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"stdin", 5, offsetof(Client::Spec, stdin_), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"trouble", 7, offsetof(Client::Spec, trouble), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -363,57 +482,6 @@ constinit const kgen::TypeTable Client::Spec::ETIMEDOUT_2_::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::ETIMEDOUT_2_>,
     .construct = &kgen::detail::ConstructMany<Client::Spec::ETIMEDOUT_2_>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::ETIMEDOUT_2_>};
-
-constinit const kgen::TypeTable Client::Spec::Port_::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Port_),
-    .name = "hostile.default_.v1.Client.Spec.Port_",
-    .field_data = kClient_Spec_Port_Fields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Port_, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Port_Slots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Port_>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Port_>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Port_>};
-
-constinit const kgen::TypeTable Client::Spec::Spec_2_::Spec::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Spec_2_::Spec),
-    .name = "hostile.default_.v1.Client.Spec.Spec_2_.Spec",
-    .field_data = kClient_Spec_Spec_2__SpecFields,
-    .field_count = 2,
-    .unknown_offset = offsetof(Client::Spec::Spec_2_::Spec, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 2,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Spec_2__SpecSlots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Spec_2_::Spec>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Spec_2_::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Spec_2_::Spec>};
-
-constinit const kgen::TypeTable Client::Spec::Spec_2_::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Spec_2_),
-    .name = "hostile.default_.v1.Client.Spec.Spec_2_",
-    .field_data = kClient_Spec_Spec_2_Fields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Spec_2_, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Spec_2_Slots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Spec_2_>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Spec_2_>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Spec_2_>};
 
 constinit const kgen::TypeTable Client::Spec::Deep::kTable = {
     .version = 1,
@@ -500,23 +568,6 @@ constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics>};
 
-constinit const kgen::TypeTable Client::Spec::MetricsRelabelings::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::MetricsRelabelings),
-    .name = "hostile.default_.v1.Client.Spec.MetricsRelabelings",
-    .field_data = kClient_Spec_MetricsRelabelingsFields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::MetricsRelabelings, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_MetricsRelabelingsSlots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::MetricsRelabelings>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::MetricsRelabelings>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::MetricsRelabelings>};
-
 constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .version = 1,
     .size = sizeof(Client::Spec::NatOutgoing),
@@ -534,23 +585,6 @@ constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .construct = &kgen::detail::ConstructMany<Client::Spec::NatOutgoing>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::NatOutgoing>};
 
-constinit const kgen::TypeTable Client::Spec::NatOutgoing_2::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::NatOutgoing_2),
-    .name = "hostile.default_.v1.Client.Spec.NatOutgoing_2",
-    .field_data = kClient_Spec_NatOutgoing_2Fields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::NatOutgoing_2, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_NatOutgoing_2Slots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::NatOutgoing_2>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::NatOutgoing_2>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::NatOutgoing_2>};
-
 constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
     .version = 1,
     .size = sizeof(Client::Spec::Port_2),
@@ -567,57 +601,6 @@ constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Port_2>,
     .construct = &kgen::detail::ConstructMany<Client::Spec::Port_2>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::Port_2>};
-
-constinit const kgen::TypeTable Client::Spec::Spec_2::Spec::Spec_::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Spec_2::Spec::Spec_),
-    .name = "hostile.default_.v1.Client.Spec.Spec_2.Spec.Spec_",
-    .field_data = kClient_Spec_Spec_2_Spec_Spec_Fields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Spec_2::Spec::Spec_, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Spec_2_Spec_Spec_Slots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Spec_2::Spec::Spec_>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Spec_2::Spec::Spec_>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Spec_2::Spec::Spec_>};
-
-constinit const kgen::TypeTable Client::Spec::Spec_2::Spec::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Spec_2::Spec),
-    .name = "hostile.default_.v1.Client.Spec.Spec_2.Spec",
-    .field_data = kClient_Spec_Spec_2_SpecFields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Spec_2::Spec, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Spec_2_SpecSlots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Spec_2::Spec>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Spec_2::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Spec_2::Spec>};
-
-constinit const kgen::TypeTable Client::Spec::Spec_2::kTable = {
-    .version = 1,
-    .size = sizeof(Client::Spec::Spec_2),
-    .name = "hostile.default_.v1.Client.Spec.Spec_2",
-    .field_data = kClient_Spec_Spec_2Fields,
-    .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Spec_2, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kClient_Spec_Spec_2Slots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Spec_2>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Spec_2>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Spec_2>};
 
 constinit const kgen::TypeTable Client::Spec::kTable = {
     .version = 1,

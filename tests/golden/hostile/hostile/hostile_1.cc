@@ -195,21 +195,13 @@ constexpr std::uint8_t kListerListSlots[] = {
     0, 0, 1, 2,
 };
 
-static_assert(std::is_standard_layout_v<ScalePaths::Spec::ScalePaths> && std::is_aggregate_v<ScalePaths::Spec::ScalePaths>);
-constexpr kgen::Field kScalePaths_Spec_ScalePathsFields[] = {
-    {"b", 1, offsetof(ScalePaths::Spec::ScalePaths, b), kgen::ValueKind::kString, 0, 0, nullptr},
-};
-constexpr std::uint8_t kScalePaths_Spec_ScalePathsSlots[] = {
-    0, 1,
-};
-
 static_assert(std::is_standard_layout_v<ScalePaths::Spec> && std::is_aggregate_v<ScalePaths::Spec>);
 constexpr kgen::Field kScalePaths_SpecFields[] = {
     {"Color", 5, offsetof(ScalePaths::Spec, Color), kgen::ValueKind::kString, 0, 0, nullptr},
     {"color", 5, offsetof(ScalePaths::Spec, color), kgen::ValueKind::kString, 0, 0, nullptr},
     {"foo_bar", 7, offsetof(ScalePaths::Spec, foo_bar), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kPrinterColumns", 15, offsetof(ScalePaths::Spec, kPrinterColumns), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"scalePaths", 10, offsetof(ScalePaths::Spec, scalePaths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ScalePaths::Spec::ScalePaths>},
+    {"scalePaths", 10, offsetof(ScalePaths::Spec, scalePaths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NatOutgoing_d6c8f002>},
     {"shards", 6, offsetof(ScalePaths::Spec, shards), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kScalePaths_SpecSlots[] = {
@@ -438,23 +430,6 @@ std::size_t ListerList::size() const noexcept { return items.size(); }
 bool ListerList::empty() const noexcept { return items.empty(); }
 const Lister& ListerList::operator[](std::size_t i) const noexcept { return items[i]; }
 Lister& ListerList::operator[](std::size_t i) { return items[i]; }
-
-constinit const kgen::TypeTable ScalePaths::Spec::ScalePaths::kTable = {
-    .version = 1,
-    .size = sizeof(::hostile::default_::v1::ScalePaths::Spec::ScalePaths),
-    .name = "hostile.default_.v1.ScalePaths.Spec.ScalePaths",
-    .field_data = kScalePaths_Spec_ScalePathsFields,
-    .field_count = 1,
-    .unknown_offset = offsetof(::hostile::default_::v1::ScalePaths::Spec::ScalePaths, unknown_fields),
-    .metadata_offset = kgen::TypeTable::kNoMetadata,
-    .hash_bits = 1,
-    .flags = 0,
-    .hash_seed = 0,
-    .hash_slots = kScalePaths_Spec_ScalePathsSlots,
-    .kind = nullptr,
-    .empty = kgen::detail::kZeros<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>,
-    .construct = &kgen::detail::ConstructMany<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>,
-    .relocate = &kgen::detail::RelocateMany<::hostile::default_::v1::ScalePaths::Spec::ScalePaths>};
 
 constinit const kgen::TypeTable ScalePaths::Spec::kTable = {
     .version = 1,

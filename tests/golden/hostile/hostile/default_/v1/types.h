@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hostile/default_/shapes.h"
 #include "hostile/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/printer_column.h"
@@ -29,6 +30,12 @@ using ::kgen::operator<<;
 // Closes */ a comment, /* opens one, ends in a backslash \ .
 struct Client {
   struct Spec {
+    using Port_ = Port_0ed01c3c;
+    using Spec_2_ = Spec_1ca27974;
+    using MetricsRelabelings = MetricsRelabelings_375ec962;
+    using NatOutgoing_2 = NatOutgoing_d6c8f002;
+    using Spec_2 = Spec_f7979143;
+
     struct ETIMEDOUT_2_ {
       struct EOFValues {
         static constexpr std::string_view kEOF = "EOF";
@@ -36,28 +43,6 @@ struct Client {
       };
 
       kgen::String EOF_{};  // `EOF`, one of EOFValues
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
-    struct Port_ {
-      kgen::Optional<std::int64_t> Port{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
-    struct Spec_2_ {
-      struct Spec {
-        kgen::String Spec_{};  // `Spec`
-        kgen::Optional<bool> spec{};
-        kgen::UnknownFields unknown_fields{};
-
-        static const kgen::TypeTable kTable;
-      };
-
-      kgen::Optional<Spec> spec = kgen::kAbsent;
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -97,13 +82,6 @@ struct Client {
       static const kgen::TypeTable kTable;
     };
 
-    struct MetricsRelabelings {
-      kgen::String x{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
     struct NatOutgoing {
       kgen::String a{};
       kgen::UnknownFields unknown_fields{};
@@ -111,36 +89,8 @@ struct Client {
       static const kgen::TypeTable kTable;
     };
 
-    struct NatOutgoing_2 {
-      kgen::String b{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
     struct Port_2 {
       kgen::Optional<std::int64_t> port{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
-    struct Spec_2 {
-      struct Spec {
-        struct Spec_ {
-          kgen::String x{};
-          kgen::UnknownFields unknown_fields{};
-
-          static const kgen::TypeTable kTable;
-        };
-
-        kgen::Optional<Spec_> spec = kgen::kAbsent;
-        kgen::UnknownFields unknown_fields{};
-
-        static const kgen::TypeTable kTable;
-      };
-
-      kgen::Optional<Spec> spec = kgen::kAbsent;
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -360,12 +310,7 @@ struct ListerList {
 // `scalepaths` of default.example.com/v1, namespaced.
 struct ScalePaths {
   struct Spec {
-    struct ScalePaths {
-      kgen::String b{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
+    using ScalePaths = NatOutgoing_d6c8f002;
 
     kgen::String Color{};
     kgen::String color{};
@@ -493,10 +438,7 @@ using ScalePathsSpec = ScalePaths::Spec;
 using ScalePathsScalePaths_2_ = ScalePaths::ScalePaths_2_;
 
 // The same on the wire, for every type above; see kgen/core/value.h.
-template <kgen::detail::HasTable T>
-bool operator==(const T& a, const T& b) noexcept {
-  return kgen::detail::EqualStruct(&a, &b, T::kTable);
-}
+using ::hostile::default_::operator==;
 
 }  // namespace hostile::default_::v1
 
