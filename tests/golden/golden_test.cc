@@ -62,7 +62,8 @@ TEST_P(GoldenTest, IsUpToDate) {
 
 INSTANTIATE_TEST_SUITE_P(Inputs, GoldenTest,
                          ::testing::Values(Case{"acme", "examples/crds/orders.yaml", {}},
-                                           Case{"hostile", "tests/golden/hostile.yaml", {"--shards", "2"}}),
+                                           Case{"hostile", "tests/golden/hostile.yaml", {"--shards", "2"}},
+                                           Case{"pipelines", "tests/golden/pipelines.yaml", {}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
