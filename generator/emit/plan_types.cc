@@ -295,7 +295,7 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
   const std::vector<Member> members = Members(shape, scope.role, scope.title);
   if (members.size() > kMostMembers) {
     diagnostics_.Error("too-many-members", shape.positions[0]->origin,
-                       "an object with " + std::to_string(members.size()) + " properties; at most " +
+                       "the object has " + std::to_string(members.size()) + " properties; a struct can have at most " +
                            std::to_string(kMostMembers) + " members",
                        scope.title, "make it a map: additionalProperties instead of properties");
     return out;

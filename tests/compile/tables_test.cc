@@ -1,11 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tables of all generated code: the built-in API and the two small APIs.
+// The tables of all generated code: the built-in API and the small APIs.
 #include <acme/scheme.h>
 #include <gtest/gtest.h>
 #include <hostile/scheme.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/scheme.h>
+#include <pipelines/scheme.h>
 
 #include <set>
 #include <string_view>
@@ -34,7 +35,7 @@ void Collect(const kgen::TypeTable& table, Tables& tables) {
 
 Tables AllTables() {
   Tables tables;
-  for (const auto& kinds : {k8s::Kinds(), acme::Kinds(), hostile::Kinds()}) {
+  for (const auto& kinds : {k8s::Kinds(), acme::Kinds(), hostile::Kinds(), pipelines::Kinds()}) {
     for (const kgen::TypeTable* kind : kinds) Collect(*kind, tables);
   }
   return tables;
