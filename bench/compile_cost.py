@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+"""What generated code costs to compile: bytes of C++, CPU seconds and peak memory, without the CRDs that it embeds.
+
+    bench/compile_cost.py build/dev/bin/kgen                       36 kinds, each with 12 pod templates
+    bench/compile_cost.py --templates 1 build/dev/bin/kgen         36 kinds, each with one
+    bench/compile_cost.py build/dev/bin/kgen crds/*.yaml           a line for each file
+    bench/compile_cost.py --write FOLDER                           only writes the CRDs of the 36 kinds
+
+The pod template is the one in openapi/, with every reference expanded, as controller-gen does it. In three of four
+places it is an older or a reduced one: without the fields that Kubernetes added lately, or with no metadata but labels,
+annotations and name. The same on every run. Compiles with g++ -O2; --cxx names another compiler.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "openapi", "kubernetes-1.36", "api__v1.json")
+KINDS = 36
+# Fields that came with Kubernetes 1.25 and later, wherever they stand in a pod.
+LATE = {"appArmorProfile", "claims", "clusterTrustBundle", "fileKeyRef", "hostUsers", "hostnameOverride",
+        "matchLabelKeys", "mismatchLabelKeys", "os", "podCertificate", "recursiveReadOnly", "resizePolicy",
+        "resourceClaims", "restartPolicyRules", "schedulingGates", "sleep", "stopSignal", "supplementalGroupsPolicy",
+        "volumeAttributesClassName"}
+
+
+def expand(schema, definitions):
+    """A schema without references; meta/v1 types that are values stay values."""
+    if "allOf" in schema:
+        schema = schema["allOf"][0]
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        short = name.rsplit(".", 1)[1]
+        if short == "Quantity":
+            return {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
+        if short == "IntOrString":
+            return {"x-kubernetes-int-or-string": True}
+        if short in ("Time", "MicroTime"):
+            return {"type": "string", "format": "date-time"}
+        if short == "FieldsV1":
+            return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        return expand(definitions[name], definitions)
+    out = {key: schema[key] for key in ("type", "format", "required") if key in schema}
+    if "properties" in schema:
+        out["properties"] = {name: expand(value, definitions) for name, value in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            out[key] = expand(schema[key], definitions)
+    return out
+
+
+def without(schema, names):
+    if not isinstance(schema, dict):
+        return schema
+    out = {key: without(value, names) for key, value in schema.items()}
+    if "properties" in schema:
+        out["properties"] = {name: without(value, names)
+                             for name, value in schema["properties"].items() if name not in names}
+        if "required" in out:
+            out["required"] = [name for name in out["required"] if name in out["properties"]]
+    return out
+
+
+def templates():
+    with open(DOCUMENT, encoding="utf-8") as file:
+        definitions = json.load(file)["components"]["schemas"]
+    full = expand({"$ref": "#/io.k8s.api.core.v1.PodTemplateSpec"}, definitions)
+    full["properties"]["metadata"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    older = without(full, LATE)
+    text = {"type": "object", "additionalProperties": {"type": "string"}}
+    reduced = {"type": "object", "properties": {"annotations": text, "labels": text, "name": {"type": "string"}}}
+    return [full, older, {**full, "properties": {**full["properties"], "metadata": reduced}},
+            {**older, "properties": {**older["properties"], "metadata": reduced}}]
+
+
+def write_crds(folder, each):
+    variants = templates()
+    paths = []
+    for i in range(KINDS):
+        properties = {"replicas": {"type": "integer", "format": "int32"}}
+        for j in range(each):
+            properties[f"part{j}"] = {"type": "object", "properties": {
+                "enabled": {"type": "boolean"}, "template": variants[(i + j) % len(variants)]}}
+        schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+        crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+               "metadata": {"name": f"works{i}.load.example.com"},
+               "spec": {"group": "load.example.com", "scope": "Namespaced",
+                        "names": {"kind": f"Work{i}", "plural": f"works{i}", "singular": f"work{i}"},
+                        "versions": [{"name": "v1", "served": True, "storage": True,
+                                      "schema": {"openAPIV3Schema": schema}}]}}
+        paths.append(os.path.join(folder, f"works{i}.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(crd, file, separators=(",", ":"), sort_keys=True)
+    return paths
+
+
+def run(command):
+    """CPU seconds and peak memory in MB."""
+    sys.stdout.flush()
+    pid = os.posix_spawnp(command[0], command, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    if os.waitstatus_to_exitcode(status) != 0:
+        raise SystemExit("failed: " + " ".join(command[:6]) + " ...")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def empty_manifests(source):
+    """The embedded CRDs are data that the bars leave out."""
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r"(constexpr std::string_view kManifest\d+\[\] = \{\n).*?\n\};", r'\1    {"", 0},\n};', text,
+                  flags=re.DOTALL)
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def measure(title, options, inputs):
+    with tempfile.TemporaryDirectory() as out:
+        begin = time.monotonic()
+        run([options.kgen, "generate", "--no-warn", "enum-clash", "--no-warn", "crd-structural", "--out", out,
+             "--namespace", "cost", *inputs])
+        generated = time.monotonic() - begin
+        size = structs = 0
+        source = os.path.join(out, "cost", "cost.cc")
+        empty_manifests(source)
+        for folder, _, names in os.walk(out):
+            for name in names:
+                if name.endswith((".h", ".cc")):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        text = file.read()
+                    size += len(text.encode())
+                    structs += text.count("::kTable = {")
+        cpu, memory = run([options.cxx, "-std=c++23", "-O2", "-c", "-o", os.path.join(out, "cost.o"), "-I", out, "-I",
+                           os.path.join(ROOT, "runtime", "include"), source])
+    print(f"{title:48} {structs:6} {size / 1e6:8.2f} {generated:8.2f} {cpu:8.1f} {memory:8.0f}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cxx", default="g++")
+    parser.add_argument("--templates", type=int, default=12, help="in each of the 36 kinds")
+    parser.add_argument("--write", metavar="FOLDER")
+    parser.add_argument("kgen", nargs="?")
+    parser.add_argument("crds", nargs="*")
+    options = parser.parse_args()
+    if options.write:
+        os.makedirs(options.write, exist_ok=True)
+        write_crds(options.write, options.templates)
+        return
+    if not options.kgen:
+        parser.error("which kgen?")
+    print(f"{'input':48} {'types':>6} {'MB':>8} {'gen. s':>8} {'CPU s':>8} {'peak MB':>8}")
+    if options.crds:
+        for path in options.crds:
+            name = os.path.basename(os.path.normpath(path))
+            measure(name[-48:], options, [path])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        measure(f"{KINDS} kinds of {options.templates} pod templates", options, write_crds(folder, options.templates))
+
+
+if __name__ == "__main__":
+    main()
