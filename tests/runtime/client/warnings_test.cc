@@ -56,8 +56,8 @@ class WarningTest : public ClientTest {
     headers.push_back({"content-type", "application/json"});
     transport_->Reply({.status = status, .body = "{}", .headers = std::move(headers)});
   }
-  Connection Observed() { return client::ConnectionCore::Handle({transport_, executor_, heard_}, Defaults()); }
-  Shared<WarningObserver> heard_ = MakeShared<WarningObserver>();
+  Connection Observed() { return client::ConnectionCore::Handle({transport_, executor_, received_}, Defaults()); }
+  Shared<WarningObserver> received_ = MakeShared<WarningObserver>();
 };
 
 TEST_F(WarningTest, GoToTheObserverFromAnswersAndRefusals) {
@@ -66,19 +66,19 @@ TEST_F(WarningTest, GoToTheObserverFromAnswersAndRefusals) {
   EXPECT_TRUE(connection.Call(Get()));
   ReplyWith({{"warning", R"(299 - "three")"}}, 404);
   EXPECT_FALSE(connection.Call(Get()));
-  EXPECT_THAT(heard_->warnings, ElementsAre("get pods default/web-0: one x1", "get pods default/web-0: two x1",
-                                            "get pods default/web-0: three x1"));
+  EXPECT_THAT(received_->warnings, ElementsAre("get pods default/web-0: one x1", "get pods default/web-0: two x1",
+                                               "get pods default/web-0: three x1"));
 }
 
-TEST_F(WarningTest, AreToldOnceASecondForEachText) {
+TEST_F(WarningTest, AreReportedOnceASecondForEachText) {
   const Connection connection = Observed();
   for (int i = 0; i < 5; ++i) {
     ReplyWith({{"warning", R"(299 - "deprecated")"}});
     EXPECT_TRUE(connection.Call(Get()));
   }
-  EXPECT_THAT(heard_->warnings, ElementsAre("get pods default/web-0: deprecated x1"));
+  EXPECT_THAT(received_->warnings, ElementsAre("get pods default/web-0: deprecated x1"));
   executor_->Advance(1s);
-  EXPECT_THAT(heard_->warnings,
+  EXPECT_THAT(received_->warnings,
               ElementsAre("get pods default/web-0: deprecated x1", "get pods default/web-0: deprecated x4"));
 }
 
@@ -88,7 +88,7 @@ TEST_F(WarningTest, ShareACauseWhenTheServerMakesUpEverNewTexts) {
     ReplyWith({{"warning", "299 - \"text " + std::to_string(i) + "\""}});
     EXPECT_TRUE(connection.Call(Get()));
   }
-  EXPECT_LE(heard_->warnings.size(), 101u);
+  EXPECT_LE(received_->warnings.size(), 101u);
 }
 
 TEST_F(WarningTest, GoToStandardErrorWithoutAnObserver) {
@@ -101,15 +101,16 @@ TEST_F(WarningTest, GoToStandardErrorWithoutAnObserver) {
 }
 
 TEST(Warnings, ComeFromTheClusterForUnknownFields) {
-  const auto heard = MakeShared<WarningObserver>();
-  Cluster cluster({.observer = heard});
+  const auto received = MakeShared<WarningObserver>();
+  Cluster cluster({.observer = received});
   const ApiRequest request{.method = "POST",
                            .path = "/api/v1/namespaces/default/configmaps",
                            .content_type = "application/json",
                            .body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","nme":"b"}})",
                            .what = "create configmaps default/a"};
   EXPECT_TRUE(cluster.Connection().Call(request));
-  EXPECT_THAT(heard->warnings, ElementsAre(HasSubstr("create configmaps default/a: unknown field \"metadata.nme\"")));
+  EXPECT_THAT(received->warnings,
+              ElementsAre(HasSubstr("create configmaps default/a: unknown field \"metadata.nme\"")));
 }
 
 }  // namespace
