@@ -41,7 +41,7 @@
 
 namespace k8s {
 
-// A handle: copies share the connection. Making one does no network I/O. Thread safety: const members from any thread.
+// A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.
 class Clientset {
  public:
   explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
@@ -103,7 +103,7 @@ class Clientset {
   // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
-  // What all of these clients speak over.
+  // The connection of these clients.
   const kgen::Connection& connection() const noexcept { return connection_; }
 
  private:

@@ -69,7 +69,7 @@ class ValidatingWebhookConfigurationLister : public kgen::ClusterLister<Validati
 using ValidatingWebhookConfigurationInformer =
     kgen::InformerAccessor<ValidatingWebhookConfiguration, ValidatingWebhookConfigurationLister>;
 
-// The informers of admissionregistration.k8s.io/v1; each is made when it is first asked for.
+// The informers of admissionregistration.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

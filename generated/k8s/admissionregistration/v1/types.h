@@ -4,7 +4,7 @@
 // The types of admissionregistration.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -156,7 +156,7 @@ struct MutatingAdmissionPolicySpec {
   };
 
   kgen::String failurePolicy{};  // one of FailurePolicyValues
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<MatchCondition> matchConditions{};
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
   kgen::List<Mutation> mutations{};
@@ -168,7 +168,7 @@ struct MutatingAdmissionPolicySpec {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingadmissionpolicies` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `mutatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicy {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicySpec> spec = kgen::kAbsent;
@@ -196,7 +196,7 @@ struct MutatingAdmissionPolicyBindingSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `mutatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicyBinding {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
@@ -310,7 +310,7 @@ struct MutatingWebhook {
   kgen::List<kgen::String> admissionReviewVersions{};  // required
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;  // required
   kgen::String failurePolicy{};  // one of FailurePolicyValues
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<MatchCondition> matchConditions{};
   kgen::String matchPolicy{};  // one of MatchPolicyValues
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
@@ -324,10 +324,10 @@ struct MutatingWebhook {
   static const kgen::TypeTable kTable;
 };
 
-// `mutatingwebhookconfigurations` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `mutatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingWebhookConfiguration {
   kgen::meta::v1::ObjectMeta metadata{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<MutatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
 
@@ -376,12 +376,12 @@ struct ValidatingAdmissionPolicySpec {
 
   kgen::List<AuditAnnotation> auditAnnotations{};
   kgen::String failurePolicy{};  // one of FailurePolicyValues
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<MatchCondition> matchConditions{};
   kgen::Optional<MatchResources> matchConstraints = kgen::kAbsent;
   kgen::Optional<ParamKind> paramKind = kgen::kAbsent;
   kgen::List<Validation> validations{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<Variable> variables{};
   kgen::UnknownFields unknown_fields{};
 
@@ -389,7 +389,7 @@ struct ValidatingAdmissionPolicySpec {
 };
 
 struct ValidatingAdmissionPolicyStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::Optional<TypeChecking> typeChecking = kgen::kAbsent;
@@ -398,7 +398,7 @@ struct ValidatingAdmissionPolicyStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `validatingadmissionpolicies` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `validatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicy {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ValidatingAdmissionPolicySpec> spec = kgen::kAbsent;
@@ -418,14 +418,14 @@ struct ValidatingAdmissionPolicyBindingSpec {
   kgen::Optional<MatchResources> matchResources = kgen::kAbsent;
   kgen::Optional<ParamRef> paramRef = kgen::kAbsent;
   kgen::String policyName{};  // required
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> validationActions{};  // required, one of ValidationActionsValues
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `validatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `validatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicyBinding {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;  // required
@@ -490,7 +490,7 @@ struct ValidatingWebhook {
   kgen::List<kgen::String> admissionReviewVersions{};  // required
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;  // required
   kgen::String failurePolicy{};  // one of FailurePolicyValues
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<MatchCondition> matchConditions{};
   kgen::String matchPolicy{};  // one of MatchPolicyValues
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
@@ -503,10 +503,10 @@ struct ValidatingWebhook {
   static const kgen::TypeTable kTable;
 };
 
-// `validatingwebhookconfigurations` of admissionregistration.k8s.io/v1, of the whole cluster.
+// `validatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingWebhookConfiguration {
   kgen::meta::v1::ObjectMeta metadata{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<ValidatingWebhook> webhooks{};
   kgen::UnknownFields unknown_fields{};
 

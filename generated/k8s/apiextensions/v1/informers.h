@@ -25,7 +25,7 @@ class CustomResourceDefinitionLister : public kgen::ClusterLister<CustomResource
 using CustomResourceDefinitionInformer =
     kgen::InformerAccessor<CustomResourceDefinition, CustomResourceDefinitionLister>;
 
-// The informers of apiextensions.k8s.io/v1; each is made when it is first asked for.
+// The informers of apiextensions.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of apiextensions.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -164,7 +164,7 @@ struct JSONSchemaProps {
   kgen::String x_kubernetes_list_type{};  // `x-kubernetes-list-type`
   kgen::String x_kubernetes_map_type{};  // `x-kubernetes-map-type`
   kgen::Optional<bool> x_kubernetes_preserve_unknown_fields{};  // `x-kubernetes-preserve-unknown-fields`
-  // Elements are told apart by `rule`.
+  // Elements are identified by `rule`.
   kgen::List<ValidationRule> x_kubernetes_validations{};  // `x-kubernetes-validations`
   kgen::UnknownFields unknown_fields{};
 
@@ -251,7 +251,7 @@ struct CustomResourceDefinitionCondition {
 
 struct CustomResourceDefinitionStatus {
   kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<CustomResourceDefinitionCondition> conditions{};
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::List<kgen::String> storedVersions{};
@@ -260,7 +260,7 @@ struct CustomResourceDefinitionStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `customresourcedefinitions` of apiextensions.k8s.io/v1, of the whole cluster.
+// `customresourcedefinitions` of apiextensions.k8s.io/v1, cluster-scoped.
 struct CustomResourceDefinition {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;  // required

@@ -4,7 +4,7 @@
 // The types of apiregistration.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -68,14 +68,14 @@ struct APIServiceCondition {
 };
 
 struct APIServiceStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<APIServiceCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `apiservices` of apiregistration.k8s.io/v1, of the whole cluster.
+// `apiservices` of apiregistration.k8s.io/v1, cluster-scoped.
 struct APIService {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<APIServiceSpec> spec = kgen::kAbsent;

@@ -63,7 +63,7 @@ class StatefulSetLister : public kgen::Lister<StatefulSet> {
 
 using StatefulSetInformer = kgen::InformerAccessor<StatefulSet, StatefulSetLister>;
 
-// The informers of apps/v1; each is made when it is first asked for.
+// The informers of apps/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of apps/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -107,7 +107,7 @@ struct DaemonSetCondition {
 
 struct DaemonSetStatus {
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<DaemonSetCondition> conditions{};
   kgen::Optional<std::int32_t> currentNumberScheduled{};  // required
   kgen::Optional<std::int32_t> desiredNumberScheduled{};  // required
@@ -199,7 +199,7 @@ struct DeploymentCondition {
 struct DeploymentStatus {
   kgen::Optional<std::int32_t> availableReplicas{};
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<DeploymentCondition> conditions{};
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::Optional<std::int32_t> readyReplicas{};
@@ -262,7 +262,7 @@ struct ReplicaSetCondition {
 
 struct ReplicaSetStatus {
   kgen::Optional<std::int32_t> availableReplicas{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<ReplicaSetCondition> conditions{};
   kgen::Optional<std::int32_t> fullyLabeledReplicas{};
   kgen::Optional<std::int64_t> observedGeneration{};
@@ -373,7 +373,7 @@ struct StatefulSetCondition {
 struct StatefulSetStatus {
   kgen::Optional<std::int32_t> availableReplicas{};
   kgen::Optional<std::int32_t> collisionCount{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<StatefulSetCondition> conditions{};
   kgen::Optional<std::int32_t> currentReplicas{};
   kgen::String currentRevision{};

@@ -4,7 +4,7 @@
 // The types of authentication.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -51,7 +51,7 @@ struct SelfSubjectReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectreviews` of authentication.k8s.io/v1, of the whole cluster.
+// `selfsubjectreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct SelfSubjectReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
@@ -78,7 +78,7 @@ struct TokenReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `tokenreviews` of authentication.k8s.io/v1, of the whole cluster.
+// `tokenreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct TokenReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;  // required

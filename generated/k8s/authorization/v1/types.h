@@ -4,7 +4,7 @@
 // The types of authorization.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -132,7 +132,7 @@ struct SelfSubjectAccessReviewSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectaccessreviews` of authorization.k8s.io/v1, of the whole cluster.
+// `selfsubjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectAccessReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
@@ -160,7 +160,7 @@ struct SubjectRulesReviewStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `selfsubjectrulesreviews` of authorization.k8s.io/v1, of the whole cluster.
+// `selfsubjectrulesreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectRulesReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectRulesReviewSpec> spec = kgen::kAbsent;  // required
@@ -170,7 +170,7 @@ struct SelfSubjectRulesReview {
   static const kgen::TypeTable kTable;
 };
 
-// `subjectaccessreviews` of authorization.k8s.io/v1, of the whole cluster.
+// `subjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SubjectAccessReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;  // required

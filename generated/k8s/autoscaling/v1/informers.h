@@ -27,7 +27,7 @@ class HorizontalPodAutoscalerLister : public kgen::Lister<HorizontalPodAutoscale
 
 using HorizontalPodAutoscalerInformer = kgen::InformerAccessor<HorizontalPodAutoscaler, HorizontalPodAutoscalerLister>;
 
-// The informers of autoscaling/v1; each is made when it is first asked for.
+// The informers of autoscaling/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

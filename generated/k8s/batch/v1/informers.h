@@ -34,7 +34,7 @@ class JobLister : public kgen::Lister<Job> {
 
 using JobInformer = kgen::InformerAccessor<Job, JobLister>;
 
-// The informers of batch/v1; each is made when it is first asked for.
+// The informers of batch/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

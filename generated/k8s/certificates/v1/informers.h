@@ -25,7 +25,7 @@ class CertificateSigningRequestLister : public kgen::ClusterLister<CertificateSi
 using CertificateSigningRequestInformer =
     kgen::InformerAccessor<CertificateSigningRequest, CertificateSigningRequestLister>;
 
-// The informers of certificates.k8s.io/v1; each is made when it is first asked for.
+// The informers of certificates.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -154,7 +154,7 @@ class ServiceLister : public kgen::Lister<Service> {
 
 using ServiceInformer = kgen::InformerAccessor<Service, ServiceLister>;
 
-// The informers of v1; each is made when it is first asked for.
+// The informers of v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -351,10 +351,10 @@ struct ComponentCondition {
   static const kgen::TypeTable kTable;
 };
 
-// `componentstatuses` of v1, of the whole cluster.
+// `componentstatuses` of v1, cluster-scoped.
 struct ComponentStatus {
   kgen::meta::v1::ObjectMeta metadata{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<ComponentCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -728,7 +728,7 @@ struct ResourceClaim {
 };
 
 struct ResourceRequirements {
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<ResourceClaim> claims{};
   kgen::Map<kgen::Quantity> limits{};
   kgen::Map<kgen::Quantity> requests{};
@@ -739,7 +739,7 @@ struct ResourceRequirements {
 
 struct ContainerRestartRuleOnExitCodes {
   kgen::String operator_{};  // `operator`, required
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<std::int32_t> values{};
   kgen::UnknownFields unknown_fields{};
 
@@ -853,14 +853,14 @@ struct Container {
   kgen::String name{};  // required
   kgen::List<kgen::String> args{};
   kgen::List<kgen::String> command{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<EnvVar> env{};
   kgen::List<EnvFromSource> envFrom{};
   kgen::String image{};
   kgen::String imagePullPolicy{};  // one of ImagePullPolicyValues
   kgen::Optional<Lifecycle> lifecycle = kgen::kAbsent;
   kgen::Optional<Probe> livenessProbe = kgen::kAbsent;
-  // Elements are told apart by `containerPort`, `protocol`.
+  // Elements are identified by `containerPort`, `protocol`.
   kgen::List<ContainerPort> ports{};
   kgen::Optional<Probe> readinessProbe = kgen::kAbsent;
   kgen::List<ContainerResizePolicy> resizePolicy{};
@@ -874,9 +874,9 @@ struct Container {
   kgen::String terminationMessagePath{};
   kgen::String terminationMessagePolicy{};  // one of TerminationMessagePolicyValues
   kgen::Optional<bool> tty{};
-  // Elements are told apart by `devicePath`.
+  // Elements are identified by `devicePath`.
   kgen::List<VolumeDevice> volumeDevices{};
-  // Elements are told apart by `mountPath`.
+  // Elements are identified by `mountPath`.
   kgen::List<VolumeMount> volumeMounts{};
   kgen::String workingDir{};
   kgen::UnknownFields unknown_fields{};
@@ -949,7 +949,7 @@ struct ResourceHealth {
 
 struct ResourceStatus {
   kgen::String name{};  // required
-  // Elements are told apart by `resourceID`.
+  // Elements are identified by `resourceID`.
   kgen::List<ResourceHealth> resources{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1068,7 +1068,7 @@ struct ContainerStatus {
 
   kgen::String name{};  // required
   kgen::Map<kgen::Quantity> allocatedResources{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<ResourceStatus> allocatedResourcesStatus{};
   kgen::String containerID{};
   kgen::String image{};  // required
@@ -1082,7 +1082,7 @@ struct ContainerStatus {
   kgen::Optional<ContainerState> state = kgen::kAbsent;
   kgen::String stopSignal{};  // one of StopSignalValues
   kgen::Optional<ContainerUser> user = kgen::kAbsent;
-  // Elements are told apart by `mountPath`.
+  // Elements are identified by `mountPath`.
   kgen::List<VolumeMountStatus> volumeMounts{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1205,14 +1205,14 @@ struct EphemeralContainer {
   kgen::String name{};  // required
   kgen::List<kgen::String> args{};
   kgen::List<kgen::String> command{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<EnvVar> env{};
   kgen::List<EnvFromSource> envFrom{};
   kgen::String image{};
   kgen::String imagePullPolicy{};  // one of ImagePullPolicyValues
   kgen::Optional<Lifecycle> lifecycle = kgen::kAbsent;
   kgen::Optional<Probe> livenessProbe = kgen::kAbsent;
-  // Elements are told apart by `containerPort`, `protocol`.
+  // Elements are identified by `containerPort`, `protocol`.
   kgen::List<ContainerPort> ports{};
   kgen::Optional<Probe> readinessProbe = kgen::kAbsent;
   kgen::List<ContainerResizePolicy> resizePolicy{};
@@ -1227,9 +1227,9 @@ struct EphemeralContainer {
   kgen::String terminationMessagePath{};
   kgen::String terminationMessagePolicy{};  // one of TerminationMessagePolicyValues
   kgen::Optional<bool> tty{};
-  // Elements are told apart by `devicePath`.
+  // Elements are identified by `devicePath`.
   kgen::List<VolumeDevice> volumeDevices{};
-  // Elements are told apart by `mountPath`.
+  // Elements are identified by `mountPath`.
   kgen::List<VolumeMount> volumeMounts{};
   kgen::String workingDir{};
   kgen::UnknownFields unknown_fields{};
@@ -1656,7 +1656,7 @@ struct NamespaceStatus {
     static constexpr std::string_view kTerminating = "Terminating";
   };
 
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<NamespaceCondition> conditions{};
   kgen::String phase{};  // one of PhaseValues
   kgen::UnknownFields unknown_fields{};
@@ -1664,7 +1664,7 @@ struct NamespaceStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `namespaces` of v1, of the whole cluster.
+// `namespaces` of v1, cluster-scoped.
 struct Namespace {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<NamespaceSpec> spec = kgen::kAbsent;
@@ -1718,7 +1718,7 @@ struct NodeSpec {
   kgen::Optional<NodeConfigSource> configSource = kgen::kAbsent;
   kgen::String externalID{};
   kgen::String podCIDR{};
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> podCIDRs{};
   kgen::String providerID{};
   kgen::List<Taint> taints{};
@@ -1819,11 +1819,11 @@ struct NodeStatus {
     static constexpr std::string_view kTerminated = "Terminated";
   };
 
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<NodeAddress> addresses{};
   kgen::Map<kgen::Quantity> allocatable{};
   kgen::Map<kgen::Quantity> capacity{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<NodeCondition> conditions{};
   kgen::Optional<NodeConfigStatus> config = kgen::kAbsent;
   kgen::Optional<NodeDaemonEndpoints> daemonEndpoints = kgen::kAbsent;
@@ -1840,7 +1840,7 @@ struct NodeStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `nodes` of v1, of the whole cluster.
+// `nodes` of v1, cluster-scoped.
 struct Node {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<NodeSpec> spec = kgen::kAbsent;
@@ -1851,7 +1851,7 @@ struct Node {
 };
 
 struct NodeAllocatableResourceClaimStatus {
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> containers{};
   kgen::String resourceClaimName{};  // required
   kgen::Map<kgen::Quantity> resources{};  // required
@@ -2042,7 +2042,7 @@ struct PersistentVolumeStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `persistentvolumes` of v1, of the whole cluster.
+// `persistentvolumes` of v1, cluster-scoped.
 struct PersistentVolume {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PersistentVolumeSpec> spec = kgen::kAbsent;
@@ -2090,7 +2090,7 @@ struct PersistentVolumeClaimStatus {
   kgen::Map<kgen::String> allocatedResourceStatuses{};  // one of AllocatedResourceStatusesValues
   kgen::Map<kgen::Quantity> allocatedResources{};
   kgen::Map<kgen::Quantity> capacity{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<PersistentVolumeClaimCondition> conditions{};
   kgen::String currentVolumeAttributesClassName{};
   kgen::Optional<ModifyVolumeStatus> modifyVolumeStatus = kgen::kAbsent;
@@ -2462,14 +2462,14 @@ struct PodSpec {
   kgen::Optional<std::int64_t> activeDeadlineSeconds{};
   kgen::Optional<Affinity> affinity = kgen::kAbsent;
   kgen::Optional<bool> automountServiceAccountToken{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<Container> containers{};  // required
   kgen::Optional<PodDNSConfig> dnsConfig = kgen::kAbsent;
   kgen::String dnsPolicy{};  // one of DnsPolicyValues
   kgen::Optional<bool> enableServiceLinks{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<EphemeralContainer> ephemeralContainers{};
-  // Elements are told apart by `ip`.
+  // Elements are identified by `ip`.
   kgen::List<HostAlias> hostAliases{};
   kgen::Optional<bool> hostIPC{};
   kgen::Optional<bool> hostNetwork{};
@@ -2477,9 +2477,9 @@ struct PodSpec {
   kgen::Optional<bool> hostUsers{};
   kgen::String hostname{};
   kgen::String hostnameOverride{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<LocalObjectReference> imagePullSecrets{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<Container> initContainers{};
   kgen::String nodeName{};
   kgen::Map<kgen::String> nodeSelector{};
@@ -2489,13 +2489,13 @@ struct PodSpec {
   kgen::Optional<std::int32_t> priority{};
   kgen::String priorityClassName{};
   kgen::List<PodReadinessGate> readinessGates{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<PodResourceClaim> resourceClaims{};
   kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
   kgen::String restartPolicy{};  // one of RestartPolicyValues
   kgen::String runtimeClassName{};
   kgen::String schedulerName{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<PodSchedulingGate> schedulingGates{};
   kgen::Optional<PodSchedulingGroup> schedulingGroup = kgen::kAbsent;
   kgen::Optional<PodSecurityContext> securityContext = kgen::kAbsent;
@@ -2506,9 +2506,9 @@ struct PodSpec {
   kgen::String subdomain{};
   kgen::Optional<std::int64_t> terminationGracePeriodSeconds{};
   kgen::List<Toleration> tolerations{};
-  // Elements are told apart by `topologyKey`, `whenUnsatisfiable`.
+  // Elements are identified by `topologyKey`, `whenUnsatisfiable`.
   kgen::List<TopologySpreadConstraint> topologySpreadConstraints{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<Volume> volumes{};
   kgen::UnknownFields unknown_fields{};
 
@@ -2567,7 +2567,7 @@ struct PodStatus {
   };
 
   kgen::Map<kgen::Quantity> allocatedResources{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<PodCondition> conditions{};
   kgen::List<ContainerStatus> containerStatuses{};
   kgen::List<ContainerStatus> ephemeralContainerStatuses{};
@@ -2582,12 +2582,12 @@ struct PodStatus {
   kgen::Optional<std::int64_t> observedGeneration{};
   kgen::String phase{};  // one of PhaseValues
   kgen::String podIP{};
-  // Elements are told apart by `ip`.
+  // Elements are identified by `ip`.
   kgen::List<PodIP> podIPs{};
   kgen::String qosClass{};  // one of QosClassValues
   kgen::String reason{};
   kgen::String resize{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<PodResourceClaimStatus> resourceClaimStatuses{};
   kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
   kgen::Time startTime{};
@@ -2681,7 +2681,7 @@ struct ReplicationControllerCondition {
 
 struct ReplicationControllerStatus {
   kgen::Optional<std::int32_t> availableReplicas{};
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<ReplicationControllerCondition> conditions{};
   kgen::Optional<std::int32_t> fullyLabeledReplicas{};
   kgen::Optional<std::int64_t> observedGeneration{};
@@ -2909,7 +2909,7 @@ struct ServiceSpec {
   kgen::String loadBalancerClass{};
   kgen::String loadBalancerIP{};
   kgen::List<kgen::String> loadBalancerSourceRanges{};
-  // Elements are told apart by `port`, `protocol`.
+  // Elements are identified by `port`, `protocol`.
   kgen::List<ServicePort> ports{};
   kgen::Optional<bool> publishNotReadyAddresses{};
   kgen::Map<kgen::String> selector{};
@@ -2923,7 +2923,7 @@ struct ServiceSpec {
 };
 
 struct ServiceStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<LoadBalancerStatus> loadBalancer = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -2946,7 +2946,7 @@ struct ServiceAccount {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<bool> automountServiceAccountToken{};
   kgen::List<LocalObjectReference> imagePullSecrets{};
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<ObjectReference> secrets{};
   kgen::UnknownFields unknown_fields{};
 

@@ -33,7 +33,7 @@ class PriorityLevelConfigurationLister : public kgen::ClusterLister<PriorityLeve
 using PriorityLevelConfigurationInformer =
     kgen::InformerAccessor<PriorityLevelConfiguration, PriorityLevelConfigurationLister>;
 
-// The informers of flowcontrol.apiserver.k8s.io/v1; each is made when it is first asked for.
+// The informers of flowcontrol.apiserver.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of flowcontrol.apiserver.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -57,9 +57,9 @@ struct PriorityLevelConfigurationReference {
 };
 
 struct NonResourcePolicyRule {
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> nonResourceURLs{};  // required
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> verbs{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -67,14 +67,14 @@ struct NonResourcePolicyRule {
 };
 
 struct ResourcePolicyRule {
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> apiGroups{};  // required
   kgen::Optional<bool> clusterScope{};
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> namespaces{};
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> resources{};  // required
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> verbs{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -144,14 +144,14 @@ struct FlowSchemaCondition {
 };
 
 struct FlowSchemaStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<FlowSchemaCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `flowschemas` of flowcontrol.apiserver.k8s.io/v1, of the whole cluster.
+// `flowschemas` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct FlowSchema {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<FlowSchemaSpec> spec = kgen::kAbsent;
@@ -226,14 +226,14 @@ struct PriorityLevelConfigurationCondition {
 };
 
 struct PriorityLevelConfigurationStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<PriorityLevelConfigurationCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `prioritylevelconfigurations` of flowcontrol.apiserver.k8s.io/v1, of the whole cluster.
+// `prioritylevelconfigurations` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct PriorityLevelConfiguration {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PriorityLevelConfigurationSpec> spec = kgen::kAbsent;

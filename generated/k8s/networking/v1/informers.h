@@ -58,7 +58,7 @@ class ServiceCIDRLister : public kgen::ClusterLister<ServiceCIDR> {
 
 using ServiceCIDRInformer = kgen::InformerAccessor<ServiceCIDR, ServiceCIDRLister>;
 
-// The informers of networking.k8s.io/v1; each is made when it is first asked for.
+// The informers of networking.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

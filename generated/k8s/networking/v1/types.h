@@ -4,7 +4,7 @@
 // The types of networking.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -98,7 +98,7 @@ struct IPAddressSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `ipaddresses` of networking.k8s.io/v1, of the whole cluster.
+// `ipaddresses` of networking.k8s.io/v1, cluster-scoped.
 struct IPAddress {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<IPAddressSpec> spec = kgen::kAbsent;  // required
@@ -225,7 +225,7 @@ struct IngressClassSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `ingressclasses` of networking.k8s.io/v1, of the whole cluster.
+// `ingressclasses` of networking.k8s.io/v1, cluster-scoped.
 struct IngressClass {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<IngressClassSpec> spec = kgen::kAbsent;
@@ -357,14 +357,14 @@ struct ServiceCIDRSpec {
 };
 
 struct ServiceCIDRStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `servicecidrs` of networking.k8s.io/v1, of the whole cluster.
+// `servicecidrs` of networking.k8s.io/v1, cluster-scoped.
 struct ServiceCIDR {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ServiceCIDRSpec> spec = kgen::kAbsent;

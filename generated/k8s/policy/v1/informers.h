@@ -27,7 +27,7 @@ class PodDisruptionBudgetLister : public kgen::Lister<PodDisruptionBudget> {
 
 using PodDisruptionBudgetInformer = kgen::InformerAccessor<PodDisruptionBudget, PodDisruptionBudgetLister>;
 
-// The informers of policy/v1; each is made when it is first asked for.
+// The informers of policy/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -50,7 +50,7 @@ class RoleLister : public kgen::Lister<Role> {
 
 using RoleInformer = kgen::InformerAccessor<Role, RoleLister>;
 
-// The informers of rbac.authorization.k8s.io/v1; each is made when it is first asked for.
+// The informers of rbac.authorization.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of rbac.authorization.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -52,7 +52,7 @@ struct PolicyRule {
   static const kgen::TypeTable kTable;
 };
 
-// `clusterroles` of rbac.authorization.k8s.io/v1, of the whole cluster.
+// `clusterroles` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRole {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<AggregationRule> aggregationRule = kgen::kAbsent;
@@ -81,7 +81,7 @@ struct Subject {
   static const kgen::TypeTable kTable;
 };
 
-// `clusterrolebindings` of rbac.authorization.k8s.io/v1, of the whole cluster.
+// `clusterrolebindings` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRoleBinding {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<RoleRef> roleRef = kgen::kAbsent;  // required

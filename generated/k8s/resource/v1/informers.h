@@ -52,7 +52,7 @@ class ResourceSliceLister : public kgen::ClusterLister<ResourceSlice> {
 
 using ResourceSliceInformer = kgen::InformerAccessor<ResourceSlice, ResourceSliceLister>;
 
-// The informers of resource.k8s.io/v1; each is made when it is first asked for.
+// The informers of resource.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

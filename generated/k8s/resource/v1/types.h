@@ -4,7 +4,7 @@
 // The types of resource.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -45,7 +45,7 @@ struct NetworkDeviceData {
 };
 
 struct AllocatedDeviceStatus {
-  // Elements are told apart by `type`.
+  // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Json data{};
   kgen::String device{};  // required
@@ -350,7 +350,7 @@ struct DeviceClassSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `deviceclasses` of resource.k8s.io/v1, of the whole cluster.
+// `deviceclasses` of resource.k8s.io/v1, cluster-scoped.
 struct DeviceClass {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;  // required
@@ -395,9 +395,9 @@ struct ResourceClaimConsumerReference {
 
 struct ResourceClaimStatus {
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
-  // Elements are told apart by `driver`, `device`, `pool`, `shareID`.
+  // Elements are identified by `driver`, `device`, `pool`, `shareID`.
   kgen::List<AllocatedDeviceStatus> devices{};
-  // Elements are told apart by `uid`.
+  // Elements are identified by `uid`.
   kgen::List<ResourceClaimConsumerReference> reservedFor{};
   kgen::UnknownFields unknown_fields{};
 
@@ -488,7 +488,7 @@ struct ResourceSliceSpec {
   static const kgen::TypeTable kTable;
 };
 
-// `resourceslices` of resource.k8s.io/v1, of the whole cluster.
+// `resourceslices` of resource.k8s.io/v1, cluster-scoped.
 struct ResourceSlice {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ResourceSliceSpec> spec = kgen::kAbsent;  // required

@@ -24,7 +24,7 @@ class PriorityClassLister : public kgen::ClusterLister<PriorityClass> {
 
 using PriorityClassInformer = kgen::InformerAccessor<PriorityClass, PriorityClassLister>;
 
-// The informers of scheduling.k8s.io/v1; each is made when it is first asked for.
+// The informers of scheduling.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -4,7 +4,7 @@
 // The types of scheduling.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -34,7 +34,7 @@ namespace k8s::scheduling::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// `priorityclasses` of scheduling.k8s.io/v1, of the whole cluster.
+// `priorityclasses` of scheduling.k8s.io/v1, cluster-scoped.
 struct PriorityClass {
   struct PreemptionPolicyValues {
     static constexpr std::string_view kNever = "Never";

@@ -67,7 +67,7 @@ class VolumeAttributesClassLister : public kgen::ClusterLister<VolumeAttributesC
 
 using VolumeAttributesClassInformer = kgen::InformerAccessor<VolumeAttributesClass, VolumeAttributesClassLister>;
 
-// The informers of storage.k8s.io/v1; each is made when it is first asked for.
+// The informers of storage.k8s.io/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

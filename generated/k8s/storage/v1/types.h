@@ -4,7 +4,7 @@
 // The types of storage.k8s.io/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 //
 // There are no descriptions here, because the input has none. For types with descriptions, generate from a server's own
@@ -54,14 +54,14 @@ struct CSIDriverSpec {
   kgen::Optional<bool> serviceAccountTokenInSecrets{};
   kgen::Optional<bool> storageCapacity{};
   kgen::List<TokenRequest> tokenRequests{};
-  // A set: no element twice.
+  // A set: elements are unique.
   kgen::List<kgen::String> volumeLifecycleModes{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `csidrivers` of storage.k8s.io/v1, of the whole cluster.
+// `csidrivers` of storage.k8s.io/v1, cluster-scoped.
 struct CSIDriver {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CSIDriverSpec> spec = kgen::kAbsent;  // required
@@ -105,14 +105,14 @@ struct CSINodeDriver {
 };
 
 struct CSINodeSpec {
-  // Elements are told apart by `name`.
+  // Elements are identified by `name`.
   kgen::List<CSINodeDriver> drivers{};  // required
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
 };
 
-// `csinodes` of storage.k8s.io/v1, of the whole cluster.
+// `csinodes` of storage.k8s.io/v1, cluster-scoped.
 struct CSINode {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CSINodeSpec> spec = kgen::kAbsent;  // required
@@ -167,7 +167,7 @@ struct CSIStorageCapacityList {
   static const kgen::TypeTable kTable;
 };
 
-// `storageclasses` of storage.k8s.io/v1, of the whole cluster.
+// `storageclasses` of storage.k8s.io/v1, cluster-scoped.
 struct StorageClass {
   struct ReclaimPolicyValues {
     static constexpr std::string_view kDelete = "Delete";
@@ -247,7 +247,7 @@ struct VolumeAttachmentStatus {
   static const kgen::TypeTable kTable;
 };
 
-// `volumeattachments` of storage.k8s.io/v1, of the whole cluster.
+// `volumeattachments` of storage.k8s.io/v1, cluster-scoped.
 struct VolumeAttachment {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<VolumeAttachmentSpec> spec = kgen::kAbsent;  // required
@@ -274,7 +274,7 @@ struct VolumeAttachmentList {
   static const kgen::TypeTable kTable;
 };
 
-// `volumeattributesclasses` of storage.k8s.io/v1, of the whole cluster.
+// `volumeattributesclasses` of storage.k8s.io/v1, cluster-scoped.
 struct VolumeAttributesClass {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::String driverName{};  // required
