@@ -34,6 +34,7 @@ struct Command {
   int (*run)(const std::vector<std::string>& arguments, const Streams& streams);  // without program and command name
 };
 
+const Command& DiffCommand();
 const Command& FactsCommand();
 const Command& GenerateCommand();
 

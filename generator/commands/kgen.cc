@@ -7,7 +7,7 @@
 namespace kgen::generator::commands {
 namespace {
 
-std::array<const Command*, 2> Commands() { return {&GenerateCommand(), &FactsCommand()}; }
+std::array<const Command*, 3> Commands() { return {&GenerateCommand(), &DiffCommand(), &FactsCommand()}; }
 
 std::string Help() {
   std::string out =
@@ -19,7 +19,8 @@ std::string Help() {
   }
   return out +
          "\n`kgen COMMAND --help` shows the options of a command, with examples.\n"
-         "Exit codes: 0 success, 1 bad input, 2 bad usage, 3 cannot write, 4 internal error.\n";
+         "Exit codes: 0 success, 1 bad input, 2 bad usage, 3 cannot write, 4 internal error; `kgen diff` has its "
+         "own.\n";
 }
 
 int RunCommand(const std::vector<std::string>& arguments, const Streams& streams) {

@@ -1,0 +1,108 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// kgen diff: what a change of the input breaks.
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/commands/command.h"
+#include "generator/commands/load_api.h"
+#include "generator/commands/options.h"
+#include "generator/emit/group_names.h"
+#include "generator/emit/plan.h"
+#include "generator/emit/source_diff.h"
+#include "generator/model/differences.h"
+#include "generator/model/wire_diff.h"
+
+namespace kgen::generator::commands {
+namespace {
+
+// Its own, since CI tells breaks from errors.
+enum DiffCode : int { kNoBreaks = 0, kBreaks = 1, kNotCompared = 2 };
+
+OptionSet Options() {
+  OptionSet options("kgen diff", "OLD NEW [--group-names full|GROUP=NAME]",
+                    "Compares two states of an API, CRDs and OpenAPI v3 documents, and shows what the change breaks.");
+  options.Value("group-names", '\0', "full|GROUP=NAME", "as for kgen generate; may be given several times");
+  options.Note(
+      "OLD and NEW are a file, a folder or - each. The result has three parts, with a line for each difference: what\n"
+      "breaks programs that use the generated C++, what breaks clients and servers that talk to each other, and what\n"
+      "is only new. A difference that breaks both stands in both parts.");
+  options.Note("Exit codes: 0 nothing breaks, 1 something breaks, 2 the inputs could not be compared.");
+  options.Example("kgen diff released/crds/ crds/");
+  options.Example("git show HEAD~1:crds/orders.yaml | kgen diff - crds/orders.yaml");
+  return options;
+}
+
+int Usage(const std::string& message, const Streams& streams) {
+  streams.err << "kgen diff: " << message << "\n`kgen diff --help` shows how it is used.\n";
+  return kNotCompared;
+}
+
+bool HasGroup(const model::Api& api, std::string_view name) {
+  return std::any_of(api.groups.begin(), api.groups.end(),
+                     [&](const model::Group& group) { return group.name == name; });
+}
+
+// A chosen name counts where its group is; that the other state lacks the group is no mistake.
+emit::GroupNaming NamingFor(const model::Api& api, const model::Api& other, emit::GroupNaming naming) {
+  std::erase_if(naming.chosen,
+                [&](const auto& chosen) { return !HasGroup(api, chosen.first) && HasGroup(other, chosen.first); });
+  return naming;
+}
+
+void Print(std::string_view title, std::vector<model::Finding> findings, std::ostream& out) {
+  std::sort(findings.begin(), findings.end());
+  findings.erase(std::unique(findings.begin(), findings.end()), findings.end());
+  if (findings.empty()) return;
+  out << title << " (" << findings.size() << "):\n";
+  for (const model::Finding& finding : findings) out << "  " << finding.path << ": " << finding.text << "\n";
+}
+
+int Run(const std::vector<std::string>& arguments, const Streams& streams) {
+  const OptionSet options = Options();
+  const auto parsed = options.Parse(arguments);
+  if (!parsed) return Usage(parsed.error(), streams);
+  if (parsed->Has("help")) {
+    streams.out << options.Help();
+    return kNoBreaks;
+  }
+  if (parsed->positional().size() != 2) return Usage("needs two inputs, OLD and NEW", streams);
+  const auto naming = emit::ParseGroupNaming(parsed->Values("group-names"));
+  if (!naming) return Usage(naming.error(), streams);
+
+  Diagnostics diagnostics;
+  const parse::SourceOptions sources{.standard_input = &streams.in};
+  const model::Api before = LoadApi({parsed->positional()[0]}, diagnostics, sources);
+  const model::Api after = LoadApi({parsed->positional()[1]}, diagnostics, sources);
+  emit::Plan old_plan, new_plan;
+  if (!diagnostics.has_errors()) {
+    old_plan =
+        emit::MakePlan(before, {.name_space = "api", .group_naming = NamingFor(before, after, *naming)}, diagnostics);
+    new_plan =
+        emit::MakePlan(after, {.name_space = "api", .group_naming = NamingFor(after, before, *naming)}, diagnostics);
+  }
+  if (diagnostics.has_errors()) {
+    Report(diagnostics, streams, /*verbose=*/false);
+    return kNotCompared;
+  }
+  model::Differences differences;
+  emit::CompareSource(old_plan, new_plan, differences);
+  model::CompareWire(before, after, differences);
+  Print("breaks C++ source", differences.source, streams.out);
+  Print("breaks the wire", differences.wire, streams.out);
+  Print("only new", differences.added, streams.out);
+  return differences.source.empty() && differences.wire.empty() ? kNoBreaks : kBreaks;
+}
+
+}  // namespace
+
+const Command& DiffCommand() {
+  static constexpr Command kCommand = {"diff", "shows what a change of CRDs or API documents breaks", Run};
+  return kCommand;
+}
+
+}  // namespace kgen::generator::commands

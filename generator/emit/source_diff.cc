@@ -1,0 +1,327 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/source_diff.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/document_path.h"
+
+namespace kgen::generator::emit {
+namespace {
+
+// A struct of a plan: its group version and its path in there, "Order::Spec".
+struct TypeKey {
+  std::string version, path;
+
+  friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
+};
+
+using Types = std::map<TypeKey, const PlannedStruct*>;
+
+void Collect(const std::string& version, const PlannedStruct& planned, Types& types) {
+  types[{version, planned.path}] = &planned;
+  for (const PlannedStruct& nested : planned.nested) Collect(version, nested, types);
+}
+
+// A plan with an index of its structs.
+class Side {
+ public:
+  explicit Side(const Plan& plan) : plan_(plan) {
+    for (const PlannedVersion& version : plan.versions) {
+      versions_[version.title] = &version;
+      for (const PlannedStruct& planned : version.structs) Collect(version.title, planned, types_);
+    }
+  }
+
+  const Plan& plan() const { return plan_; }
+  const PlannedVersion* Version(const std::string& title) const {
+    const auto found = versions_.find(title);
+    return found == versions_.end() ? nullptr : found->second;
+  }
+  const PlannedStruct* Find(const TypeKey& key) const {
+    const auto found = types_.find(key);
+    return found == types_.end() ? nullptr : found->second;
+  }
+
+  // The struct that a name means in the tables of a version; an empty key for types of the runtime and values.
+  TypeKey Resolve(const std::string& version, std::string_view name) const {
+    if (!name.starts_with("::")) return WithStruct({version, std::string(name)});
+    name.remove_prefix(2);
+    for (const PlannedVersion& other : plan_.versions) {
+      if (name.starts_with(other.name_space + "::")) {
+        return WithStruct({other.title, std::string(name.substr(other.name_space.size() + 2))});
+      }
+    }
+    return {};
+  }
+
+  // "shop::v1::Order::Spec".
+  std::string Spell(const TypeKey& key) const {
+    const PlannedVersion& version = *Version(key.version);
+    return version.group_space + "::" + version.space + "::" + key.path;
+  }
+
+ private:
+  TypeKey WithStruct(TypeKey key) const { return Find(key) == nullptr ? TypeKey() : key; }
+
+  const Plan& plan_;
+  std::map<std::string, const PlannedVersion*> versions_;
+  Types types_;
+};
+
+// The C++ type of a member: "kgen::List<" + a struct + ">", or a type without a struct.
+struct MemberType {
+  std::string before, after;
+  TypeKey type;      // empty: `before` is all
+  std::string name;  // of a struct that the owner of the member holds: "Spec"
+};
+
+// What stands between the innermost angle brackets, or everything.
+std::pair<std::size_t, std::size_t> Innermost(std::string_view type) {
+  const std::size_t begin = type.rfind('<') + 1;  // 0 without one
+  return {begin, begin == 0 ? type.size() : type.find('>', begin)};
+}
+
+// Table entries name the struct of a member in the spelling of namespace scope, which does not depend on its siblings.
+MemberType TypeOf(const Side& side, const TypeKey& owner, const PlannedField& field) {
+  constexpr std::string_view kTable = "::kTable", kTypeOf = "&kgen::kTypeOf<";
+  const std::string_view detail = field.detail;
+  std::string text = field.type;
+  if (field.value_kind == "kBox" && detail.ends_with(kTable)) {
+    text = "kgen::Optional<" + std::string(detail.substr(1, detail.size() - 1 - kTable.size())) + ">";
+  } else if (detail.starts_with(kTypeOf)) {
+    text = field.type.substr(0, field.type.find('<') + 1) + std::string(detail.substr(kTypeOf.size()));
+  }
+  const auto [begin, end] = Innermost(text);
+  TypeKey type = side.Resolve(owner.version, std::string_view(text).substr(begin, end - begin));
+  if (type.path.empty()) return {text, {}, {}, {}};
+  const auto [own_begin, own_end] = Innermost(field.type);
+  std::string name = field.type.substr(own_begin, own_end - own_begin);
+  const std::vector<PlannedStruct>& nested = side.Find(owner)->nested;
+  if (std::none_of(nested.begin(), nested.end(), [&](const PlannedStruct& n) { return n.name == name; })) name.clear();
+  return {text.substr(0, begin), text.substr(end), std::move(type), std::move(name)};
+}
+
+std::string Spell(const Side& side, const MemberType& type) {
+  return type.type.path.empty() ? type.before : type.before + side.Spell(type.type) + type.after;
+}
+
+// The kind whose table a struct has, as a literal; empty for others.
+std::string KindOf(const PlannedVersion& version, const PlannedStruct& planned) {
+  for (const PlannedKindInfo& kind : version.kinds) {
+    if (kind.symbol == planned.kind_symbol) return kind.kind;
+  }
+  return {};
+}
+
+std::vector<std::string> VerbsOf(const std::string& verbs) {
+  constexpr std::string_view kPrefix = "kgen::Verbs::";
+  static const std::map<std::string, std::vector<std::string>, std::less<>> kCompound = {
+      {"kNone", {}},
+      {"kStandard", {"kCreate", "kGet", "kList", "kWatch", "kUpdate", "kPatch", "kDelete", "kDeleteCollection"}},
+      {"kStatus", {"kUpdateStatus", "kPatchStatus"}},
+      {"kScale", {"kGetScale", "kUpdateScale"}}};
+  std::vector<std::string> out;
+  for (std::size_t at = verbs.find(kPrefix); at != std::string::npos; at = verbs.find(kPrefix, at)) {
+    at += kPrefix.size();
+    const std::string verb = verbs.substr(at, verbs.find(' ', at) - at);
+    const auto compound = kCompound.find(verb);
+    if (compound == kCompound.end()) {
+      out.push_back(verb.substr(1));
+    } else {
+      for (const std::string& part : compound->second) out.push_back(part.substr(1));
+    }
+  }
+  return out;
+}
+
+class SourceDiff {
+ public:
+  SourceDiff(const Plan& before, const Plan& after, model::Differences& out)
+      : before_(before), after_(after), out_(out) {}
+
+  void Run() {
+    for (const PlannedVersion& version : before_.plan().versions) {
+      const PlannedVersion* other = after_.Version(version.title);
+      if (other == nullptr) {
+        Break(version.title, "the namespace " + version.group_space + "::" + version.space + " is gone");
+      } else {
+        MatchTypes(version, *other);
+      }
+    }
+    while (!todo_.empty()) {
+      const auto [key, path] = std::move(todo_.back());
+      todo_.pop_back();
+      CompareStructs(key, matches_[key].type, path);
+    }
+    for (const PlannedVersion& version : before_.plan().versions) {
+      if (const PlannedVersion* other = after_.Version(version.title)) CompareVersions(version, *other);
+    }
+  }
+
+ private:
+  // What a struct has become, and the first position that says so.
+  struct Match {
+    TypeKey type;
+    std::string path;
+  };
+
+  void Break(const std::string& path, std::string text) { out_.source.push_back({path, std::move(text)}); }
+
+  void Renamed(const std::string& path, std::string_view what, const std::string& was, const std::string& is) {
+    if (was != is) Break(path, std::string(what) + " was " + was + ", is " + is);
+  }
+
+  // Named types: kinds and their lists by what they are on the wire, others by name.
+  void MatchTypes(const PlannedVersion& version, const PlannedVersion& other) {
+    for (const PlannedStruct& planned : version.structs) {
+      const std::string kind = KindOf(version, planned);
+      const auto same = [&](const PlannedStruct& candidate) {
+        const std::string its = KindOf(other, candidate);
+        return kind.empty() || its.empty() ? candidate.name == planned.name : its == kind;
+      };
+      const auto found = std::find_if(other.structs.begin(), other.structs.end(), same);
+      const std::string path = version.title + " " + planned.name;
+      if (found == other.structs.end()) {
+        Break(path, "the type " + planned.name + " is gone");
+        continue;
+      }
+      Renamed(path, "the type", planned.name, found->name);
+      AddMatch({version.title, planned.path}, {other.title, found->path}, path);
+    }
+  }
+
+  void AddMatch(const TypeKey& key, TypeKey other, const std::string& path) {
+    matches_[key] = {std::move(other), path};
+    todo_.emplace_back(key, path);
+  }
+
+  void CompareStructs(const TypeKey& key, const TypeKey& other_key, const std::string& path) {
+    const PlannedStruct& planned = *before_.Find(key);
+    const PlannedStruct& other = *after_.Find(other_key);
+    for (const PlannedField& field : planned.fields) {
+      const std::string below = DocumentPath(path).Key(field.wire_name).Text();
+      const auto found = std::find_if(other.fields.begin(), other.fields.end(),
+                                      [&](const PlannedField& f) { return f.wire_name == field.wire_name; });
+      if (found == other.fields.end()) {
+        Break(below, "the member " + field.identifier + " is gone");
+        continue;
+      }
+      Renamed(below, "the member", field.identifier, found->identifier);
+      CompareTypes(TypeOf(before_, key, field), TypeOf(after_, other_key, *found), below);
+    }
+    for (const PlannedEnum& values : planned.enums) CompareEnums(values, other, path);
+  }
+
+  void CompareTypes(const MemberType& was, const MemberType& is, const std::string& path) {
+    if (was.before != is.before || was.after != is.after || was.type.path.empty() != is.type.path.empty()) {
+      Renamed(path, "its C++ type", Spell(before_, was), Spell(after_, is));
+      return;
+    }
+    if (was.type.path.empty()) return;
+    const auto match = matches_.find(was.type);
+    if (match == matches_.end()) {
+      // What is around a nested struct may have another name, which is reported there.
+      const bool kept = was.name.empty() || is.name.empty() ? was.type == is.type : was.name == is.name;
+      if (!kept) Break(path, "its C++ type was " + before_.Spell(was.type) + ", is " + after_.Spell(is.type));
+      AddMatch(was.type, is.type, ElementPath(was, path));
+    } else if (match->second.type != is.type) {
+      Break(path, "its C++ type was " + before_.Spell(was.type) + ", is " + after_.Spell(is.type) + "; at " +
+                      match->second.path + " the same type is " + after_.Spell(match->second.type));
+    }
+  }
+
+  // "spec.items" -> "spec.items[]": where the members of an element are.
+  static std::string ElementPath(const MemberType& type, const std::string& path) {
+    std::string out = path;
+    for (std::size_t at = 0; (at = type.before.find("kgen::", at)) != std::string::npos; ++at) {
+      if (type.before.compare(at, 11, "kgen::List<") == 0) out += "[]";
+      if (type.before.compare(at, 10, "kgen::Map<") == 0) out += "[*]";
+    }
+    return out;
+  }
+
+  void CompareEnums(const PlannedEnum& values, const PlannedStruct& other, const std::string& path) {
+    const auto found = std::find_if(other.enums.begin(), other.enums.end(),
+                                    [&](const PlannedEnum& e) { return e.name == values.name; });
+    if (found == other.enums.end()) {
+      Break(path, "the constants " + values.name + " are gone");
+      return;
+    }
+    Renamed(path, "the type of the constants " + values.name, values.type, found->type);
+    for (const PlannedEnum::Constant& constant : values.constants) {
+      const auto same = std::find_if(found->constants.begin(), found->constants.end(),
+                                     [&](const auto& c) { return c.value == constant.value; });
+      if (same == found->constants.end()) {
+        Break(path, "the constant " + values.name + "::" + constant.identifier + " is gone");
+      } else {
+        Renamed(path, "the constant for " + constant.value, values.name + "::" + constant.identifier,
+                values.name + "::" + same->identifier);
+      }
+    }
+  }
+
+  void CompareVersions(const PlannedVersion& version, const PlannedVersion& other) {
+    Renamed(version.title, "the namespace", version.group_space + "::" + version.space,
+            other.group_space + "::" + other.space);
+    Renamed(version.title, "the accessor", version.group_accessor + version.accessor,
+            other.group_accessor + other.accessor);
+    Renamed(version.title, "the class of its clients", version.client_class, other.client_class);
+    Renamed(version.title, "the class of its informers", version.informers_class, other.informers_class);
+    for (const PlannedAlias& alias : version.aliases) CompareAlias(version, other, alias);
+    for (const PlannedResource& resource : version.resources) {
+      const auto found = std::find_if(other.resources.begin(), other.resources.end(),
+                                      [&](const PlannedResource& r) { return r.title == resource.title; });
+      if (found == other.resources.end()) {
+        Break(resource.title + " " + version.version, "the accessor " + resource.accessor + " is gone");
+      } else {
+        CompareResources(resource.title + " " + version.version, resource, *found);
+      }
+    }
+  }
+
+  void CompareAlias(const PlannedVersion& version, const PlannedVersion& other, const PlannedAlias& alias) {
+    const bool kept = std::any_of(other.aliases.begin(), other.aliases.end(),
+                                  [&](const PlannedAlias& a) { return a.name == alias.name; });
+    if (kept) return;
+    const bool replaced = after_.Find({other.title, alias.name}) != nullptr;
+    Break(version.title + " " + alias.name,
+          "the alias " + alias.name + (replaced ? " is another type now" : " is gone"));
+  }
+
+  void CompareResources(const std::string& path, const PlannedResource& was, const PlannedResource& is) {
+    Renamed(path, "the accessor", was.accessor, is.accessor);
+    Renamed(path, "the class of its client", was.client_class, is.client_class);
+    if (was.namespaced != is.namespaced) {
+      Break(path, was.accessor + (was.namespaced ? "(namespace) takes no namespace now" : "() takes a namespace now"));
+    }
+    if (was.list_type != "void") Renamed(path, "the type of its list", was.list_type, is.list_type);
+    if (was.has_informer && !is.has_informer) {
+      Break(path, was.lister_class + " and " + was.informer_name + " are gone");
+    } else if (was.has_informer) {
+      Renamed(path, "the class of its lister", was.lister_class, is.lister_class);
+      Renamed(path, "the class of its informer", was.informer_name, is.informer_name);
+    }
+    const std::vector<std::string> verbs = VerbsOf(is.verbs);
+    for (const std::string& verb : VerbsOf(was.verbs)) {
+      if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) Break(path, "the method " + verb + " is gone");
+    }
+  }
+
+  const Side before_, after_;
+  model::Differences& out_;
+  std::map<TypeKey, Match> matches_;
+  std::vector<std::pair<TypeKey, std::string>> todo_;
+};
+
+}  // namespace
+
+void CompareSource(const Plan& before, const Plan& after, model::Differences& out) {
+  SourceDiff(before, after, out).Run();
+}
+
+}  // namespace kgen::generator::emit

@@ -1,0 +1,306 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// `kgen diff`: a small document for each kind of finding.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "generator/commands/command.h"
+#include "tests/generator/load.h"
+#include "tests/support/paths.h"
+
+namespace kgen::generator::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+class Diff : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "kgen-diff-XXXXXX").native();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Result Invoke(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "diff");
+    std::istringstream in;
+    std::ostringstream out, err;
+    const int code = RunKgen(arguments, {in, out, err});
+    return {code, out.str(), err.str()};
+  }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).native();
+  }
+
+  Result Compare(const std::string& before, const std::string& after, std::vector<std::string> options = {}) {
+    options.push_back(Write("old.yaml", before));
+    options.push_back(Write("new.yaml", after));
+    return Invoke(options);
+  }
+
+  // What is printed for two states of the properties of an Order's spec.
+  std::string OfSpec(const std::string& before, const std::string& after) {
+    const auto crd = [](const std::string& properties) {
+      return test::OrderCrd("spec: {type: object, properties: {" + properties + "}}");
+    };
+    const Result result = Compare(crd(before), crd(after));
+    EXPECT_EQ(result.err, "");
+    const bool breaks = result.out.find("breaks") != std::string::npos;
+    EXPECT_EQ(result.code, breaks ? 1 : 0) << result.out;
+    return result.out;
+  }
+
+  fs::path folder_;
+};
+
+constexpr const char* kSpec = "shop.example.com/v1 Order.spec";
+
+TEST_F(Diff, SaysNothingAboutEqualStates) {
+  const std::string orders = test_support::SourcePath("examples/crds/orders.yaml");
+  const Result result = Invoke({orders, orders});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(Diff, SaysNothingAboutProseAndOrder) {
+  EXPECT_EQ(OfSpec("a: {type: string}, b: {type: integer}", "b: {type: integer, description: x}, a: {type: string}"),
+            "");
+}
+
+TEST_F(Diff, FindsAFieldThatIsGone) {
+  EXPECT_EQ(OfSpec("a: {type: string}, b: {type: integer}", "b: {type: integer}"),
+            std::string("breaks C++ source (1):\n  ") + kSpec + ".a: the member a is gone\nbreaks the wire (1):\n  " +
+                kSpec + ".a: the field is gone\n");
+}
+
+TEST_F(Diff, FindsANewField) {
+  EXPECT_EQ(OfSpec("b: {type: integer}", "b: {type: integer}, c: {type: object, properties: {d: {type: string}}}"),
+            std::string("only new (1):\n  ") + kSpec + ".c: a new field\n");
+}
+
+TEST_F(Diff, FindsAFieldOfAnotherType) {
+  EXPECT_EQ(OfSpec("a: {type: array, items: {type: string}}", "a: {type: string}"),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".a: its C++ type was kgen::List<kgen::String>, is kgen::String\nbreaks the wire (1):\n  " + kSpec +
+                ".a: was a list, is a string\n");
+}
+
+TEST_F(Diff, FindsATypeThatOnlyCppSees) {
+  EXPECT_EQ(OfSpec("a: {type: integer, format: int32}", "a: {type: integer}"),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".a: its C++ type was kgen::Optional<std::int32_t>, is kgen::Optional<std::int64_t>\n");
+}
+
+TEST_F(Diff, FindsAStructThatBecameAMap) {
+  EXPECT_EQ(OfSpec("a: {type: object, properties: {b: {type: string}}}",
+                   "a: {type: object, additionalProperties: {type: string}}"),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".a: its C++ type was kgen::Optional<shop::v1::Order::Spec::A>, is kgen::Map<kgen::String>\n");
+}
+
+TEST_F(Diff, LooksIntoElements) {
+  const auto of = [](const std::string& inner) {
+    return "a: {type: array, items: {type: object, additionalProperties: {type: object, properties: {" + inner + "}}}}";
+  };
+  EXPECT_EQ(OfSpec(of("b: {type: string}, c: {type: string}"), of("b: {type: boolean}, c: {type: string}")),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".a[][*].b: its C++ type was kgen::String, is kgen::Optional<bool>\nbreaks the wire (1):\n  " + kSpec +
+                ".a[][*].b: was a string, is a boolean\n");
+}
+
+// A sibling takes the name that only it spells exactly.
+TEST_F(Diff, FindsAMemberThatIsRenamed) {
+  EXPECT_EQ(OfSpec("foo-bar: {type: string}", "foo-bar: {type: string}, foo_bar: {type: string}"),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".foo-bar: the member was foo_bar, is foo_bar_2\nonly new (1):\n  " + kSpec +
+                ".foo_bar: a new field\n");
+}
+
+TEST_F(Diff, FindsARenamedStructOnceAndLooksIntoIt) {
+  const std::string inside = ": {type: object, properties: {c: {type: object, properties: {d: {type: string}}}}}";
+  EXPECT_EQ(OfSpec("foo-bar" + inside, "foo-bar" + inside + ", FooBar" + inside),
+            std::string("breaks C++ source (1):\n  ") + kSpec +
+                ".foo-bar: its C++ type was shop::v1::Order::Spec::FooBar, is "
+                "shop::v1::Order::Spec::FooBar_2\nonly new (1):\n  " +
+                kSpec + ".FooBar: a new field\n");
+}
+
+TEST_F(Diff, FindsConstants) {
+  const std::string out = OfSpec("a: {type: string, enum: [x, z]}, b: {type: string, enum: [x]}",
+                                 "a: {type: string, enum: [x, X]}, b: {type: string}");
+  EXPECT_THAT(out, HasSubstr(": the constant AValues::kZ is gone\n"));
+  EXPECT_THAT(out, HasSubstr(": the constant for \"x\" was AValues::kX, is AValues::kX_x\n"));
+  EXPECT_THAT(out, HasSubstr(": the constants BValues are gone\n"));
+  EXPECT_THAT(out, HasSubstr(".a: values are gone: \"z\"\n"));
+  EXPECT_THAT(out, HasSubstr(".a: new values: \"X\"\n"));
+}
+
+TEST_F(Diff, FindsValuesThatAreNoLongerLegal) {
+  EXPECT_EQ(OfSpec("a: {type: string}", "a: {type: string, enum: [x, z]}"),
+            std::string("breaks the wire (1):\n  ") + kSpec + ".a: only these values are legal now: \"x\", \"z\"\n");
+  EXPECT_EQ(OfSpec("a: {type: string, nullable: true}", "a: {type: string}"),
+            std::string("breaks the wire (1):\n  ") + kSpec + ".a: may no longer be null\n");
+}
+
+TEST_F(Diff, FindsFieldsThatAreRequired) {
+  EXPECT_EQ(OfSpec("a: {type: object, properties: {b: {type: string}}}",
+                   "a: {type: object, required: [b, c, d], properties: {b: {type: string}, c: {type: string}, "
+                   "d: {type: string, default: x}}}"),
+            std::string("breaks the wire (2):\n  ") + kSpec + ".a.b: the field is required now\n  " + kSpec +
+                ".a.c: a new field is required\nonly new (1):\n  " + kSpec + ".a.d: a new field\n");
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+TEST_F(Diff, FindsWhatHappensToAResource) {
+  const std::string before = test::OrderCrd("spec: {type: object}") + "    subresources: {status: {}}\n";
+  std::string after = Replaced(before, "Namespaced", "Cluster");
+  after = Replaced(after, "orders", "commands");
+  after = Replaced(after, "{status: {}}", "{scale: {specReplicasPath: .spec.a, statusReplicasPath: .status.a}}");
+  EXPECT_EQ(Compare(before, after).out,
+            "breaks C++ source (1):\n"
+            "  orders.shop.example.com v1: the accessor Orders is gone\n"
+            "breaks the wire (3):\n"
+            "  shop.example.com/v1 Order: the resource was orders, is commands\n"
+            "  shop.example.com/v1 Order: was namespaced, is cluster-wide\n"
+            "  shop.example.com/v1 Order/status: the subresource is gone\n"
+            "only new (1):\n"
+            "  shop.example.com/v1 Order/scale: a new subresource\n");
+  EXPECT_EQ(Compare(before, Replaced(before, "Namespaced", "Cluster")).out,
+            "breaks C++ source (1):\n"
+            "  orders.shop.example.com v1: Orders(namespace) takes no namespace now\n"
+            "breaks the wire (1):\n"
+            "  shop.example.com/v1 Order: was namespaced, is cluster-wide\n");
+  EXPECT_EQ(Compare(before, Replaced(before, "    subresources: {status: {}}\n", "")).out,
+            "breaks C++ source (2):\n"
+            "  orders.shop.example.com v1: the method PatchStatus is gone\n"
+            "  orders.shop.example.com v1: the method UpdateStatus is gone\n"
+            "breaks the wire (1):\n"
+            "  shop.example.com/v1 Order/status: the subresource is gone\n");
+}
+
+TEST_F(Diff, FindsVersionsAndKinds) {
+  const std::string v1 = test::OrderCrd("spec: {type: object}");
+  const std::string both =
+      v1 + "  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
+  EXPECT_EQ(Compare(v1, both).out, "only new (1):\n  shop.example.com/v2: a new version\n");
+  EXPECT_EQ(Compare(both, v1).out,
+            "breaks C++ source (1):\n  shop.example.com/v2: the namespace shop::v2 is gone\n"
+            "breaks the wire (1):\n  shop.example.com/v2: the version is gone\n");
+  const std::string more = v1 + "---\n" + Replaced(Replaced(v1, "Order", "Invoice"), "orders", "invoices");
+  EXPECT_EQ(Compare(v1, more).out, "only new (1):\n  shop.example.com/v1 Invoice: a new kind\n");
+  const Result lost = Compare(more, v1);
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_THAT(lost.out, HasSubstr("  shop.example.com/v1 Invoice: the type Invoice is gone\n"));
+  EXPECT_THAT(lost.out, HasSubstr("  invoices.shop.example.com v1: the accessor Invoices is gone\n"));
+  EXPECT_THAT(lost.out, HasSubstr("  shop.example.com/v1 Invoice: the kind is gone\n"));
+}
+
+TEST_F(Diff, FindsAnAliasThatIsGone) {
+  const std::string before = test::OrderCrd("spec: {type: object}");
+  const std::string taken = before + "---\n" + Replaced(Replaced(before, "Order", "OrderSpec"), "orders", "orderspecs");
+  EXPECT_THAT(Compare(before, taken).out,
+              HasSubstr("  shop.example.com/v1 OrderSpec: the alias OrderSpec is another type now\n"));
+  EXPECT_THAT(Compare(before, test::OrderCrd("status: {type: object}")).out,
+              HasSubstr("  shop.example.com/v1 OrderSpec: the alias OrderSpec is gone\n"));
+}
+
+TEST_F(Diff, FindsAGroupWithAnotherName) {
+  const std::string crd = test::OrderCrd("spec: {type: object}");
+  const std::string other = Replaced(crd, "shop.example.com", "shop.example.org");
+  const std::string three = crd + "---\n" + other;
+  const Result clash = Compare(crd, three);
+  EXPECT_EQ(clash.code, 2);
+  EXPECT_THAT(clash.err, HasSubstr("share the C++ name shop"));
+  const Result chosen = Compare(crd, three, {"--group-names", "shop.example.org=second"});
+  EXPECT_EQ(chosen.out, "only new (1):\n  shop.example.org/v1: a new version\n");
+  EXPECT_EQ(chosen.code, 0);
+  EXPECT_EQ(Compare(crd, crd, {"--group-names", "shop.exampel.com=second"}).code, 2);
+}
+
+// An API document with the kind Widget, whose members `a` and `b` have these types, and with the types A and B.
+std::string Document(const std::string& a, const std::string& b) {
+  const std::string gvk = "{group: x.example.com, version: v1, kind: Widget}";
+  const std::string ref = "{$ref: '#/components/schemas/com.example.x.v1.";
+  return R"(openapi: 3.0.0
+info: {title: t, version: '1'}
+components:
+  schemas:
+    io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: {type: object, properties: {name: {type: string}}}
+    com.example.x.v1.A: {type: object, properties: {name: {type: string}}}
+    com.example.x.v1.B: {type: object, properties: {name: {type: string}}}
+    com.example.x.v1.Widget:
+      type: object
+      properties:
+        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}
+        a: )" +
+         ref + a + "'}\n        b: " + ref + b + "'}\n      x-kubernetes-group-version-kind: [" + gvk + R"(]
+paths:
+  /apis/x.example.com/v1/widgets/{name}:
+    get: {x-kubernetes-action: get, x-kubernetes-group-version-kind: )" +
+         gvk + "}\n";
+}
+
+TEST_F(Diff, FindsWhatWasOneTypeAndIsTwo) {
+  EXPECT_EQ(Compare(Document("A", "A"), Document("A", "B")).out,
+            "breaks C++ source (1):\n"
+            "  x.example.com/v1 Widget.b: its C++ type was x::v1::A, is x::v1::B; at x.example.com/v1 A the same type "
+            "is x::v1::A\n");
+}
+
+TEST_F(Diff, ReportsADifferenceOfASharedTypeOnce) {
+  const std::string before = Document("A", "A");
+  EXPECT_EQ(Compare(before, Replaced(before, "v1.A: {type: object, properties: {name: {type: string}}}",
+                                     "v1.A: {type: object, properties: {name: {type: integer}}}"))
+                .out,
+            "breaks C++ source (1):\n"
+            "  x.example.com/v1 A.name: its C++ type was kgen::String, is kgen::Optional<std::int64_t>\n"
+            "breaks the wire (1):\n"
+            "  x.example.com/v1 A.name: was a string, is an integer\n");
+}
+
+TEST_F(Diff, FindsVerbs) {
+  const std::string before = Document("A", "B");
+  const Result result = Compare(before, Replaced(before, "action: get", "action: list"));
+  EXPECT_THAT(result.out, HasSubstr("  widgets.x.example.com v1: the method Get is gone\n"));
+  EXPECT_THAT(result.out, HasSubstr("  x.example.com/v1 Widget: verbs are gone: get\n"));
+  EXPECT_THAT(result.out, HasSubstr("  x.example.com/v1 Widget: new verbs: list\n"));
+}
+
+// Contract: generator ERR-06.
+TEST_F(Diff, HasExitCodesOfItsOwn) {
+  const std::string orders = test_support::SourcePath("examples/crds/orders.yaml");
+  EXPECT_THAT(Invoke({"--help"}).out, HasSubstr("Exit codes: 0 nothing breaks, 1 something breaks, 2 "));
+  EXPECT_EQ(Invoke({orders}).code, 2);
+  EXPECT_EQ(Invoke({orders, orders, orders}).code, 2);
+  EXPECT_EQ(Invoke({orders, (folder_ / "missing").native()}).code, 2);
+  EXPECT_EQ(Invoke({orders, orders, "--group-names", "Shop"}).code, 2);
+  const Result broken = Compare("kind: [", "kind: [");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("old.yaml:"));
+}
+
+}  // namespace
+}  // namespace kgen::generator::commands
