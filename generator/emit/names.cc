@@ -131,6 +131,9 @@ constexpr std::string_view kBadNamespaces[] = {"aux", "con",      "final", "impo
 // The namespaces that generated code uses without leading colons, so no generated name may hide them.
 constexpr std::string_view kUsedNamespaces[] = {"kgen", "std"};
 
+// Words that end like a plural and are none.
+constexpr std::string_view kNoPlurals[] = {"aws", "dns", "gcs", "https", "kms", "nfs", "series", "tls"};
+
 template <std::size_t n>
 bool Contains(const std::string_view (&words)[n], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
@@ -273,6 +276,31 @@ std::string TypeIdentifier(std::string_view name) {
   type[0] = Upper(type[0]);
   if (IsDigit(type[0])) type.insert(0, "N");
   return IsReserved(type) ? WithUnderscore(std::move(type)) : type;
+}
+
+std::string Singular(std::string_view plural) {
+  // The last word, which a capital or a symbol begins.
+  std::string word;
+  for (char c : plural) {
+    if (!IsLetter(c) || (IsUpper(c) && !word.empty() && IsLower(word.back()))) word.clear();
+    if (IsLetter(c)) word += c;
+  }
+  const bool plain = word.size() > 2 && word.back() == 's';
+  if (!word.empty()) word[0] = Lower(word[0]);
+  const auto ends = [&](std::string_view ending) { return plural.ends_with(ending); };
+  if (!plain || Contains(kNoPlurals, word) || ends("ss") || ends("us") || ends("is")) return std::string(plural);
+  if (ends("ies")) return std::string(plural.substr(0, plural.size() - 3)) + "y";
+  const bool drops_es = ends("sses") || ends("xes") || ends("ches") || ends("shes") || ends("tuses") || ends("iases");
+  return std::string(plural.substr(0, plural.size() - (drops_es ? 2 : 1)));
+}
+
+std::string ElementTypeIdentifier(std::string_view name, const std::vector<std::string>& siblings,
+                                  const std::set<std::string, std::less<>>& taken) {
+  const std::string singular = TypeIdentifier(Singular(name));
+  const bool shared = std::any_of(siblings.begin(), siblings.end(), [&](const std::string& sibling) {
+    return sibling != name && (TypeIdentifier(sibling) == singular || TypeIdentifier(Singular(sibling)) == singular);
+  });
+  return shared || taken.contains(singular) ? TypeIdentifier(name) : singular;
 }
 
 std::string ConstantIdentifier(std::string_view value) {

@@ -24,6 +24,22 @@ std::string MemberIdentifier(std::string_view wire_name);
 // A type: the same with a capital first letter of each word ("Spec", "NatOutgoing"). Capitals inside stay (HTTPRoute).
 std::string TypeIdentifier(std::string_view name);
 
+// The word for one of `plural`, by its ending alone; what no row fits stays as it is:
+//
+//   aws, dns, gcs, https, kms, nfs, series, tls   stay: no plurals
+//   -ss, -us, -is                                 stay: address, status, analysis
+//   -ies                                          -y: policies, policy
+//   -sses, -xes, -ches, -shes                     without -es: addresses, address
+//   -tuses                                        -tus: statuses, status
+//   -iases                                        -ias: aliases, alias
+//   -s                                            without -s: containers, container; PVCs, PVC
+std::string Singular(std::string_view plural);
+
+// The type of the elements of a list or map that is called `name`: TypeIdentifier() of its singular. Of the plural
+// where the singular is in `taken`, or is what another of `siblings` is called in the singular or the plural.
+std::string ElementTypeIdentifier(std::string_view name, const std::vector<std::string>& siblings,
+                                  const std::set<std::string, std::less<>>& taken);
+
 // A constant of an enum: "kAlways", "kEmpty" for "", "kEqualTilde" for "=~", "kValue301" for "301".
 std::string ConstantIdentifier(std::string_view value);
 

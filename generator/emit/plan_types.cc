@@ -208,6 +208,21 @@ const model::Schema& Resolved(const model::Api& api, const model::Schema& schema
   return *at;
 }
 
+std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
+                                                         const std::vector<const model::Field*>& fields,
+                                                         const std::set<std::string, std::less<>>& taken) {
+  std::vector<std::string> names;
+  std::set<std::string, std::less<>> elements;
+  names.reserve(fields.size());
+  for (const model::Field* field : fields) {
+    names.push_back(field->name);
+    if (Resolved(api, *field->schema).element != nullptr) elements.insert(field->name);
+  }
+  return [=](std::string_view name) {
+    return elements.contains(name) ? ElementTypeIdentifier(name, names, taken) : TypeIdentifier(name);
+  };
+}
+
 std::vector<Member> StructPlanner::Members(const Shape& shape, Role role, const std::string& title) const {
   std::vector<Member> members;
   for (const model::Field& field : shape.positions[0]->fields) {
@@ -318,14 +333,16 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
 // Names and makes the structs inside: anonymous objects and the constants of enums, both called after their property.
 void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const {
   std::vector<std::string> objects, enums;
+  std::vector<const model::Field*> fields;
   for (const Member& member : members) {
+    fields.push_back(member[0]);
     const std::vector<const model::Schema*> inner = Innermost(api_, member);
     if (inner[0]->kind == Kind::kObject) objects.push_back(member[0]->name);
     if (HasValues(inner)) enums.push_back(member[0]->name);
   }
   std::set<std::string, std::less<>> taken = scope.OwnNames();
   for (const auto& [wire_name, identifier] : scope.members) taken.insert(identifier);
-  const std::vector<std::string> object_names = DistinctIdentifiers(objects, TypeIdentifier, taken);
+  const std::vector<std::string> object_names = DistinctIdentifiers(objects, NameObjects(api_, fields, taken), taken);
   const std::vector<std::string> enum_names = DistinctIdentifiers(
       enums, [](std::string_view name) { return TypeIdentifier(std::string(name) + "-values"); },
       Union(taken, object_names));

@@ -7,6 +7,7 @@
 #ifndef KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 #define KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,6 +81,12 @@ class StructPlanner {
 
 // A schema without the aliases in front of it; kRef only when it names a struct.
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
+
+// How the type of an anonymous object is called, by the wire name of its property: one of `fields`, the properties of
+// the struct around it. `taken` are names that mean something else there.
+std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
+                                                         const std::vector<const model::Field*>& fields,
+                                                         const std::set<std::string, std::less<>>& taken);
 
 // Can a field table hold this name? Only names that JSON needs no escape for qualify, since the encoder writes names of
 // a table as they are. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes them.

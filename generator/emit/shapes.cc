@@ -2,9 +2,11 @@
 #include "generator/emit/shapes.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "generator/emit/names.h"
+#include "generator/emit/plan_types.h"
 #include "generator/emit/text.h"
 
 namespace kgen::generator::emit {
@@ -51,9 +53,16 @@ bool Shapes::IsDistinct(const Place& place) {
 Shapes::Id Shapes::Intern(const model::Schema& object, const Place& place) {
   Node node;
   Text text;
+  std::vector<const model::Field*> fields;
   for (const model::Field& field : object.fields) {
     if (!IsTableName(field.name)) continue;
-    const std::string word = TypeIdentifier(field.name);
+    fields.push_back(&field);
+    node.names.insert(MemberIdentifier(field.name));
+  }
+  const auto name = NameObjects(api_, fields, node.names);
+  for (const model::Field* each : fields) {
+    const model::Field& field = *each;
+    const std::string word = name(field.name);
     const Place below{.path = place.path + "::" + word,
                       .wire = place.wire + (place.wire.empty() ? "" : ".") + field.name,
                       .resource = place.resource,
@@ -63,7 +72,6 @@ Shapes::Id Shapes::Intern(const model::Schema& object, const Place& place) {
     const Text value = AddValue(*field.schema, below, word, node);
     text.key += field.name + kEndOfName + value.key + kEndOfName;
     text.lasting += field.name + kEndOfName + value.lasting + kEndOfName;
-    node.names.insert(MemberIdentifier(field.name));
   }
   for (const Use& use : node.uses) node.names.insert(use.word);
   std::string flags = object.preserve_unknown ? "!" : "";

@@ -214,5 +214,49 @@ TEST(ResourceAccessor, IsThePluralCasedAfterTheKind) {
   EXPECT_EQ(ResourceAccessor("widgets", "widget"), "Widgets");
 }
 
+// Contract: generator NAM-14.
+TEST(Singular, GoesByTheEnding) {
+  const std::vector<std::pair<std::string, std::string>> words = {{"policies", "policy"},
+                                                                  {"addresses", "address"},
+                                                                  {"boxes", "box"},
+                                                                  {"matches", "match"},
+                                                                  {"hashes", "hash"},
+                                                                  {"statuses", "status"},
+                                                                  {"aliases", "alias"},
+                                                                  {"containers", "container"},
+                                                                  {"rules", "rule"},
+                                                                  {"uses", "use"},
+                                                                  {"PVCs", "PVC"},
+                                                                  {"podIPs", "podIP"},
+                                                                  {"address", "address"},
+                                                                  {"status", "status"},
+                                                                  {"analysis", "analysis"},
+                                                                  {"data", "data"},
+                                                                  {"tls", "tls"},
+                                                                  {"ingressTls", "ingressTls"},
+                                                                  {"httpTLS", "httpTLS"},
+                                                                  {"dns", "dns"},
+                                                                  {"series", "series"},
+                                                                  {"foo-bars", "foo-bar"},
+                                                                  {"x", "x"},
+                                                                  {"s", "s"},
+                                                                  {"os", "os"},
+                                                                  {"", ""},
+                                                                  {"ids", "id"},
+                                                                  {"-", "-"}};
+  for (const auto& [plural, singular] : words) EXPECT_EQ(Singular(plural), singular) << plural;
+}
+
+// Contract: generator NAM-01, NAM-08.
+TEST(ElementTypeIdentifier, IsTheSingularUnlessThatIsTaken) {
+  EXPECT_EQ(ElementTypeIdentifier("containers", {"containers", "volumes"}, {}), "Container");
+  EXPECT_EQ(ElementTypeIdentifier("foo-bars", {}, {}), "FooBar");
+  EXPECT_EQ(ElementTypeIdentifier("rules", {"rule", "rules"}, {}), "Rules");
+  EXPECT_EQ(ElementTypeIdentifier("rules", {"Rule", "rules"}, {}), "Rules");
+  EXPECT_EQ(ElementTypeIdentifier("boxes", {"boxes", "boxs"}, {}), "Boxes");
+  EXPECT_EQ(ElementTypeIdentifier("boxs", {"boxes", "boxs"}, {}), "Boxs");
+  EXPECT_EQ(ElementTypeIdentifier("items", {"items"}, {"Item"}), "Items");
+}
+
 }  // namespace
 }  // namespace kgen::generator::emit
