@@ -51,23 +51,23 @@ constexpr std::uint8_t kOrder_Spec_AddressSlots[] = {
     0, 0, 4, 1, 3, 0, 0, 2,
 };
 
-static_assert(std::is_standard_layout_v<Order::Spec::GiftCards> && std::is_aggregate_v<Order::Spec::GiftCards>);
-constexpr kgen::Field kOrder_Spec_GiftCardsFields[] = {
-    {"lines", 5, offsetof(Order::Spec::GiftCards, lines), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"text", 4, offsetof(Order::Spec::GiftCards, text), kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<Order::Spec::GiftCard> && std::is_aggregate_v<Order::Spec::GiftCard>);
+constexpr kgen::Field kOrder_Spec_GiftCardFields[] = {
+    {"lines", 5, offsetof(Order::Spec::GiftCard, lines), kgen::ValueKind::kInt64, 0, 0, nullptr},
+    {"text", 4, offsetof(Order::Spec::GiftCard, text), kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr std::uint8_t kOrder_Spec_GiftCardsSlots[] = {
+constexpr std::uint8_t kOrder_Spec_GiftCardSlots[] = {
     0, 1, 0, 2,
 };
 
-static_assert(std::is_standard_layout_v<Order::Spec::Lines> && std::is_aggregate_v<Order::Spec::Lines>);
-constexpr kgen::Field kOrder_Spec_LinesFields[] = {
-    {"discount", 8, offsetof(Order::Spec::Lines, discount), kgen::ValueKind::kDouble, 0, 0, nullptr},
-    {"engraving", 9, offsetof(Order::Spec::Lines, engraving), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"item", 4, offsetof(Order::Spec::Lines, item), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"quantity", 8, offsetof(Order::Spec::Lines, quantity), kgen::ValueKind::kInt32, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<Order::Spec::Line> && std::is_aggregate_v<Order::Spec::Line>);
+constexpr kgen::Field kOrder_Spec_LineFields[] = {
+    {"discount", 8, offsetof(Order::Spec::Line, discount), kgen::ValueKind::kDouble, 0, 0, nullptr},
+    {"engraving", 9, offsetof(Order::Spec::Line, engraving), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"item", 4, offsetof(Order::Spec::Line, item), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"quantity", 8, offsetof(Order::Spec::Line, quantity), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
-constexpr std::uint8_t kOrder_Spec_LinesSlots[] = {
+constexpr std::uint8_t kOrder_Spec_LineSlots[] = {
     1, 0, 3, 4, 0, 2, 0, 0,
 };
 
@@ -79,9 +79,9 @@ constexpr kgen::Field kOrder_SpecFields[] = {
     {"deliverAfter", 12, offsetof(Order::Spec, deliverAfter), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"express", 7, offsetof(Order::Spec, express), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"extensions", 10, offsetof(Order::Spec, extensions), kgen::ValueKind::kJson, 0, 0, nullptr},
-    {"giftCards", 9, offsetof(Order::Spec, giftCards), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Order::Spec::GiftCards>},
+    {"giftCards", 9, offsetof(Order::Spec, giftCards), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Order::Spec::GiftCard>},
     {"item", 4, offsetof(Order::Spec, item), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"lines", 5, offsetof(Order::Spec, lines), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order::Spec::Lines>},
+    {"lines", 5, offsetof(Order::Spec, lines), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order::Spec::Line>},
     {"options", 7, offsetof(Order::Spec, options), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"packers", 7, offsetof(Order::Spec, packers), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"photo", 5, offsetof(Order::Spec, photo), kgen::ValueKind::kBytes, 0, 0, nullptr},
@@ -97,23 +97,23 @@ constexpr std::uint8_t kOrder_SpecSlots[] = {
     0, 0, 0, 8, 1, 0, 0, 4,
 };
 
-static_assert(std::is_standard_layout_v<Order::Status::Conditions> && std::is_aggregate_v<Order::Status::Conditions>);
-constexpr kgen::Field kOrder_Status_ConditionsFields[] = {
-    {"lastTransitionTime", 18, offsetof(Order::Status::Conditions, lastTransitionTime), kgen::ValueKind::kTime, kgen::kRequired, 0, nullptr},
-    {"message", 7, offsetof(Order::Status::Conditions, message), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"observedGeneration", 18, offsetof(Order::Status::Conditions, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"reason", 6, offsetof(Order::Status::Conditions, reason), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"status", 6, offsetof(Order::Status::Conditions, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(Order::Status::Conditions, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+static_assert(std::is_standard_layout_v<Order::Status::Condition> && std::is_aggregate_v<Order::Status::Condition>);
+constexpr kgen::Field kOrder_Status_ConditionFields[] = {
+    {"lastTransitionTime", 18, offsetof(Order::Status::Condition, lastTransitionTime), kgen::ValueKind::kTime, kgen::kRequired, 0, nullptr},
+    {"message", 7, offsetof(Order::Status::Condition, message), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"observedGeneration", 18, offsetof(Order::Status::Condition, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
+    {"reason", 6, offsetof(Order::Status::Condition, reason), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(Order::Status::Condition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(Order::Status::Condition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
 };
-constexpr std::uint8_t kOrder_Status_ConditionsSlots[] = {
+constexpr std::uint8_t kOrder_Status_ConditionSlots[] = {
     0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4, 3, 6, 2,
 };
 
 static_assert(std::is_standard_layout_v<Order::Status> && std::is_aggregate_v<Order::Status>);
 constexpr kgen::Field kOrder_StatusFields[] = {
     {"availableReplicas", 17, offsetof(Order::Status, availableReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"conditions", 10, offsetof(Order::Status, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order::Status::Conditions>},
+    {"conditions", 10, offsetof(Order::Status, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order::Status::Condition>},
     {"observedGeneration", 18, offsetof(Order::Status, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"selector", 8, offsetof(Order::Status, selector), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -164,39 +164,39 @@ constinit const kgen::TypeTable Order::Spec::Address::kTable = {
     .construct = &kgen::detail::ConstructMany<Order::Spec::Address>,
     .relocate = &kgen::detail::RelocateMany<Order::Spec::Address>};
 
-constinit const kgen::TypeTable Order::Spec::GiftCards::kTable = {
+constinit const kgen::TypeTable Order::Spec::GiftCard::kTable = {
     .version = 1,
-    .size = sizeof(Order::Spec::GiftCards),
-    .name = "acme.shop.v1.Order.Spec.GiftCards",
-    .field_data = kOrder_Spec_GiftCardsFields,
+    .size = sizeof(Order::Spec::GiftCard),
+    .name = "acme.shop.v1.Order.Spec.GiftCard",
+    .field_data = kOrder_Spec_GiftCardFields,
     .field_count = 2,
-    .unknown_offset = offsetof(Order::Spec::GiftCards, unknown_fields),
+    .unknown_offset = offsetof(Order::Spec::GiftCard, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 2,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kOrder_Spec_GiftCardsSlots,
+    .hash_slots = kOrder_Spec_GiftCardSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::GiftCards>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::GiftCards>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::GiftCards>};
+    .empty = kgen::detail::kZeros<Order::Spec::GiftCard>,
+    .construct = &kgen::detail::ConstructMany<Order::Spec::GiftCard>,
+    .relocate = &kgen::detail::RelocateMany<Order::Spec::GiftCard>};
 
-constinit const kgen::TypeTable Order::Spec::Lines::kTable = {
+constinit const kgen::TypeTable Order::Spec::Line::kTable = {
     .version = 1,
-    .size = sizeof(Order::Spec::Lines),
-    .name = "acme.shop.v1.Order.Spec.Lines",
-    .field_data = kOrder_Spec_LinesFields,
+    .size = sizeof(Order::Spec::Line),
+    .name = "acme.shop.v1.Order.Spec.Line",
+    .field_data = kOrder_Spec_LineFields,
     .field_count = 4,
-    .unknown_offset = offsetof(Order::Spec::Lines, unknown_fields),
+    .unknown_offset = offsetof(Order::Spec::Line, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 3,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kOrder_Spec_LinesSlots,
+    .hash_slots = kOrder_Spec_LineSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::Lines>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::Lines>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::Lines>};
+    .empty = kgen::detail::kZeros<Order::Spec::Line>,
+    .construct = &kgen::detail::ConstructMany<Order::Spec::Line>,
+    .relocate = &kgen::detail::RelocateMany<Order::Spec::Line>};
 
 constinit const kgen::TypeTable Order::Spec::Template::kTable = {
     .version = 1,
@@ -232,22 +232,22 @@ constinit const kgen::TypeTable Order::Spec::kTable = {
     .construct = &kgen::detail::ConstructMany<Order::Spec>,
     .relocate = &kgen::detail::RelocateMany<Order::Spec>};
 
-constinit const kgen::TypeTable Order::Status::Conditions::kTable = {
+constinit const kgen::TypeTable Order::Status::Condition::kTable = {
     .version = 1,
-    .size = sizeof(Order::Status::Conditions),
-    .name = "acme.shop.v1.Order.Status.Conditions",
-    .field_data = kOrder_Status_ConditionsFields,
+    .size = sizeof(Order::Status::Condition),
+    .name = "acme.shop.v1.Order.Status.Condition",
+    .field_data = kOrder_Status_ConditionFields,
     .field_count = 6,
-    .unknown_offset = offsetof(Order::Status::Conditions, unknown_fields),
+    .unknown_offset = offsetof(Order::Status::Condition, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 4,
     .flags = 0,
     .hash_seed = 3,
-    .hash_slots = kOrder_Status_ConditionsSlots,
+    .hash_slots = kOrder_Status_ConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Status::Conditions>,
-    .construct = &kgen::detail::ConstructMany<Order::Status::Conditions>,
-    .relocate = &kgen::detail::RelocateMany<Order::Status::Conditions>};
+    .empty = kgen::detail::kZeros<Order::Status::Condition>,
+    .construct = &kgen::detail::ConstructMany<Order::Status::Condition>,
+    .relocate = &kgen::detail::RelocateMany<Order::Status::Condition>};
 
 constinit const kgen::TypeTable Order::Status::kTable = {
     .version = 1,

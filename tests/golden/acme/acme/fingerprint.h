@@ -5,6 +5,6 @@
 #ifndef ACME_FINGERPRINT_H_
 #define ACME_FINGERPRINT_H_
 
-// Of the headers: 129767c003741c15.
+// Of the headers: 91e36ea34dd5cd7b.
 
 #endif  // ACME_FINGERPRINT_H_

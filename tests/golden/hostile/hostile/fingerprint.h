@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Of the headers: 7206fdb6f63fafdb.
+// Of the headers: 1ab5131c59cc6d20.
 
 #endif  // HOSTILE_FINGERPRINT_H_

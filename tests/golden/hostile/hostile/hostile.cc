@@ -336,19 +336,27 @@ constexpr std::uint8_t kClient_Spec_GridSlots[] = {
     1, 0,
 };
 
-static_assert(std::is_standard_layout_v<Client::Spec::Metrics::Relabelings> && std::is_aggregate_v<Client::Spec::Metrics::Relabelings>);
-constexpr kgen::Field kClient_Spec_Metrics_RelabelingsFields[] = {
-    {"z", 1, offsetof(Client::Spec::Metrics::Relabelings, z), kgen::ValueKind::kString, 0, 0, nullptr},
+static_assert(std::is_standard_layout_v<Client::Spec::Metrics::Relabeling> && std::is_aggregate_v<Client::Spec::Metrics::Relabeling>);
+constexpr kgen::Field kClient_Spec_Metrics_RelabelingFields[] = {
+    {"z", 1, offsetof(Client::Spec::Metrics::Relabeling, z), kgen::ValueKind::kString, 0, 0, nullptr},
 };
-constexpr std::uint8_t kClient_Spec_Metrics_RelabelingsSlots[] = {
+constexpr std::uint8_t kClient_Spec_Metrics_RelabelingSlots[] = {
     1, 0,
 };
 
 static_assert(std::is_standard_layout_v<Client::Spec::Metrics> && std::is_aggregate_v<Client::Spec::Metrics>);
 constexpr kgen::Field kClient_Spec_MetricsFields[] = {
-    {"relabelings", 11, offsetof(Client::Spec::Metrics, relabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client::Spec::Metrics::Relabelings>},
+    {"relabelings", 11, offsetof(Client::Spec::Metrics, relabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client::Spec::Metrics::Relabeling>},
 };
 constexpr std::uint8_t kClient_Spec_MetricsSlots[] = {
+    1, 0,
+};
+
+static_assert(std::is_standard_layout_v<Client::Spec::MetricsRelabeling> && std::is_aggregate_v<Client::Spec::MetricsRelabeling>);
+constexpr kgen::Field kClient_Spec_MetricsRelabelingFields[] = {
+    {"x", 1, offsetof(Client::Spec::MetricsRelabeling, x), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr std::uint8_t kClient_Spec_MetricsRelabelingSlots[] = {
     1, 0,
 };
 
@@ -407,7 +415,7 @@ constexpr kgen::Field kClient_SpecFields[] = {
     {"linux", 5, offsetof(Client::Spec, linux_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"major", 5, offsetof(Client::Spec, major_), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"metrics", 7, offsetof(Client::Spec, metrics), kgen::ValueKind::kBox, 0, 0, &Client::Spec::Metrics::kTable},
-    {"metricsRelabelings", 18, offsetof(Client::Spec, metricsRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MetricsRelabelings_375ec962>},
+    {"metricsRelabelings", 18, offsetof(Client::Spec, metricsRelabelings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client::Spec::MetricsRelabeling>},
     {"mode", 4, offsetof(Client::Spec, mode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"modeValues", 10, offsetof(Client::Spec, modeValues), kgen::ValueKind::kString, 0, 0, nullptr},
     {"modes", 5, offsetof(Client::Spec, modes), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
@@ -534,22 +542,22 @@ constinit const kgen::TypeTable Client::Spec::Grid::kTable = {
     .construct = &kgen::detail::ConstructMany<Client::Spec::Grid>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::Grid>};
 
-constinit const kgen::TypeTable Client::Spec::Metrics::Relabelings::kTable = {
+constinit const kgen::TypeTable Client::Spec::Metrics::Relabeling::kTable = {
     .version = 1,
-    .size = sizeof(Client::Spec::Metrics::Relabelings),
-    .name = "hostile.default_.v1.Client.Spec.Metrics.Relabelings",
-    .field_data = kClient_Spec_Metrics_RelabelingsFields,
+    .size = sizeof(Client::Spec::Metrics::Relabeling),
+    .name = "hostile.default_.v1.Client.Spec.Metrics.Relabeling",
+    .field_data = kClient_Spec_Metrics_RelabelingFields,
     .field_count = 1,
-    .unknown_offset = offsetof(Client::Spec::Metrics::Relabelings, unknown_fields),
+    .unknown_offset = offsetof(Client::Spec::Metrics::Relabeling, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 1,
     .flags = 0,
     .hash_seed = 0,
-    .hash_slots = kClient_Spec_Metrics_RelabelingsSlots,
+    .hash_slots = kClient_Spec_Metrics_RelabelingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Metrics::Relabelings>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics::Relabelings>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics::Relabelings>};
+    .empty = kgen::detail::kZeros<Client::Spec::Metrics::Relabeling>,
+    .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics::Relabeling>,
+    .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics::Relabeling>};
 
 constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .version = 1,
@@ -567,6 +575,23 @@ constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .empty = kgen::detail::kZeros<Client::Spec::Metrics>,
     .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics>,
     .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics>};
+
+constinit const kgen::TypeTable Client::Spec::MetricsRelabeling::kTable = {
+    .version = 1,
+    .size = sizeof(Client::Spec::MetricsRelabeling),
+    .name = "hostile.default_.v1.Client.Spec.MetricsRelabeling",
+    .field_data = kClient_Spec_MetricsRelabelingFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(Client::Spec::MetricsRelabeling, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kClient_Spec_MetricsRelabelingSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<Client::Spec::MetricsRelabeling>,
+    .construct = &kgen::detail::ConstructMany<Client::Spec::MetricsRelabeling>,
+    .relocate = &kgen::detail::RelocateMany<Client::Spec::MetricsRelabeling>};
 
 constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .version = 1,

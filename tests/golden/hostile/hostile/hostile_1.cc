@@ -195,13 +195,21 @@ constexpr std::uint8_t kListerListSlots[] = {
     0, 0, 1, 2,
 };
 
+static_assert(std::is_standard_layout_v<ScalePaths::Spec::ScalePath> && std::is_aggregate_v<ScalePaths::Spec::ScalePath>);
+constexpr kgen::Field kScalePaths_Spec_ScalePathFields[] = {
+    {"b", 1, offsetof(ScalePaths::Spec::ScalePath, b), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr std::uint8_t kScalePaths_Spec_ScalePathSlots[] = {
+    0, 1,
+};
+
 static_assert(std::is_standard_layout_v<ScalePaths::Spec> && std::is_aggregate_v<ScalePaths::Spec>);
 constexpr kgen::Field kScalePaths_SpecFields[] = {
     {"Color", 5, offsetof(ScalePaths::Spec, Color), kgen::ValueKind::kString, 0, 0, nullptr},
     {"color", 5, offsetof(ScalePaths::Spec, color), kgen::ValueKind::kString, 0, 0, nullptr},
     {"foo_bar", 7, offsetof(ScalePaths::Spec, foo_bar), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kPrinterColumns", 15, offsetof(ScalePaths::Spec, kPrinterColumns), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"scalePaths", 10, offsetof(ScalePaths::Spec, scalePaths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NatOutgoing_d6c8f002>},
+    {"scalePaths", 10, offsetof(ScalePaths::Spec, scalePaths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ScalePaths::Spec::ScalePath>},
     {"shards", 6, offsetof(ScalePaths::Spec, shards), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kScalePaths_SpecSlots[] = {
@@ -431,22 +439,39 @@ bool ListerList::empty() const noexcept { return items.empty(); }
 const Lister& ListerList::operator[](std::size_t i) const noexcept { return items[i]; }
 Lister& ListerList::operator[](std::size_t i) { return items[i]; }
 
+constinit const kgen::TypeTable ScalePaths::Spec::ScalePath::kTable = {
+    .version = 1,
+    .size = sizeof(ScalePaths::Spec::ScalePath),
+    .name = "hostile.default_.v1.ScalePaths.Spec.ScalePath",
+    .field_data = kScalePaths_Spec_ScalePathFields,
+    .field_count = 1,
+    .unknown_offset = offsetof(ScalePaths::Spec::ScalePath, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 1,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kScalePaths_Spec_ScalePathSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<ScalePaths::Spec::ScalePath>,
+    .construct = &kgen::detail::ConstructMany<ScalePaths::Spec::ScalePath>,
+    .relocate = &kgen::detail::RelocateMany<ScalePaths::Spec::ScalePath>};
+
 constinit const kgen::TypeTable ScalePaths::Spec::kTable = {
     .version = 1,
-    .size = sizeof(::hostile::default_::v1::ScalePaths::Spec),
+    .size = sizeof(ScalePaths::Spec),
     .name = "hostile.default_.v1.ScalePaths.Spec",
     .field_data = kScalePaths_SpecFields,
     .field_count = 6,
-    .unknown_offset = offsetof(::hostile::default_::v1::ScalePaths::Spec, unknown_fields),
+    .unknown_offset = offsetof(ScalePaths::Spec, unknown_fields),
     .metadata_offset = kgen::TypeTable::kNoMetadata,
     .hash_bits = 4,
     .flags = 0,
     .hash_seed = 1,
     .hash_slots = kScalePaths_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<::hostile::default_::v1::ScalePaths::Spec>,
-    .construct = &kgen::detail::ConstructMany<::hostile::default_::v1::ScalePaths::Spec>,
-    .relocate = &kgen::detail::RelocateMany<::hostile::default_::v1::ScalePaths::Spec>};
+    .empty = kgen::detail::kZeros<ScalePaths::Spec>,
+    .construct = &kgen::detail::ConstructMany<ScalePaths::Spec>,
+    .relocate = &kgen::detail::RelocateMany<ScalePaths::Spec>};
 
 constinit const kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
     .version = 1,

@@ -40,7 +40,7 @@ struct Order {
       static const kgen::TypeTable kTable;
     };
 
-    struct GiftCards {
+    struct GiftCard {
       kgen::Optional<std::int64_t> lines{};
       kgen::String text{};
       kgen::UnknownFields unknown_fields{};
@@ -49,7 +49,7 @@ struct Order {
     };
 
     // One article.
-    struct Lines {
+    struct Line {
       // Per cent. A negative one is an extra charge.
       kgen::Optional<double> discount{};
       kgen::List<kgen::String> engraving{};
@@ -80,13 +80,13 @@ struct Order {
     // Whatever partners send along; the shop does not look inside.
     kgen::Json extensions{};
     // Cards by the name of who gets them.
-    kgen::Map<GiftCards> giftCards{};
+    kgen::Map<GiftCard> giftCards{};
     // The article, as the catalogue calls it.
     // 1 to 80 characters.
     kgen::String item{};  // required
     // Articles that go into the same parcel.
     // Elements are told apart by `item`.
-    kgen::List<Lines> lines{};
+    kgen::List<Line> lines{};
     // What the article's own page asks for.
     kgen::Map<kgen::String> options{};
     // How many people pack at the same time.
@@ -118,7 +118,7 @@ struct Order {
   };
 
   struct Status {
-    struct Conditions {
+    struct Condition {
       struct StatusValues {
         static constexpr std::string_view kFalse = "False";
         static constexpr std::string_view kTrue = "True";
@@ -144,7 +144,7 @@ struct Order {
     // How many of the articles are packed.
     kgen::Optional<std::int32_t> availableReplicas{};
     // Elements are told apart by `type`.
-    kgen::List<Conditions> conditions{};
+    kgen::List<Condition> conditions{};
     kgen::Optional<std::int64_t> observedGeneration{};
     kgen::String selector{};
     kgen::UnknownFields unknown_fields{};

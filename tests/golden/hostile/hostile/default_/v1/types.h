@@ -69,14 +69,21 @@ struct Client {
     };
 
     struct Metrics {
-      struct Relabelings {
+      struct Relabeling {
         kgen::String z{};
         kgen::UnknownFields unknown_fields{};
 
         static const kgen::TypeTable kTable;
       };
 
-      kgen::List<Relabelings> relabelings{};
+      kgen::List<Relabeling> relabelings{};
+      kgen::UnknownFields unknown_fields{};
+
+      static const kgen::TypeTable kTable;
+    };
+
+    struct MetricsRelabeling {
+      kgen::String x{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -177,7 +184,7 @@ struct Client {
     kgen::String linux_{};  // `linux`
     kgen::Optional<std::int32_t> major_{};  // `major`
     kgen::Optional<Metrics> metrics = kgen::kAbsent;
-    kgen::List<MetricsRelabelings> metricsRelabelings{};
+    kgen::List<MetricsRelabeling> metricsRelabelings{};
     kgen::String mode{};  // one of ModeValues
     kgen::String modeValues{};
     kgen::List<kgen::String> modes{};  // one of ModesValues
@@ -310,13 +317,18 @@ struct ListerList {
 // `scalepaths` of default.example.com/v1, namespaced.
 struct ScalePaths {
   struct Spec {
-    using ScalePaths = NatOutgoing_d6c8f002;
+    struct ScalePath {
+      kgen::String b{};
+      kgen::UnknownFields unknown_fields{};
+
+      static const kgen::TypeTable kTable;
+    };
 
     kgen::String Color{};
     kgen::String color{};
     kgen::String foo_bar{};
     kgen::String kPrinterColumns{};
-    kgen::List<ScalePaths> scalePaths{};
+    kgen::List<ScalePath> scalePaths{};
     kgen::Optional<std::int32_t> shards{};
     kgen::UnknownFields unknown_fields{};
 
