@@ -190,7 +190,7 @@ TEST(UnstructuredPath, EndsWithAnErrorOnTextThatIsNotJson) {
 TEST(Unstructured, ShowsAValueThatIsNestedTooDeeplyAsNull) {
   Unstructured order = Order();
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  Must(order.SetJson("spec", Json(deep)));
+  Must(order.Set("spec", Json(deep)));
   EXPECT_TRUE(order.json()["spec"].is_null());
   EXPECT_TRUE(Json(deep).Parse<nlohmann::json>().is_discarded());
   const std::string fits = std::string(256, '[') + std::string(256, ']');
