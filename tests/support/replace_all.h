@@ -20,7 +20,7 @@ inline void ReplaceAll(Store& store, Transaction content) {
     Store::Replacement next(store);
     for (Change& change : content.changes) next.Put(std::move(change));
     next.Publish(content.version, units);
-    next.TellFaults(units);
+    next.ReportFaults(units);
   }
   store.FreeSome(units);
 }
