@@ -13,7 +13,8 @@
 namespace kgen::generator::emit {
 namespace {
 
-// A struct of a plan: its group version and its path in there, "Order::Spec".
+// A struct of a plan: its group version and its path in there, "Order::Spec". For a struct that places of a group
+// share, the namespace of the group stands for the version.
 struct TypeKey {
   std::string version, path;
 
@@ -35,6 +36,9 @@ class Side {
       versions_[version.title] = &version;
       for (const PlannedStruct& planned : version.structs) Collect(version.title, planned, types_);
     }
+    for (const auto& [title, group] : plan.groups) {
+      for (const PlannedStruct& planned : group.structs) Collect(group.name_space, planned, types_);
+    }
   }
 
   const Plan& plan() const { return plan_; }
@@ -49,11 +53,21 @@ class Side {
 
   // The struct that a name means in the tables of a version; an empty key for types of the runtime and values.
   TypeKey Resolve(const std::string& version, std::string_view name) const {
-    if (!name.starts_with("::")) return WithStruct({version, std::string(name)});
+    if (!name.starts_with("::")) {
+      TypeKey own = WithStruct({version, std::string(name)});
+      const PlannedVersion* around = Version(version);
+      if (!own.path.empty() || around == nullptr) return own;
+      return WithStruct({GroupOf(around->name_space), std::string(name)});
+    }
     name.remove_prefix(2);
     for (const PlannedVersion& other : plan_.versions) {
       if (name.starts_with(other.name_space + "::")) {
         return WithStruct({other.title, std::string(name.substr(other.name_space.size() + 2))});
+      }
+    }
+    for (const auto& [title, group] : plan_.groups) {
+      if (name.starts_with(group.name_space + "::")) {
+        return WithStruct({group.name_space, std::string(name.substr(group.name_space.size() + 2))});
       }
     }
     return {};
@@ -61,11 +75,14 @@ class Side {
 
   // "shop::v1::Order::Spec".
   std::string Spell(const TypeKey& key) const {
-    const PlannedVersion& version = *Version(key.version);
-    return version.group_space + "::" + version.space + "::" + key.path;
+    const PlannedVersion* version = Version(key.version);
+    if (version == nullptr) return key.version.substr(GroupOf(key.version).size() + 2) + "::" + key.path;
+    return version->group_space + "::" + version->space + "::" + key.path;
   }
 
  private:
+  // "acme::shop" of "acme::shop::v1".
+  static std::string GroupOf(const std::string& name_space) { return name_space.substr(0, name_space.rfind("::")); }
   TypeKey WithStruct(TypeKey key) const { return Find(key) == nullptr ? TypeKey() : key; }
 
   const Plan& plan_;
@@ -101,8 +118,12 @@ MemberType TypeOf(const Side& side, const TypeKey& owner, const PlannedField& fi
   if (type.path.empty()) return {text, {}, {}, {}};
   const auto [own_begin, own_end] = Innermost(field.type);
   std::string name = field.type.substr(own_begin, own_end - own_begin);
-  const std::vector<PlannedStruct>& nested = side.Find(owner)->nested;
-  if (std::none_of(nested.begin(), nested.end(), [&](const PlannedStruct& n) { return n.name == name; })) name.clear();
+  const PlannedStruct& holder = *side.Find(owner);
+  const auto is_named = [&](const auto& each) { return each.name == name; };
+  if (std::none_of(holder.nested.begin(), holder.nested.end(), is_named) &&
+      std::none_of(holder.aliases.begin(), holder.aliases.end(), is_named)) {
+    name.clear();
+  }
   return {text.substr(0, begin), text.substr(end), std::move(type), std::move(name)};
 }
 

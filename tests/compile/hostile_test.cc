@@ -138,7 +138,7 @@ TEST(HostileMembers, DoNotHideNamesThatTheTablesUse) {
   const std::string_view text =
       R"({"apiVersion":"default.example.com/v1","kind":"ScalePaths","spec":{"scalePaths":[{"b":"1"}]},"kScalePathsFields":"2"})";
   const ScalePaths object = kgen::Must(kgen::Decode<ScalePaths>(text));
-  const ScalePaths::Spec::ScalePaths& inner = object.spec->scalePaths[0];
+  const ScalePaths::Spec::ScalePath& inner = object.spec->scalePaths[0];
   EXPECT_EQ(inner.b, "1");
   EXPECT_EQ(object.kScalePathsFields, "2");
   EXPECT_EQ(kgen::Encode(object), text);

@@ -39,12 +39,12 @@ TEST(SharedTypes, AreAssignedFromOnePositionToAnother) {
 }
 
 TEST(SharedTypes, AreWhatEachPositionIsCalled) {
-  EXPECT_TRUE((std::is_same_v<Pipeline::Spec::Build, Pipeline::Spec::Checks>));
+  EXPECT_TRUE((std::is_same_v<Pipeline::Spec::Build, Pipeline::Spec::Check>));
   EXPECT_TRUE((std::is_same_v<Pipeline::Spec::Build, Task::Spec::Pod>));
   EXPECT_TRUE((std::is_same_v<Pipeline::Spec::Build, v1beta1::Pipeline::Spec::Build>));
   EXPECT_TRUE((std::is_same_v<Pipeline::Spec::SecretRef, Pipeline::Spec::TokenSecretRef>));
   using Pod = Pipeline::Spec::Build::Spec;
-  EXPECT_TRUE((std::is_same_v<Pod::Containers, Pod::InitContainers>));
+  EXPECT_TRUE((std::is_same_v<Pod::Container, Pod::InitContainer>));
 }
 
 TEST(SharedTypes, AreNotTheDirectChildrenOfKindsOrOtherShapes) {
@@ -55,7 +55,7 @@ TEST(SharedTypes, AreNotTheDirectChildrenOfKindsOrOtherShapes) {
 
 TEST(SharedTypes, LeaveOutThePositionThatIsKeptApart) {
   EXPECT_FALSE((std::is_same_v<Pipeline::Status::Last, Pipeline::Spec::Build>));
-  EXPECT_TRUE((std::is_same_v<Pipeline::Status::Last::Spec::Containers, Pipeline::Spec::Build::Spec::Containers>));
+  EXPECT_TRUE((std::is_same_v<Pipeline::Status::Last::Spec::Container, Pipeline::Spec::Build::Spec::Container>));
 }
 
 TEST(SharedTypes, TakeDesignatedInitializers) {
@@ -65,7 +65,7 @@ TEST(SharedTypes, TakeDesignatedInitializers) {
 }
 
 TEST(SharedTypes, HaveTheConstantsOfAllPositions) {
-  using Values = Pipeline::Spec::Build::Spec::Containers::PullPolicyValues;
+  using Values = Pipeline::Spec::Build::Spec::Container::PullPolicyValues;
   EXPECT_EQ(Values::kAlways, "Always");
   EXPECT_EQ(Values::kIfNotPresent, "IfNotPresent");
   EXPECT_EQ(Values::kNever, "Never");

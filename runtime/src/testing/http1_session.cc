@@ -147,7 +147,7 @@ class Session final : public Http1Session {
   void Begin();
   void Refuse(http::status status, std::string_view why);
   void Flush();
-  std::string HeadOf(Response& response, bool whole) const;
+  std::string HeadOf(Response& response, bool whole) const KGEN_REQUIRES(response.mutex_);
   void AppendBody(std::string& out, std::string_view piece) const;
   void Finish();
   void CloseOnceSent() {

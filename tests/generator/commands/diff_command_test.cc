@@ -115,6 +115,33 @@ TEST_F(Diff, FindsAStructThatBecameAMap) {
                 ".a: its C++ type was kgen::Optional<shop::v1::Order::Spec::A>, is kgen::Map<kgen::String>\n");
 }
 
+// Two positions of one shape: one C++ type, whose own name ends in a hash of its fields.
+std::string TwoPods(const std::string& first, const std::string& second) {
+  const auto pod = [](const std::string& inner) {
+    return "{type: object, properties: {image: {type: string}, " + inner + "}}";
+  };
+  return "a: {type: array, items: " + pod(first) + "}, b: " + pod(second);
+}
+
+TEST_F(Diff, SaysNothingAboutTheHashOfASharedType) {
+  const std::string one = "x: {type: string}", two = one + ", y: {type: string}";
+  EXPECT_EQ(OfSpec(TwoPods(one, one), TwoPods(two, two)),
+            std::string("only new (2):\n  ") + kSpec + ".a[].y: a new field\n  " + kSpec + ".b.y: a new field\n");
+}
+
+TEST_F(Diff, SaysNothingWhenATypeBecomesShared) {
+  const std::string one = "x: {type: string}", two = one + ", y: {type: string}";
+  EXPECT_EQ(OfSpec(TwoPods(one, two), TwoPods(two, two)),
+            std::string("only new (1):\n  ") + kSpec + ".a[].y: a new field\n");
+}
+
+TEST_F(Diff, FindsASharedTypeThatBecameTwo) {
+  const std::string one = "x: {type: string}", two = one + ", y: {type: string}";
+  const std::string found = OfSpec(TwoPods(one, one), TwoPods(one, two));
+  EXPECT_THAT(found, HasSubstr("breaks C++ source (1):\n  " + std::string(kSpec) + ".b: its C++ type was shop::"));
+  EXPECT_THAT(found, HasSubstr("at " + std::string(kSpec) + ".a[] the same type is shop::v1::Order::Spec::A"));
+}
+
 TEST_F(Diff, LooksIntoElements) {
   const auto of = [](const std::string& inner) {
     return "a: {type: array, items: {type: object, additionalProperties: {type: object, properties: {" + inner + "}}}}";

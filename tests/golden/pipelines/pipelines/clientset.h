@@ -20,10 +20,10 @@
 
 namespace pipelines {
 
-// The CustomResourceDefinitions that this code was made from, as JSON: what kgen::crd::Install takes.
+// The CustomResourceDefinitions that this code was made from, as JSON, for kgen::crd::Install().
 std::span<const std::string_view> Manifests();
 
-// A handle: copies share the connection. Making one does no network I/O. Thread safety: const members from any thread.
+// A handle: copies share the connection. Creating one does no network I/O. Thread safety: const members from any thread.
 class Clientset {
  public:
   explicit Clientset(kgen::Connection connection) noexcept : connection_(std::move(connection)) {}
@@ -43,7 +43,7 @@ class Clientset {
   // The same clients, whose blocking calls end with kCancelled once `stop` is requested: see Connection::With().
   Clientset With(std::stop_token stop) const { return Clientset(connection_.With(std::move(stop))); }
 
-  // What all of these clients speak over.
+  // The connection of these clients.
   const kgen::Connection& connection() const noexcept { return connection_; }
 
  private:

@@ -26,7 +26,7 @@ namespace hostile::default_ {
 using ::kgen::operator<<;
 
 // v1::Client::Spec::Spec::Spec::Spec and 1 other.
-struct MetricsRelabelings_375ec962 {
+struct MetricsRelabeling_375ec962 {
   kgen::String x{};
   kgen::UnknownFields unknown_fields{};
 
@@ -42,7 +42,7 @@ struct NatOutgoing_d6c8f002 {
 };
 
 // v1::Client::Spec::Port.
-struct Port_0ed01c3c {
+struct Port_0df42e4d {
   kgen::Optional<std::int64_t> Port{};
   kgen::UnknownFields unknown_fields{};
 
@@ -70,7 +70,7 @@ struct Spec_1ca27974 {
 
 // v1::Client::Spec::Spec::Spec.
 struct Spec_75279bf6 {
-  using Spec = MetricsRelabelings_375ec962;
+  using Spec = MetricsRelabeling_375ec962;
 
   kgen::Optional<Spec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};

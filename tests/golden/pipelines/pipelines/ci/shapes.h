@@ -25,8 +25,8 @@ namespace pipelines::ci {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// v1::Task::Spec::Pod::Spec::Containers and 9 others.
-struct Containers_9446d601 {
+// v1::Task::Spec::Pod::Spec::Container and 9 others.
+struct Container_9446d601 {
   struct Env {
     kgen::String name{};
     // May be null.
@@ -62,11 +62,11 @@ struct Build_3a0def03 {
   };
 
   struct Spec {
-    using Containers = Containers_9446d601;
-    using InitContainers = Containers_9446d601;
+    using Container = Container_9446d601;
+    using InitContainer = Container_9446d601;
 
-    kgen::List<Containers> containers{};
-    kgen::List<InitContainers> initContainers{};
+    kgen::List<Container> containers{};
+    kgen::List<InitContainer> initContainers{};
     kgen::UnknownFields unknown_fields{};
 
     static const kgen::TypeTable kTable;

@@ -24,7 +24,7 @@ class OrderLister : public kgen::Lister<Order> {
 
 using OrderInformer = kgen::InformerAccessor<Order, OrderLister>;
 
-// The informers of shop.example.com/v1; each is made when it is first asked for.
+// The informers of shop.example.com/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

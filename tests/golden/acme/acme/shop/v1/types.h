@@ -3,7 +3,7 @@
 // The types of shop.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 #ifndef ACME_SHOP_V1_TYPES_H_
 #define ACME_SHOP_V1_TYPES_H_
@@ -85,7 +85,7 @@ struct Order {
     // 1 to 80 characters.
     kgen::String item{};  // required
     // Articles that go into the same parcel.
-    // Elements are told apart by `item`.
+    // Elements are identified by `item`.
     kgen::List<Line> lines{};
     // What the article's own page asks for.
     kgen::Map<kgen::String> options{};
@@ -143,7 +143,7 @@ struct Order {
 
     // How many of the articles are packed.
     kgen::Optional<std::int32_t> availableReplicas{};
-    // Elements are told apart by `type`.
+    // Elements are identified by `type`.
     kgen::List<Condition> conditions{};
     kgen::Optional<std::int64_t> observedGeneration{};
     kgen::String selector{};
@@ -152,14 +152,14 @@ struct Order {
     static const kgen::TypeTable kTable;
   };
 
-  // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
+  // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths {
     static constexpr std::string_view kSpecReplicas = ".spec.packers";
     static constexpr std::string_view kStatusReplicas = ".status.availableReplicas";
     static constexpr std::string_view kLabelSelector = ".status.selector";
   };
 
-  // What a field selector may name, beside metadata.name and metadata.namespace.
+  // The fields that field selectors support, besides metadata.name and metadata.namespace.
   struct SelectableFields {
     static constexpr std::string_view kSpecItem = "spec.item";
   };
@@ -172,7 +172,7 @@ struct Order {
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
-  // What `kubectl get` shows.
+  // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 

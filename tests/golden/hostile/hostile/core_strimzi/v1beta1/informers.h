@@ -24,7 +24,7 @@ class EventLister : public kgen::Lister<Event> {
 
 using EventInformer = kgen::InformerAccessor<Event, EventLister>;
 
-// The informers of core.strimzi.example/v1beta1; each is made when it is first asked for.
+// The informers of core.strimzi.example/v1beta1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

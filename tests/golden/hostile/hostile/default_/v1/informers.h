@@ -74,7 +74,7 @@ class ValuesLister : public kgen::ClusterLister<Values> {
 
 using ValuesInformer = kgen::InformerAccessor<Values, ValuesLister>;
 
-// The informers of default.example.com/v1; each is made when it is first asked for.
+// The informers of default.example.com/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

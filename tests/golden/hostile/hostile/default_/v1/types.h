@@ -3,7 +3,7 @@
 // The types of default.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 #ifndef HOSTILE_DEFAULT_V1_TYPES_H_
 #define HOSTILE_DEFAULT_V1_TYPES_H_
@@ -30,9 +30,9 @@ using ::kgen::operator<<;
 // Closes */ a comment, /* opens one, ends in a backslash \ .
 struct Client {
   struct Spec {
-    using Port_ = Port_0ed01c3c;
+    using Port_ = Port_0df42e4d;
     using Spec_2_ = Spec_1ca27974;
-    using MetricsRelabelings = MetricsRelabelings_375ec962;
+    using MetricsRelabeling = MetricsRelabeling_375ec962;
     using NatOutgoing_2 = NatOutgoing_d6c8f002;
     using Spec_2 = Spec_f7979143;
 
@@ -77,13 +77,6 @@ struct Client {
       };
 
       kgen::List<Relabeling> relabelings{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
-
-    struct MetricsRelabeling {
-      kgen::String x{};
       kgen::UnknownFields unknown_fields{};
 
       static const kgen::TypeTable kTable;
@@ -317,12 +310,7 @@ struct ListerList {
 // `scalepaths` of default.example.com/v1, namespaced.
 struct ScalePaths {
   struct Spec {
-    struct ScalePath {
-      kgen::String b{};
-      kgen::UnknownFields unknown_fields{};
-
-      static const kgen::TypeTable kTable;
-    };
+    using ScalePath = NatOutgoing_d6c8f002;
 
     kgen::String Color{};
     kgen::String color{};
@@ -342,14 +330,14 @@ struct ScalePaths {
     static const kgen::TypeTable kTable;
   };
 
-  // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
+  // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths_ {
     static constexpr std::string_view kSpecReplicas = ".spec.shards";
     static constexpr std::string_view kStatusReplicas = ".status.shards";
     static constexpr std::string_view kLabelSelector = "";
   };
 
-  // What a field selector may name, beside metadata.name and metadata.namespace.
+  // The fields that field selectors support, besides metadata.name and metadata.namespace.
   struct SelectableFields {
     static constexpr std::string_view kSpecColor_spec_dot_Color = "spec.Color";
     static constexpr std::string_view kSpecColor_spec_dot_color = "spec.color";
@@ -367,7 +355,7 @@ struct ScalePaths {
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
-  // What `kubectl get` shows.
+  // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 
@@ -388,7 +376,7 @@ struct ScalePathsList {
   static const kgen::TypeTable kTable;
 };
 
-// `values` of default.example.com/v1, of the whole cluster.
+// `values` of default.example.com/v1, cluster-scoped.
 struct Values {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Map<kgen::String> data{};

@@ -23,7 +23,7 @@ class StartLister : public kgen::ClusterLister<Start> {
 
 using StartInformer = kgen::InformerAccessor<Start, StartLister>;
 
-// The informers of start.example.com/auto; each is made when it is first asked for.
+// The informers of start.example.com/auto; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

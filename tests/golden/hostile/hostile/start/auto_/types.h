@@ -3,7 +3,7 @@
 // The types of start.example.com/auto.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 #ifndef HOSTILE_START_AUTO_TYPES_H_
 #define HOSTILE_START_AUTO_TYPES_H_
@@ -25,7 +25,7 @@ namespace hostile::start::auto_ {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
-// `starts` of start.example.com/auto, of the whole cluster.
+// `starts` of start.example.com/auto, cluster-scoped.
 struct Start {
   struct Spec {
     kgen::String acme{};

@@ -24,7 +24,7 @@ class OldieLister : public kgen::Lister<Oldie> {
 
 using OldieInformer = kgen::InformerAccessor<Oldie, OldieLister>;
 
-// The informers of start.example.com/v1alpha2; each is made when it is first asked for.
+// The informers of start.example.com/v1alpha2; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -3,7 +3,7 @@
 // The types of start.example.com/v1alpha2.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 #ifndef HOSTILE_START_V1ALPHA2_TYPES_H_
 #define HOSTILE_START_V1ALPHA2_TYPES_H_
@@ -35,14 +35,14 @@ struct Oldie {
     static const kgen::TypeTable kTable;
   };
 
-  // Where the scale subresource finds its parts, as JSON paths; empty: nowhere.
+  // The JSON paths of the scale subresource; empty if there is none.
   struct ScalePaths {
     static constexpr std::string_view kSpecReplicas = ".spec.size";
     static constexpr std::string_view kStatusReplicas = ".status.size";
     static constexpr std::string_view kLabelSelector = ".spec.selector";
   };
 
-  // What a field selector may name, beside metadata.name and metadata.namespace.
+  // The fields that field selectors support, besides metadata.name and metadata.namespace.
   struct SelectableFields {
     static constexpr std::string_view kSpecSize = "spec.size";
   };
@@ -52,7 +52,7 @@ struct Oldie {
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
-  // What `kubectl get` shows.
+  // The columns of `kubectl get`.
   static const kgen::PrinterColumns kPrinterColumns;
 };
 

@@ -33,7 +33,7 @@ class TaskLister : public kgen::Lister<Task> {
 
 using TaskInformer = kgen::InformerAccessor<Task, TaskLister>;
 
-// The informers of ci.example.com/v1; each is made when it is first asked for.
+// The informers of ci.example.com/v1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}

@@ -3,7 +3,7 @@
 // The types of ci.example.com/v1.
 //
 // Plain aggregates. An absent member reads as empty; has_value() tells the difference. Members are named as in YAML;
-// where a name is no C++ identifier, the comment behind the member has it. Structs called ...Values hold the values
+// where a name is not a C++ identifier, the comment after the member has it. Structs named ...Values have the values
 // that the document lists; a newer server may send others.
 #ifndef PIPELINES_CI_V1_TYPES_H_
 #define PIPELINES_CI_V1_TYPES_H_
@@ -31,7 +31,7 @@ struct Pipeline {
   struct Spec {
     using Build = Build_3a0def03;
     // The pod that builds.
-    using Checks = Build_3a0def03;
+    using Check = Build_3a0def03;
     using SecretRef = SecretRef_5a795a88;
     using Selector = Selector_0958d741;
     using TokenSecretRef = SecretRef_5a795a88;
@@ -54,7 +54,7 @@ struct Pipeline {
 
     // The pod that builds.
     kgen::Optional<Build> build = kgen::kAbsent;  // required
-    kgen::List<Checks> checks{};
+    kgen::List<Check> checks{};
     kgen::Optional<NullSecretRef> nullSecretRef = kgen::kAbsent;
     kgen::Optional<Retry> retry = kgen::kAbsent;
     kgen::Optional<SecretRef> secretRef = kgen::kAbsent;

@@ -24,7 +24,7 @@ class PipelineLister : public kgen::Lister<Pipeline> {
 
 using PipelineInformer = kgen::InformerAccessor<Pipeline, PipelineLister>;
 
-// The informers of ci.example.com/v1beta1; each is made when it is first asked for.
+// The informers of ci.example.com/v1beta1; each is created at its first use.
 class Informers {
  public:
   explicit Informers(kgen::Shared<kgen::FactoryState> factory) noexcept : factory_(std::move(factory)) {}
