@@ -38,7 +38,7 @@ OptionSet Options() {
 // Reduces the API document of a source to facts; nothing if there was an error.
 std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostics) {
   const std::uint32_t file = source.file;
-  auto stream = yaml::Parse(std::move(source.text));
+  auto stream = yaml::Parse(std::move(source.text), {.max_depth = 512});  // a schema takes two levels
   if (!stream) {
     const yaml::SyntaxError& error = stream.error();
     diagnostics.Error("syntax", Origin{file, error.mark.line, error.mark.column, 0}, error.message, {}, error.hint);

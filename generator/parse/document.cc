@@ -20,7 +20,7 @@ class DocumentParser {
 
   void ParseSource(Source source) {
     const std::uint32_t file = source.file;
-    auto stream = yaml::Parse(std::move(source.text));
+    auto stream = yaml::Parse(std::move(source.text), {.max_depth = 512});  // a schema takes two levels
     if (!stream) {
       const yaml::SyntaxError& error = stream.error();
       diagnostics_.Error("syntax", Origin{file, error.mark.line, error.mark.column, 0}, error.message, {}, error.hint);

@@ -3,6 +3,7 @@
 #include "kgen/codec/decode.h"
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -149,7 +150,7 @@ bool ForEachMember(codec::Reader& reader, F member) {
 
 }  // namespace
 
-bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept {
+bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept try {
   std::string scratch;
   codec::Reader reader(json, kDepth, kNoLimit, scratch);
   std::string_view raw;
@@ -172,6 +173,8 @@ bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept {
     return false;
   });
   return has_name && has_namespace;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 Identity PeekIdentity(std::string_view json) noexcept {
@@ -179,8 +182,8 @@ Identity PeekIdentity(std::string_view json) noexcept {
   std::string scratch;
   codec::Reader reader(json, kDepth, kNoLimit, scratch);
   std::string_view raw;
-  // An error ends the search; members that were found before it are still returned.
-  ForEachMember(reader, [&](std::string_view name) {
+  // An error ends the search, and so does memory that runs out; members that were found before it are still returned.
+  const auto read = [&](std::string_view name) {
     if (name == "apiVersion") return ReadText(reader, identity.api_version);
     if (name == "kind") return ReadText(reader, identity.kind);
     if (name != "metadata" || reader.Peek() != '{') return reader.SkipValue(raw);
@@ -190,7 +193,11 @@ Identity PeekIdentity(std::string_view json) noexcept {
       if (member == "resourceVersion") return ReadText(reader, identity.resource_version);
       return reader.SkipValue(raw);
     });
-  });
+  };
+  try {
+    ForEachMember(reader, read);
+  } catch (const std::bad_alloc&) {
+  }
   return identity;
 }
 

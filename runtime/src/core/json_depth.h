@@ -12,8 +12,8 @@ namespace kgen::detail {
 
 inline constexpr std::size_t kMaxJsonDepth = 256;  // as the decoder's
 
-// Whether a text of JSON nests deeper than that. Of other text it says whether as many brackets are open.
-inline bool NestsTooDeep(std::string_view text) noexcept {
+// Whether a text of JSON nests deeper than `levels`. Of other text it says whether as many brackets are open.
+inline bool NestsTooDeep(std::string_view text, std::size_t levels = kMaxJsonDepth) noexcept {
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -24,7 +24,7 @@ inline bool NestsTooDeep(std::string_view text) noexcept {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '{' || c == '[') {
-      if (++depth > kMaxJsonDepth) return true;
+      if (++depth > levels) return true;
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
     }

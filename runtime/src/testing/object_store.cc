@@ -6,6 +6,8 @@
 namespace kgen::testing {
 namespace {
 
+constexpr std::size_t kMostStoredLevels = 2000;
+
 using nlohmann::json;
 
 const json& MetadataOf(const json& value) {
@@ -87,7 +89,8 @@ ObjectRef ObjectStore::Put(Resource& resource, json value) {
 ObjectRef ObjectStore::PutBytes(Resource& resource, std::string_view namespace_, std::string_view name,
                                 std::string bytes) {
   ++version_;
-  json value = ParseJson(bytes);
+  // An object that nests too deep for decoders is one of the things that tests store.
+  json value = ParseJson(bytes, kMostStoredLevels);
   const ObjectRef now = Make(namespace_, name, std::move(value), std::move(bytes));
   ObjectRef& slot = resource.objects[{std::string(namespace_), std::string(name)}];
   Record(resource, {.resource_version = version_, .before = std::exchange(slot, now), .now = now, .last = {}});
@@ -168,8 +171,8 @@ void ObjectStore::Restore(const Copy& copy) {
   Compact();
 }
 
-json ParseJson(std::string_view text) {
-  if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
+json ParseJson(std::string_view text, std::size_t levels) {
+  if (detail::NestsTooDeep(text, levels)) return json(json::value_t::discarded);
   return json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 

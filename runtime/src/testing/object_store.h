@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/json_depth.h"
 #include "kgen/core/map.h"
 #include "kgen/core/object_key.h"
 #include "kgen/core/shared.h"
@@ -107,8 +108,8 @@ class ObjectStore {
   std::uint64_t version_ = 1;  // a real server never starts at 0 either: there it means "any"
 };
 
-// Discarded where the text is not JSON, or is nested too deeply for what recurses over it.
-nlohmann::json ParseJson(std::string_view text);
+// Discarded where the text is not JSON, or nests deeper than that, since some code recurses over it.
+nlohmann::json ParseJson(std::string_view text, std::size_t levels = detail::kMaxJsonDepth);
 
 }  // namespace kgen::testing
 

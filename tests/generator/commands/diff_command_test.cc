@@ -162,11 +162,12 @@ TEST_F(Diff, FindsAMemberThatIsRenamed) {
 
 TEST_F(Diff, FindsARenamedStructOnceAndLooksIntoIt) {
   const std::string inside = ": {type: object, properties: {c: {type: object, properties: {d: {type: string}}}}}";
-  EXPECT_EQ(OfSpec("foo-bar" + inside, "foo-bar" + inside + ", FooBar" + inside),
-            std::string("breaks C++ source (1):\n  ") + kSpec +
-                ".foo-bar: its C++ type was shop::v1::Order::Spec::FooBar, is "
-                "shop::v1::Order::Spec::FooBar_2\nonly new (1):\n  " +
-                kSpec + ".FooBar: a new field\n");
+  EXPECT_EQ(
+      OfSpec("foo-bar" + inside, "foo-bar" + inside + ", FooBar: {type: object, properties: {e: {type: string}}}"),
+      std::string("breaks C++ source (1):\n  ") + kSpec +
+          ".foo-bar: its C++ type was shop::v1::Order::Spec::FooBar, is "
+          "shop::v1::Order::Spec::FooBar_2\nonly new (1):\n  " +
+          kSpec + ".FooBar: a new field\n");
 }
 
 TEST_F(Diff, FindsConstants) {

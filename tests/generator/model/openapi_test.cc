@@ -425,7 +425,7 @@ TEST(ApiDocument, RefusesListsThatExpandWithoutEnd) {
 // Contract: generator REF-08.
 TEST(ApiDocument, NamesThePositionOfAnAliasThatRefersOnlyToItself) {
   const Loaded loaded = Load({Document("io.k8s.api.apps.v1.A: {$ref: '#/components/schemas/io.k8s.api.apps.v1.A'}\n")});
-  EXPECT_THAT(loaded.Said(), HasSubstr("refers to itself only | components.schemas[\"io.k8s.api.apps.v1.A\"]\n"));
+  EXPECT_THAT(loaded.Said(), HasSubstr("refers only to itself | components.schemas[\"io.k8s.api.apps.v1.A\"]\n"));
 }
 
 // Contract: generator OP-01.

@@ -196,7 +196,7 @@ TEST(SchemaMeaning, WarnsOfUnquotedBooleansInAnEnumOfStrings) {
 TEST(SchemaMeaning, UsesTheSourceTextOfUnquotedPropertyNames) {
   const Loaded loaded = Load({OrderCrd("p:\n  type: object\n  required: [on]\n  properties:\n    on: {type: string}")});
   EXPECT_FALSE(loaded.diagnostics.has_errors());
-  EXPECT_THAT(loaded.Said(), HasSubstr("input.yaml:20:15 warning yaml-key: the property name on is text here"));
+  EXPECT_THAT(loaded.Said(), HasSubstr("input.yaml:20:15 warning yaml-key: the property name on is a string here"));
   const model::ApiKind* kind = loaded.api.FindKind({"shop.example.com", "v1", "Order"});
   EXPECT_EQ(test::Shape(loaded.api, *loaded.api.types[kind->type].schema.Find("p")->schema), "{on*: string}");
 }

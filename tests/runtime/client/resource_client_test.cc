@@ -13,20 +13,20 @@ using ::testing::HasSubstr;
 using widgets::Widget;
 using widgets::WidgetList;
 
-class ResourceClientTest : public ClientTest {
+class CreateResponseTest : public ClientTest {
  protected:
   ResourceClient<Widget, WidgetList> Widgets() { return {connection(), "default"}; }
 };
 
 // As API servers answer to the creation of a Binding.
-TEST_F(ResourceClientTest, ReturnsADefaultObjectWhenTheServerReportsSuccessInsteadOfTheObject) {
+TEST_F(CreateResponseTest, ReturnsADefaultObjectWhenTheServerReportsSuccessInsteadOfTheObject) {
   transport_->Reply({.status = 201, .body = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})"});
   const Result<Widget> created = Widgets().Create({.metadata = {.name = "a"}});
   ASSERT_TRUE(created.has_value()) << created.error();
   EXPECT_EQ(*created, Widget{});
 }
 
-TEST_F(ResourceClientTest, FailsWhenAResponseOfSuccessHoldsAFailure) {
+TEST_F(CreateResponseTest, FailsWhenAResponseOfSuccessHoldsAFailure) {
   transport_->Reply({.status = 200,
                      .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict",)"
                              R"("message":"somebody else was faster","code":409})"});
