@@ -197,7 +197,8 @@ class EveryKindTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
-    const Connection connection = Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}))));
+    const Connection connection =
+        Must(Connection::Open(Must(rest::LoadConfig({.kubeconfig = RealApiServer::Kubeconfig()}))));
     clients_.emplace(connection);
     for (auto& part :
          {CoreResources(clients_->CoreV1()), WorkloadResources(*clients_), AdministrationResources(*clients_)})

@@ -14,8 +14,8 @@ std::string WhatOf(const Result<ApiRequest>& request) { return request ? request
 Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table) {
   if (!body) return Fail(body.error());
   try {
-    // The response to the creation of a Binding is a Status that says so, not the object. One that reports a failure has
-    // become an error of the call before.
+    // The response to the creation of a Binding is a Status that says so, not the object. One that reports a failure
+    // has become an error of the call before.
     if (table.kind != nullptr && table.kind->kind != "Status" && PeekIdentity(*body).kind == "Status") return {};
     if (auto done = DecodeStruct(*body, object, table, {}); !done) return Fail(done.error().With(what));
     return {};

@@ -8,9 +8,9 @@
 // reports them, with their count, and the next second begins. So the counts of all calls add up to the number of
 // events.
 //
-// For a user's observer, a cause is a kind of refusal (object or field) of one informer, or the text of a warning of the
-// server; other events pass unchanged. Without one, only warnings pass, each throttled, and all events that are due to a
-// missing connection have one cause, however many informers report them.
+// For a user's observer, a cause is a kind of refusal (object or field) of one informer, or the text of a warning of
+// the server; other events pass unchanged. Without one, only warnings pass, each throttled, and all events that are due
+// to a missing connection have one cause, however many informers report them.
 #ifndef KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 

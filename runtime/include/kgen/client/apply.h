@@ -74,8 +74,8 @@ struct ApplyError : Error {
 // or a list (`kind: List`, or a kind that ends in "List") whose items are objects. The whole file is read and checked
 // before the first request. Kinds are looked up on the server as they are reached.
 //
-// An error ends the call, and objects that were applied before stay. In a dry run nothing is stored, so objects of a kind
-// or in a namespace that the same file installs fail with kNotFound. The result converts to a Result.
+// An error ends the call, and objects that were applied before stay. In a dry run nothing is stored, so objects of a
+// kind or in a namespace that the same file installs fail with kNotFound. The result converts to a Result.
 //
 // Thread safety: from any thread. Blocks, as the clients of this connection do; stops with Connection::With().
 // Errors: kInvalidArgument (unreadable file, not YAML, an object without apiVersion, kind or metadata.name), kNotFound

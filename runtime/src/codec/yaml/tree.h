@@ -33,8 +33,8 @@ class Arena {
 };
 
 // The header before the entries of a map in the arena. Maps of more than kLinearKeys keys have the numbers of their
-// entries in the order of the keys, for a binary search. A hash table would need a secret, because the author of the text
-// chooses the keys.
+// entries in the order of the keys, for a binary search. A hash table would need a secret, because the author of the
+// text chooses the keys.
 struct MapBlock {
   const std::uint32_t* order = nullptr;
 
