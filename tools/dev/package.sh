@@ -5,7 +5,7 @@
 # changed, and only then.
 
 # package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure. Compiler and flags are those
-# of the dev tree, so that ccache has compiled the runtime already.
+# of the dev tree, and folders are as deep as that tree, so that ccache has compiled the runtime already.
 package_build() {
   local folder=$1 source=$2
   local launcher="$(command -v cmake);-E;env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;ccache"
@@ -45,7 +45,7 @@ package_installed() {
 
 # With the tool of the dev tree: LLVM is not linked a second time.
 package_subdirectory() {
-  package_build "$package_root/subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
+  package_build "$package_root-subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
     -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
 }
 
@@ -74,7 +74,7 @@ verb_package() {
   package_root=build/package package_passed=0 package_failed=0
   [ -f examples/CMakeLists.txt ] || missing examples "the examples"
   need_setup
-  rm -rf "$package_root"
+  rm -rf "$package_root" "$package_root-subdirectory"
   mkdir -p "$package_root"
   configure dev
   build dev
