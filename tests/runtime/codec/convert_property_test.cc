@@ -23,7 +23,7 @@ constexpr std::size_t kSlots = 8;
 
 // The memory of every generated struct: one place for each member, whatever its kind.
 struct Struct {
-  alignas(16) unsigned char members[kSlots][16] = {};
+  alignas(8) unsigned char members[kSlots][16] = {};
   UnknownFields unknown_fields{};
 };
 static_assert(std::is_standard_layout_v<Struct>);
