@@ -89,6 +89,7 @@ class Planner {
   Plan Make() {
     FindReachable();
     NameVersions();
+    if (diagnostics_.has_errors()) return std::move(plan_);  // two groups may have one name, and what follows needs two
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);

@@ -17,6 +17,7 @@ namespace {
 using test::Load;
 using test::Loaded;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The version of the first document's only group.
 PlannedVersion PlanOf(Loaded loaded) {
@@ -133,6 +134,32 @@ TEST(PlanOfTypes, RefusesVersionsThatNeedEachOther) {
       "needs types of x.example.com/v1\n"
       "input.yaml:8:5 error version-cycle: \"A\" of x.example.com/v1beta1 needs a type of x.example.com/v1, which "
       "needs types of x.example.com/v1beta1\n");
+}
+
+// Contract: generator GRP-02.
+TEST(PlanOfTypes, StopsAtGroupsThatShareANameAndAVersion) {
+  const std::string widget = "{group: x.example.com, version: v1, kind: Widget}";
+  Loaded loaded = Load({R"(openapi: 3.0.0
+info: {title: t, version: '1'}
+components:
+  schemas:
+    io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: {type: object, properties: {name: {type: string}}}
+    io.k8s.api.x.v1.Spec: {type: object, properties: {name: {type: string}}}
+    io.k8s.api.x.v1.Widget:
+      type: object
+      properties:
+        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}
+        spec: {$ref: '#/components/schemas/io.k8s.api.x.v1.Spec'}
+      x-kubernetes-group-version-kind: [)" +
+                        widget + R"(]
+paths:
+  /apis/x.example.com/v1/namespaces/{namespace}/widgets/{name}:
+    get: {x-kubernetes-action: get, x-kubernetes-group-version-kind: )" +
+                        widget + "}\n"});
+  ASSERT_EQ(loaded.Said(), "");
+  (void)MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_THAT(loaded.Said(), HasSubstr("\"x\" at input.yaml:6:5 and \"x.example.com\" at input.yaml:7:5 share the C++ "
+                                       "name x"));
 }
 
 TEST(PlanOfKinds, WarnsThatAServedKindWithoutMetadataIsLeftOut) {

@@ -13,19 +13,19 @@
 #include "tests/runtime/client/client_fixture.h"
 #include "tests/runtime/codec/widget.h"
 
-// ThreadSanitizer has an operator new of its own, in place of ours.
+// ThreadSanitizer has an operator new of its own, in place of this one.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define KGEN_TEST_WITHOUT_OWN_NEW 1
 #endif
 #endif
 
+#ifndef KGEN_TEST_WITHOUT_OWN_NEW
 namespace {
 // So many more are given to this thread, and then one is not; less than 0: any number.
 thread_local std::int64_t until_one_fails = -1;
 }  // namespace
 
-#ifndef KGEN_TEST_WITHOUT_OWN_NEW
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (until_one_fails >= 0 && until_one_fails-- == 0) throw std::bad_alloc();
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
@@ -33,7 +33,6 @@ thread_local std::int64_t until_one_fails = -1;
 }
 [[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-#endif
 
 namespace kgen::testing {
 namespace {
@@ -43,6 +42,7 @@ using widgets::WidgetList;
 
 constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a-name-that-is-long",
   "namespace":"default","labels":{"a-label-that-is-long":"a-value-that-is-long"}}})";
+
 class MemoryTest : public ClientTest {
  protected:
   // Makes the call, lets its answer come, and fails one allocation of the work that follows. Calls are repeated with a
@@ -80,7 +80,6 @@ class MemoryTest : public ClientTest {
   ResourceClient<Widget, WidgetList> widgets_{connection(), "default"};
 };
 
-#ifndef KGEN_TEST_WITHOUT_OWN_NEW
 TEST_F(MemoryTest, EndsEveryGetWhateverAllocationFails) {
   EXPECT_GT(FailEach<Widget>(kWidget, [&](Callback<Widget> done) { widgets_.GetAsync("a", std::move(done)); }), 0);
 }
@@ -92,7 +91,7 @@ TEST_F(MemoryTest, EndsEveryDeletionWhateverAllocationFails) {
 TEST_F(MemoryTest, EndsTheOpeningOfEveryWatchWhateverAllocationFails) {
   FailEach<Watcher<Widget>>("", [&](Callback<Watcher<Widget>> done) { widgets_.WatchAsync(std::move(done)); });
 }
-#endif
 
 }  // namespace
 }  // namespace kgen::testing
+#endif  // KGEN_TEST_WITHOUT_OWN_NEW
