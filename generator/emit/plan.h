@@ -31,7 +31,7 @@ struct PlannedField {
   std::string type;         // "kgen::Optional<Spec>"
   std::string initializer;  // "{}", " = kgen::kAbsent", "{kgen::kAbsent}"
   std::string value_kind;   // of kgen::ValueKind: "kBox"
-  std::string flags;        // "kgen::kRequired", "0"
+  std::string flags;        // "kgen::kNullable | kgen::kUnique", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"
   Comment comment;
   std::string note;  // to stand behind the declaration: "`operator`, required"; may be empty

@@ -293,7 +293,7 @@ PlannedStruct StructPlanner::PlanList(const std::string& name, const std::string
                          .type = "kgen::List<" + item + ">",
                          .initializer = "{}",
                          .value_kind = "kList",
-                         .flags = "kgen::kRequired",
+                         .flags = "0",
                          .detail = "&kgen::kTypeOf<" + item + ">",
                          .comment = {},
                          .note = {}});
@@ -455,7 +455,6 @@ std::string StructPlanner::Flags(const Member& member, const Scope& scope) const
   const model::Field& field = *member[0];
   std::string flags;
   const auto add = [&](const char* flag) { flags += (flags.empty() ? "kgen::" : " | kgen::") + std::string(flag); };
-  if (IsRequired(member)) add("kRequired");
   if (field.schema->nullable) add("kNullable");
   if (IsUnique(field.name, scope.path) && field.schema->kind == Kind::kString) add("kUnique");
   if (scope.role == Role::kKind && field.name == "status") add("kNoMemo");

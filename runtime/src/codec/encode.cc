@@ -5,6 +5,7 @@
 #include "codec/encode_rest.h"
 #include "codec/spelling.h"
 #include "codec/text_writer.h"
+#include "core/access.h"
 #include "core/blocks.h"
 #include "core/number.h"
 
@@ -227,9 +228,9 @@ class Encoder {
   void Text(const void* value, ValueKind kind) {
     switch (kind) {
       case ValueKind::kTime:
-        return Time(detail_TimeAccess::Word(*static_cast<const kgen::Time*>(value)), detail::TimePrecision::kSeconds);
+        return Time(detail::TimeAccess::Word(*static_cast<const kgen::Time*>(value)), detail::TimePrecision::kSeconds);
       case ValueKind::kMicroTime:
-        return Time(detail_TimeAccess::Word(*static_cast<const MicroTime*>(value)),
+        return Time(detail::TimeAccess::Word(*static_cast<const MicroTime*>(value)),
                     detail::TimePrecision::kMicroseconds);
       case ValueKind::kIntOrString: {
         const auto& v = *static_cast<const IntOrString*>(value);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "codec/find_field.h"
+#include "core/access.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::codec {
@@ -164,9 +165,9 @@ inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field,
     case ValueKind::kString:
       return Text(*static_cast<String*>(member), (field.flags & kUnique) != 0, c);
     case ValueKind::kTime:
-      return TimeText(detail_TimeAccess::Word(*static_cast<Time*>(member)), detail::TimePrecision::kSeconds, c);
+      return TimeText(detail::TimeAccess::Word(*static_cast<Time*>(member)), detail::TimePrecision::kSeconds, c);
     case ValueKind::kMicroTime:
-      return TimeText(detail_TimeAccess::Word(*static_cast<MicroTime*>(member)), detail::TimePrecision::kMicroseconds,
+      return TimeText(detail::TimeAccess::Word(*static_cast<MicroTime*>(member)), detail::TimePrecision::kMicroseconds,
                       c);
     case ValueKind::kDuration:
       return DurationText(*static_cast<Duration*>(member), c);
@@ -329,7 +330,7 @@ void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcep
       break;
     default: {
       String text;
-      detail_StringAccess::AdoptBlock(text, static_cast<detail::TextBlock*>(block));
+      detail::StringAccess::AdoptBlock(text, static_cast<detail::TextBlock*>(block));
       *static_cast<Json*>(member) = Json(std::move(text));
     }
   }

@@ -31,6 +31,7 @@
 #include "codec/member_hashes.h"
 #include "codec/reader.h"
 #include "codec/sharing.h"
+#include "core/access.h"
 #include "kgen/codec/decode.h"
 
 namespace kgen::codec {
@@ -166,7 +167,7 @@ class Interpreter {
   void SetText(String& text, std::string_view value, bool unique) {
     if (text.has_value()) text.reset();
     if (value.size() <= kInlineText) {
-      detail_StringAccess::SetInline(text, value.data(), value.size());
+      detail::StringAccess::SetInline(text, value.data(), value.size());
     } else {
       SetLongText(text, value, unique);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/interpreter.h"
+#include "core/access.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen::codec {
@@ -156,9 +157,9 @@ Interpreter::Outcome Interpreter::Element(void* element, const ValueType& type, 
     case ValueKind::kString:
       return Text(*static_cast<String*>(element), false, c);
     case ValueKind::kTime:
-      return TimeText(detail_TimeAccess::Word(*static_cast<Time*>(element)), detail::TimePrecision::kSeconds, c);
+      return TimeText(detail::TimeAccess::Word(*static_cast<Time*>(element)), detail::TimePrecision::kSeconds, c);
     case ValueKind::kMicroTime:
-      return TimeText(detail_TimeAccess::Word(*static_cast<MicroTime*>(element)), detail::TimePrecision::kMicroseconds,
+      return TimeText(detail::TimeAccess::Word(*static_cast<MicroTime*>(element)), detail::TimePrecision::kMicroseconds,
                       c);
     case ValueKind::kDuration:
       return DurationText(*static_cast<Duration*>(element), c);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codec/interpreter.h"
+#include "core/access.h"
 #include "core/number.h"
 
 namespace kgen::codec {
@@ -84,9 +85,9 @@ bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
 // Longer text of a String. The pool keeps each once; unique text (uid, resourceVersion) would only fill it.
 void Interpreter::SetLongText(String& text, std::string_view value, bool unique) {
   if (shared_ != nullptr && shared_->share_strings && !unique) {
-    detail_StringAccess::AdoptBlock(text, shared_->strings.Intern(value));
+    detail::StringAccess::AdoptBlock(text, shared_->strings.Intern(value));
   } else {
-    detail_StringAccess::AdoptBlock(text, unique ? detail::NewText(value) : RecentText(value));
+    detail::StringAccess::AdoptBlock(text, unique ? detail::NewText(value) : RecentText(value));
   }
 }
 
@@ -208,7 +209,7 @@ Interpreter::Outcome Interpreter::Text(String& text, bool unique, char c) {
       const __m128i mask = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kMask + 16 - n));
       _mm_store_si128(reinterpret_cast<__m128i*>(bytes), _mm_and_si128(v, mask));
       bytes[15] = static_cast<char>(n + 1);
-      detail_StringAccess::SetBytes(text, bytes);
+      detail::StringAccess::SetBytes(text, bytes);
       reader_.Rewind(start + n + 1);
       return Outcome::kOk;
     }
@@ -249,7 +250,7 @@ Interpreter::Outcome Interpreter::DurationText(Duration& duration, char c) {
   std::string_view value;
   if (!reader_.String(value)) return Broken();
   if (Duration::Parse(value)) {
-    SetText(detail_TimeAccess::Text(duration), value, false);
+    SetText(detail::TimeAccess::Text(duration), value, false);
     return Outcome::kOk;
   }
   reader_.Rewind(start);
@@ -263,11 +264,11 @@ Interpreter::Outcome Interpreter::QuantityText(Quantity& quantity, char c) {
   bool plain;
   if (!(number ? reader_.Number(value, plain) : reader_.String(value))) return Broken();
   if (quantity.has_value()) quantity.reset();
-  String& text = detail_ScalarAccess::Text(quantity);
+  String& text = detail::ScalarAccess::Text(quantity);
   if (!number) {
     SetText(text, value, false);
-  } else if (!detail_ScalarAccess::SetNumber(quantity, value)) {
-    SetText(text, std::string(1, detail_ScalarAccess::kLongNumber).append(value), false);
+  } else if (!detail::ScalarAccess::SetNumber(quantity, value)) {
+    SetText(text, std::string(1, detail::ScalarAccess::kLongNumber).append(value), false);
   }
   return Outcome::kOk;
 }
@@ -277,7 +278,7 @@ Interpreter::Outcome Interpreter::IntOrText(IntOrString& value, char c) {
     std::string_view text;
     if (!reader_.String(text)) return Broken();
     if (value.has_value()) value.reset();
-    SetText(detail_ScalarAccess::Text(value), text, false);
+    SetText(detail::ScalarAccess::Text(value), text, false);
     return Outcome::kOk;
   }
   if (!StartsNumber(c)) return Mismatch("an integer or a string");
@@ -288,7 +289,7 @@ Interpreter::Outcome Interpreter::IntOrText(IntOrString& value, char c) {
   if (!reader_.Number(number, plain)) return Broken();
   if (ParseInteger(number, plain, integer)) {
     if (value.has_value()) value.reset();
-    if (detail_ScalarAccess::SetNumber(value, number)) return Outcome::kOk;
+    if (detail::ScalarAccess::SetNumber(value, number)) return Outcome::kOk;
   }
   reader_.Rewind(start);
   return Mismatch("an integer or a string");
@@ -303,7 +304,7 @@ Interpreter::Outcome Interpreter::Base64(Bytes& bytes, char c) {
     reader_.Rewind(start);
     return Mismatch("base64 text");
   }
-  SetText(detail_ScalarAccess::Text(bytes), value, false);
+  SetText(detail::ScalarAccess::Text(bytes), value, false);
   return Outcome::kOk;
 }
 

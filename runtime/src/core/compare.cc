@@ -7,6 +7,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include "core/access.h"
 #include "core/blocks.h"
 #include "core/json_value.h"
 #include "kgen/core/value.h"
@@ -58,7 +59,7 @@ const T& As(const void* value) noexcept {
   return *static_cast<const T*>(value);
 }
 
-std::string_view NumberOf(const IntOrString& v) noexcept { return v.is_int() ? detail_ScalarAccess::Number(v) : ""; }
+std::string_view NumberOf(const IntOrString& v) noexcept { return v.is_int() ? detail::ScalarAccess::Number(v) : ""; }
 std::string_view NumberOf(const Quantity& v) noexcept { return v.is_number() ? v.text() : ""; }
 
 // JSON numbers may be equal although they are spelled differently, `80` and `8e1`.

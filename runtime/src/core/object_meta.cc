@@ -14,12 +14,12 @@ using detail::MakeTable;
 using detail::NameSlots;
 
 constexpr Field kOwnerReferenceFields[] = {
-    MakeField("name", offsetof(OwnerReference, name), ValueKind::kString, nullptr, kRequired),
-    MakeField("apiVersion", offsetof(OwnerReference, apiVersion), ValueKind::kString, nullptr, kRequired),
+    MakeField("name", offsetof(OwnerReference, name), ValueKind::kString),
+    MakeField("apiVersion", offsetof(OwnerReference, apiVersion), ValueKind::kString),
     MakeField("blockOwnerDeletion", offsetof(OwnerReference, blockOwnerDeletion), ValueKind::kBool),
     MakeField("controller", offsetof(OwnerReference, controller), ValueKind::kBool),
-    MakeField("kind", offsetof(OwnerReference, kind), ValueKind::kString, nullptr, kRequired),
-    MakeField("uid", offsetof(OwnerReference, uid), ValueKind::kString, nullptr, kRequired),
+    MakeField("kind", offsetof(OwnerReference, kind), ValueKind::kString),
+    MakeField("uid", offsetof(OwnerReference, uid), ValueKind::kString),
 };
 constexpr NameSlots kOwnerReferenceSlots = FindNameSlots(kOwnerReferenceFields);
 static_assert(std::is_standard_layout_v<OwnerReference>);
@@ -67,8 +67,8 @@ constexpr NameSlots kListMetaSlots = FindNameSlots(kListMetaFields);
 static_assert(std::is_standard_layout_v<ListMeta>);
 
 constexpr Field kLabelSelectorRequirementFields[] = {
-    MakeField("key", offsetof(LabelSelectorRequirement, key), ValueKind::kString, nullptr, kRequired),
-    MakeField("operator", offsetof(LabelSelectorRequirement, operator_), ValueKind::kString, nullptr, kRequired),
+    MakeField("key", offsetof(LabelSelectorRequirement, key), ValueKind::kString),
+    MakeField("operator", offsetof(LabelSelectorRequirement, operator_), ValueKind::kString),
     MakeField("values", offsetof(LabelSelectorRequirement, values), ValueKind::kList, &kTypeOf<String>),
 };
 constexpr NameSlots kLabelSelectorRequirementSlots = FindNameSlots(kLabelSelectorRequirementFields);
@@ -83,12 +83,12 @@ constexpr NameSlots kLabelSelectorSlots = FindNameSlots(kLabelSelectorFields);
 static_assert(std::is_standard_layout_v<LabelSelector>);
 
 constexpr Field kConditionFields[] = {
-    MakeField("lastTransitionTime", offsetof(Condition, lastTransitionTime), ValueKind::kTime, nullptr, kRequired),
-    MakeField("message", offsetof(Condition, message), ValueKind::kString, nullptr, kRequired),
+    MakeField("lastTransitionTime", offsetof(Condition, lastTransitionTime), ValueKind::kTime),
+    MakeField("message", offsetof(Condition, message), ValueKind::kString),
     MakeField("observedGeneration", offsetof(Condition, observedGeneration), ValueKind::kInt64),
-    MakeField("reason", offsetof(Condition, reason), ValueKind::kString, nullptr, kRequired),
-    MakeField("status", offsetof(Condition, status), ValueKind::kString, nullptr, kRequired),
-    MakeField("type", offsetof(Condition, type), ValueKind::kString, nullptr, kRequired),
+    MakeField("reason", offsetof(Condition, reason), ValueKind::kString),
+    MakeField("status", offsetof(Condition, status), ValueKind::kString),
+    MakeField("type", offsetof(Condition, type), ValueKind::kString),
 };
 constexpr NameSlots kConditionSlots = FindNameSlots(kConditionFields);
 static_assert(std::is_standard_layout_v<Condition>);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/access.h"
 #include "core/number.h"
 
 namespace kgen {
@@ -161,19 +162,19 @@ std::string_view NumberOrText(const String& text) noexcept {
 }
 
 bool IsLongNumber(std::string_view text) noexcept {
-  return text.starts_with(detail_ScalarAccess::kLongNumber) && detail::IsJsonNumber(text.substr(1));
+  return text.starts_with(detail::ScalarAccess::kLongNumber) && detail::IsJsonNumber(text.substr(1));
 }
 
 }  // namespace
 
-bool detail_ScalarAccess::SetNumber(String& text, std::string_view number) noexcept {
+bool detail::ScalarAccess::SetNumber(String& text, std::string_view number) noexcept {
   if (number.size() > String::kInline) return false;
   std::memcpy(text.bytes_, number.data(), number.size());
   text.bytes_[15] = static_cast<char>(kNumberTag + number.size() + 1);
   return true;
 }
 
-std::string_view detail_ScalarAccess::Number(const IntOrString& v) noexcept { return NumberOrText(v.text_); }
+std::string_view detail::ScalarAccess::Number(const IntOrString& v) noexcept { return NumberOrText(v.text_); }
 
 std::string_view Quantity::text() const noexcept {
   std::string_view text = NumberOrText(text_);
@@ -224,7 +225,7 @@ std::strong_ordering Quantity::Compare(const Quantity& a, const Quantity& b) noe
 IntOrString::IntOrString(std::int32_t value) {
   char buffer[16];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  detail_ScalarAccess::SetNumber(*this, {buffer, static_cast<std::size_t>(end - buffer)});
+  detail::ScalarAccess::SetNumber(*this, {buffer, static_cast<std::size_t>(end - buffer)});
 }
 
 bool IntOrString::is_int() const noexcept { return IsNumber(text_.tag()); }

@@ -20,7 +20,7 @@ constexpr NameSlots kScaleSpecSlots = FindNameSlots(kScaleSpecFields);
 static_assert(std::is_standard_layout_v<ScaleSpec>);
 
 constexpr Field kScaleStatusFields[] = {
-    MakeField("replicas", offsetof(ScaleStatus, replicas), ValueKind::kInt32, nullptr, kRequired),
+    MakeField("replicas", offsetof(ScaleStatus, replicas), ValueKind::kInt32),
     MakeField("selector", offsetof(ScaleStatus, selector), ValueKind::kString),
 };
 constexpr NameSlots kScaleStatusSlots = FindNameSlots(kScaleStatusFields);

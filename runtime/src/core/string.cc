@@ -5,6 +5,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "core/access.h"
+
 namespace kgen {
 namespace detail {
 
@@ -23,7 +25,7 @@ void DestroyText(TextBlock* block) noexcept { Free(block); }
 
 void String::Set(std::string_view text) {
   if (text.size() > kInline) {
-    detail_StringAccess::AdoptBlock(*this, detail::NewText(text));
+    detail::StringAccess::AdoptBlock(*this, detail::NewText(text));
   } else {
     if (!text.empty()) std::memcpy(bytes_, text.data(), text.size());
     bytes_[15] = static_cast<char>(text.size() + 1);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/access.h"
 #include "kgen/core/result.h"
 
 namespace kgen {
@@ -217,7 +218,7 @@ namespace {
 template <typename T>
 Result<T> ParseTime(std::string_view text, const char* what, detail::TimePrecision precision) {
   T time;
-  if (detail_TimeAccess::Word(time).Parse(text, precision)) return time;
+  if (detail::TimeAccess::Word(time).Parse(text, precision)) return time;
   return Fail(Code::kInvalidArgument, std::string(what) + " \"" + std::string(text.substr(0, 64)) +
                                           "\" is not an RFC 3339 time of the years 0000 to 9999");
 }

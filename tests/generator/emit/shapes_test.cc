@@ -119,10 +119,8 @@ TEST(Shapes, SayWhatIsTrueOfAllPositions) {
   const PlannedField &a = shared[0].fields.at(0), &b = shared[0].fields.at(1);
   EXPECT_THAT(a.comment, ElementsAre("// A.", "// Default: `\"x\"`."));
   EXPECT_EQ(a.note, "required");
-  EXPECT_EQ(a.flags, "kgen::kRequired");
   EXPECT_THAT(b.comment, IsEmpty());
   EXPECT_EQ(b.note, "");
-  EXPECT_EQ(b.flags, "0");
 }
 
 TEST(Shapes, HaveTheConstantsOfAllPositions) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "core/access.h"
 #include "tests/runtime/core/sample.h"
 
 namespace kgen {
@@ -216,23 +217,23 @@ TEST_F(IntOrStringTest, HoldsTheWholeRangeAndCopies) {
 
 TEST_F(IntOrStringTest, KeepsTheSpellingOfTheServerAndWiderIntegers) {
   IntOrString wide;
-  EXPECT_TRUE(detail_ScalarAccess::SetNumber(wide, "100000000000"));
+  EXPECT_TRUE(detail::ScalarAccess::SetNumber(wide, "100000000000"));
   EXPECT_TRUE(wide.is_int());
   EXPECT_EQ(wide.int64_value(), 100'000'000'000);
   EXPECT_EQ(wide.int_value(), std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(wide.str(), "100000000000");
   for (const char* spelling : {"1e3", "1000.0", "100E+1", "10000e-1", "0.1e4"}) {
     IntOrString number;
-    EXPECT_TRUE(detail_ScalarAccess::SetNumber(number, spelling));
+    EXPECT_TRUE(detail::ScalarAccess::SetNumber(number, spelling));
     EXPECT_EQ(number.int64_value(), 1000) << spelling;
     EXPECT_EQ(number.int_value(), 1000) << spelling;
     EXPECT_EQ(number.str(), spelling);
   }
   IntOrString longest;
-  EXPECT_TRUE(detail_ScalarAccess::SetNumber(longest, "-12345678901234"));
+  EXPECT_TRUE(detail::ScalarAccess::SetNumber(longest, "-12345678901234"));
   EXPECT_EQ(longest.int64_value(), -12'345'678'901'234);
   IntOrString too_long;
-  EXPECT_FALSE(detail_ScalarAccess::SetNumber(too_long, "1234567890123456"));
+  EXPECT_FALSE(detail::ScalarAccess::SetNumber(too_long, "1234567890123456"));
   EXPECT_FALSE(too_long.has_value());
 }
 

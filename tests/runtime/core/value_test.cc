@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/access.h"
 #include "core/blocks.h"
 #include "kgen/core/unstructured.h"
 #include "tests/runtime/core/sample.h"
@@ -119,10 +120,10 @@ TEST_F(ValueTest, ComparesTextInABlockWithTheSameTextInline) {
   Spec a;
   a.nodeName = "short";
   Spec b;
-  detail_StringAccess::AdoptBlock(b.nodeName, detail::NewText("short"));
+  detail::StringAccess::AdoptBlock(b.nodeName, detail::NewText("short"));
   EXPECT_EQ(a, b);
   EXPECT_EQ(Hash(a), Hash(b));
-  detail_StringAccess::AdoptBlock(a.nodeName = String(), detail::NewText(""));
+  detail::StringAccess::AdoptBlock(a.nodeName = String(), detail::NewText(""));
   EXPECT_NE(a, Spec()) << "empty text in a block is not unset";
 }
 
@@ -130,7 +131,7 @@ TEST_F(ValueTest, KeepsTheNumberAndTheTextOfAnIntOrStringApart) {
   Spec number{.target = 80};
   Spec text{.target = "80"};
   EXPECT_NE(number, text);
-  detail_StringAccess::AdoptBlock(detail_ScalarAccess::Text(text.target = IntOrString()), detail::NewText("80"));
+  detail::StringAccess::AdoptBlock(detail::ScalarAccess::Text(text.target = IntOrString()), detail::NewText("80"));
   EXPECT_NE(number, text);
 }
 
@@ -174,7 +175,7 @@ TEST_F(ValueTest, DistinguishesContentInSemanticEquality) {
 
 TEST_F(ValueTest, ComparesQuantitiesThatWereNumbersByValue) {
   const auto number = [](auto value, std::string_view text) {
-    EXPECT_TRUE(detail_ScalarAccess::SetNumber(value, text));
+    EXPECT_TRUE(detail::ScalarAccess::SetNumber(value, text));
     return value;
   };
   const Spec a{.amount = number(Quantity(), "2"), .target = number(IntOrString(), "80")};

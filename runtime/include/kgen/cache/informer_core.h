@@ -122,10 +122,7 @@ struct SyncOptions {
 };
 
 namespace detail {
-// Blocks. Errors: kCancelled (`stop` was requested, regardless of other failures by then), kTimeout,
-// kUnauthorized/kForbidden/kNotFound (refused repeatedly, see SyncOptions::patient), kStopped (an informer was stopped
-// during the wait), kDecode (`complete`), kInvalidArgument (an informer that was not started; or called on a thread
-// that runs posted work). The message names each informer that is not synced, its state, attempts and last error.
+// Blocks. Errors and message are those of SharedInformerFactory::WaitForCacheSync.
 Result<void> WaitForSync(std::stop_token stop, const std::vector<Shared<cache::InformerCore>>& informers,
                          const SyncOptions& options);
 // The same for a list that may be empty, so the executor is passed.

@@ -55,7 +55,7 @@ class Quantity {
   friend std::ostream& operator<<(std::ostream& os, const Quantity& quantity);  // the text, or "absent"
 
  private:
-  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::ScalarAccess;
   static std::strong_ordering Compare(const Quantity& a, const Quantity& b) noexcept;
   String text_;  // a number is inline text with a tag of its own, as in IntOrString
 };
@@ -85,7 +85,7 @@ class IntOrString {
   friend std::ostream& operator<<(std::ostream& os, const IntOrString& v);  // either, as text, or "absent"
 
  private:
-  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::ScalarAccess;
   String text_;  // an integer is inline text with a tag of its own (0x80 + size + 1), as the server spelled it
 };
 
@@ -113,32 +113,12 @@ class Bytes {
   friend std::ostream& operator<<(std::ostream& os, const Bytes& bytes);  // the base64 text, or "absent"
 
  private:
-  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::ScalarAccess;
   explicit Bytes(String base64) noexcept : base64_(static_cast<String&&>(base64)) {}
   String base64_;
 };
 
 static_assert(sizeof(Quantity) == 16 && sizeof(IntOrString) == 16 && sizeof(Bytes) == 16);
-
-// Gives the codec access to the representation.
-struct detail_ScalarAccess {  // NOLINT(readability-identifier-naming)
-  static String& Text(Quantity& q) noexcept { return q.text_; }
-  static String& Text(IntOrString& v) noexcept { return v.text_; }
-  static String& Text(Bytes& b) noexcept { return b.base64_; }
-  static const String& Text(const Quantity& q) noexcept { return q.text_; }
-  static const String& Text(const IntOrString& v) noexcept { return v.text_; }
-  static const String& Text(const Bytes& b) noexcept { return b.base64_; }
-  // A longer number is text that begins with this byte, which never occurs in UTF-8.
-  static constexpr char kLongNumber = '\xFF';
-  // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
-  static bool SetNumber(IntOrString& v, std::string_view text) noexcept { return SetNumber(v.text_, text); }
-  static bool SetNumber(Quantity& q, std::string_view text) noexcept { return SetNumber(q.text_, text); }
-  // The spelling. Only if is_int().
-  static std::string_view Number(const IntOrString& v) noexcept;
-
- private:
-  static bool SetNumber(String& text, std::string_view number) noexcept;
-};
 
 }  // namespace kgen
 

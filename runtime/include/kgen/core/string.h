@@ -51,6 +51,11 @@ void DestroyText(TextBlock* block) noexcept;  // after DropRef() said so
 template <typename S>
 concept TextLike = !std::same_as<std::remove_cvref_t<S>, String> && std::convertible_to<const S&, std::string_view>;
 
+// Give the library access to the representation of String, of the times, and of Quantity, IntOrString and Bytes.
+struct StringAccess;
+struct TimeAccess;
+struct ScalarAccess;
+
 }  // namespace detail
 
 // Thread safety: as a standard container; const members may be called from several threads at once.
@@ -167,10 +172,8 @@ class String {
   }
 
  private:
-  friend struct detail_StringAccess;  // NOLINT(readability-identifier-naming)
-  friend class IntOrString;
-  friend class Quantity;
-  friend struct detail_ScalarAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::StringAccess;
+  friend struct detail::ScalarAccess;
 
   static constexpr unsigned char kBlock = 255;
   static constexpr std::size_t kInline = 15;
@@ -191,24 +194,6 @@ class String {
 };
 
 static_assert(sizeof(String) == 16 && std::is_standard_layout_v<String>);
-
-// Gives the runtime (decoder, interpreter, pool) access to the representation. Not for users.
-struct detail_StringAccess {  // NOLINT(readability-identifier-naming)
-  static detail::TextBlock* Block(const String& s) noexcept { return s.tag() == String::kBlock ? s.block() : nullptr; }
-  static bool IsUnset(const String& s) noexcept { return s.tag() == 0; }
-  // Takes over one reference.
-  static void AdoptBlock(String& s, detail::TextBlock* block) noexcept {
-    std::memcpy(s.bytes_, static_cast<const void*>(&block), sizeof(void*));
-    s.bytes_[15] = static_cast<char>(String::kBlock);
-  }
-  // At most 15 bytes, into an unset String.
-  static void SetInline(String& s, const char* data, std::size_t size) noexcept {
-    std::memcpy(s.bytes_, data, size);
-    s.bytes_[15] = static_cast<char>(size + 1);
-  }
-  // The same with all 16 bytes given: text, zeros, tag.
-  static void SetBytes(String& s, const char* bytes) noexcept { std::memcpy(s.bytes_, bytes, sizeof s.bytes_); }
-};
 
 // For GoogleTest, which would print a list of characters: the text in quotes, or "absent" when unset.
 void PrintTo(const String& text, std::ostream* os);

@@ -104,7 +104,7 @@ class Time {
   friend std::ostream& operator<<(std::ostream& os, const Time& time);  // the text, or "absent"
 
  private:
-  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::TimeAccess;
   detail::TimeWord word_;
 };
 
@@ -132,7 +132,7 @@ class MicroTime {
   friend std::ostream& operator<<(std::ostream& os, const MicroTime& time);  // the text, or "absent"
 
  private:
-  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::TimeAccess;
   detail::TimeWord word_;
 };
 
@@ -163,21 +163,11 @@ class Duration {
   friend std::ostream& operator<<(std::ostream& os, const Duration& duration);  // the text, or "absent"
 
  private:
-  friend struct detail_TimeAccess;  // NOLINT(readability-identifier-naming)
+  friend struct detail::TimeAccess;
   String text_;
 };
 
 static_assert(sizeof(Time) == 8 && sizeof(MicroTime) == 8 && sizeof(Duration) == 16);
-
-// Gives the codec access to the representation.
-struct detail_TimeAccess {  // NOLINT(readability-identifier-naming)
-  static detail::TimeWord& Word(Time& t) noexcept { return t.word_; }
-  static const detail::TimeWord& Word(const Time& t) noexcept { return t.word_; }
-  static detail::TimeWord& Word(MicroTime& t) noexcept { return t.word_; }
-  static const detail::TimeWord& Word(const MicroTime& t) noexcept { return t.word_; }
-  static String& Text(Duration& d) noexcept { return d.text_; }
-  static const String& Text(const Duration& d) noexcept { return d.text_; }
-};
 
 }  // namespace kgen
 

@@ -61,11 +61,10 @@ struct ValueType {
 };
 
 enum FieldFlags : std::uint8_t {
-  kRequired = 1,        // documentation only: presence rules are the same for all fields
-  kNullable = 2,        // the schema allows `null`: kept among the unknown fields, where users see it
-  kUnique = 4,          // differs in every object (uid, resourceVersion): neither interned nor memoised
-  kNoMemo = 8,          // a subtree that rarely repeats (status, managedFields): the memo does not try it
-  kManagedFields = 16,  // dropped by DecodeOptions::drop_managed_fields
+  kNullable = 1,       // the schema allows `null`: kept among the unknown fields, where users see it
+  kUnique = 2,         // differs in every object (uid, resourceVersion): neither interned nor memoised
+  kNoMemo = 4,         // a subtree that rarely repeats (status, managedFields): the memo does not try it
+  kManagedFields = 8,  // dropped by DecodeOptions::drop_managed_fields
 };
 
 enum TableFlags : std::uint8_t {
