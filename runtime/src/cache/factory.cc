@@ -2,6 +2,7 @@
 #include "kgen/cache/factory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "cache/informer_options.h"
@@ -14,6 +15,12 @@
 
 namespace kgen {
 namespace {
+
+// What is known of a dynamic informer's kind. ForMapping() may know more than the ForResource() before it.
+struct NamedKind : SharedObject {
+  explicit NamedKind(const KindInfo& of) noexcept : info(&of) {}
+  std::atomic<const KindInfo*> info;
+};
 
 // The object with the apiVersion and the kind that a server leaves out of lists.
 AnyRef WithKind(AnyRef any, const KindInfo& kind) {
@@ -44,18 +51,19 @@ class FactoryState : public SharedObject {
     return Add(table, *table.kind, options_.transform);
   }
 
-  // Of Unstructured. The kind of the first call counts for all.
+  // Of Unstructured.
   Core DynamicInformerFor(const KindInfo& kind) {
     const MutexLock lock(mutex_);
-    for (const Entry& entry : entries_) {
-      const bool same = entry.kind->group == kind.group && entry.kind->version == kind.version &&
-                        entry.kind->resource == kind.resource;
-      if (entry.table == &Unstructured::kTable && same) return entry.core;
+    for (Entry& entry : entries_) {
+      if (entry.named && Serves(entry, kind)) return entry.core;
     }
-    return Add(Unstructured::kTable, kind, [&kind, own = options_.transform](AnyRef object) -> Result<AnyRef> {
-      object = WithKind(std::move(object), kind);
+    auto named = MakeShared<NamedKind>(kind);
+    Core core = Add(Unstructured::kTable, kind, [named, own = options_.transform](AnyRef object) -> Result<AnyRef> {
+      object = WithKind(std::move(object), *named->info.load());
       return own ? own(std::move(object)) : object;
     });
+    entries_.back().named = std::move(named);
+    return core;
   }
 
   std::string_view namespace_name() const noexcept { return options_.namespace_; }
@@ -119,14 +127,27 @@ class FactoryState : public SharedObject {
  private:
   struct Entry {
     const TypeTable* table;
-    const KindInfo* kind;
     Core core;
-    bool starting = false;  // Start() has been called for it
-    bool started = false;   // and is through
+    Shared<NamedKind> named{};  // of a dynamic informer
+    bool starting = false;      // Start() has been called for it
+    bool started = false;       // and is through
   };
 
+  // Whether the informer is what a caller who knows that much of the kind asks for. One that has not been started takes
+  // over the kind.
+  bool Serves(const Entry& entry, const KindInfo& kind) const KGEN_REQUIRES(mutex_) {
+    const KindInfo& own = *entry.named->info.load();
+    if (own.group != kind.group || own.version != kind.version || own.resource != kind.resource) return false;
+    if (kind.kind.empty()) return true;  // by resource alone: whatever there is
+    if (own.scope != kind.scope && !options_.namespace_.empty()) return false;
+    if (own.kind == kind.kind) return true;
+    if (!own.kind.empty() || entry.starting) return false;
+    entry.named->info = &kind;
+    return true;
+  }
+
   Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) KGEN_REQUIRES(mutex_) {
-    entries_.push_back({&table, &kind, Make(table, kind, transform)});
+    entries_.push_back({.table = &table, .core = Make(table, kind, transform)});
     if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
     return entries_.back().core;
   }

@@ -103,6 +103,65 @@ TEST_F(DynamicInformerTest, IsSharedByAllWhoAskForTheResource) {
   EXPECT_TRUE(other.Lister().List().empty());
 }
 
+TEST_F(DynamicListsTest, TakesTheKindOfAMappingThatComesAfterTheResourceAlone) {
+  Must(cluster_.Add(MinimalPod("default", "web-0")));
+  SharedInformerFactory factory(cluster_.Connection());
+  const ResourceMapping mapping = Must(RestMapper(cluster_.Connection()).ForKind({"", "v1", "Pod"}));
+  const DynamicInformer by_name = factory.ForResource(kPods);
+  const DynamicInformer by_mapping = factory.ForMapping(mapping);
+  const DynamicInformer again = factory.ForResource(kPods);
+  EXPECT_EQ(factory.status().size(), 1u);
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  for (const DynamicInformer& informer : {by_name, by_mapping, again}) {
+    const auto pod = informer.Lister().Get({"default", "web-0"});
+    ASSERT_TRUE(pod);
+    EXPECT_EQ(pod->kind, "Pod");
+  }
+}
+
+TEST_F(DynamicListsTest, MakesAnInformerOfItsOwnForAMappingThatComesAfterTheStart) {
+  Must(cluster_.Add(MinimalPod("default", "web-0")));
+  SharedInformerFactory factory(cluster_.Connection());
+  const DynamicInformer by_name = factory.ForResource(kPods);
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  const DynamicInformer by_mapping =
+      factory.ForMapping(Must(RestMapper(cluster_.Connection()).ForKind({"", "v1", "Pod"})));
+  factory.Start();
+  Must(factory.WaitForCacheSync());
+  const auto pod = by_mapping.Lister().Get({"default", "web-0"});
+  ASSERT_TRUE(pod);
+  EXPECT_EQ(pod->kind, "Pod");
+  EXPECT_EQ(by_name.Lister().List().size(), 1u);
+}
+
+TEST_F(DynamicInformerTest, AsksInTheScopeOfTheMappingAfterAGuess) {
+  Must(
+      cluster_.Add(Unstructured{.metadata = {.name = "north"}, .apiVersion = "shop.example.com/v1", .kind = "Region"}));
+  FactoryOptions options;
+  options.namespace_ = "other";
+  SharedInformerFactory factory(cluster_.Connection(), std::move(options));
+  static_cast<void>(factory.ForResource(kRegions));  // taken for namespaced
+  const DynamicInformer regions = factory.ForMapping(Must(RestMapper(cluster_.Connection()).ForResource(kRegions)));
+  factory.Start();
+  static_cast<void>(factory.WaitForCacheSync());  // that of the guess cannot sync
+  EXPECT_TRUE(regions.Lister().Get("north"));
+}
+
+TEST_F(DynamicInformerTest, ListsAResourceWhoseListIsCalledAnything) {
+  cluster_.AddResource({.group = "stock.example.com",
+                        .version = "v1",
+                        .plural = "shelves",
+                        .singular = "shelf",
+                        .kind = "Shelf",
+                        .list_kind = "Shelves"});
+  SharedInformerFactory factory(cluster_.Connection(), {.streaming_list = false});
+  static_cast<void>(factory.ForResource({"stock.example.com", "v1", "shelves"}));
+  factory.Start();
+  EXPECT_TRUE(factory.WaitForCacheSync());
+}
+
 TEST_F(DynamicInformerTest, StaysInTheNamespaceOfTheFactory) {
   AddOrder("default", "first", 1);
   AddOrder("other", "second", 2);

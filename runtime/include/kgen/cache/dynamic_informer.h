@@ -12,6 +12,7 @@
 #ifndef KGEN_CACHE_DYNAMIC_INFORMER_H_
 #define KGEN_CACHE_DYNAMIC_INFORMER_H_
 
+#include <concepts>
 #include <string_view>
 #include <utility>
 
@@ -29,8 +30,11 @@ class DynamicLister : public Lister<Unstructured> {
   using Lister::Get;
   using Lister::Lister;
   NamespaceLister<Unstructured> ByNamespace(std::string_view in_namespace) const { return In(in_namespace); }
-  // Of a cluster-scoped resource.
-  Ref<const Unstructured> Get(std::string_view name) const { return GetByName(name); }
+  // Of a cluster-scoped resource. A template, so that Get({"default", "web-0"}) means an ObjectKey.
+  template <std::convertible_to<std::string_view> Name>
+  Ref<const Unstructured> Get(const Name& name) const {
+    return GetByName(name);
+  }
 };
 
 // A handle; it may outlive the factory. Indexes of Unstructured are functions (SharedInformer::AddIndex), because a

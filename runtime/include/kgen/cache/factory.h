@@ -71,13 +71,13 @@ class SharedInformerFactory {
   ~SharedInformerFactory();
 
   // The informer of a resource without generated code, in the factory's scope; created, and so requested, by the first
-  // call. All calls for one resource share it; a generated informer of the same resource is another one. Include
-  // kgen/cache/dynamic_informer.h to use the result.
+  // call. All calls for one resource share it, but for a mapping of another kind or scope, or one that comes after the
+  // start of an informer whose kind was not known: these get an informer of their own. A generated informer of the same
+  // resource is another one too. Include kgen/cache/dynamic_informer.h to use the result.
   //
   // Servers leave apiVersion and kind out of the items of lists of built-in resources. Objects have their apiVersion
   // nevertheless. With a mapping, which RestMapper returns, they have their kind too, and a factory of one namespace
-  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces the transform that adds both. If a
-  // resource is requested several times, the first call decides.
+  // may ask for cluster-scoped resources. SharedInformer::SetTransform() replaces the transform that adds both.
   DynamicInformer ForResource(const GroupVersionResource& resource) const;
   DynamicInformer ForMapping(const ResourceMapping& mapping) const;
 
