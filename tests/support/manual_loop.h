@@ -34,6 +34,7 @@ class ManualStream final : public net::TcpStream {
   }
   std::size_t backlog() const noexcept override { return 0; }
   void PauseReading(bool) override {}
+  void FinishSending() noexcept override {}
   net::Address peer() const override { return to_; }
   void Close() noexcept override {
     closed_ = true;

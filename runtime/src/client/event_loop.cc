@@ -93,6 +93,11 @@ class Stream final : public TcpStream {
     if (!pause) Read();
   }
 
+  void FinishSending() noexcept override {
+    error_code ignored;
+    if (!closed_) std::ignore = socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  }
+
   Address peer() const override { return peer_; }
 
   void Close() noexcept override {

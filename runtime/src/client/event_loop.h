@@ -49,6 +49,8 @@ class TcpStream : public SharedObject {
   virtual void Write(std::string bytes) = 0;
   virtual std::size_t backlog() const noexcept = 0;  // bytes written and not yet with the kernel
   virtual void PauseReading(bool pause) = 0;
+  // Tells the peer that no more bytes come; reading goes on. With an empty backlog.
+  virtual void FinishSending() noexcept = 0;
   virtual Address peer() const = 0;
   // Nothing is called back afterwards. Idempotent.
   virtual void Close() noexcept = 0;

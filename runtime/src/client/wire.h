@@ -41,6 +41,8 @@ class Wire final : public SharedObject, private TcpStream::User {
   void Write(std::string_view plain);
   std::size_t backlog() const noexcept { return stream_->backlog() + held_.size(); }
   std::string_view alpn() const noexcept { return tls_ ? tls_->alpn() : std::string_view(); }
+  // Tells the peer that no more bytes come; reading goes on. Once everything is with the kernel.
+  void FinishSending() noexcept { stream_->FinishSending(); }
   // Nothing is called back afterwards. What was written and not sent yet is lost. Idempotent.
   void Close() noexcept;
 

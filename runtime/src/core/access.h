@@ -40,6 +40,7 @@ struct ScalarAccess {
   static String& Text(Quantity& q) noexcept { return q.text_; }
   static String& Text(IntOrString& v) noexcept { return v.text_; }
   static String& Text(Bytes& b) noexcept { return b.base64_; }
+  static unsigned char Tag(const String& text) noexcept { return text.tag(); }
   // A longer number is text that begins with this byte, which never occurs in UTF-8.
   static constexpr char kLongNumber = '\xFF';
   // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.

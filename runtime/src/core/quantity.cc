@@ -182,7 +182,7 @@ std::string_view Quantity::text() const noexcept {
   return text;
 }
 
-bool Quantity::is_number() const noexcept { return IsNumber(text_.tag()) || IsLongNumber(text_.view()); }
+bool Quantity::is_number() const noexcept { return IsNumber(detail::ScalarAccess::Tag(text_)) || IsLongNumber(text_.view()); }
 
 Quantity::Quantity(std::int64_t value) {
   char buffer[24];
@@ -228,7 +228,7 @@ IntOrString::IntOrString(std::int32_t value) {
   detail::ScalarAccess::SetNumber(*this, {buffer, static_cast<std::size_t>(end - buffer)});
 }
 
-bool IntOrString::is_int() const noexcept { return IsNumber(text_.tag()); }
+bool IntOrString::is_int() const noexcept { return IsNumber(detail::ScalarAccess::Tag(text_)); }
 
 std::int64_t IntOrString::int64_value() const noexcept {
   return is_int() ? RoundedUp(Read(NumberOrText(text_)), 0) : 0;  // an integer in any spelling: `1e3`, `80.0`

@@ -17,6 +17,10 @@ constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kApply[] = "application/apply-patch+yaml";
 
+// The limits of kube-apiserver. Without them a few bytes of patch, each copying the whole object, fill the memory.
+constexpr std::size_t kMaxJsonPatchOperations = 10'000;
+constexpr std::size_t kMaxJsonPatchCopies = std::size_t{3} << 20;  // bytes, of all copies of one patch
+
 // The key that identifies the entries of a list of maps; "": such a list is replaced as a whole. A real server has this
 // from its types; here it goes by the name of the list and by what the entries have.
 std::string_view MergeKey(std::string_view list, const json& entries) {
@@ -118,6 +122,39 @@ void NoteManager(json& object, std::string_view manager, std::string_view time, 
   fields.push_back(std::move(entry));
 }
 
+// The bytes that an operation adds to the object by copying.
+std::size_t CopiedBytes(const json& object, const json& operation) {
+  if (operation.value("op", json()) != "copy" || !operation.contains("from")) return 0;
+  return object.at(json::json_pointer(operation["from"].get<std::string>())).dump().size();
+}
+
+ApiResult<json> ApplyJsonPatch(json object, const json& patch, const ApiCall& call) {
+  const auto refuse = [&](std::string why) {
+    return Refuse(Invalid(call.resource->info, call.name, {{"FieldValueInvalid", "patch", std::move(why)}}));
+  };
+  if (patch.size() > kMaxJsonPatchOperations) {
+    return Refuse({.code = 413,
+                   .reason = "RequestEntityTooLarge",
+                   .message = "The allowed maximum operations in a JSON patch is " +
+                              std::to_string(kMaxJsonPatchOperations) + ", got " + std::to_string(patch.size())});
+  }
+  std::size_t copied = 0;
+  try {
+    if (!patch.is_array()) return object.patch(patch);  // which says so
+    for (const json& operation : patch) {
+      if (operation.is_object()) copied += CopiedBytes(object, operation);
+      if (copied > kMaxJsonPatchCopies) {
+        return refuse("the copies of the patch exceed the limit of " + std::to_string(kMaxJsonPatchCopies) + " bytes");
+      }
+      object = object.patch(json::array({operation}));
+      if (NestsTooDeep(object)) return Refuse(BadRequest("the patched object is nested deeper than 256 levels"));
+    }
+  } catch (const json::exception& error) {
+    return refuse(error.what());
+  }
+  return object;
+}
+
 }  // namespace
 
 ApiResult<json> ApiServer::PatchValue(const ApiCall& call, const json& before) const {
@@ -132,15 +169,9 @@ ApiResult<json> ApiServer::PatchValue(const ApiCall& call, const json& before) c
       StrategicMerge(next, patch);
     }
   } else if (call.content_type == kJsonPatch) {
-    try {
-      if (!patch.is_array()) next = next.patch(patch);  // which says so
-      for (const json& operation : patch) {
-        next = next.patch(json::array({operation}));
-        if (NestsTooDeep(next)) return Refuse(BadRequest("the patched object is nested deeper than 256 levels"));
-      }
-    } catch (const json::exception& error) {
-      return Refuse(Invalid(call.resource->info, call.name, {{"FieldValueInvalid", "patch", error.what()}}));
-    }
+    auto patched = ApplyJsonPatch(std::move(next), patch, call);
+    if (!patched) return Refuse(patched.error());
+    next = *std::move(patched);
   } else {
     return Refuse(UnsupportedMediaType(
         "the body of the request was in an unknown format - accepted media types include: " + std::string(kJsonPatch) +

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/mutex.h"
+#include "testing/response_buffer.h"
 
 namespace kgen::testing {
 namespace {
@@ -22,88 +22,23 @@ using net::Wire;
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
 constexpr std::size_t kMaxAhead = 1024 * 1024;  // of bytes that a client sends before it has its answer
 constexpr std::size_t kOutputBytes = 256 * 1024;
+constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
 class Session;
 
-// The answer to one request. Its buffer is filled by any thread and emptied by the server's.
-class Response final : public ResponseWriter {
+// The answer to one request. A reset breaks the connection: HTTP/1.1 has no error for one stream.
+class Response final : public ResponseBuffer {
  public:
-  Response(Shared<EventLoop> loop, Session* session) : loop_(std::move(loop)), session_(session) {}
+  // `session` lives until Close().
+  Response(Shared<EventLoop> loop, Session* session) : ResponseBuffer(std::move(loop)), session_(session) {}
 
-  void Head(int status, std::vector<HttpHeader> headers) override {
-    const MutexLock lock(mutex_);
-    status_ = status;
-    headers_ = std::move(headers);
-    Kick();
-  }
-  void Write(std::string bytes) override {
-    const MutexLock lock(mutex_);
-    if (closed_ || ended_) return;
-    buffer_ += bytes;
-    Kick();
-  }
-  void End() override {
-    const MutexLock lock(mutex_);
-    ended_ = true;
-    Kick();
-  }
-  // HTTP/1.1 has no error for one stream: the connection breaks.
-  void Reset(std::uint32_t) override {
-    const MutexLock lock(mutex_);
-    reset_ = true;
-    Kick();
-  }
-  std::size_t backlog() const override {
-    const MutexLock lock(mutex_);
-    return buffer_.size() - taken_;
-  }
-  void OnDrained(Task call) override {
-    loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
-      if (self->session_ != nullptr) self->drained_ = std::move(call);
-    });
-  }
-  void OnClosed(Task call) override {
-    loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
-      if (self->session_ == nullptr) return call();
-      self->on_closed_ = std::move(call);
-    });
-  }
-  bool closed() const override {
-    const MutexLock lock(mutex_);
-    return closed_;
-  }
+  bool begun = false;    // the head is sent
+  bool chunked = false;  // else there is a length, or the end of the connection ends the body
 
  private:
-  friend class Session;
-  void Kick() KGEN_REQUIRES(mutex_);
-  void Close() {
-    session_ = nullptr;
-    drained_ = nullptr;
-    {
-      const MutexLock lock(mutex_);
-      closed_ = true;
-      buffer_ = {};
-      taken_ = 0;
-    }
-    if (on_closed_) loop_->Post(std::exchange(on_closed_, nullptr));
-  }
+  void OnKick() override;
 
-  const Shared<EventLoop> loop_;
-  // On the server's thread.
-  Session* session_;  // null after the end
-  Task drained_, on_closed_;
-  bool begun_ = false;    // the head is sent
-  bool chunked_ = false;  // else there is a length, or the end of the connection ends the body
-
-  mutable Mutex mutex_;
-  int status_ KGEN_GUARDED_BY(mutex_) = 0;
-  std::vector<HttpHeader> headers_ KGEN_GUARDED_BY(mutex_);
-  std::string buffer_ KGEN_GUARDED_BY(mutex_);
-  std::size_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
-  bool ended_ KGEN_GUARDED_BY(mutex_) = false;
-  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
-  bool kicked_ KGEN_GUARDED_BY(mutex_) = false;
-  bool reset_ KGEN_GUARDED_BY(mutex_) = false;
+  Session* const session_;
 };
 
 class Session final : public Http1Session {
@@ -112,7 +47,8 @@ class Session final : public Http1Session {
       : loop_(std::move(loop)), wire_(std::move(wire)), user_(user), max_body_(max_body) {}
 
   void OnBytes(std::string_view plain) override {
-    if (user_ == nullptr || closing_) return;
+    if (user_ == nullptr) return;
+    if (closing_) return Discard(plain.size());
     if (response_ && input_.size() + plain.size() > kMaxAhead) return user_->OnHttp1Close();
     input_ += plain;
   }
@@ -128,14 +64,9 @@ class Session final : public Http1Session {
     user->OnHttp1End();
   }
   void OnKick(Response& response) {
-    bool reset;
-    {
-      const MutexLock lock(response.mutex_);
-      response.kicked_ = false;
-      reset = response.reset_;
-    }
     if (user_ == nullptr || &response != response_.get()) return;
     const Shared<Session> self(this);
+    const bool reset = response.Locked([](const Response::State& state) { return state.reset.has_value(); });
     if (reset) return user_->OnHttp1Close();
     Flush();
   }
@@ -146,12 +77,14 @@ class Session final : public Http1Session {
   void Read();
   void Begin();
   void Refuse(http::status status, std::string_view why);
+  void Discard(std::size_t bytes);
   void Flush();
-  std::string HeadOf(Response& response, bool whole) const KGEN_REQUIRES(response.mutex_);
+  std::string HeadOf(const Response::State& state) const;
   void AppendBody(std::string& out, std::string_view piece) const;
   void Finish();
   void CloseOnceSent() {
-    if (user_ != nullptr && wire_->backlog() == 0) user_->OnHttp1Close();
+    if (user_ == nullptr || wire_->backlog() > 0) return;
+    discards_ ? wire_->FinishSending() : user_->OnHttp1Close();
   }
 
   const Shared<EventLoop> loop_;
@@ -164,14 +97,13 @@ class Session final : public Http1Session {
   Shared<Response> response_;                               // of the request under way
   bool keep_alive_ = true, is_head_ = false, old_ = false;  // of that request; old: HTTP/1.0, which knows no chunks
   bool closing_ = false;                                    // once everything is sent
+  // And once the client has closed, too. It may still be sending a body, and a connection that closes with unread bytes
+  // is reset, which takes the answer away from the client.
+  bool discards_ = false;
+  std::size_t discarded_ = 0;
 };
 
-void Response::Kick() {
-  if (std::exchange(kicked_, true)) return;
-  loop_->Post([self = Shared<Response>(this)] {
-    if (self->session_ != nullptr) self->session_->OnKick(*self);
-  });
-}
+void Response::OnKick() { session_->OnKick(*this); }
 
 void Session::Read() {
   while (user_ != nullptr && !response_ && !closing_ && !input_.empty()) {
@@ -214,19 +146,35 @@ void Session::Read() {
   }
 }
 
+// The path and the query of a target in origin form ("/api") or, as for a proxy, in absolute form
+// ("http://host:80/api").
+std::optional<std::string> PathOf(std::string_view target) {
+  if (target.starts_with('/')) return std::string(target);
+  const std::size_t authority = target.find("://");
+  if (authority == std::string_view::npos) return std::nullopt;
+  const boost::beast::string_view scheme(target.data(), authority);
+  if (!boost::beast::iequals(scheme, "http") && !boost::beast::iequals(scheme, "https")) return std::nullopt;
+  target.remove_prefix(authority + 3);
+  const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+  if (end == 0) return std::nullopt;
+  target.remove_prefix(end);
+  return (target.starts_with('/') ? "" : "/") + std::string(target);
+}
+
 // A whole request is there.
 void Session::Begin() {
   Parser::value_type message = parser_->release();
   parser_.reset();
   const std::string_view target(message.target().data(), message.target().size());
-  if (!target.starts_with('/')) return Refuse(http::status::bad_request, "the target of the request is not a path");
+  const std::optional<std::string> path = PathOf(target);
+  if (!path) return Refuse(http::status::bad_request, "the target of the request is neither a path nor a URL");
   old_ = message.version() < 11;
   if (!old_ && message.count(http::field::host) != 1) {
     return Refuse(http::status::bad_request, "there must be one Host header");
   }
   keep_alive_ = message.keep_alive();
   is_head_ = message.method() == http::verb::head;
-  ServerRequest request{.method = std::string(message.method_string()), .path = std::string(target)};
+  ServerRequest request{.method = std::string(message.method_string()), .path = *path};
   for (const auto& field : message) {
     std::string name(field.name_string());
     std::transform(name.begin(), name.end(), name.begin(),
@@ -245,16 +193,23 @@ void Session::Refuse(http::status status, std::string_view why) {
                "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
                std::to_string(body.size()) + "\r\n\r\n" + body);
   closing_ = true;
+  discards_ = status == http::status::payload_too_large;
+  input_ = {};
   CloseOnceSent();
 }
 
-std::string Session::HeadOf(Response& response, bool whole) const {
-  std::string head = "HTTP/1.1 " + std::to_string(response.status_) + " " +
-                     std::string(http::obsolete_reason(static_cast<http::status>(response.status_))) + "\r\n";
-  for (const HttpHeader& header : response.headers_) head += header.name + ": " + header.value + "\r\n";
-  if (whole) {
-    head += "content-length: " + std::to_string(response.buffer_.size()) + "\r\n";
-  } else if (response.chunked_) {
+void Session::Discard(std::size_t bytes) {
+  discarded_ += bytes;
+  if (discards_ && discarded_ > kMaxDiscarded) user_->OnHttp1Close();
+}
+
+std::string Session::HeadOf(const Response::State& state) const {
+  std::string head = "HTTP/1.1 " + std::to_string(state.status) + " " +
+                     std::string(http::obsolete_reason(static_cast<http::status>(state.status))) + "\r\n";
+  for (const HttpHeader& header : state.headers) head += header.name + ": " + header.value + "\r\n";
+  if (state.ended) {
+    head += "content-length: " + std::to_string(state.buffer.size()) + "\r\n";
+  } else if (response_->chunked) {
     head += "transfer-encoding: chunked\r\n";
   }
   return head + (keep_alive_ ? "\r\n" : "connection: close\r\n\r\n");
@@ -262,7 +217,7 @@ std::string Session::HeadOf(Response& response, bool whole) const {
 
 void Session::AppendBody(std::string& out, std::string_view piece) const {
   if (piece.empty() || is_head_) return;
-  if (!response_->chunked_) {
+  if (!response_->chunked) {
     out += piece;
     return;
   }
@@ -277,30 +232,24 @@ void Session::Flush() {
   const Shared<Response> response = response_;
   std::string out;
   bool over = false, drained = false;
-  {
-    const MutexLock lock(response->mutex_);
-    if (response->status_ == 0) return;
-    if (!std::exchange(response->begun_, true)) {
-      if (!response->ended_ && old_) keep_alive_ = false;
-      response->chunked_ = !response->ended_ && !old_;
-      out = HeadOf(*response, response->ended_);
+  response->Locked([&](Response::State& state) {
+    if (state.status == 0) return;
+    if (!std::exchange(response->begun, true)) {
+      if (!state.ended && old_) keep_alive_ = false;
+      response->chunked = !state.ended && !old_;
+      out = HeadOf(state);
     }
     const std::size_t held = wire_->backlog() + out.size();
-    const std::size_t size =
-        held < kOutputBytes ? std::min(kOutputBytes - held, response->buffer_.size() - response->taken_) : 0;
-    AppendBody(out, std::string_view(response->buffer_).substr(response->taken_, size));
-    response->taken_ += size;
-    if (response->taken_ == response->buffer_.size()) {
-      response->buffer_.clear();
-      response->taken_ = 0;
-      drained = size > 0;
-      over = response->ended_;
-      if (over && response->chunked_ && !is_head_) out += "0\r\n\r\n";
-    }
-  }
+    const std::size_t size = held < kOutputBytes ? std::min(kOutputBytes - held, state.rest().size()) : 0;
+    AppendBody(out, state.rest().substr(0, size));
+    if (!state.Take(size)) return;
+    drained = size > 0;
+    over = state.ended;
+    if (over && response->chunked && !is_head_) out += "0\r\n\r\n";
+  });
   if (!out.empty()) wire_->Write(out);
   if (over) return Finish();
-  if (drained && response->drained_) response->drained_();
+  if (drained && response->wants_drained()) response->CallDrained();
 }
 
 void Session::Finish() {

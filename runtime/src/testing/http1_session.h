@@ -6,7 +6,9 @@
 //   ServerSession (http2_server.cc) --bytes--> Http1Session --OnHttp1Request--> ServerSession --> HttpHandler
 //
 // Requests are answered one after the other; what a client sends ahead waits. A request that cannot be parsed gets 400
-// (413, 417 or 431 where that says more) and the connection ends. Upgrade headers are ignored.
+// (413, 417 or 431 where that says more) and the connection ends; after 413 what the client still sends is read and
+// dropped, up to 64 MiB, so that it gets the answer. Targets may be URLs, as clients send them to proxies. Upgrade
+// headers are ignored.
 #ifndef KGEN_SRC_TESTING_HTTP1_SESSION_H_
 #define KGEN_SRC_TESTING_HTTP1_SESSION_H_
 

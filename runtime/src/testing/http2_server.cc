@@ -14,8 +14,8 @@
 #include "client/event_loop.h"
 #include "client/tls.h"
 #include "client/wire.h"
-#include "core/mutex.h"
 #include "testing/http1_session.h"
+#include "testing/response_buffer.h"
 
 namespace kgen::testing {
 namespace {
@@ -29,6 +29,7 @@ using net::Wire;
 
 constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::uint32_t kRequestWindow = 1024 * 1024;
+constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
 // "h2" where it is offered, else "http/1.1".
 int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
@@ -49,84 +50,32 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
 
 class ServerSession;
 
-// One stream. Its buffer is filled by any thread and emptied by the server's.
-class Response final : public ResponseWriter {
+// The answer on one stream. All members on the server's thread.
+class Response final : public ResponseBuffer {
  public:
+  // `session` lives until Close().
   Response(Shared<EventLoop> loop, ServerSession* session, std::int32_t stream)
-      : loop_(std::move(loop)), session_(session), stream_(stream) {}
+      : ResponseBuffer(std::move(loop)), session_(session), stream_(stream) {}
 
-  void Head(int status, std::vector<HttpHeader> headers) override {
-    const MutexLock lock(mutex_);
-    status_ = status;
-    headers_ = std::move(headers);
-    Kick();
-  }
-  void Write(std::string bytes) override {
-    const MutexLock lock(mutex_);
-    if (closed_ || ended_) return;
-    buffer_ += bytes;
-    Kick();
-  }
-  void End() override {
-    const MutexLock lock(mutex_);
-    ended_ = true;
-    Kick();
-  }
-  void Reset(std::uint32_t error) override {
-    const MutexLock lock(mutex_);
-    reset_ = error;
-    Kick();
-  }
-  std::size_t backlog() const override {
-    const MutexLock lock(mutex_);
-    return buffer_.size() - taken_;
-  }
-  void OnDrained(Task call) override {
-    loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
-      if (self->session_ != nullptr) self->drained_ = std::move(call);
-    });
-  }
-  void OnClosed(Task call) override {
-    loop_->Post([self = Shared<Response>(this), call = std::move(call)]() mutable {
-      if (self->session_ == nullptr) return call();
-      self->on_closed_ = std::move(call);
-    });
-  }
-  bool closed() const override {
-    const MutexLock lock(mutex_);
-    return closed_;
-  }
-
-  // ---- On the server's thread. ----
   std::int32_t stream() const noexcept { return stream_; }
   ServerRequest& request() noexcept { return request_; }
+  // A piece of the request's body. One that is too large is answered, and then dropped. False: it has no end.
+  bool TakeBody(std::string_view piece, std::size_t max_body);
+  bool refused() const noexcept { return refused_ > 0; }
   // A piece of the body for nghttp2.
   ssize_t Take(std::uint8_t* out, std::size_t size, std::uint32_t* flags);
-  bool TakeDrained() { return std::exchange(was_drained_, false) && drained_; }
-  void CallDrained() { drained_(); }
-  void Close();
+  bool TakeDrained() { return std::exchange(was_drained_, false) && wants_drained(); }
+
+  bool submitted = false;  // the head
 
  private:
-  friend class ServerSession;
-  void Kick() KGEN_REQUIRES(mutex_);
+  void OnKick() override;
 
-  const Shared<EventLoop> loop_;
-  ServerSession* session_;  // null after the end
+  ServerSession* const session_;
   const std::int32_t stream_;
   ServerRequest request_;
-  Task drained_, on_closed_;
-  bool submitted_ = false;  // the head
+  std::size_t refused_ = 0;  // bytes of a body that is too large
   bool was_drained_ = false;
-
-  mutable Mutex mutex_;
-  int status_ KGEN_GUARDED_BY(mutex_) = 0;
-  std::vector<HttpHeader> headers_ KGEN_GUARDED_BY(mutex_);
-  std::string buffer_ KGEN_GUARDED_BY(mutex_);
-  std::size_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
-  bool ended_ KGEN_GUARDED_BY(mutex_) = false;
-  bool closed_ KGEN_GUARDED_BY(mutex_) = false;
-  bool kicked_ KGEN_GUARDED_BY(mutex_) = false;
-  std::optional<std::uint32_t> reset_ KGEN_GUARDED_BY(mutex_);
 };
 
 class Server;
@@ -306,39 +255,34 @@ class Server final : public Http2Server, private EventLoop::User {
   std::atomic<std::size_t> connections_{0}, open_connections_{0}, open_streams_{0}, peak_streams_{0}, pings_{0};
 };
 
-void Response::Kick() {
-  if (std::exchange(kicked_, true)) return;
-  loop_->Post([self = Shared<Response>(this)] {
-    if (self->session_ != nullptr) self->session_->OnKick(*self);
-  });
+void Response::OnKick() { session_->OnKick(*this); }
+
+bool Response::TakeBody(std::string_view piece, std::size_t max_body) {
+  if (refused_ == 0 && request_.body.size() + piece.size() <= max_body) {
+    request_.body += piece;
+    return true;
+  }
+  if (refused_ == 0) {
+    request_.body = {};
+    Head(413, {{"content-type", "text/plain; charset=utf-8"}});
+    Write("the body exceeds the limit of this server\n");
+    End();
+  }
+  refused_ += piece.size();
+  return refused_ <= kMaxDiscarded;
 }
 
 ssize_t Response::Take(std::uint8_t* out, std::size_t size, std::uint32_t* flags) {
-  const MutexLock lock(mutex_);
-  size = std::min(size, buffer_.size() - taken_);
-  std::memcpy(out, buffer_.data() + taken_, size);
-  taken_ += size;
-  if (taken_ == buffer_.size()) {
-    buffer_.clear();
-    taken_ = 0;
-    was_drained_ = was_drained_ || size > 0;
-    if (ended_) *flags |= NGHTTP2_DATA_FLAG_EOF;
-    if (size == 0 && !ended_) return NGHTTP2_ERR_DEFERRED;
-  }
-  return static_cast<ssize_t>(size);
-}
-
-void Response::Close() {
-  session_ = nullptr;
-  drained_ = nullptr;
-  {
-    const MutexLock lock(mutex_);
-    closed_ = true;
-    buffer_ = {};
-    taken_ = 0;
-  }
-  // Not inside nghttp2's callback.
-  if (on_closed_) loop_->Post(std::exchange(on_closed_, nullptr));
+  return Locked([&](State& state) -> ssize_t {
+    size = std::min(size, state.rest().size());
+    std::memcpy(out, state.rest().data(), size);
+    if (state.Take(size)) {
+      was_drained_ = was_drained_ || size > 0;
+      if (state.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (size == 0 && !state.ended) return NGHTTP2_ERR_DEFERRED;
+    }
+    return static_cast<ssize_t>(size);
+  });
 }
 
 struct ServerSession::Callbacks {
@@ -391,9 +335,7 @@ struct ServerSession::Callbacks {
                     std::size_t size, void* user) {
     Response* response = Find(http2, stream);
     if (response == nullptr) return 0;
-    std::string& body = response->request().body;
-    body.append(reinterpret_cast<const char*>(data), size);
-    if (body.size() > Self(user).server_->max_body()) {
+    if (!response->TakeBody({reinterpret_cast<const char*>(data), size}, Self(user).server_->max_body())) {
       nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, stream, NGHTTP2_CANCEL);
     }
     return 0;
@@ -477,7 +419,7 @@ void ServerSession::OnWireBytes(std::string_view plain) {
 void ServerSession::OnRequestEnd(Response& response) {
   // Not inside nghttp2's callback: the handler may answer at once.
   loop_->Post([self = Shared<ServerSession>(this), held = Shared<Response>(&response)] {
-    if (!self->closed_) self->server_->Handle(std::move(held->request()), held);
+    if (!self->closed_ && !held->refused()) self->server_->Handle(std::move(held->request()), held);
   });
 }
 
@@ -485,19 +427,17 @@ void ServerSession::OnKick(Response& response) {
   std::optional<std::uint32_t> reset;
   int status = 0;
   std::vector<HttpHeader> headers;
-  {
-    const MutexLock lock(response.mutex_);
-    response.kicked_ = false;
-    reset = response.reset_;
-    status = response.status_;
-    if (!response.submitted_) headers = std::move(response.headers_);
-  }
+  response.Locked([&](Response::State& state) {
+    reset = state.reset;
+    status = state.status;
+    if (!response.submitted) headers = std::move(state.headers);
+  });
   if (reset) {
     nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, response.stream(), *reset);
-  } else if (response.submitted_) {
+  } else if (response.submitted) {
     nghttp2_session_resume_data(http2_, response.stream());
   } else if (status != 0) {
-    response.submitted_ = true;
+    response.submitted = true;
     const std::string text = std::to_string(status);
     std::vector<nghttp2_nv> fields = {Field(":status", text)};
     for (const HttpHeader& header : headers) fields.push_back(Field(header.name, header.value));

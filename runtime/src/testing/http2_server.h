@@ -64,7 +64,7 @@ struct Http2ServerOptions {
   bool tls = true;         // else HTTP/2 with prior knowledge
   std::uint16_t port = 0;  // 0: one that is free
   std::uint32_t max_concurrent_streams = 250;
-  std::size_t max_body = 64 * 1024 * 1024;   // of a request; more is answered with a reset
+  std::size_t max_body = 64 * 1024 * 1024;   // of a request; more is answered with 413
   Shared<CertificateAuthority> authority{};  // null: a new one
   std::optional<CertificateOptions> certificate{};
   bool client_certificate = false;  // demands one of `authority`

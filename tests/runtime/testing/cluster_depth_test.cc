@@ -68,6 +68,21 @@ TEST_F(ClusterDepthTest, RefusesAJsonPatchWhoseStepsBuildADeepObject) {
               HasSubstr("nested deeper than 256 levels"));
 }
 
+TEST_F(ClusterDepthTest, BoundsTheCopiesAndTheOperationsOfAJsonPatch) {
+  ASSERT_TRUE(cluster_.Add(ConfigMap(1)));
+  // Each step doubles the object.
+  std::string doubling = R"([{"op":"add","path":"/data","value":{"a":")" + std::string(1000, 'x') + "\"}}";
+  for (int i = 0; i < 40; ++i) {
+    doubling += R"(,{"op":"copy","from":"/data","path":"/data/)" + std::to_string(i) + "\"}";
+  }
+  EXPECT_THAT(Refusal("PATCH", kOne, doubling + "]", "application/json-patch+json"),
+              HasSubstr("the copies of the patch exceed the limit of 3145728 bytes"));
+  std::string many = "[";
+  for (int i = 0; i < 10'001; ++i) many += i == 0 ? "{}" : ",{}";
+  EXPECT_THAT(Refusal("PATCH", kOne, many + "]", "application/json-patch+json"),
+              HasSubstr("The allowed maximum operations in a JSON patch is 10000, got 10001"));
+}
+
 TEST_F(ClusterDepthTest, RefusesADeepSchema) {
   const std::string crd =
       R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"orders.x.dev"},)"

@@ -186,7 +186,7 @@ TEST_F(Http1Test, RefusesABadRequestAndCloses) {
            "GET /a HTTP/3.0\r\nHost: h\r\n\r\n",
            "GET /a HTTP/1.1\r\n\r\n",
            "GET /a HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n",
-           "GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n",
+           "GET ftp://h/a HTTP/1.1\r\nHost: h\r\n\r\n",
            "GET /a HTTP/1.1\r\nHost: h\r\nBad Name: 1\r\n\r\n",
            "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
            "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -206,6 +206,29 @@ TEST_F(Http1Test, BoundsHeaderAndBody) {
   EXPECT_THAT(Refusal("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n"), StartsWith("HTTP/1.1 413 "));
   EXPECT_THAT(Refusal("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\nContent-Length: 5\r\n\r\n"),
               StartsWith("HTTP/1.1 417 "));
+}
+
+TEST_F(Http1Test, AnswersARequestWithALargeBodyAlthoughTheClientGoesOnSending) {
+  for (const char* framing : {"Content-Length: 30000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n1c9c380\r\n"}) {
+    Client client = Connect();
+    client.Send("POST /a HTTP/1.1\r\nHost: h\r\n" + std::string(framing));
+    const std::string megabyte(1'000'000, 'x');
+    for (int i = 0; i < 30; ++i) client.Send(megabyte);
+    EXPECT_THAT(client.UntilClosed(), StartsWith("HTTP/1.1 413 "));
+  }
+}
+
+TEST_F(Http1Test, TakesTargetsInAbsoluteForm) {
+  Client client = Connect();
+  for (const auto& [target, path] : {std::pair("http://h/a?b=c", "/a?b=c"), std::pair("HTTPS://h:6443/a/b", "/a/b"),
+                                     std::pair("http://h", "/"), std::pair("http://h?x=1", "/?x=1")}) {
+    client.Send("GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(client.Answer(), StartsWith("GET " + std::string(path) + " ")) << target;
+  }
+  for (const char* target : {"h:80", "ftp://h/a", "http:///a", "*"}) {
+    EXPECT_THAT(Refusal("GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 400 "))
+        << target;
+  }
 }
 
 }  // namespace

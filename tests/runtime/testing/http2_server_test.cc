@@ -59,12 +59,15 @@ TEST_F(Http2Server, GivesTheWholeRequestToItsHandler) {
   EXPECT_EQ(sink->head().Header("x-path"), "/size?a=b");
 }
 
-TEST_F(Http2Server, ResetsARequestWhoseBodyIsTooLarge) {
+TEST_F(Http2Server, AnswersARequestWithALargerBodyThanItTakes) {
   Serve({.max_body = 1000});
   Connect();
-  auto sink = MakeShared<RecordingSink>();
-  transport_->Start({.method = "PUT", .path = "/size", .body = std::string(1001, 'x')}, sink);
-  EXPECT_FALSE(sink->WaitEnd().has_value());
+  for (const std::size_t size : {1000u, 1001u, 5'000'000u}) {
+    auto sink = MakeShared<RecordingSink>();
+    transport_->Start({.method = "PUT", .path = "/size", .body = std::string(size, 'x')}, sink);
+    EXPECT_TRUE(sink->WaitEnd().has_value());
+    EXPECT_EQ(sink->head().status, size > 1000 ? 413 : 200);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Private: what the responses of HTTP/1.1 and HTTP/2 have in common. Any thread fills the buffer; the server's thread
+// empties it.
+//
+//   HttpHandler --Head, Write, End--> ResponseBuffer --OnKick (server's thread)--> session --Locked--> the wire
+#ifndef KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
+#define KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/event_loop.h"
+#include "core/mutex.h"
+#include "testing/http2_server.h"
+
+namespace kgen::testing {
+
+// Thread safety: the members of ResponseWriter and Locked() from any thread; the rest on the server's thread.
+class ResponseBuffer : public ResponseWriter {
+ public:
+  struct State {
+    int status = 0;  // 0: no head yet
+    std::vector<HttpHeader> headers{};
+    std::string buffer{};
+    std::size_t taken = 0;  // of the buffer
+    bool ended = false, closed = false, kicked = false;
+    std::optional<std::uint32_t> reset{};
+
+    std::string_view rest() const noexcept { return std::string_view(buffer).substr(taken); }
+    // True if that was the last of the buffer.
+    bool Take(std::size_t bytes);
+  };
+
+  void Head(int status, std::vector<HttpHeader> headers) final;
+  void Write(std::string bytes) final;
+  void End() final;
+  void Reset(std::uint32_t error) final;
+  std::size_t backlog() const final;
+  void OnDrained(Task call) final;
+  void OnClosed(Task call) final;
+  bool closed() const final;
+
+  // Calls `read` with the state, under the lock.
+  template <typename Read>
+  auto Locked(Read read) {
+    const MutexLock lock(mutex_);
+    return read(state_);
+  }
+  bool wants_drained() const noexcept { return drained_ != nullptr; }
+  void CallDrained() { drained_(); }
+  // Ends the response, for whatever reason. Calls back by posting.
+  void Close();
+
+ protected:
+  explicit ResponseBuffer(Shared<net::EventLoop> loop) : loop_(std::move(loop)) {}
+
+ private:
+  // Something has changed since the last call. Not after Close().
+  virtual void OnKick() = 0;
+  void Kick() KGEN_REQUIRES(mutex_);
+
+  const Shared<net::EventLoop> loop_;
+  // On the server's thread.
+  Task drained_, on_closed_;
+  bool open_ = true;
+
+  mutable Mutex mutex_;
+  State state_ KGEN_GUARDED_BY(mutex_);
+};
+
+}  // namespace kgen::testing
+
+#endif  // KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
