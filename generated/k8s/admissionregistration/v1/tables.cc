@@ -149,8 +149,8 @@ constexpr std::uint8_t kApplyConfigurationSlots[] = {
 
 static_assert(std::is_standard_layout_v<AuditAnnotation> && std::is_aggregate_v<AuditAnnotation>);
 constexpr kgen::Field kAuditAnnotationFields[] = {
-    {"key", 3, offsetof(AuditAnnotation, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"valueExpression", 15, offsetof(AuditAnnotation, valueExpression), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(AuditAnnotation, key), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"valueExpression", 15, offsetof(AuditAnnotation, valueExpression), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAuditAnnotationSlots[] = {
     0, 2, 1, 0,
@@ -158,8 +158,8 @@ constexpr std::uint8_t kAuditAnnotationSlots[] = {
 
 static_assert(std::is_standard_layout_v<ExpressionWarning> && std::is_aggregate_v<ExpressionWarning>);
 constexpr kgen::Field kExpressionWarningFields[] = {
-    {"fieldRef", 8, offsetof(ExpressionWarning, fieldRef), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"warning", 7, offsetof(ExpressionWarning, warning), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"fieldRef", 8, offsetof(ExpressionWarning, fieldRef), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"warning", 7, offsetof(ExpressionWarning, warning), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kExpressionWarningSlots[] = {
     0, 0, 1, 2,
@@ -175,8 +175,8 @@ constexpr std::uint8_t kJSONPatchSlots[] = {
 
 static_assert(std::is_standard_layout_v<MatchCondition> && std::is_aggregate_v<MatchCondition>);
 constexpr kgen::Field kMatchConditionFields[] = {
-    {"name", 4, offsetof(MatchCondition, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"expression", 10, offsetof(MatchCondition, expression), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(MatchCondition, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"expression", 10, offsetof(MatchCondition, expression), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMatchConditionSlots[] = {
     1, 2, 0, 0,
@@ -211,7 +211,7 @@ static_assert(std::is_standard_layout_v<Mutation> && std::is_aggregate_v<Mutatio
 constexpr kgen::Field kMutationFields[] = {
     {"applyConfiguration", 18, offsetof(Mutation, applyConfiguration), kgen::ValueKind::kBox, 0, 0, &ApplyConfiguration::kTable},
     {"jsonPatch", 9, offsetof(Mutation, jsonPatch), kgen::ValueKind::kBox, 0, 0, &JSONPatch::kTable},
-    {"patchType", 9, offsetof(Mutation, patchType), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"patchType", 9, offsetof(Mutation, patchType), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMutationSlots[] = {
     1, 3, 0, 0, 0, 0, 0, 2,
@@ -228,8 +228,8 @@ constexpr std::uint8_t kParamKindSlots[] = {
 
 static_assert(std::is_standard_layout_v<Variable> && std::is_aggregate_v<Variable>);
 constexpr kgen::Field kVariableFields[] = {
-    {"name", 4, offsetof(Variable, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"expression", 10, offsetof(Variable, expression), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Variable, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"expression", 10, offsetof(Variable, expression), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kVariableSlots[] = {
     1, 2, 0, 0,
@@ -291,7 +291,7 @@ constexpr std::uint8_t kMutatingAdmissionPolicyBindingSlots[] = {
 static_assert(std::is_standard_layout_v<MutatingAdmissionPolicyBindingList> && std::is_aggregate_v<MutatingAdmissionPolicyBindingList>);
 constexpr kgen::Field kMutatingAdmissionPolicyBindingListFields[] = {
     {"metadata", 8, offsetof(MutatingAdmissionPolicyBindingList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(MutatingAdmissionPolicyBindingList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<MutatingAdmissionPolicyBinding>},
+    {"items", 5, offsetof(MutatingAdmissionPolicyBindingList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MutatingAdmissionPolicyBinding>},
 };
 constexpr std::uint8_t kMutatingAdmissionPolicyBindingListSlots[] = {
     0, 0, 1, 2,
@@ -300,7 +300,7 @@ constexpr std::uint8_t kMutatingAdmissionPolicyBindingListSlots[] = {
 static_assert(std::is_standard_layout_v<MutatingAdmissionPolicyList> && std::is_aggregate_v<MutatingAdmissionPolicyList>);
 constexpr kgen::Field kMutatingAdmissionPolicyListFields[] = {
     {"metadata", 8, offsetof(MutatingAdmissionPolicyList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(MutatingAdmissionPolicyList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<MutatingAdmissionPolicy>},
+    {"items", 5, offsetof(MutatingAdmissionPolicyList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MutatingAdmissionPolicy>},
 };
 constexpr std::uint8_t kMutatingAdmissionPolicyListSlots[] = {
     0, 0, 1, 2,
@@ -308,8 +308,8 @@ constexpr std::uint8_t kMutatingAdmissionPolicyListSlots[] = {
 
 static_assert(std::is_standard_layout_v<ServiceReference> && std::is_aggregate_v<ServiceReference>);
 constexpr kgen::Field kServiceReferenceFields[] = {
-    {"name", 4, offsetof(ServiceReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"namespace", 9, offsetof(ServiceReference, namespace_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ServiceReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"namespace", 9, offsetof(ServiceReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"path", 4, offsetof(ServiceReference, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(ServiceReference, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
@@ -341,9 +341,9 @@ constexpr std::uint8_t kRuleWithOperationsSlots[] = {
 
 static_assert(std::is_standard_layout_v<MutatingWebhook> && std::is_aggregate_v<MutatingWebhook>);
 constexpr kgen::Field kMutatingWebhookFields[] = {
-    {"name", 4, offsetof(MutatingWebhook, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"admissionReviewVersions", 23, offsetof(MutatingWebhook, admissionReviewVersions), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
-    {"clientConfig", 12, offsetof(MutatingWebhook, clientConfig), kgen::ValueKind::kBox, kgen::kRequired, 0, &WebhookClientConfig::kTable},
+    {"name", 4, offsetof(MutatingWebhook, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"admissionReviewVersions", 23, offsetof(MutatingWebhook, admissionReviewVersions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"clientConfig", 12, offsetof(MutatingWebhook, clientConfig), kgen::ValueKind::kBox, 0, 0, &WebhookClientConfig::kTable},
     {"failurePolicy", 13, offsetof(MutatingWebhook, failurePolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"matchConditions", 15, offsetof(MutatingWebhook, matchConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MatchCondition>},
     {"matchPolicy", 11, offsetof(MutatingWebhook, matchPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -351,7 +351,7 @@ constexpr kgen::Field kMutatingWebhookFields[] = {
     {"objectSelector", 14, offsetof(MutatingWebhook, objectSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"reinvocationPolicy", 18, offsetof(MutatingWebhook, reinvocationPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"rules", 5, offsetof(MutatingWebhook, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<RuleWithOperations>},
-    {"sideEffects", 11, offsetof(MutatingWebhook, sideEffects), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"sideEffects", 11, offsetof(MutatingWebhook, sideEffects), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeoutSeconds", 14, offsetof(MutatingWebhook, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMutatingWebhookSlots[] = {
@@ -371,7 +371,7 @@ constexpr std::uint8_t kMutatingWebhookConfigurationSlots[] = {
 static_assert(std::is_standard_layout_v<MutatingWebhookConfigurationList> && std::is_aggregate_v<MutatingWebhookConfigurationList>);
 constexpr kgen::Field kMutatingWebhookConfigurationListFields[] = {
     {"metadata", 8, offsetof(MutatingWebhookConfigurationList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(MutatingWebhookConfigurationList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<MutatingWebhookConfiguration>},
+    {"items", 5, offsetof(MutatingWebhookConfigurationList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MutatingWebhookConfiguration>},
 };
 constexpr std::uint8_t kMutatingWebhookConfigurationListSlots[] = {
     0, 0, 1, 2,
@@ -387,7 +387,7 @@ constexpr std::uint8_t kTypeCheckingSlots[] = {
 
 static_assert(std::is_standard_layout_v<Validation> && std::is_aggregate_v<Validation>);
 constexpr kgen::Field kValidationFields[] = {
-    {"expression", 10, offsetof(Validation, expression), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"expression", 10, offsetof(Validation, expression), kgen::ValueKind::kString, 0, 0, nullptr},
     {"message", 7, offsetof(Validation, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"messageExpression", 17, offsetof(Validation, messageExpression), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(Validation, reason), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -434,8 +434,8 @@ static_assert(std::is_standard_layout_v<ValidatingAdmissionPolicyBindingSpec> &&
 constexpr kgen::Field kValidatingAdmissionPolicyBindingSpecFields[] = {
     {"matchResources", 14, offsetof(ValidatingAdmissionPolicyBindingSpec, matchResources), kgen::ValueKind::kBox, 0, 0, &MatchResources::kTable},
     {"paramRef", 8, offsetof(ValidatingAdmissionPolicyBindingSpec, paramRef), kgen::ValueKind::kBox, 0, 0, &ParamRef::kTable},
-    {"policyName", 10, offsetof(ValidatingAdmissionPolicyBindingSpec, policyName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"validationActions", 17, offsetof(ValidatingAdmissionPolicyBindingSpec, validationActions), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"policyName", 10, offsetof(ValidatingAdmissionPolicyBindingSpec, policyName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"validationActions", 17, offsetof(ValidatingAdmissionPolicyBindingSpec, validationActions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicyBindingSpecSlots[] = {
     4, 0, 1, 3, 2, 0, 0, 0,
@@ -444,7 +444,7 @@ constexpr std::uint8_t kValidatingAdmissionPolicyBindingSpecSlots[] = {
 static_assert(std::is_standard_layout_v<ValidatingAdmissionPolicyBinding> && std::is_aggregate_v<ValidatingAdmissionPolicyBinding>);
 constexpr kgen::Field kValidatingAdmissionPolicyBindingFields[] = {
     {"metadata", 8, offsetof(ValidatingAdmissionPolicyBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(ValidatingAdmissionPolicyBinding, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &ValidatingAdmissionPolicyBindingSpec::kTable},
+    {"spec", 4, offsetof(ValidatingAdmissionPolicyBinding, spec), kgen::ValueKind::kBox, 0, 0, &ValidatingAdmissionPolicyBindingSpec::kTable},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicyBindingSlots[] = {
     0, 0, 1, 2,
@@ -453,7 +453,7 @@ constexpr std::uint8_t kValidatingAdmissionPolicyBindingSlots[] = {
 static_assert(std::is_standard_layout_v<ValidatingAdmissionPolicyBindingList> && std::is_aggregate_v<ValidatingAdmissionPolicyBindingList>);
 constexpr kgen::Field kValidatingAdmissionPolicyBindingListFields[] = {
     {"metadata", 8, offsetof(ValidatingAdmissionPolicyBindingList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ValidatingAdmissionPolicyBindingList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ValidatingAdmissionPolicyBinding>},
+    {"items", 5, offsetof(ValidatingAdmissionPolicyBindingList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ValidatingAdmissionPolicyBinding>},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicyBindingListSlots[] = {
     0, 0, 1, 2,
@@ -462,7 +462,7 @@ constexpr std::uint8_t kValidatingAdmissionPolicyBindingListSlots[] = {
 static_assert(std::is_standard_layout_v<ValidatingAdmissionPolicyList> && std::is_aggregate_v<ValidatingAdmissionPolicyList>);
 constexpr kgen::Field kValidatingAdmissionPolicyListFields[] = {
     {"metadata", 8, offsetof(ValidatingAdmissionPolicyList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ValidatingAdmissionPolicyList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ValidatingAdmissionPolicy>},
+    {"items", 5, offsetof(ValidatingAdmissionPolicyList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ValidatingAdmissionPolicy>},
 };
 constexpr std::uint8_t kValidatingAdmissionPolicyListSlots[] = {
     0, 0, 1, 2,
@@ -470,16 +470,16 @@ constexpr std::uint8_t kValidatingAdmissionPolicyListSlots[] = {
 
 static_assert(std::is_standard_layout_v<ValidatingWebhook> && std::is_aggregate_v<ValidatingWebhook>);
 constexpr kgen::Field kValidatingWebhookFields[] = {
-    {"name", 4, offsetof(ValidatingWebhook, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"admissionReviewVersions", 23, offsetof(ValidatingWebhook, admissionReviewVersions), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
-    {"clientConfig", 12, offsetof(ValidatingWebhook, clientConfig), kgen::ValueKind::kBox, kgen::kRequired, 0, &WebhookClientConfig::kTable},
+    {"name", 4, offsetof(ValidatingWebhook, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"admissionReviewVersions", 23, offsetof(ValidatingWebhook, admissionReviewVersions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"clientConfig", 12, offsetof(ValidatingWebhook, clientConfig), kgen::ValueKind::kBox, 0, 0, &WebhookClientConfig::kTable},
     {"failurePolicy", 13, offsetof(ValidatingWebhook, failurePolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"matchConditions", 15, offsetof(ValidatingWebhook, matchConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MatchCondition>},
     {"matchPolicy", 11, offsetof(ValidatingWebhook, matchPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespaceSelector", 17, offsetof(ValidatingWebhook, namespaceSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"objectSelector", 14, offsetof(ValidatingWebhook, objectSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"rules", 5, offsetof(ValidatingWebhook, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<RuleWithOperations>},
-    {"sideEffects", 11, offsetof(ValidatingWebhook, sideEffects), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"sideEffects", 11, offsetof(ValidatingWebhook, sideEffects), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeoutSeconds", 14, offsetof(ValidatingWebhook, timeoutSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kValidatingWebhookSlots[] = {
@@ -499,7 +499,7 @@ constexpr std::uint8_t kValidatingWebhookConfigurationSlots[] = {
 static_assert(std::is_standard_layout_v<ValidatingWebhookConfigurationList> && std::is_aggregate_v<ValidatingWebhookConfigurationList>);
 constexpr kgen::Field kValidatingWebhookConfigurationListFields[] = {
     {"metadata", 8, offsetof(ValidatingWebhookConfigurationList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ValidatingWebhookConfigurationList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ValidatingWebhookConfiguration>},
+    {"items", 5, offsetof(ValidatingWebhookConfigurationList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ValidatingWebhookConfiguration>},
 };
 constexpr std::uint8_t kValidatingWebhookConfigurationListSlots[] = {
     0, 0, 1, 2,

@@ -41,12 +41,12 @@ constexpr kgen::KindInfo kCustomResourceDefinitionKind = {
 
 static_assert(std::is_standard_layout_v<CustomResourceColumnDefinition> && std::is_aggregate_v<CustomResourceColumnDefinition>);
 constexpr kgen::Field kCustomResourceColumnDefinitionFields[] = {
-    {"name", 4, offsetof(CustomResourceColumnDefinition, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(CustomResourceColumnDefinition, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"description", 11, offsetof(CustomResourceColumnDefinition, description), kgen::ValueKind::kString, 0, 0, nullptr},
     {"format", 6, offsetof(CustomResourceColumnDefinition, format), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"jsonPath", 8, offsetof(CustomResourceColumnDefinition, jsonPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"jsonPath", 8, offsetof(CustomResourceColumnDefinition, jsonPath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"priority", 8, offsetof(CustomResourceColumnDefinition, priority), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"type", 4, offsetof(CustomResourceColumnDefinition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(CustomResourceColumnDefinition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCustomResourceColumnDefinitionSlots[] = {
     4, 0, 2, 1, 0, 0, 0, 0, 0, 0, 3, 5, 0, 0, 6, 0,
@@ -54,8 +54,8 @@ constexpr std::uint8_t kCustomResourceColumnDefinitionSlots[] = {
 
 static_assert(std::is_standard_layout_v<ServiceReference> && std::is_aggregate_v<ServiceReference>);
 constexpr kgen::Field kServiceReferenceFields[] = {
-    {"name", 4, offsetof(ServiceReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"namespace", 9, offsetof(ServiceReference, namespace_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ServiceReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"namespace", 9, offsetof(ServiceReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"path", 4, offsetof(ServiceReference, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(ServiceReference, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
@@ -76,7 +76,7 @@ constexpr std::uint8_t kWebhookClientConfigSlots[] = {
 static_assert(std::is_standard_layout_v<WebhookConversion> && std::is_aggregate_v<WebhookConversion>);
 constexpr kgen::Field kWebhookConversionFields[] = {
     {"clientConfig", 12, offsetof(WebhookConversion, clientConfig), kgen::ValueKind::kBox, 0, 0, &WebhookClientConfig::kTable},
-    {"conversionReviewVersions", 24, offsetof(WebhookConversion, conversionReviewVersions), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"conversionReviewVersions", 24, offsetof(WebhookConversion, conversionReviewVersions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kWebhookConversionSlots[] = {
     0, 0, 2, 1,
@@ -84,7 +84,7 @@ constexpr std::uint8_t kWebhookConversionSlots[] = {
 
 static_assert(std::is_standard_layout_v<CustomResourceConversion> && std::is_aggregate_v<CustomResourceConversion>);
 constexpr kgen::Field kCustomResourceConversionFields[] = {
-    {"strategy", 8, offsetof(CustomResourceConversion, strategy), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"strategy", 8, offsetof(CustomResourceConversion, strategy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"webhook", 7, offsetof(CustomResourceConversion, webhook), kgen::ValueKind::kBox, 0, 0, &WebhookConversion::kTable},
 };
 constexpr std::uint8_t kCustomResourceConversionSlots[] = {
@@ -94,9 +94,9 @@ constexpr std::uint8_t kCustomResourceConversionSlots[] = {
 static_assert(std::is_standard_layout_v<CustomResourceDefinitionNames> && std::is_aggregate_v<CustomResourceDefinitionNames>);
 constexpr kgen::Field kCustomResourceDefinitionNamesFields[] = {
     {"categories", 10, offsetof(CustomResourceDefinitionNames, categories), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"kind", 4, offsetof(CustomResourceDefinitionNames, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(CustomResourceDefinitionNames, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"listKind", 8, offsetof(CustomResourceDefinitionNames, listKind), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"plural", 6, offsetof(CustomResourceDefinitionNames, plural), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"plural", 6, offsetof(CustomResourceDefinitionNames, plural), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shortNames", 10, offsetof(CustomResourceDefinitionNames, shortNames), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"singular", 8, offsetof(CustomResourceDefinitionNames, singular), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -120,7 +120,7 @@ constexpr kgen::Field kValidationRuleFields[] = {
     {"messageExpression", 17, offsetof(ValidationRule, messageExpression), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optionalOldSelf", 15, offsetof(ValidationRule, optionalOldSelf), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"reason", 6, offsetof(ValidationRule, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"rule", 4, offsetof(ValidationRule, rule), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"rule", 4, offsetof(ValidationRule, rule), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kValidationRuleSlots[] = {
     4, 6, 0, 0, 1, 0, 0, 5, 0, 0, 0, 3, 0, 2, 0, 0,
@@ -192,7 +192,7 @@ constexpr std::uint8_t kCustomResourceValidationSlots[] = {
 
 static_assert(std::is_standard_layout_v<SelectableField> && std::is_aggregate_v<SelectableField>);
 constexpr kgen::Field kSelectableFieldFields[] = {
-    {"jsonPath", 8, offsetof(SelectableField, jsonPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"jsonPath", 8, offsetof(SelectableField, jsonPath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSelectableFieldSlots[] = {
     0, 1,
@@ -201,8 +201,8 @@ constexpr std::uint8_t kSelectableFieldSlots[] = {
 static_assert(std::is_standard_layout_v<CustomResourceSubresourceScale> && std::is_aggregate_v<CustomResourceSubresourceScale>);
 constexpr kgen::Field kCustomResourceSubresourceScaleFields[] = {
     {"labelSelectorPath", 17, offsetof(CustomResourceSubresourceScale, labelSelectorPath), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"specReplicasPath", 16, offsetof(CustomResourceSubresourceScale, specReplicasPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"statusReplicasPath", 18, offsetof(CustomResourceSubresourceScale, statusReplicasPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"specReplicasPath", 16, offsetof(CustomResourceSubresourceScale, specReplicasPath), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"statusReplicasPath", 18, offsetof(CustomResourceSubresourceScale, statusReplicasPath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCustomResourceSubresourceScaleSlots[] = {
     1, 3, 0, 0, 0, 0, 2, 0,
@@ -221,14 +221,14 @@ constexpr std::uint8_t kCustomResourceSubresourcesSlots[] = {
 
 static_assert(std::is_standard_layout_v<CustomResourceDefinitionVersion> && std::is_aggregate_v<CustomResourceDefinitionVersion>);
 constexpr kgen::Field kCustomResourceDefinitionVersionFields[] = {
-    {"name", 4, offsetof(CustomResourceDefinitionVersion, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(CustomResourceDefinitionVersion, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"additionalPrinterColumns", 24, offsetof(CustomResourceDefinitionVersion, additionalPrinterColumns), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CustomResourceColumnDefinition>},
     {"deprecated", 10, offsetof(CustomResourceDefinitionVersion, deprecated), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"deprecationWarning", 18, offsetof(CustomResourceDefinitionVersion, deprecationWarning), kgen::ValueKind::kString, 0, 0, nullptr},
     {"schema", 6, offsetof(CustomResourceDefinitionVersion, schema), kgen::ValueKind::kBox, 0, 0, &CustomResourceValidation::kTable},
     {"selectableFields", 16, offsetof(CustomResourceDefinitionVersion, selectableFields), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<SelectableField>},
-    {"served", 6, offsetof(CustomResourceDefinitionVersion, served), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
-    {"storage", 7, offsetof(CustomResourceDefinitionVersion, storage), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
+    {"served", 6, offsetof(CustomResourceDefinitionVersion, served), kgen::ValueKind::kBool, 0, 0, nullptr},
+    {"storage", 7, offsetof(CustomResourceDefinitionVersion, storage), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"subresources", 12, offsetof(CustomResourceDefinitionVersion, subresources), kgen::ValueKind::kBox, 0, 0, &CustomResourceSubresources::kTable},
 };
 constexpr std::uint8_t kCustomResourceDefinitionVersionSlots[] = {
@@ -239,11 +239,11 @@ constexpr std::uint8_t kCustomResourceDefinitionVersionSlots[] = {
 static_assert(std::is_standard_layout_v<CustomResourceDefinitionSpec> && std::is_aggregate_v<CustomResourceDefinitionSpec>);
 constexpr kgen::Field kCustomResourceDefinitionSpecFields[] = {
     {"conversion", 10, offsetof(CustomResourceDefinitionSpec, conversion), kgen::ValueKind::kBox, 0, 0, &CustomResourceConversion::kTable},
-    {"group", 5, offsetof(CustomResourceDefinitionSpec, group), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"names", 5, offsetof(CustomResourceDefinitionSpec, names), kgen::ValueKind::kBox, kgen::kRequired, 0, &CustomResourceDefinitionNames::kTable},
+    {"group", 5, offsetof(CustomResourceDefinitionSpec, group), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"names", 5, offsetof(CustomResourceDefinitionSpec, names), kgen::ValueKind::kBox, 0, 0, &CustomResourceDefinitionNames::kTable},
     {"preserveUnknownFields", 21, offsetof(CustomResourceDefinitionSpec, preserveUnknownFields), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"scope", 5, offsetof(CustomResourceDefinitionSpec, scope), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"versions", 8, offsetof(CustomResourceDefinitionSpec, versions), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CustomResourceDefinitionVersion>},
+    {"scope", 5, offsetof(CustomResourceDefinitionSpec, scope), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"versions", 8, offsetof(CustomResourceDefinitionSpec, versions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CustomResourceDefinitionVersion>},
 };
 constexpr std::uint8_t kCustomResourceDefinitionSpecSlots[] = {
     0, 0, 5, 0, 1, 6, 2, 0, 0, 0, 0, 0, 4, 0, 3, 0,
@@ -255,8 +255,8 @@ constexpr kgen::Field kCustomResourceDefinitionConditionFields[] = {
     {"message", 7, offsetof(CustomResourceDefinitionCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(CustomResourceDefinitionCondition, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"reason", 6, offsetof(CustomResourceDefinitionCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(CustomResourceDefinitionCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(CustomResourceDefinitionCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(CustomResourceDefinitionCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(CustomResourceDefinitionCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCustomResourceDefinitionConditionSlots[] = {
     0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4, 3, 6, 2,
@@ -276,7 +276,7 @@ constexpr std::uint8_t kCustomResourceDefinitionStatusSlots[] = {
 static_assert(std::is_standard_layout_v<CustomResourceDefinition> && std::is_aggregate_v<CustomResourceDefinition>);
 constexpr kgen::Field kCustomResourceDefinitionFields[] = {
     {"metadata", 8, offsetof(CustomResourceDefinition, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(CustomResourceDefinition, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &CustomResourceDefinitionSpec::kTable},
+    {"spec", 4, offsetof(CustomResourceDefinition, spec), kgen::ValueKind::kBox, 0, 0, &CustomResourceDefinitionSpec::kTable},
     {"status", 6, offsetof(CustomResourceDefinition, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &CustomResourceDefinitionStatus::kTable},
 };
 constexpr std::uint8_t kCustomResourceDefinitionSlots[] = {
@@ -286,7 +286,7 @@ constexpr std::uint8_t kCustomResourceDefinitionSlots[] = {
 static_assert(std::is_standard_layout_v<CustomResourceDefinitionList> && std::is_aggregate_v<CustomResourceDefinitionList>);
 constexpr kgen::Field kCustomResourceDefinitionListFields[] = {
     {"metadata", 8, offsetof(CustomResourceDefinitionList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CustomResourceDefinitionList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CustomResourceDefinition>},
+    {"items", 5, offsetof(CustomResourceDefinitionList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CustomResourceDefinition>},
 };
 constexpr std::uint8_t kCustomResourceDefinitionListSlots[] = {
     0, 0, 1, 2,

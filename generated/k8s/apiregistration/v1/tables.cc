@@ -53,11 +53,11 @@ static_assert(std::is_standard_layout_v<APIServiceSpec> && std::is_aggregate_v<A
 constexpr kgen::Field kAPIServiceSpecFields[] = {
     {"caBundle", 8, offsetof(APIServiceSpec, caBundle), kgen::ValueKind::kBytes, 0, 0, nullptr},
     {"group", 5, offsetof(APIServiceSpec, group), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"groupPriorityMinimum", 20, offsetof(APIServiceSpec, groupPriorityMinimum), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"groupPriorityMinimum", 20, offsetof(APIServiceSpec, groupPriorityMinimum), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"insecureSkipTLSVerify", 21, offsetof(APIServiceSpec, insecureSkipTLSVerify), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"service", 7, offsetof(APIServiceSpec, service), kgen::ValueKind::kBox, 0, 0, &ServiceReference::kTable},
     {"version", 7, offsetof(APIServiceSpec, version), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"versionPriority", 15, offsetof(APIServiceSpec, versionPriority), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"versionPriority", 15, offsetof(APIServiceSpec, versionPriority), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAPIServiceSpecSlots[] = {
     3, 0, 0, 1, 0, 7, 0, 5, 2, 0, 6, 4, 0, 0, 0, 0,
@@ -68,8 +68,8 @@ constexpr kgen::Field kAPIServiceConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(APIServiceCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(APIServiceCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(APIServiceCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(APIServiceCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(APIServiceCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(APIServiceCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(APIServiceCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAPIServiceConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -96,7 +96,7 @@ constexpr std::uint8_t kAPIServiceSlots[] = {
 static_assert(std::is_standard_layout_v<APIServiceList> && std::is_aggregate_v<APIServiceList>);
 constexpr kgen::Field kAPIServiceListFields[] = {
     {"metadata", 8, offsetof(APIServiceList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(APIServiceList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<APIService>},
+    {"items", 5, offsetof(APIServiceList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<APIService>},
 };
 constexpr std::uint8_t kAPIServiceListSlots[] = {
     0, 0, 1, 2,

@@ -123,7 +123,7 @@ static_assert(std::is_standard_layout_v<ControllerRevision> && std::is_aggregate
 constexpr kgen::Field kControllerRevisionFields[] = {
     {"metadata", 8, offsetof(ControllerRevision, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
     {"data", 4, offsetof(ControllerRevision, data), kgen::ValueKind::kJson, 0, 0, nullptr},
-    {"revision", 8, offsetof(ControllerRevision, revision), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
+    {"revision", 8, offsetof(ControllerRevision, revision), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kControllerRevisionSlots[] = {
     0, 0, 0, 0, 1, 2, 0, 3,
@@ -132,7 +132,7 @@ constexpr std::uint8_t kControllerRevisionSlots[] = {
 static_assert(std::is_standard_layout_v<ControllerRevisionList> && std::is_aggregate_v<ControllerRevisionList>);
 constexpr kgen::Field kControllerRevisionListFields[] = {
     {"metadata", 8, offsetof(ControllerRevisionList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ControllerRevisionList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ControllerRevision>},
+    {"items", 5, offsetof(ControllerRevisionList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ControllerRevision>},
 };
 constexpr std::uint8_t kControllerRevisionListSlots[] = {
     0, 0, 1, 2,
@@ -160,8 +160,8 @@ static_assert(std::is_standard_layout_v<DaemonSetSpec> && std::is_aggregate_v<Da
 constexpr kgen::Field kDaemonSetSpecFields[] = {
     {"minReadySeconds", 15, offsetof(DaemonSetSpec, minReadySeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"revisionHistoryLimit", 20, offsetof(DaemonSetSpec, revisionHistoryLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"selector", 8, offsetof(DaemonSetSpec, selector), kgen::ValueKind::kBox, kgen::kRequired, 0, &kgen::meta::v1::LabelSelector::kTable},
-    {"template", 8, offsetof(DaemonSetSpec, template_), kgen::ValueKind::kBox, kgen::kRequired, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
+    {"selector", 8, offsetof(DaemonSetSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
+    {"template", 8, offsetof(DaemonSetSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
     {"updateStrategy", 14, offsetof(DaemonSetSpec, updateStrategy), kgen::ValueKind::kBox, 0, 0, &DaemonSetUpdateStrategy::kTable},
 };
 constexpr std::uint8_t kDaemonSetSpecSlots[] = {
@@ -173,8 +173,8 @@ constexpr kgen::Field kDaemonSetConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(DaemonSetCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(DaemonSetCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(DaemonSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(DaemonSetCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(DaemonSetCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(DaemonSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(DaemonSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kDaemonSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -184,11 +184,11 @@ static_assert(std::is_standard_layout_v<DaemonSetStatus> && std::is_aggregate_v<
 constexpr kgen::Field kDaemonSetStatusFields[] = {
     {"collisionCount", 14, offsetof(DaemonSetStatus, collisionCount), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"conditions", 10, offsetof(DaemonSetStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DaemonSetCondition>},
-    {"currentNumberScheduled", 22, offsetof(DaemonSetStatus, currentNumberScheduled), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"desiredNumberScheduled", 22, offsetof(DaemonSetStatus, desiredNumberScheduled), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"currentNumberScheduled", 22, offsetof(DaemonSetStatus, currentNumberScheduled), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"desiredNumberScheduled", 22, offsetof(DaemonSetStatus, desiredNumberScheduled), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"numberAvailable", 15, offsetof(DaemonSetStatus, numberAvailable), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"numberMisscheduled", 18, offsetof(DaemonSetStatus, numberMisscheduled), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"numberReady", 11, offsetof(DaemonSetStatus, numberReady), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"numberMisscheduled", 18, offsetof(DaemonSetStatus, numberMisscheduled), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"numberReady", 11, offsetof(DaemonSetStatus, numberReady), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"numberUnavailable", 17, offsetof(DaemonSetStatus, numberUnavailable), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(DaemonSetStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"updatedNumberScheduled", 22, offsetof(DaemonSetStatus, updatedNumberScheduled), kgen::ValueKind::kInt32, 0, 0, nullptr},
@@ -211,7 +211,7 @@ constexpr std::uint8_t kDaemonSetSlots[] = {
 static_assert(std::is_standard_layout_v<DaemonSetList> && std::is_aggregate_v<DaemonSetList>);
 constexpr kgen::Field kDaemonSetListFields[] = {
     {"metadata", 8, offsetof(DaemonSetList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(DaemonSetList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<DaemonSet>},
+    {"items", 5, offsetof(DaemonSetList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DaemonSet>},
 };
 constexpr std::uint8_t kDaemonSetListSlots[] = {
     0, 0, 1, 2,
@@ -242,9 +242,9 @@ constexpr kgen::Field kDeploymentSpecFields[] = {
     {"progressDeadlineSeconds", 23, offsetof(DeploymentSpec, progressDeadlineSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"replicas", 8, offsetof(DeploymentSpec, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"revisionHistoryLimit", 20, offsetof(DeploymentSpec, revisionHistoryLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"selector", 8, offsetof(DeploymentSpec, selector), kgen::ValueKind::kBox, kgen::kRequired, 0, &kgen::meta::v1::LabelSelector::kTable},
+    {"selector", 8, offsetof(DeploymentSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"strategy", 8, offsetof(DeploymentSpec, strategy), kgen::ValueKind::kBox, 0, 0, &DeploymentStrategy::kTable},
-    {"template", 8, offsetof(DeploymentSpec, template_), kgen::ValueKind::kBox, kgen::kRequired, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
+    {"template", 8, offsetof(DeploymentSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
 };
 constexpr std::uint8_t kDeploymentSpecSlots[] = {
     3, 5, 0, 0, 0, 0, 0, 0, 8, 2, 1, 0, 7, 6, 0, 4,
@@ -256,8 +256,8 @@ constexpr kgen::Field kDeploymentConditionFields[] = {
     {"lastUpdateTime", 14, offsetof(DeploymentCondition, lastUpdateTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(DeploymentCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(DeploymentCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(DeploymentCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(DeploymentCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(DeploymentCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(DeploymentCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kDeploymentConditionSlots[] = {
     0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 4, 0, 6, 3,
@@ -293,7 +293,7 @@ constexpr std::uint8_t kDeploymentSlots[] = {
 static_assert(std::is_standard_layout_v<DeploymentList> && std::is_aggregate_v<DeploymentList>);
 constexpr kgen::Field kDeploymentListFields[] = {
     {"metadata", 8, offsetof(DeploymentList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(DeploymentList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Deployment>},
+    {"items", 5, offsetof(DeploymentList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Deployment>},
 };
 constexpr std::uint8_t kDeploymentListSlots[] = {
     0, 0, 1, 2,
@@ -303,7 +303,7 @@ static_assert(std::is_standard_layout_v<ReplicaSetSpec> && std::is_aggregate_v<R
 constexpr kgen::Field kReplicaSetSpecFields[] = {
     {"minReadySeconds", 15, offsetof(ReplicaSetSpec, minReadySeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"replicas", 8, offsetof(ReplicaSetSpec, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"selector", 8, offsetof(ReplicaSetSpec, selector), kgen::ValueKind::kBox, kgen::kRequired, 0, &kgen::meta::v1::LabelSelector::kTable},
+    {"selector", 8, offsetof(ReplicaSetSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"template", 8, offsetof(ReplicaSetSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
 };
 constexpr std::uint8_t kReplicaSetSpecSlots[] = {
@@ -315,8 +315,8 @@ constexpr kgen::Field kReplicaSetConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(ReplicaSetCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(ReplicaSetCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(ReplicaSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(ReplicaSetCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(ReplicaSetCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(ReplicaSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(ReplicaSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kReplicaSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -329,7 +329,7 @@ constexpr kgen::Field kReplicaSetStatusFields[] = {
     {"fullyLabeledReplicas", 20, offsetof(ReplicaSetStatus, fullyLabeledReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(ReplicaSetStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"readyReplicas", 13, offsetof(ReplicaSetStatus, readyReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"replicas", 8, offsetof(ReplicaSetStatus, replicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"replicas", 8, offsetof(ReplicaSetStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"terminatingReplicas", 19, offsetof(ReplicaSetStatus, terminatingReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kReplicaSetStatusSlots[] = {
@@ -349,7 +349,7 @@ constexpr std::uint8_t kReplicaSetSlots[] = {
 static_assert(std::is_standard_layout_v<ReplicaSetList> && std::is_aggregate_v<ReplicaSetList>);
 constexpr kgen::Field kReplicaSetListFields[] = {
     {"metadata", 8, offsetof(ReplicaSetList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ReplicaSetList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ReplicaSet>},
+    {"items", 5, offsetof(ReplicaSetList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ReplicaSet>},
 };
 constexpr std::uint8_t kReplicaSetListSlots[] = {
     0, 0, 1, 2,
@@ -398,9 +398,9 @@ constexpr kgen::Field kStatefulSetSpecFields[] = {
     {"podManagementPolicy", 19, offsetof(StatefulSetSpec, podManagementPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"replicas", 8, offsetof(StatefulSetSpec, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"revisionHistoryLimit", 20, offsetof(StatefulSetSpec, revisionHistoryLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"selector", 8, offsetof(StatefulSetSpec, selector), kgen::ValueKind::kBox, kgen::kRequired, 0, &kgen::meta::v1::LabelSelector::kTable},
+    {"selector", 8, offsetof(StatefulSetSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"serviceName", 11, offsetof(StatefulSetSpec, serviceName), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"template", 8, offsetof(StatefulSetSpec, template_), kgen::ValueKind::kBox, kgen::kRequired, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
+    {"template", 8, offsetof(StatefulSetSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
     {"updateStrategy", 14, offsetof(StatefulSetSpec, updateStrategy), kgen::ValueKind::kBox, 0, 0, &StatefulSetUpdateStrategy::kTable},
     {"volumeClaimTemplates", 20, offsetof(StatefulSetSpec, volumeClaimTemplates), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<::k8s::core::v1::PersistentVolumeClaim>},
 };
@@ -414,8 +414,8 @@ constexpr kgen::Field kStatefulSetConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(StatefulSetCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(StatefulSetCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(StatefulSetCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(StatefulSetCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(StatefulSetCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(StatefulSetCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(StatefulSetCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kStatefulSetConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -430,7 +430,7 @@ constexpr kgen::Field kStatefulSetStatusFields[] = {
     {"currentRevision", 15, offsetof(StatefulSetStatus, currentRevision), kgen::ValueKind::kString, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(StatefulSetStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"readyReplicas", 13, offsetof(StatefulSetStatus, readyReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"replicas", 8, offsetof(StatefulSetStatus, replicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"replicas", 8, offsetof(StatefulSetStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"updateRevision", 14, offsetof(StatefulSetStatus, updateRevision), kgen::ValueKind::kString, 0, 0, nullptr},
     {"updatedReplicas", 15, offsetof(StatefulSetStatus, updatedReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
@@ -452,7 +452,7 @@ constexpr std::uint8_t kStatefulSetSlots[] = {
 static_assert(std::is_standard_layout_v<StatefulSetList> && std::is_aggregate_v<StatefulSetList>);
 constexpr kgen::Field kStatefulSetListFields[] = {
     {"metadata", 8, offsetof(StatefulSetList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(StatefulSetList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<StatefulSet>},
+    {"items", 5, offsetof(StatefulSetList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<StatefulSet>},
 };
 constexpr std::uint8_t kStatefulSetListSlots[] = {
     0, 0, 1, 2,

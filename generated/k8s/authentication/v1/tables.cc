@@ -70,7 +70,7 @@ constexpr std::uint8_t kSelfSubjectReviewSlots[] = {
 static_assert(std::is_standard_layout_v<TokenReviewSpec> && std::is_aggregate_v<TokenReviewSpec>);
 constexpr kgen::Field kTokenReviewSpecFields[] = {
     {"audiences", 9, offsetof(TokenReviewSpec, audiences), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"token", 5, offsetof(TokenReviewSpec, token), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"token", 5, offsetof(TokenReviewSpec, token), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTokenReviewSpecSlots[] = {
     0, 1, 2, 0,
@@ -90,7 +90,7 @@ constexpr std::uint8_t kTokenReviewStatusSlots[] = {
 static_assert(std::is_standard_layout_v<TokenReview> && std::is_aggregate_v<TokenReview>);
 constexpr kgen::Field kTokenReviewFields[] = {
     {"metadata", 8, offsetof(TokenReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(TokenReview, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &TokenReviewSpec::kTable},
+    {"spec", 4, offsetof(TokenReview, spec), kgen::ValueKind::kBox, 0, 0, &TokenReviewSpec::kTable},
     {"status", 6, offsetof(TokenReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &TokenReviewStatus::kTable},
 };
 constexpr std::uint8_t kTokenReviewSlots[] = {

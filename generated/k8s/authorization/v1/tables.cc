@@ -118,7 +118,7 @@ constexpr std::uint8_t kSubjectAccessReviewSpecSlots[] = {
 
 static_assert(std::is_standard_layout_v<SubjectAccessReviewStatus> && std::is_aggregate_v<SubjectAccessReviewStatus>);
 constexpr kgen::Field kSubjectAccessReviewStatusFields[] = {
-    {"allowed", 7, offsetof(SubjectAccessReviewStatus, allowed), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
+    {"allowed", 7, offsetof(SubjectAccessReviewStatus, allowed), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"denied", 6, offsetof(SubjectAccessReviewStatus, denied), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"evaluationError", 15, offsetof(SubjectAccessReviewStatus, evaluationError), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(SubjectAccessReviewStatus, reason), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -130,7 +130,7 @@ constexpr std::uint8_t kSubjectAccessReviewStatusSlots[] = {
 static_assert(std::is_standard_layout_v<LocalSubjectAccessReview> && std::is_aggregate_v<LocalSubjectAccessReview>);
 constexpr kgen::Field kLocalSubjectAccessReviewFields[] = {
     {"metadata", 8, offsetof(LocalSubjectAccessReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(LocalSubjectAccessReview, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &SubjectAccessReviewSpec::kTable},
+    {"spec", 4, offsetof(LocalSubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(LocalSubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
 constexpr std::uint8_t kLocalSubjectAccessReviewSlots[] = {
@@ -140,7 +140,7 @@ constexpr std::uint8_t kLocalSubjectAccessReviewSlots[] = {
 static_assert(std::is_standard_layout_v<NonResourceRule> && std::is_aggregate_v<NonResourceRule>);
 constexpr kgen::Field kNonResourceRuleFields[] = {
     {"nonResourceURLs", 15, offsetof(NonResourceRule, nonResourceURLs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"verbs", 5, offsetof(NonResourceRule, verbs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"verbs", 5, offsetof(NonResourceRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kNonResourceRuleSlots[] = {
     0, 1, 0, 2,
@@ -151,7 +151,7 @@ constexpr kgen::Field kResourceRuleFields[] = {
     {"apiGroups", 9, offsetof(ResourceRule, apiGroups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resourceNames", 13, offsetof(ResourceRule, resourceNames), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resources", 9, offsetof(ResourceRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"verbs", 5, offsetof(ResourceRule, verbs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"verbs", 5, offsetof(ResourceRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kResourceRuleSlots[] = {
     0, 0, 2, 3, 4, 0, 1, 0,
@@ -169,7 +169,7 @@ constexpr std::uint8_t kSelfSubjectAccessReviewSpecSlots[] = {
 static_assert(std::is_standard_layout_v<SelfSubjectAccessReview> && std::is_aggregate_v<SelfSubjectAccessReview>);
 constexpr kgen::Field kSelfSubjectAccessReviewFields[] = {
     {"metadata", 8, offsetof(SelfSubjectAccessReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(SelfSubjectAccessReview, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &SelfSubjectAccessReviewSpec::kTable},
+    {"spec", 4, offsetof(SelfSubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SelfSubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(SelfSubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
 constexpr std::uint8_t kSelfSubjectAccessReviewSlots[] = {
@@ -187,9 +187,9 @@ constexpr std::uint8_t kSelfSubjectRulesReviewSpecSlots[] = {
 static_assert(std::is_standard_layout_v<SubjectRulesReviewStatus> && std::is_aggregate_v<SubjectRulesReviewStatus>);
 constexpr kgen::Field kSubjectRulesReviewStatusFields[] = {
     {"evaluationError", 15, offsetof(SubjectRulesReviewStatus, evaluationError), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"incomplete", 10, offsetof(SubjectRulesReviewStatus, incomplete), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
-    {"nonResourceRules", 16, offsetof(SubjectRulesReviewStatus, nonResourceRules), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<NonResourceRule>},
-    {"resourceRules", 13, offsetof(SubjectRulesReviewStatus, resourceRules), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ResourceRule>},
+    {"incomplete", 10, offsetof(SubjectRulesReviewStatus, incomplete), kgen::ValueKind::kBool, 0, 0, nullptr},
+    {"nonResourceRules", 16, offsetof(SubjectRulesReviewStatus, nonResourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NonResourceRule>},
+    {"resourceRules", 13, offsetof(SubjectRulesReviewStatus, resourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceRule>},
 };
 constexpr std::uint8_t kSubjectRulesReviewStatusSlots[] = {
     0, 0, 0, 3, 1, 2, 4, 0,
@@ -198,7 +198,7 @@ constexpr std::uint8_t kSubjectRulesReviewStatusSlots[] = {
 static_assert(std::is_standard_layout_v<SelfSubjectRulesReview> && std::is_aggregate_v<SelfSubjectRulesReview>);
 constexpr kgen::Field kSelfSubjectRulesReviewFields[] = {
     {"metadata", 8, offsetof(SelfSubjectRulesReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(SelfSubjectRulesReview, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &SelfSubjectRulesReviewSpec::kTable},
+    {"spec", 4, offsetof(SelfSubjectRulesReview, spec), kgen::ValueKind::kBox, 0, 0, &SelfSubjectRulesReviewSpec::kTable},
     {"status", 6, offsetof(SelfSubjectRulesReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectRulesReviewStatus::kTable},
 };
 constexpr std::uint8_t kSelfSubjectRulesReviewSlots[] = {
@@ -208,7 +208,7 @@ constexpr std::uint8_t kSelfSubjectRulesReviewSlots[] = {
 static_assert(std::is_standard_layout_v<SubjectAccessReview> && std::is_aggregate_v<SubjectAccessReview>);
 constexpr kgen::Field kSubjectAccessReviewFields[] = {
     {"metadata", 8, offsetof(SubjectAccessReview, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(SubjectAccessReview, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &SubjectAccessReviewSpec::kTable},
+    {"spec", 4, offsetof(SubjectAccessReview, spec), kgen::ValueKind::kBox, 0, 0, &SubjectAccessReviewSpec::kTable},
     {"status", 6, offsetof(SubjectAccessReview, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &SubjectAccessReviewStatus::kTable},
 };
 constexpr std::uint8_t kSubjectAccessReviewSlots[] = {

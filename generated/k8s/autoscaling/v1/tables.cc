@@ -41,9 +41,9 @@ constexpr kgen::KindInfo kHorizontalPodAutoscalerKind = {
 
 static_assert(std::is_standard_layout_v<CrossVersionObjectReference> && std::is_aggregate_v<CrossVersionObjectReference>);
 constexpr kgen::Field kCrossVersionObjectReferenceFields[] = {
-    {"name", 4, offsetof(CrossVersionObjectReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(CrossVersionObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiVersion", 10, offsetof(CrossVersionObjectReference, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
@@ -51,9 +51,9 @@ constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerSpec> && std::is_aggregate_v<HorizontalPodAutoscalerSpec>);
 constexpr kgen::Field kHorizontalPodAutoscalerSpecFields[] = {
-    {"maxReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, maxReplicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"maxReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, maxReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"minReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, minReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &CrossVersionObjectReference::kTable},
+    {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
     {"targetCPUUtilizationPercentage", 30, offsetof(HorizontalPodAutoscalerSpec, targetCPUUtilizationPercentage), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSpecSlots[] = {
@@ -63,8 +63,8 @@ constexpr std::uint8_t kHorizontalPodAutoscalerSpecSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerStatus> && std::is_aggregate_v<HorizontalPodAutoscalerStatus>);
 constexpr kgen::Field kHorizontalPodAutoscalerStatusFields[] = {
     {"currentCPUUtilizationPercentage", 31, offsetof(HorizontalPodAutoscalerStatus, currentCPUUtilizationPercentage), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"currentReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, currentReplicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"desiredReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, desiredReplicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"currentReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, currentReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"desiredReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, desiredReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"lastScaleTime", 13, offsetof(HorizontalPodAutoscalerStatus, lastScaleTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(HorizontalPodAutoscalerStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
@@ -75,7 +75,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerStatusSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscaler> && std::is_aggregate_v<HorizontalPodAutoscaler>);
 constexpr kgen::Field kHorizontalPodAutoscalerFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscaler, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &HorizontalPodAutoscalerSpec::kTable},
+    {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, 0, 0, &HorizontalPodAutoscalerSpec::kTable},
     {"status", 6, offsetof(HorizontalPodAutoscaler, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &HorizontalPodAutoscalerStatus::kTable},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
@@ -85,7 +85,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerList> && std::is_aggregate_v<HorizontalPodAutoscalerList>);
 constexpr kgen::Field kHorizontalPodAutoscalerListFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscalerList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(HorizontalPodAutoscalerList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<HorizontalPodAutoscaler>},
+    {"items", 5, offsetof(HorizontalPodAutoscalerList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HorizontalPodAutoscaler>},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
     0, 0, 1, 2,

@@ -43,7 +43,7 @@ static_assert(std::is_standard_layout_v<MetricTarget> && std::is_aggregate_v<Met
 constexpr kgen::Field kMetricTargetFields[] = {
     {"averageUtilization", 18, offsetof(MetricTarget, averageUtilization), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"averageValue", 12, offsetof(MetricTarget, averageValue), kgen::ValueKind::kQuantity, 0, 0, nullptr},
-    {"type", 4, offsetof(MetricTarget, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(MetricTarget, type), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(MetricTarget, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMetricTargetSlots[] = {
@@ -52,9 +52,9 @@ constexpr std::uint8_t kMetricTargetSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerResourceMetricSource> && std::is_aggregate_v<ContainerResourceMetricSource>);
 constexpr kgen::Field kContainerResourceMetricSourceFields[] = {
-    {"name", 4, offsetof(ContainerResourceMetricSource, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"container", 9, offsetof(ContainerResourceMetricSource, container), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"target", 6, offsetof(ContainerResourceMetricSource, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricTarget::kTable},
+    {"name", 4, offsetof(ContainerResourceMetricSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"container", 9, offsetof(ContainerResourceMetricSource, container), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"target", 6, offsetof(ContainerResourceMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
 constexpr std::uint8_t kContainerResourceMetricSourceSlots[] = {
     0, 1, 0, 0, 0, 3, 0, 2,
@@ -72,9 +72,9 @@ constexpr std::uint8_t kMetricValueStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerResourceMetricStatus> && std::is_aggregate_v<ContainerResourceMetricStatus>);
 constexpr kgen::Field kContainerResourceMetricStatusFields[] = {
-    {"name", 4, offsetof(ContainerResourceMetricStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"container", 9, offsetof(ContainerResourceMetricStatus, container), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"current", 7, offsetof(ContainerResourceMetricStatus, current), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricValueStatus::kTable},
+    {"name", 4, offsetof(ContainerResourceMetricStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"container", 9, offsetof(ContainerResourceMetricStatus, container), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"current", 7, offsetof(ContainerResourceMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
 };
 constexpr std::uint8_t kContainerResourceMetricStatusSlots[] = {
     0, 1, 0, 0, 0, 0, 3, 2,
@@ -82,9 +82,9 @@ constexpr std::uint8_t kContainerResourceMetricStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<CrossVersionObjectReference> && std::is_aggregate_v<CrossVersionObjectReference>);
 constexpr kgen::Field kCrossVersionObjectReferenceFields[] = {
-    {"name", 4, offsetof(CrossVersionObjectReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(CrossVersionObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiVersion", 10, offsetof(CrossVersionObjectReference, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(CrossVersionObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 0, 2, 0,
@@ -92,7 +92,7 @@ constexpr std::uint8_t kCrossVersionObjectReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<MetricIdentifier> && std::is_aggregate_v<MetricIdentifier>);
 constexpr kgen::Field kMetricIdentifierFields[] = {
-    {"name", 4, offsetof(MetricIdentifier, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(MetricIdentifier, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selector", 8, offsetof(MetricIdentifier, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
 };
 constexpr std::uint8_t kMetricIdentifierSlots[] = {
@@ -101,8 +101,8 @@ constexpr std::uint8_t kMetricIdentifierSlots[] = {
 
 static_assert(std::is_standard_layout_v<ExternalMetricSource> && std::is_aggregate_v<ExternalMetricSource>);
 constexpr kgen::Field kExternalMetricSourceFields[] = {
-    {"metric", 6, offsetof(ExternalMetricSource, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
-    {"target", 6, offsetof(ExternalMetricSource, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricTarget::kTable},
+    {"metric", 6, offsetof(ExternalMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
+    {"target", 6, offsetof(ExternalMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
 constexpr std::uint8_t kExternalMetricSourceSlots[] = {
     1, 0, 2, 0,
@@ -110,8 +110,8 @@ constexpr std::uint8_t kExternalMetricSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<ExternalMetricStatus> && std::is_aggregate_v<ExternalMetricStatus>);
 constexpr kgen::Field kExternalMetricStatusFields[] = {
-    {"current", 7, offsetof(ExternalMetricStatus, current), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricValueStatus::kTable},
-    {"metric", 6, offsetof(ExternalMetricStatus, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
+    {"current", 7, offsetof(ExternalMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
+    {"metric", 6, offsetof(ExternalMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
 };
 constexpr std::uint8_t kExternalMetricStatusSlots[] = {
     2, 0, 0, 1,
@@ -119,9 +119,9 @@ constexpr std::uint8_t kExternalMetricStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<HPAScalingPolicy> && std::is_aggregate_v<HPAScalingPolicy>);
 constexpr kgen::Field kHPAScalingPolicyFields[] = {
-    {"periodSeconds", 13, offsetof(HPAScalingPolicy, periodSeconds), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(HPAScalingPolicy, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"value", 5, offsetof(HPAScalingPolicy, value), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"periodSeconds", 13, offsetof(HPAScalingPolicy, periodSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"type", 4, offsetof(HPAScalingPolicy, type), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"value", 5, offsetof(HPAScalingPolicy, value), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHPAScalingPolicySlots[] = {
     0, 3, 0, 0, 0, 1, 0, 2,
@@ -149,9 +149,9 @@ constexpr std::uint8_t kHorizontalPodAutoscalerBehaviorSlots[] = {
 
 static_assert(std::is_standard_layout_v<ObjectMetricSource> && std::is_aggregate_v<ObjectMetricSource>);
 constexpr kgen::Field kObjectMetricSourceFields[] = {
-    {"describedObject", 15, offsetof(ObjectMetricSource, describedObject), kgen::ValueKind::kBox, kgen::kRequired, 0, &CrossVersionObjectReference::kTable},
-    {"metric", 6, offsetof(ObjectMetricSource, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
-    {"target", 6, offsetof(ObjectMetricSource, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricTarget::kTable},
+    {"describedObject", 15, offsetof(ObjectMetricSource, describedObject), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
+    {"metric", 6, offsetof(ObjectMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
+    {"target", 6, offsetof(ObjectMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
 constexpr std::uint8_t kObjectMetricSourceSlots[] = {
     1, 2, 0, 0, 0, 3, 0, 0,
@@ -159,8 +159,8 @@ constexpr std::uint8_t kObjectMetricSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodsMetricSource> && std::is_aggregate_v<PodsMetricSource>);
 constexpr kgen::Field kPodsMetricSourceFields[] = {
-    {"metric", 6, offsetof(PodsMetricSource, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
-    {"target", 6, offsetof(PodsMetricSource, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricTarget::kTable},
+    {"metric", 6, offsetof(PodsMetricSource, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
+    {"target", 6, offsetof(PodsMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
 constexpr std::uint8_t kPodsMetricSourceSlots[] = {
     1, 0, 2, 0,
@@ -168,8 +168,8 @@ constexpr std::uint8_t kPodsMetricSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourceMetricSource> && std::is_aggregate_v<ResourceMetricSource>);
 constexpr kgen::Field kResourceMetricSourceFields[] = {
-    {"name", 4, offsetof(ResourceMetricSource, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"target", 6, offsetof(ResourceMetricSource, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricTarget::kTable},
+    {"name", 4, offsetof(ResourceMetricSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"target", 6, offsetof(ResourceMetricSource, target), kgen::ValueKind::kBox, 0, 0, &MetricTarget::kTable},
 };
 constexpr std::uint8_t kResourceMetricSourceSlots[] = {
     1, 0, 2, 0,
@@ -182,7 +182,7 @@ constexpr kgen::Field kMetricSpecFields[] = {
     {"object", 6, offsetof(MetricSpec, object), kgen::ValueKind::kBox, 0, 0, &ObjectMetricSource::kTable},
     {"pods", 4, offsetof(MetricSpec, pods), kgen::ValueKind::kBox, 0, 0, &PodsMetricSource::kTable},
     {"resource", 8, offsetof(MetricSpec, resource), kgen::ValueKind::kBox, 0, 0, &ResourceMetricSource::kTable},
-    {"type", 4, offsetof(MetricSpec, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(MetricSpec, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMetricSpecSlots[] = {
     0, 0, 4, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 1, 6, 5,
@@ -191,10 +191,10 @@ constexpr std::uint8_t kMetricSpecSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerSpec> && std::is_aggregate_v<HorizontalPodAutoscalerSpec>);
 constexpr kgen::Field kHorizontalPodAutoscalerSpecFields[] = {
     {"behavior", 8, offsetof(HorizontalPodAutoscalerSpec, behavior), kgen::ValueKind::kBox, 0, 0, &HorizontalPodAutoscalerBehavior::kTable},
-    {"maxReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, maxReplicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"maxReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, maxReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"metrics", 7, offsetof(HorizontalPodAutoscalerSpec, metrics), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MetricSpec>},
     {"minReplicas", 11, offsetof(HorizontalPodAutoscalerSpec, minReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &CrossVersionObjectReference::kTable},
+    {"scaleTargetRef", 14, offsetof(HorizontalPodAutoscalerSpec, scaleTargetRef), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSpecSlots[] = {
     0, 0, 2, 0, 0, 4, 3, 0, 5, 1, 0, 0, 0, 0, 0, 0,
@@ -205,8 +205,8 @@ constexpr kgen::Field kHorizontalPodAutoscalerConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(HorizontalPodAutoscalerCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(HorizontalPodAutoscalerCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(HorizontalPodAutoscalerCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(HorizontalPodAutoscalerCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(HorizontalPodAutoscalerCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(HorizontalPodAutoscalerCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(HorizontalPodAutoscalerCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -214,9 +214,9 @@ constexpr std::uint8_t kHorizontalPodAutoscalerConditionSlots[] = {
 
 static_assert(std::is_standard_layout_v<ObjectMetricStatus> && std::is_aggregate_v<ObjectMetricStatus>);
 constexpr kgen::Field kObjectMetricStatusFields[] = {
-    {"current", 7, offsetof(ObjectMetricStatus, current), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricValueStatus::kTable},
-    {"describedObject", 15, offsetof(ObjectMetricStatus, describedObject), kgen::ValueKind::kBox, kgen::kRequired, 0, &CrossVersionObjectReference::kTable},
-    {"metric", 6, offsetof(ObjectMetricStatus, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
+    {"current", 7, offsetof(ObjectMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
+    {"describedObject", 15, offsetof(ObjectMetricStatus, describedObject), kgen::ValueKind::kBox, 0, 0, &CrossVersionObjectReference::kTable},
+    {"metric", 6, offsetof(ObjectMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
 };
 constexpr std::uint8_t kObjectMetricStatusSlots[] = {
     2, 3, 0, 0, 0, 0, 1, 0,
@@ -224,8 +224,8 @@ constexpr std::uint8_t kObjectMetricStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodsMetricStatus> && std::is_aggregate_v<PodsMetricStatus>);
 constexpr kgen::Field kPodsMetricStatusFields[] = {
-    {"current", 7, offsetof(PodsMetricStatus, current), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricValueStatus::kTable},
-    {"metric", 6, offsetof(PodsMetricStatus, metric), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricIdentifier::kTable},
+    {"current", 7, offsetof(PodsMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
+    {"metric", 6, offsetof(PodsMetricStatus, metric), kgen::ValueKind::kBox, 0, 0, &MetricIdentifier::kTable},
 };
 constexpr std::uint8_t kPodsMetricStatusSlots[] = {
     2, 0, 0, 1,
@@ -233,8 +233,8 @@ constexpr std::uint8_t kPodsMetricStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourceMetricStatus> && std::is_aggregate_v<ResourceMetricStatus>);
 constexpr kgen::Field kResourceMetricStatusFields[] = {
-    {"name", 4, offsetof(ResourceMetricStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"current", 7, offsetof(ResourceMetricStatus, current), kgen::ValueKind::kBox, kgen::kRequired, 0, &MetricValueStatus::kTable},
+    {"name", 4, offsetof(ResourceMetricStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"current", 7, offsetof(ResourceMetricStatus, current), kgen::ValueKind::kBox, 0, 0, &MetricValueStatus::kTable},
 };
 constexpr std::uint8_t kResourceMetricStatusSlots[] = {
     1, 0, 0, 2,
@@ -247,7 +247,7 @@ constexpr kgen::Field kMetricStatusFields[] = {
     {"object", 6, offsetof(MetricStatus, object), kgen::ValueKind::kBox, 0, 0, &ObjectMetricStatus::kTable},
     {"pods", 4, offsetof(MetricStatus, pods), kgen::ValueKind::kBox, 0, 0, &PodsMetricStatus::kTable},
     {"resource", 8, offsetof(MetricStatus, resource), kgen::ValueKind::kBox, 0, 0, &ResourceMetricStatus::kTable},
-    {"type", 4, offsetof(MetricStatus, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(MetricStatus, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kMetricStatusSlots[] = {
     0, 0, 4, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 1, 6, 5,
@@ -258,7 +258,7 @@ constexpr kgen::Field kHorizontalPodAutoscalerStatusFields[] = {
     {"conditions", 10, offsetof(HorizontalPodAutoscalerStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HorizontalPodAutoscalerCondition>},
     {"currentMetrics", 14, offsetof(HorizontalPodAutoscalerStatus, currentMetrics), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<MetricStatus>},
     {"currentReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, currentReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"desiredReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, desiredReplicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"desiredReplicas", 15, offsetof(HorizontalPodAutoscalerStatus, desiredReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"lastScaleTime", 13, offsetof(HorizontalPodAutoscalerStatus, lastScaleTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(HorizontalPodAutoscalerStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
@@ -269,7 +269,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerStatusSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscaler> && std::is_aggregate_v<HorizontalPodAutoscaler>);
 constexpr kgen::Field kHorizontalPodAutoscalerFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscaler, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &HorizontalPodAutoscalerSpec::kTable},
+    {"spec", 4, offsetof(HorizontalPodAutoscaler, spec), kgen::ValueKind::kBox, 0, 0, &HorizontalPodAutoscalerSpec::kTable},
     {"status", 6, offsetof(HorizontalPodAutoscaler, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &HorizontalPodAutoscalerStatus::kTable},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
@@ -279,7 +279,7 @@ constexpr std::uint8_t kHorizontalPodAutoscalerSlots[] = {
 static_assert(std::is_standard_layout_v<HorizontalPodAutoscalerList> && std::is_aggregate_v<HorizontalPodAutoscalerList>);
 constexpr kgen::Field kHorizontalPodAutoscalerListFields[] = {
     {"metadata", 8, offsetof(HorizontalPodAutoscalerList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(HorizontalPodAutoscalerList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<HorizontalPodAutoscaler>},
+    {"items", 5, offsetof(HorizontalPodAutoscalerList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HorizontalPodAutoscaler>},
 };
 constexpr std::uint8_t kHorizontalPodAutoscalerListSlots[] = {
     0, 0, 1, 2,

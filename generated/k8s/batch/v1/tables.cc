@@ -62,8 +62,8 @@ constexpr kgen::KindInfo kJobKind = {
 static_assert(std::is_standard_layout_v<PodFailurePolicyOnExitCodesRequirement> && std::is_aggregate_v<PodFailurePolicyOnExitCodesRequirement>);
 constexpr kgen::Field kPodFailurePolicyOnExitCodesRequirementFields[] = {
     {"containerName", 13, offsetof(PodFailurePolicyOnExitCodesRequirement, containerName), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"operator", 8, offsetof(PodFailurePolicyOnExitCodesRequirement, operator_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"values", 6, offsetof(PodFailurePolicyOnExitCodesRequirement, values), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<std::int32_t>},
+    {"operator", 8, offsetof(PodFailurePolicyOnExitCodesRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"values", 6, offsetof(PodFailurePolicyOnExitCodesRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int32_t>},
 };
 constexpr std::uint8_t kPodFailurePolicyOnExitCodesRequirementSlots[] = {
     3, 1, 0, 0, 0, 0, 0, 2,
@@ -72,7 +72,7 @@ constexpr std::uint8_t kPodFailurePolicyOnExitCodesRequirementSlots[] = {
 static_assert(std::is_standard_layout_v<PodFailurePolicyOnPodConditionsPattern> && std::is_aggregate_v<PodFailurePolicyOnPodConditionsPattern>);
 constexpr kgen::Field kPodFailurePolicyOnPodConditionsPatternFields[] = {
     {"status", 6, offsetof(PodFailurePolicyOnPodConditionsPattern, status), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"type", 4, offsetof(PodFailurePolicyOnPodConditionsPattern, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(PodFailurePolicyOnPodConditionsPattern, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodFailurePolicyOnPodConditionsPatternSlots[] = {
     0, 0, 1, 2,
@@ -80,7 +80,7 @@ constexpr std::uint8_t kPodFailurePolicyOnPodConditionsPatternSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodFailurePolicyRule> && std::is_aggregate_v<PodFailurePolicyRule>);
 constexpr kgen::Field kPodFailurePolicyRuleFields[] = {
-    {"action", 6, offsetof(PodFailurePolicyRule, action), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"action", 6, offsetof(PodFailurePolicyRule, action), kgen::ValueKind::kString, 0, 0, nullptr},
     {"onExitCodes", 11, offsetof(PodFailurePolicyRule, onExitCodes), kgen::ValueKind::kBox, 0, 0, &PodFailurePolicyOnExitCodesRequirement::kTable},
     {"onPodConditions", 15, offsetof(PodFailurePolicyRule, onPodConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodFailurePolicyOnPodConditionsPattern>},
 };
@@ -90,7 +90,7 @@ constexpr std::uint8_t kPodFailurePolicyRuleSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodFailurePolicy> && std::is_aggregate_v<PodFailurePolicy>);
 constexpr kgen::Field kPodFailurePolicyFields[] = {
-    {"rules", 5, offsetof(PodFailurePolicy, rules), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PodFailurePolicyRule>},
+    {"rules", 5, offsetof(PodFailurePolicy, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodFailurePolicyRule>},
 };
 constexpr std::uint8_t kPodFailurePolicySlots[] = {
     0, 1,
@@ -107,7 +107,7 @@ constexpr std::uint8_t kSuccessPolicyRuleSlots[] = {
 
 static_assert(std::is_standard_layout_v<SuccessPolicy> && std::is_aggregate_v<SuccessPolicy>);
 constexpr kgen::Field kSuccessPolicyFields[] = {
-    {"rules", 5, offsetof(SuccessPolicy, rules), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<SuccessPolicyRule>},
+    {"rules", 5, offsetof(SuccessPolicy, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<SuccessPolicyRule>},
 };
 constexpr std::uint8_t kSuccessPolicySlots[] = {
     0, 1,
@@ -129,7 +129,7 @@ constexpr kgen::Field kJobSpecFields[] = {
     {"selector", 8, offsetof(JobSpec, selector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"successPolicy", 13, offsetof(JobSpec, successPolicy), kgen::ValueKind::kBox, 0, 0, &SuccessPolicy::kTable},
     {"suspend", 7, offsetof(JobSpec, suspend), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"template", 8, offsetof(JobSpec, template_), kgen::ValueKind::kBox, kgen::kRequired, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
+    {"template", 8, offsetof(JobSpec, template_), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::PodTemplateSpec::kTable},
     {"ttlSecondsAfterFinished", 23, offsetof(JobSpec, ttlSecondsAfterFinished), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kJobSpecSlots[] = {
@@ -150,8 +150,8 @@ static_assert(std::is_standard_layout_v<CronJobSpec> && std::is_aggregate_v<Cron
 constexpr kgen::Field kCronJobSpecFields[] = {
     {"concurrencyPolicy", 17, offsetof(CronJobSpec, concurrencyPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"failedJobsHistoryLimit", 22, offsetof(CronJobSpec, failedJobsHistoryLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"jobTemplate", 11, offsetof(CronJobSpec, jobTemplate), kgen::ValueKind::kBox, kgen::kRequired, 0, &JobTemplateSpec::kTable},
-    {"schedule", 8, offsetof(CronJobSpec, schedule), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"jobTemplate", 11, offsetof(CronJobSpec, jobTemplate), kgen::ValueKind::kBox, 0, 0, &JobTemplateSpec::kTable},
+    {"schedule", 8, offsetof(CronJobSpec, schedule), kgen::ValueKind::kString, 0, 0, nullptr},
     {"startingDeadlineSeconds", 23, offsetof(CronJobSpec, startingDeadlineSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"successfulJobsHistoryLimit", 26, offsetof(CronJobSpec, successfulJobsHistoryLimit), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"suspend", 7, offsetof(CronJobSpec, suspend), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -174,7 +174,7 @@ constexpr std::uint8_t kCronJobStatusSlots[] = {
 static_assert(std::is_standard_layout_v<CronJob> && std::is_aggregate_v<CronJob>);
 constexpr kgen::Field kCronJobFields[] = {
     {"metadata", 8, offsetof(CronJob, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(CronJob, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &CronJobSpec::kTable},
+    {"spec", 4, offsetof(CronJob, spec), kgen::ValueKind::kBox, 0, 0, &CronJobSpec::kTable},
     {"status", 6, offsetof(CronJob, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &CronJobStatus::kTable},
 };
 constexpr std::uint8_t kCronJobSlots[] = {
@@ -184,7 +184,7 @@ constexpr std::uint8_t kCronJobSlots[] = {
 static_assert(std::is_standard_layout_v<CronJobList> && std::is_aggregate_v<CronJobList>);
 constexpr kgen::Field kCronJobListFields[] = {
     {"metadata", 8, offsetof(CronJobList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CronJobList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CronJob>},
+    {"items", 5, offsetof(CronJobList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CronJob>},
 };
 constexpr std::uint8_t kCronJobListSlots[] = {
     0, 0, 1, 2,
@@ -196,8 +196,8 @@ constexpr kgen::Field kJobConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(JobCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(JobCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(JobCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(JobCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(JobCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(JobCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(JobCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kJobConditionSlots[] = {
     0, 0, 0, 4, 0, 3, 1, 0, 5, 0, 0, 0, 0, 0, 6, 2,
@@ -244,7 +244,7 @@ constexpr std::uint8_t kJobSlots[] = {
 static_assert(std::is_standard_layout_v<JobList> && std::is_aggregate_v<JobList>);
 constexpr kgen::Field kJobListFields[] = {
     {"metadata", 8, offsetof(JobList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(JobList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Job>},
+    {"items", 5, offsetof(JobList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Job>},
 };
 constexpr std::uint8_t kJobListSlots[] = {
     0, 0, 1, 2,

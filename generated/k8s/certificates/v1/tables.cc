@@ -44,8 +44,8 @@ constexpr kgen::Field kCertificateSigningRequestSpecFields[] = {
     {"expirationSeconds", 17, offsetof(CertificateSigningRequestSpec, expirationSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"extra", 5, offsetof(CertificateSigningRequestSpec, extra), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::List<kgen::String>>},
     {"groups", 6, offsetof(CertificateSigningRequestSpec, groups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"request", 7, offsetof(CertificateSigningRequestSpec, request), kgen::ValueKind::kBytes, kgen::kRequired, 0, nullptr},
-    {"signerName", 10, offsetof(CertificateSigningRequestSpec, signerName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"request", 7, offsetof(CertificateSigningRequestSpec, request), kgen::ValueKind::kBytes, 0, 0, nullptr},
+    {"signerName", 10, offsetof(CertificateSigningRequestSpec, signerName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"uid", 3, offsetof(CertificateSigningRequestSpec, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"usages", 6, offsetof(CertificateSigningRequestSpec, usages), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"username", 8, offsetof(CertificateSigningRequestSpec, username), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -60,8 +60,8 @@ constexpr kgen::Field kCertificateSigningRequestConditionFields[] = {
     {"lastUpdateTime", 14, offsetof(CertificateSigningRequestCondition, lastUpdateTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(CertificateSigningRequestCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(CertificateSigningRequestCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(CertificateSigningRequestCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(CertificateSigningRequestCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(CertificateSigningRequestCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(CertificateSigningRequestCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCertificateSigningRequestConditionSlots[] = {
     0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 4, 0, 6, 3,
@@ -79,7 +79,7 @@ constexpr std::uint8_t kCertificateSigningRequestStatusSlots[] = {
 static_assert(std::is_standard_layout_v<CertificateSigningRequest> && std::is_aggregate_v<CertificateSigningRequest>);
 constexpr kgen::Field kCertificateSigningRequestFields[] = {
     {"metadata", 8, offsetof(CertificateSigningRequest, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(CertificateSigningRequest, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &CertificateSigningRequestSpec::kTable},
+    {"spec", 4, offsetof(CertificateSigningRequest, spec), kgen::ValueKind::kBox, 0, 0, &CertificateSigningRequestSpec::kTable},
     {"status", 6, offsetof(CertificateSigningRequest, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &CertificateSigningRequestStatus::kTable},
 };
 constexpr std::uint8_t kCertificateSigningRequestSlots[] = {
@@ -89,7 +89,7 @@ constexpr std::uint8_t kCertificateSigningRequestSlots[] = {
 static_assert(std::is_standard_layout_v<CertificateSigningRequestList> && std::is_aggregate_v<CertificateSigningRequestList>);
 constexpr kgen::Field kCertificateSigningRequestListFields[] = {
     {"metadata", 8, offsetof(CertificateSigningRequestList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CertificateSigningRequestList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CertificateSigningRequest>},
+    {"items", 5, offsetof(CertificateSigningRequestList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CertificateSigningRequest>},
 };
 constexpr std::uint8_t kCertificateSigningRequestListSlots[] = {
     0, 0, 1, 2,

@@ -65,7 +65,7 @@ constexpr std::uint8_t kLeaseSlots[] = {
 static_assert(std::is_standard_layout_v<LeaseList> && std::is_aggregate_v<LeaseList>);
 constexpr kgen::Field kLeaseListFields[] = {
     {"metadata", 8, offsetof(LeaseList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(LeaseList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Lease>},
+    {"items", 5, offsetof(LeaseList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Lease>},
 };
 constexpr std::uint8_t kLeaseListSlots[] = {
     0, 0, 1, 2,

@@ -354,7 +354,7 @@ constexpr kgen::Field kAWSElasticBlockStoreVolumeSourceFields[] = {
     {"fsType", 6, offsetof(AWSElasticBlockStoreVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"partition", 9, offsetof(AWSElasticBlockStoreVolumeSource, partition), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"readOnly", 8, offsetof(AWSElasticBlockStoreVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"volumeID", 8, offsetof(AWSElasticBlockStoreVolumeSource, volumeID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumeID", 8, offsetof(AWSElasticBlockStoreVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAWSElasticBlockStoreVolumeSourceSlots[] = {
     1, 2, 4, 0, 0, 0, 3, 0,
@@ -362,8 +362,8 @@ constexpr std::uint8_t kAWSElasticBlockStoreVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<NodeSelectorRequirement> && std::is_aggregate_v<NodeSelectorRequirement>);
 constexpr kgen::Field kNodeSelectorRequirementFields[] = {
-    {"key", 3, offsetof(NodeSelectorRequirement, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"operator", 8, offsetof(NodeSelectorRequirement, operator_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(NodeSelectorRequirement, key), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"operator", 8, offsetof(NodeSelectorRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(NodeSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kNodeSelectorRequirementSlots[] = {
@@ -381,8 +381,8 @@ constexpr std::uint8_t kNodeSelectorTermSlots[] = {
 
 static_assert(std::is_standard_layout_v<PreferredSchedulingTerm> && std::is_aggregate_v<PreferredSchedulingTerm>);
 constexpr kgen::Field kPreferredSchedulingTermFields[] = {
-    {"preference", 10, offsetof(PreferredSchedulingTerm, preference), kgen::ValueKind::kBox, kgen::kRequired, 0, &NodeSelectorTerm::kTable},
-    {"weight", 6, offsetof(PreferredSchedulingTerm, weight), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"preference", 10, offsetof(PreferredSchedulingTerm, preference), kgen::ValueKind::kBox, 0, 0, &NodeSelectorTerm::kTable},
+    {"weight", 6, offsetof(PreferredSchedulingTerm, weight), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPreferredSchedulingTermSlots[] = {
     0, 1, 2, 0,
@@ -390,7 +390,7 @@ constexpr std::uint8_t kPreferredSchedulingTermSlots[] = {
 
 static_assert(std::is_standard_layout_v<NodeSelector> && std::is_aggregate_v<NodeSelector>);
 constexpr kgen::Field kNodeSelectorFields[] = {
-    {"nodeSelectorTerms", 17, offsetof(NodeSelector, nodeSelectorTerms), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<NodeSelectorTerm>},
+    {"nodeSelectorTerms", 17, offsetof(NodeSelector, nodeSelectorTerms), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NodeSelectorTerm>},
 };
 constexpr std::uint8_t kNodeSelectorSlots[] = {
     0, 1,
@@ -412,7 +412,7 @@ constexpr kgen::Field kPodAffinityTermFields[] = {
     {"mismatchLabelKeys", 17, offsetof(PodAffinityTerm, mismatchLabelKeys), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"namespaceSelector", 17, offsetof(PodAffinityTerm, namespaceSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"namespaces", 10, offsetof(PodAffinityTerm, namespaces), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"topologyKey", 11, offsetof(PodAffinityTerm, topologyKey), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"topologyKey", 11, offsetof(PodAffinityTerm, topologyKey), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodAffinityTermSlots[] = {
     5, 0, 0, 4, 0, 0, 0, 0, 0, 1, 6, 0, 0, 0, 2, 3,
@@ -420,8 +420,8 @@ constexpr std::uint8_t kPodAffinityTermSlots[] = {
 
 static_assert(std::is_standard_layout_v<WeightedPodAffinityTerm> && std::is_aggregate_v<WeightedPodAffinityTerm>);
 constexpr kgen::Field kWeightedPodAffinityTermFields[] = {
-    {"podAffinityTerm", 15, offsetof(WeightedPodAffinityTerm, podAffinityTerm), kgen::ValueKind::kBox, kgen::kRequired, 0, &PodAffinityTerm::kTable},
-    {"weight", 6, offsetof(WeightedPodAffinityTerm, weight), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"podAffinityTerm", 15, offsetof(WeightedPodAffinityTerm, podAffinityTerm), kgen::ValueKind::kBox, 0, 0, &PodAffinityTerm::kTable},
+    {"weight", 6, offsetof(WeightedPodAffinityTerm, weight), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kWeightedPodAffinityTermSlots[] = {
     0, 1, 2, 0,
@@ -458,7 +458,7 @@ constexpr std::uint8_t kAffinitySlots[] = {
 static_assert(std::is_standard_layout_v<AppArmorProfile> && std::is_aggregate_v<AppArmorProfile>);
 constexpr kgen::Field kAppArmorProfileFields[] = {
     {"localhostProfile", 16, offsetof(AppArmorProfile, localhostProfile), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"type", 4, offsetof(AppArmorProfile, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(AppArmorProfile, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAppArmorProfileSlots[] = {
     1, 0, 0, 2,
@@ -466,8 +466,8 @@ constexpr std::uint8_t kAppArmorProfileSlots[] = {
 
 static_assert(std::is_standard_layout_v<AttachedVolume> && std::is_aggregate_v<AttachedVolume>);
 constexpr kgen::Field kAttachedVolumeFields[] = {
-    {"name", 4, offsetof(AttachedVolume, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"devicePath", 10, offsetof(AttachedVolume, devicePath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(AttachedVolume, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"devicePath", 10, offsetof(AttachedVolume, devicePath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAttachedVolumeSlots[] = {
     1, 0, 0, 2,
@@ -476,8 +476,8 @@ constexpr std::uint8_t kAttachedVolumeSlots[] = {
 static_assert(std::is_standard_layout_v<AzureDiskVolumeSource> && std::is_aggregate_v<AzureDiskVolumeSource>);
 constexpr kgen::Field kAzureDiskVolumeSourceFields[] = {
     {"cachingMode", 11, offsetof(AzureDiskVolumeSource, cachingMode), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"diskName", 8, offsetof(AzureDiskVolumeSource, diskName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"diskURI", 7, offsetof(AzureDiskVolumeSource, diskURI), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"diskName", 8, offsetof(AzureDiskVolumeSource, diskName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"diskURI", 7, offsetof(AzureDiskVolumeSource, diskURI), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fsType", 6, offsetof(AzureDiskVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"kind", 4, offsetof(AzureDiskVolumeSource, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(AzureDiskVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -489,9 +489,9 @@ constexpr std::uint8_t kAzureDiskVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<AzureFilePersistentVolumeSource> && std::is_aggregate_v<AzureFilePersistentVolumeSource>);
 constexpr kgen::Field kAzureFilePersistentVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(AzureFilePersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"secretName", 10, offsetof(AzureFilePersistentVolumeSource, secretName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"secretName", 10, offsetof(AzureFilePersistentVolumeSource, secretName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"secretNamespace", 15, offsetof(AzureFilePersistentVolumeSource, secretNamespace), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"shareName", 9, offsetof(AzureFilePersistentVolumeSource, shareName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"shareName", 9, offsetof(AzureFilePersistentVolumeSource, shareName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAzureFilePersistentVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 4, 3,
@@ -500,8 +500,8 @@ constexpr std::uint8_t kAzureFilePersistentVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<AzureFileVolumeSource> && std::is_aggregate_v<AzureFileVolumeSource>);
 constexpr kgen::Field kAzureFileVolumeSourceFields[] = {
     {"readOnly", 8, offsetof(AzureFileVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"secretName", 10, offsetof(AzureFileVolumeSource, secretName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"shareName", 9, offsetof(AzureFileVolumeSource, shareName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"secretName", 10, offsetof(AzureFileVolumeSource, secretName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"shareName", 9, offsetof(AzureFileVolumeSource, shareName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAzureFileVolumeSourceSlots[] = {
     2, 1, 0, 0, 0, 0, 3, 0,
@@ -524,7 +524,7 @@ constexpr std::uint8_t kObjectReferenceSlots[] = {
 static_assert(std::is_standard_layout_v<Binding> && std::is_aggregate_v<Binding>);
 constexpr kgen::Field kBindingFields[] = {
     {"metadata", 8, offsetof(Binding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"target", 6, offsetof(Binding, target), kgen::ValueKind::kBox, kgen::kRequired, 0, &ObjectReference::kTable},
+    {"target", 6, offsetof(Binding, target), kgen::ValueKind::kBox, 0, 0, &ObjectReference::kTable},
 };
 constexpr std::uint8_t kBindingSlots[] = {
     0, 2, 0, 1,
@@ -543,14 +543,14 @@ static_assert(std::is_standard_layout_v<CSIPersistentVolumeSource> && std::is_ag
 constexpr kgen::Field kCSIPersistentVolumeSourceFields[] = {
     {"controllerExpandSecretRef", 25, offsetof(CSIPersistentVolumeSource, controllerExpandSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"controllerPublishSecretRef", 26, offsetof(CSIPersistentVolumeSource, controllerPublishSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
-    {"driver", 6, offsetof(CSIPersistentVolumeSource, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(CSIPersistentVolumeSource, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fsType", 6, offsetof(CSIPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodeExpandSecretRef", 19, offsetof(CSIPersistentVolumeSource, nodeExpandSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"nodePublishSecretRef", 20, offsetof(CSIPersistentVolumeSource, nodePublishSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"nodeStageSecretRef", 18, offsetof(CSIPersistentVolumeSource, nodeStageSecretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"readOnly", 8, offsetof(CSIPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"volumeAttributes", 16, offsetof(CSIPersistentVolumeSource, volumeAttributes), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"volumeHandle", 12, offsetof(CSIPersistentVolumeSource, volumeHandle), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumeHandle", 12, offsetof(CSIPersistentVolumeSource, volumeHandle), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCSIPersistentVolumeSourceSlots[] = {
     0, 6, 10, 0, 0, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 4, 7, 0, 0, 0, 0,
@@ -567,7 +567,7 @@ constexpr std::uint8_t kLocalObjectReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<CSIVolumeSource> && std::is_aggregate_v<CSIVolumeSource>);
 constexpr kgen::Field kCSIVolumeSourceFields[] = {
-    {"driver", 6, offsetof(CSIVolumeSource, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(CSIVolumeSource, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fsType", 6, offsetof(CSIVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodePublishSecretRef", 20, offsetof(CSIVolumeSource, nodePublishSecretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"readOnly", 8, offsetof(CSIVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -588,7 +588,7 @@ constexpr std::uint8_t kCapabilitiesSlots[] = {
 
 static_assert(std::is_standard_layout_v<CephFSPersistentVolumeSource> && std::is_aggregate_v<CephFSPersistentVolumeSource>);
 constexpr kgen::Field kCephFSPersistentVolumeSourceFields[] = {
-    {"monitors", 8, offsetof(CephFSPersistentVolumeSource, monitors), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"monitors", 8, offsetof(CephFSPersistentVolumeSource, monitors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"path", 4, offsetof(CephFSPersistentVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(CephFSPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretFile", 10, offsetof(CephFSPersistentVolumeSource, secretFile), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -601,7 +601,7 @@ constexpr std::uint8_t kCephFSPersistentVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<CephFSVolumeSource> && std::is_aggregate_v<CephFSVolumeSource>);
 constexpr kgen::Field kCephFSVolumeSourceFields[] = {
-    {"monitors", 8, offsetof(CephFSVolumeSource, monitors), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"monitors", 8, offsetof(CephFSVolumeSource, monitors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"path", 4, offsetof(CephFSVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(CephFSVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretFile", 10, offsetof(CephFSVolumeSource, secretFile), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -617,7 +617,7 @@ constexpr kgen::Field kCinderPersistentVolumeSourceFields[] = {
     {"fsType", 6, offsetof(CinderPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(CinderPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(CinderPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
-    {"volumeID", 8, offsetof(CinderPersistentVolumeSource, volumeID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumeID", 8, offsetof(CinderPersistentVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCinderPersistentVolumeSourceSlots[] = {
     3, 2, 0, 4, 1, 0, 0, 0,
@@ -628,7 +628,7 @@ constexpr kgen::Field kCinderVolumeSourceFields[] = {
     {"fsType", 6, offsetof(CinderVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(CinderVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(CinderVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
-    {"volumeID", 8, offsetof(CinderVolumeSource, volumeID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumeID", 8, offsetof(CinderVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCinderVolumeSourceSlots[] = {
     3, 2, 0, 4, 1, 0, 0, 0,
@@ -647,7 +647,7 @@ constexpr kgen::Field kClusterTrustBundleProjectionFields[] = {
     {"name", 4, offsetof(ClusterTrustBundleProjection, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"labelSelector", 13, offsetof(ClusterTrustBundleProjection, labelSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"optional", 8, offsetof(ClusterTrustBundleProjection, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"path", 4, offsetof(ClusterTrustBundleProjection, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(ClusterTrustBundleProjection, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"signerName", 10, offsetof(ClusterTrustBundleProjection, signerName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kClusterTrustBundleProjectionSlots[] = {
@@ -658,8 +658,8 @@ static_assert(std::is_standard_layout_v<ComponentCondition> && std::is_aggregate
 constexpr kgen::Field kComponentConditionFields[] = {
     {"error", 5, offsetof(ComponentCondition, error), kgen::ValueKind::kString, 0, 0, nullptr},
     {"message", 7, offsetof(ComponentCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(ComponentCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(ComponentCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(ComponentCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(ComponentCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kComponentConditionSlots[] = {
     0, 0, 0, 0, 2, 3, 1, 4,
@@ -677,7 +677,7 @@ constexpr std::uint8_t kComponentStatusSlots[] = {
 static_assert(std::is_standard_layout_v<ComponentStatusList> && std::is_aggregate_v<ComponentStatusList>);
 constexpr kgen::Field kComponentStatusListFields[] = {
     {"metadata", 8, offsetof(ComponentStatusList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ComponentStatusList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ComponentStatus>},
+    {"items", 5, offsetof(ComponentStatusList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ComponentStatus>},
 };
 constexpr std::uint8_t kComponentStatusListSlots[] = {
     0, 0, 1, 2,
@@ -706,7 +706,7 @@ constexpr std::uint8_t kConfigMapEnvSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ConfigMapKeySelector> && std::is_aggregate_v<ConfigMapKeySelector>);
 constexpr kgen::Field kConfigMapKeySelectorFields[] = {
     {"name", 4, offsetof(ConfigMapKeySelector, name), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"key", 3, offsetof(ConfigMapKeySelector, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(ConfigMapKeySelector, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(ConfigMapKeySelector, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kConfigMapKeySelectorSlots[] = {
@@ -716,7 +716,7 @@ constexpr std::uint8_t kConfigMapKeySelectorSlots[] = {
 static_assert(std::is_standard_layout_v<ConfigMapList> && std::is_aggregate_v<ConfigMapList>);
 constexpr kgen::Field kConfigMapListFields[] = {
     {"metadata", 8, offsetof(ConfigMapList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ConfigMapList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ConfigMap>},
+    {"items", 5, offsetof(ConfigMapList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ConfigMap>},
 };
 constexpr std::uint8_t kConfigMapListSlots[] = {
     0, 0, 1, 2,
@@ -724,9 +724,9 @@ constexpr std::uint8_t kConfigMapListSlots[] = {
 
 static_assert(std::is_standard_layout_v<ConfigMapNodeConfigSource> && std::is_aggregate_v<ConfigMapNodeConfigSource>);
 constexpr kgen::Field kConfigMapNodeConfigSourceFields[] = {
-    {"name", 4, offsetof(ConfigMapNodeConfigSource, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"namespace", 9, offsetof(ConfigMapNodeConfigSource, namespace_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"kubeletConfigKey", 16, offsetof(ConfigMapNodeConfigSource, kubeletConfigKey), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ConfigMapNodeConfigSource, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"namespace", 9, offsetof(ConfigMapNodeConfigSource, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kubeletConfigKey", 16, offsetof(ConfigMapNodeConfigSource, kubeletConfigKey), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceVersion", 15, offsetof(ConfigMapNodeConfigSource, resourceVersion), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
     {"uid", 3, offsetof(ConfigMapNodeConfigSource, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
@@ -736,9 +736,9 @@ constexpr std::uint8_t kConfigMapNodeConfigSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<KeyToPath> && std::is_aggregate_v<KeyToPath>);
 constexpr kgen::Field kKeyToPathFields[] = {
-    {"key", 3, offsetof(KeyToPath, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(KeyToPath, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"mode", 4, offsetof(KeyToPath, mode), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"path", 4, offsetof(KeyToPath, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(KeyToPath, path), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kKeyToPathSlots[] = {
     0, 0, 0, 0, 0, 1, 3, 2,
@@ -768,7 +768,7 @@ constexpr std::uint8_t kConfigMapVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ObjectFieldSelector> && std::is_aggregate_v<ObjectFieldSelector>);
 constexpr kgen::Field kObjectFieldSelectorFields[] = {
     {"apiVersion", 10, offsetof(ObjectFieldSelector, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"fieldPath", 9, offsetof(ObjectFieldSelector, fieldPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"fieldPath", 9, offsetof(ObjectFieldSelector, fieldPath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kObjectFieldSelectorSlots[] = {
     0, 2, 0, 1,
@@ -776,10 +776,10 @@ constexpr std::uint8_t kObjectFieldSelectorSlots[] = {
 
 static_assert(std::is_standard_layout_v<FileKeySelector> && std::is_aggregate_v<FileKeySelector>);
 constexpr kgen::Field kFileKeySelectorFields[] = {
-    {"key", 3, offsetof(FileKeySelector, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(FileKeySelector, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(FileKeySelector, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"path", 4, offsetof(FileKeySelector, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"volumeName", 10, offsetof(FileKeySelector, volumeName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(FileKeySelector, path), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"volumeName", 10, offsetof(FileKeySelector, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kFileKeySelectorSlots[] = {
     0, 2, 4, 0, 3, 1, 0, 0,
@@ -789,7 +789,7 @@ static_assert(std::is_standard_layout_v<ResourceFieldSelector> && std::is_aggreg
 constexpr kgen::Field kResourceFieldSelectorFields[] = {
     {"containerName", 13, offsetof(ResourceFieldSelector, containerName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"divisor", 7, offsetof(ResourceFieldSelector, divisor), kgen::ValueKind::kQuantity, 0, 0, nullptr},
-    {"resource", 8, offsetof(ResourceFieldSelector, resource), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"resource", 8, offsetof(ResourceFieldSelector, resource), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kResourceFieldSelectorSlots[] = {
     2, 1, 0, 3, 0, 0, 0, 0,
@@ -798,7 +798,7 @@ constexpr std::uint8_t kResourceFieldSelectorSlots[] = {
 static_assert(std::is_standard_layout_v<SecretKeySelector> && std::is_aggregate_v<SecretKeySelector>);
 constexpr kgen::Field kSecretKeySelectorFields[] = {
     {"name", 4, offsetof(SecretKeySelector, name), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"key", 3, offsetof(SecretKeySelector, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"key", 3, offsetof(SecretKeySelector, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"optional", 8, offsetof(SecretKeySelector, optional), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSecretKeySelectorSlots[] = {
@@ -819,7 +819,7 @@ constexpr std::uint8_t kEnvVarSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<EnvVar> && std::is_aggregate_v<EnvVar>);
 constexpr kgen::Field kEnvVarFields[] = {
-    {"name", 4, offsetof(EnvVar, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(EnvVar, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"value", 5, offsetof(EnvVar, value), kgen::ValueKind::kString, 0, 0, nullptr},
     {"valueFrom", 9, offsetof(EnvVar, valueFrom), kgen::ValueKind::kBox, 0, 0, &EnvVarSource::kTable},
 };
@@ -856,8 +856,8 @@ constexpr std::uint8_t kExecActionSlots[] = {
 
 static_assert(std::is_standard_layout_v<HTTPHeader> && std::is_aggregate_v<HTTPHeader>);
 constexpr kgen::Field kHTTPHeaderFields[] = {
-    {"name", 4, offsetof(HTTPHeader, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"value", 5, offsetof(HTTPHeader, value), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(HTTPHeader, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"value", 5, offsetof(HTTPHeader, value), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHTTPHeaderSlots[] = {
     1, 0, 2, 0,
@@ -868,7 +868,7 @@ constexpr kgen::Field kHTTPGetActionFields[] = {
     {"host", 4, offsetof(HTTPGetAction, host), kgen::ValueKind::kString, 0, 0, nullptr},
     {"httpHeaders", 11, offsetof(HTTPGetAction, httpHeaders), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HTTPHeader>},
     {"path", 4, offsetof(HTTPGetAction, path), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"port", 4, offsetof(HTTPGetAction, port), kgen::ValueKind::kIntOrString, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(HTTPGetAction, port), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"scheme", 6, offsetof(HTTPGetAction, scheme), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHTTPGetActionSlots[] = {
@@ -877,7 +877,7 @@ constexpr std::uint8_t kHTTPGetActionSlots[] = {
 
 static_assert(std::is_standard_layout_v<SleepAction> && std::is_aggregate_v<SleepAction>);
 constexpr kgen::Field kSleepActionFields[] = {
-    {"seconds", 7, offsetof(SleepAction, seconds), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
+    {"seconds", 7, offsetof(SleepAction, seconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSleepActionSlots[] = {
     1, 0,
@@ -886,7 +886,7 @@ constexpr std::uint8_t kSleepActionSlots[] = {
 static_assert(std::is_standard_layout_v<TCPSocketAction> && std::is_aggregate_v<TCPSocketAction>);
 constexpr kgen::Field kTCPSocketActionFields[] = {
     {"host", 4, offsetof(TCPSocketAction, host), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"port", 4, offsetof(TCPSocketAction, port), kgen::ValueKind::kIntOrString, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(TCPSocketAction, port), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTCPSocketActionSlots[] = {
     0, 1, 0, 2,
@@ -915,7 +915,7 @@ constexpr std::uint8_t kLifecycleSlots[] = {
 
 static_assert(std::is_standard_layout_v<GRPCAction> && std::is_aggregate_v<GRPCAction>);
 constexpr kgen::Field kGRPCActionFields[] = {
-    {"port", 4, offsetof(GRPCAction, port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(GRPCAction, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"service", 7, offsetof(GRPCAction, service), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGRPCActionSlots[] = {
@@ -943,7 +943,7 @@ constexpr std::uint8_t kProbeSlots[] = {
 static_assert(std::is_standard_layout_v<ContainerPort> && std::is_aggregate_v<ContainerPort>);
 constexpr kgen::Field kContainerPortFields[] = {
     {"name", 4, offsetof(ContainerPort, name), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"containerPort", 13, offsetof(ContainerPort, containerPort), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"containerPort", 13, offsetof(ContainerPort, containerPort), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"hostIP", 6, offsetof(ContainerPort, hostIP), kgen::ValueKind::kString, 0, 0, nullptr},
     {"hostPort", 8, offsetof(ContainerPort, hostPort), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(ContainerPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -954,8 +954,8 @@ constexpr std::uint8_t kContainerPortSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerResizePolicy> && std::is_aggregate_v<ContainerResizePolicy>);
 constexpr kgen::Field kContainerResizePolicyFields[] = {
-    {"resourceName", 12, offsetof(ContainerResizePolicy, resourceName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"restartPolicy", 13, offsetof(ContainerResizePolicy, restartPolicy), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"resourceName", 12, offsetof(ContainerResizePolicy, resourceName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"restartPolicy", 13, offsetof(ContainerResizePolicy, restartPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kContainerResizePolicySlots[] = {
     0, 0, 1, 2,
@@ -963,7 +963,7 @@ constexpr std::uint8_t kContainerResizePolicySlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourceClaim> && std::is_aggregate_v<ResourceClaim>);
 constexpr kgen::Field kResourceClaimFields[] = {
-    {"name", 4, offsetof(ResourceClaim, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ResourceClaim, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"request", 7, offsetof(ResourceClaim, request), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kResourceClaimSlots[] = {
@@ -982,7 +982,7 @@ constexpr std::uint8_t kResourceRequirementsSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerRestartRuleOnExitCodes> && std::is_aggregate_v<ContainerRestartRuleOnExitCodes>);
 constexpr kgen::Field kContainerRestartRuleOnExitCodesFields[] = {
-    {"operator", 8, offsetof(ContainerRestartRuleOnExitCodes, operator_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"operator", 8, offsetof(ContainerRestartRuleOnExitCodes, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(ContainerRestartRuleOnExitCodes, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int32_t>},
 };
 constexpr std::uint8_t kContainerRestartRuleOnExitCodesSlots[] = {
@@ -991,7 +991,7 @@ constexpr std::uint8_t kContainerRestartRuleOnExitCodesSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerRestartRule> && std::is_aggregate_v<ContainerRestartRule>);
 constexpr kgen::Field kContainerRestartRuleFields[] = {
-    {"action", 6, offsetof(ContainerRestartRule, action), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"action", 6, offsetof(ContainerRestartRule, action), kgen::ValueKind::kString, 0, 0, nullptr},
     {"exitCodes", 9, offsetof(ContainerRestartRule, exitCodes), kgen::ValueKind::kBox, 0, 0, &ContainerRestartRuleOnExitCodes::kTable},
 };
 constexpr std::uint8_t kContainerRestartRuleSlots[] = {
@@ -1012,7 +1012,7 @@ constexpr std::uint8_t kSELinuxOptionsSlots[] = {
 static_assert(std::is_standard_layout_v<SeccompProfile> && std::is_aggregate_v<SeccompProfile>);
 constexpr kgen::Field kSeccompProfileFields[] = {
     {"localhostProfile", 16, offsetof(SeccompProfile, localhostProfile), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"type", 4, offsetof(SeccompProfile, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(SeccompProfile, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSeccompProfileSlots[] = {
     1, 0, 0, 2,
@@ -1051,8 +1051,8 @@ constexpr std::uint8_t kSecurityContextSlots[] = {
 
 static_assert(std::is_standard_layout_v<VolumeDevice> && std::is_aggregate_v<VolumeDevice>);
 constexpr kgen::Field kVolumeDeviceFields[] = {
-    {"name", 4, offsetof(VolumeDevice, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"devicePath", 10, offsetof(VolumeDevice, devicePath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(VolumeDevice, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"devicePath", 10, offsetof(VolumeDevice, devicePath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kVolumeDeviceSlots[] = {
     1, 0, 0, 2,
@@ -1060,8 +1060,8 @@ constexpr std::uint8_t kVolumeDeviceSlots[] = {
 
 static_assert(std::is_standard_layout_v<VolumeMount> && std::is_aggregate_v<VolumeMount>);
 constexpr kgen::Field kVolumeMountFields[] = {
-    {"name", 4, offsetof(VolumeMount, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"mountPath", 9, offsetof(VolumeMount, mountPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(VolumeMount, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"mountPath", 9, offsetof(VolumeMount, mountPath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"mountPropagation", 16, offsetof(VolumeMount, mountPropagation), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(VolumeMount, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"recursiveReadOnly", 17, offsetof(VolumeMount, recursiveReadOnly), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -1074,7 +1074,7 @@ constexpr std::uint8_t kVolumeMountSlots[] = {
 
 static_assert(std::is_standard_layout_v<Container> && std::is_aggregate_v<Container>);
 constexpr kgen::Field kContainerFields[] = {
-    {"name", 4, offsetof(Container, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Container, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"args", 4, offsetof(Container, args), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"command", 7, offsetof(Container, command), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"env", 3, offsetof(Container, env), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EnvVar>},
@@ -1108,9 +1108,9 @@ constexpr std::uint8_t kContainerSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerExtendedResourceRequest> && std::is_aggregate_v<ContainerExtendedResourceRequest>);
 constexpr kgen::Field kContainerExtendedResourceRequestFields[] = {
-    {"containerName", 13, offsetof(ContainerExtendedResourceRequest, containerName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"requestName", 11, offsetof(ContainerExtendedResourceRequest, requestName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"resourceName", 12, offsetof(ContainerExtendedResourceRequest, resourceName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"containerName", 13, offsetof(ContainerExtendedResourceRequest, containerName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"requestName", 11, offsetof(ContainerExtendedResourceRequest, requestName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"resourceName", 12, offsetof(ContainerExtendedResourceRequest, resourceName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kContainerExtendedResourceRequestSlots[] = {
     2, 1, 0, 0, 0, 3, 0, 0,
@@ -1136,7 +1136,7 @@ constexpr std::uint8_t kContainerStateRunningSlots[] = {
 static_assert(std::is_standard_layout_v<ContainerStateTerminated> && std::is_aggregate_v<ContainerStateTerminated>);
 constexpr kgen::Field kContainerStateTerminatedFields[] = {
     {"containerID", 11, offsetof(ContainerStateTerminated, containerID), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
-    {"exitCode", 8, offsetof(ContainerStateTerminated, exitCode), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"exitCode", 8, offsetof(ContainerStateTerminated, exitCode), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"finishedAt", 10, offsetof(ContainerStateTerminated, finishedAt), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(ContainerStateTerminated, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(ContainerStateTerminated, reason), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -1170,7 +1170,7 @@ static_assert(std::is_standard_layout_v<ResourceHealth> && std::is_aggregate_v<R
 constexpr kgen::Field kResourceHealthFields[] = {
     {"health", 6, offsetof(ResourceHealth, health), kgen::ValueKind::kString, 0, 0, nullptr},
     {"message", 7, offsetof(ResourceHealth, message), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"resourceID", 10, offsetof(ResourceHealth, resourceID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"resourceID", 10, offsetof(ResourceHealth, resourceID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kResourceHealthSlots[] = {
     0, 2, 0, 3, 1, 0, 0, 0,
@@ -1178,7 +1178,7 @@ constexpr std::uint8_t kResourceHealthSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourceStatus> && std::is_aggregate_v<ResourceStatus>);
 constexpr kgen::Field kResourceStatusFields[] = {
-    {"name", 4, offsetof(ResourceStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ResourceStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resources", 9, offsetof(ResourceStatus, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceHealth>},
 };
 constexpr std::uint8_t kResourceStatusSlots[] = {
@@ -1187,9 +1187,9 @@ constexpr std::uint8_t kResourceStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<LinuxContainerUser> && std::is_aggregate_v<LinuxContainerUser>);
 constexpr kgen::Field kLinuxContainerUserFields[] = {
-    {"gid", 3, offsetof(LinuxContainerUser, gid), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
+    {"gid", 3, offsetof(LinuxContainerUser, gid), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"supplementalGroups", 18, offsetof(LinuxContainerUser, supplementalGroups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<std::int64_t>},
-    {"uid", 3, offsetof(LinuxContainerUser, uid), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
+    {"uid", 3, offsetof(LinuxContainerUser, uid), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kLinuxContainerUserSlots[] = {
     1, 0, 3, 0, 0, 2, 0, 0,
@@ -1205,7 +1205,7 @@ constexpr std::uint8_t kContainerUserSlots[] = {
 
 static_assert(std::is_standard_layout_v<ImageVolumeStatus> && std::is_aggregate_v<ImageVolumeStatus>);
 constexpr kgen::Field kImageVolumeStatusFields[] = {
-    {"imageRef", 8, offsetof(ImageVolumeStatus, imageRef), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"imageRef", 8, offsetof(ImageVolumeStatus, imageRef), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kImageVolumeStatusSlots[] = {
     1, 0,
@@ -1221,8 +1221,8 @@ constexpr std::uint8_t kVolumeStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<VolumeMountStatus> && std::is_aggregate_v<VolumeMountStatus>);
 constexpr kgen::Field kVolumeMountStatusFields[] = {
-    {"name", 4, offsetof(VolumeMountStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"mountPath", 9, offsetof(VolumeMountStatus, mountPath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(VolumeMountStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"mountPath", 9, offsetof(VolumeMountStatus, mountPath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(VolumeMountStatus, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"recursiveReadOnly", 17, offsetof(VolumeMountStatus, recursiveReadOnly), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeStatus", 12, offsetof(VolumeMountStatus, volumeStatus), kgen::ValueKind::kBox, 0, 0, &VolumeStatus::kTable},
@@ -1233,16 +1233,16 @@ constexpr std::uint8_t kVolumeMountStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<ContainerStatus> && std::is_aggregate_v<ContainerStatus>);
 constexpr kgen::Field kContainerStatusFields[] = {
-    {"name", 4, offsetof(ContainerStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ContainerStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"allocatedResources", 18, offsetof(ContainerStatus, allocatedResources), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"allocatedResourcesStatus", 24, offsetof(ContainerStatus, allocatedResourcesStatus), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceStatus>},
     {"containerID", 11, offsetof(ContainerStatus, containerID), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
-    {"image", 5, offsetof(ContainerStatus, image), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"imageID", 7, offsetof(ContainerStatus, imageID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"image", 5, offsetof(ContainerStatus, image), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"imageID", 7, offsetof(ContainerStatus, imageID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"lastState", 9, offsetof(ContainerStatus, lastState), kgen::ValueKind::kBox, 0, 0, &ContainerState::kTable},
-    {"ready", 5, offsetof(ContainerStatus, ready), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
+    {"ready", 5, offsetof(ContainerStatus, ready), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"resources", 9, offsetof(ContainerStatus, resources), kgen::ValueKind::kBox, 0, 0, &ResourceRequirements::kTable},
-    {"restartCount", 12, offsetof(ContainerStatus, restartCount), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"restartCount", 12, offsetof(ContainerStatus, restartCount), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"started", 7, offsetof(ContainerStatus, started), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"state", 5, offsetof(ContainerStatus, state), kgen::ValueKind::kBox, 0, 0, &ContainerState::kTable},
     {"stopSignal", 10, offsetof(ContainerStatus, stopSignal), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -1256,7 +1256,7 @@ constexpr std::uint8_t kContainerStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<DaemonEndpoint> && std::is_aggregate_v<DaemonEndpoint>);
 constexpr kgen::Field kDaemonEndpointFields[] = {
-    {"Port", 4, offsetof(DaemonEndpoint, Port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"Port", 4, offsetof(DaemonEndpoint, Port), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kDaemonEndpointSlots[] = {
     0, 1,
@@ -1266,7 +1266,7 @@ static_assert(std::is_standard_layout_v<DownwardAPIVolumeFile> && std::is_aggreg
 constexpr kgen::Field kDownwardAPIVolumeFileFields[] = {
     {"fieldRef", 8, offsetof(DownwardAPIVolumeFile, fieldRef), kgen::ValueKind::kBox, 0, 0, &ObjectFieldSelector::kTable},
     {"mode", 4, offsetof(DownwardAPIVolumeFile, mode), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"path", 4, offsetof(DownwardAPIVolumeFile, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(DownwardAPIVolumeFile, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceFieldRef", 16, offsetof(DownwardAPIVolumeFile, resourceFieldRef), kgen::ValueKind::kBox, 0, 0, &ResourceFieldSelector::kTable},
 };
 constexpr std::uint8_t kDownwardAPIVolumeFileSlots[] = {
@@ -1302,7 +1302,7 @@ constexpr std::uint8_t kEmptyDirVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<EndpointAddress> && std::is_aggregate_v<EndpointAddress>);
 constexpr kgen::Field kEndpointAddressFields[] = {
     {"hostname", 8, offsetof(EndpointAddress, hostname), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"ip", 2, offsetof(EndpointAddress, ip), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"ip", 2, offsetof(EndpointAddress, ip), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodeName", 8, offsetof(EndpointAddress, nodeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetRef", 9, offsetof(EndpointAddress, targetRef), kgen::ValueKind::kBox, 0, 0, &ObjectReference::kTable},
 };
@@ -1314,7 +1314,7 @@ static_assert(std::is_standard_layout_v<EndpointPort> && std::is_aggregate_v<End
 constexpr kgen::Field kEndpointPortFields[] = {
     {"name", 4, offsetof(EndpointPort, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"appProtocol", 11, offsetof(EndpointPort, appProtocol), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"port", 4, offsetof(EndpointPort, port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(EndpointPort, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(EndpointPort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kEndpointPortSlots[] = {
@@ -1343,7 +1343,7 @@ constexpr std::uint8_t kEndpointsSlots[] = {
 static_assert(std::is_standard_layout_v<EndpointsList> && std::is_aggregate_v<EndpointsList>);
 constexpr kgen::Field kEndpointsListFields[] = {
     {"metadata", 8, offsetof(EndpointsList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(EndpointsList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Endpoints>},
+    {"items", 5, offsetof(EndpointsList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Endpoints>},
 };
 constexpr std::uint8_t kEndpointsListSlots[] = {
     0, 0, 1, 2,
@@ -1351,7 +1351,7 @@ constexpr std::uint8_t kEndpointsListSlots[] = {
 
 static_assert(std::is_standard_layout_v<EphemeralContainer> && std::is_aggregate_v<EphemeralContainer>);
 constexpr kgen::Field kEphemeralContainerFields[] = {
-    {"name", 4, offsetof(EphemeralContainer, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(EphemeralContainer, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"args", 4, offsetof(EphemeralContainer, args), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"command", 7, offsetof(EphemeralContainer, command), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"env", 3, offsetof(EphemeralContainer, env), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EnvVar>},
@@ -1386,9 +1386,9 @@ constexpr std::uint8_t kEphemeralContainerSlots[] = {
 
 static_assert(std::is_standard_layout_v<TypedLocalObjectReference> && std::is_aggregate_v<TypedLocalObjectReference>);
 constexpr kgen::Field kTypedLocalObjectReferenceFields[] = {
-    {"name", 4, offsetof(TypedLocalObjectReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(TypedLocalObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(TypedLocalObjectReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(TypedLocalObjectReference, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(TypedLocalObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTypedLocalObjectReferenceSlots[] = {
     3, 1, 0, 0, 0, 2, 0, 0,
@@ -1396,10 +1396,10 @@ constexpr std::uint8_t kTypedLocalObjectReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<TypedObjectReference> && std::is_aggregate_v<TypedObjectReference>);
 constexpr kgen::Field kTypedObjectReferenceFields[] = {
-    {"name", 4, offsetof(TypedObjectReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(TypedObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(TypedObjectReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(TypedObjectReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(TypedObjectReference, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(TypedObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTypedObjectReferenceSlots[] = {
     4, 1, 3, 0, 0, 0, 2, 0,
@@ -1434,7 +1434,7 @@ constexpr std::uint8_t kPersistentVolumeClaimSpecSlots[] = {
 static_assert(std::is_standard_layout_v<PersistentVolumeClaimTemplate> && std::is_aggregate_v<PersistentVolumeClaimTemplate>);
 constexpr kgen::Field kPersistentVolumeClaimTemplateFields[] = {
     {"metadata", 8, offsetof(PersistentVolumeClaimTemplate, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(PersistentVolumeClaimTemplate, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &PersistentVolumeClaimSpec::kTable},
+    {"spec", 4, offsetof(PersistentVolumeClaimTemplate, spec), kgen::ValueKind::kBox, 0, 0, &PersistentVolumeClaimSpec::kTable},
 };
 constexpr std::uint8_t kPersistentVolumeClaimTemplateSlots[] = {
     0, 0, 1, 2,
@@ -1473,7 +1473,7 @@ constexpr kgen::Field kEventFields[] = {
     {"count", 5, offsetof(Event, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"eventTime", 9, offsetof(Event, eventTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
     {"firstTimestamp", 14, offsetof(Event, firstTimestamp), kgen::ValueKind::kTime, 0, 0, nullptr},
-    {"involvedObject", 14, offsetof(Event, involvedObject), kgen::ValueKind::kBox, kgen::kRequired, 0, &ObjectReference::kTable},
+    {"involvedObject", 14, offsetof(Event, involvedObject), kgen::ValueKind::kBox, 0, 0, &ObjectReference::kTable},
     {"lastTimestamp", 13, offsetof(Event, lastTimestamp), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(Event, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(Event, reason), kgen::ValueKind::kString, 0, 0, nullptr},
@@ -1492,7 +1492,7 @@ constexpr std::uint8_t kEventSlots[] = {
 static_assert(std::is_standard_layout_v<EventList> && std::is_aggregate_v<EventList>);
 constexpr kgen::Field kEventListFields[] = {
     {"metadata", 8, offsetof(EventList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Event>},
+    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Event>},
 };
 constexpr std::uint8_t kEventListSlots[] = {
     0, 0, 1, 2,
@@ -1512,7 +1512,7 @@ constexpr std::uint8_t kFCVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<FlexPersistentVolumeSource> && std::is_aggregate_v<FlexPersistentVolumeSource>);
 constexpr kgen::Field kFlexPersistentVolumeSourceFields[] = {
-    {"driver", 6, offsetof(FlexPersistentVolumeSource, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(FlexPersistentVolumeSource, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fsType", 6, offsetof(FlexPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"options", 7, offsetof(FlexPersistentVolumeSource, options), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"readOnly", 8, offsetof(FlexPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -1524,7 +1524,7 @@ constexpr std::uint8_t kFlexPersistentVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<FlexVolumeSource> && std::is_aggregate_v<FlexVolumeSource>);
 constexpr kgen::Field kFlexVolumeSourceFields[] = {
-    {"driver", 6, offsetof(FlexVolumeSource, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(FlexVolumeSource, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"fsType", 6, offsetof(FlexVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"options", 7, offsetof(FlexVolumeSource, options), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"readOnly", 8, offsetof(FlexVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -1547,7 +1547,7 @@ static_assert(std::is_standard_layout_v<GCEPersistentDiskVolumeSource> && std::i
 constexpr kgen::Field kGCEPersistentDiskVolumeSourceFields[] = {
     {"fsType", 6, offsetof(GCEPersistentDiskVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"partition", 9, offsetof(GCEPersistentDiskVolumeSource, partition), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"pdName", 6, offsetof(GCEPersistentDiskVolumeSource, pdName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"pdName", 6, offsetof(GCEPersistentDiskVolumeSource, pdName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GCEPersistentDiskVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGCEPersistentDiskVolumeSourceSlots[] = {
@@ -1557,7 +1557,7 @@ constexpr std::uint8_t kGCEPersistentDiskVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<GitRepoVolumeSource> && std::is_aggregate_v<GitRepoVolumeSource>);
 constexpr kgen::Field kGitRepoVolumeSourceFields[] = {
     {"directory", 9, offsetof(GitRepoVolumeSource, directory), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"repository", 10, offsetof(GitRepoVolumeSource, repository), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"repository", 10, offsetof(GitRepoVolumeSource, repository), kgen::ValueKind::kString, 0, 0, nullptr},
     {"revision", 8, offsetof(GitRepoVolumeSource, revision), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGitRepoVolumeSourceSlots[] = {
@@ -1566,9 +1566,9 @@ constexpr std::uint8_t kGitRepoVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<GlusterfsPersistentVolumeSource> && std::is_aggregate_v<GlusterfsPersistentVolumeSource>);
 constexpr kgen::Field kGlusterfsPersistentVolumeSourceFields[] = {
-    {"endpoints", 9, offsetof(GlusterfsPersistentVolumeSource, endpoints), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"endpoints", 9, offsetof(GlusterfsPersistentVolumeSource, endpoints), kgen::ValueKind::kString, 0, 0, nullptr},
     {"endpointsNamespace", 18, offsetof(GlusterfsPersistentVolumeSource, endpointsNamespace), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"path", 4, offsetof(GlusterfsPersistentVolumeSource, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(GlusterfsPersistentVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GlusterfsPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGlusterfsPersistentVolumeSourceSlots[] = {
@@ -1577,8 +1577,8 @@ constexpr std::uint8_t kGlusterfsPersistentVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<GlusterfsVolumeSource> && std::is_aggregate_v<GlusterfsVolumeSource>);
 constexpr kgen::Field kGlusterfsVolumeSourceFields[] = {
-    {"endpoints", 9, offsetof(GlusterfsVolumeSource, endpoints), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"path", 4, offsetof(GlusterfsVolumeSource, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"endpoints", 9, offsetof(GlusterfsVolumeSource, endpoints), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"path", 4, offsetof(GlusterfsVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(GlusterfsVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGlusterfsVolumeSourceSlots[] = {
@@ -1588,7 +1588,7 @@ constexpr std::uint8_t kGlusterfsVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<HostAlias> && std::is_aggregate_v<HostAlias>);
 constexpr kgen::Field kHostAliasFields[] = {
     {"hostnames", 9, offsetof(HostAlias, hostnames), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"ip", 2, offsetof(HostAlias, ip), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"ip", 2, offsetof(HostAlias, ip), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHostAliasSlots[] = {
     0, 0, 1, 2,
@@ -1596,7 +1596,7 @@ constexpr std::uint8_t kHostAliasSlots[] = {
 
 static_assert(std::is_standard_layout_v<HostIP> && std::is_aggregate_v<HostIP>);
 constexpr kgen::Field kHostIPFields[] = {
-    {"ip", 2, offsetof(HostIP, ip), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"ip", 2, offsetof(HostIP, ip), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHostIPSlots[] = {
     0, 1,
@@ -1604,7 +1604,7 @@ constexpr std::uint8_t kHostIPSlots[] = {
 
 static_assert(std::is_standard_layout_v<HostPathVolumeSource> && std::is_aggregate_v<HostPathVolumeSource>);
 constexpr kgen::Field kHostPathVolumeSourceFields[] = {
-    {"path", 4, offsetof(HostPathVolumeSource, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(HostPathVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"type", 4, offsetof(HostPathVolumeSource, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHostPathVolumeSourceSlots[] = {
@@ -1617,13 +1617,13 @@ constexpr kgen::Field kISCSIPersistentVolumeSourceFields[] = {
     {"chapAuthSession", 15, offsetof(ISCSIPersistentVolumeSource, chapAuthSession), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"fsType", 6, offsetof(ISCSIPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"initiatorName", 13, offsetof(ISCSIPersistentVolumeSource, initiatorName), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"iqn", 3, offsetof(ISCSIPersistentVolumeSource, iqn), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"iqn", 3, offsetof(ISCSIPersistentVolumeSource, iqn), kgen::ValueKind::kString, 0, 0, nullptr},
     {"iscsiInterface", 14, offsetof(ISCSIPersistentVolumeSource, iscsiInterface), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"lun", 3, offsetof(ISCSIPersistentVolumeSource, lun), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"lun", 3, offsetof(ISCSIPersistentVolumeSource, lun), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"portals", 7, offsetof(ISCSIPersistentVolumeSource, portals), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"readOnly", 8, offsetof(ISCSIPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(ISCSIPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
-    {"targetPortal", 12, offsetof(ISCSIPersistentVolumeSource, targetPortal), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"targetPortal", 12, offsetof(ISCSIPersistentVolumeSource, targetPortal), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kISCSIPersistentVolumeSourceSlots[] = {
     1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9, 0, 0, 5, 11, 0, 0, 6, 4, 0, 2, 0, 0,
@@ -1636,13 +1636,13 @@ constexpr kgen::Field kISCSIVolumeSourceFields[] = {
     {"chapAuthSession", 15, offsetof(ISCSIVolumeSource, chapAuthSession), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"fsType", 6, offsetof(ISCSIVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"initiatorName", 13, offsetof(ISCSIVolumeSource, initiatorName), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"iqn", 3, offsetof(ISCSIVolumeSource, iqn), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"iqn", 3, offsetof(ISCSIVolumeSource, iqn), kgen::ValueKind::kString, 0, 0, nullptr},
     {"iscsiInterface", 14, offsetof(ISCSIVolumeSource, iscsiInterface), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"lun", 3, offsetof(ISCSIVolumeSource, lun), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"lun", 3, offsetof(ISCSIVolumeSource, lun), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"portals", 7, offsetof(ISCSIVolumeSource, portals), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"readOnly", 8, offsetof(ISCSIVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(ISCSIVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
-    {"targetPortal", 12, offsetof(ISCSIVolumeSource, targetPortal), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"targetPortal", 12, offsetof(ISCSIVolumeSource, targetPortal), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kISCSIVolumeSourceSlots[] = {
     1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9, 0, 0, 5, 11, 0, 0, 6, 4, 0, 2, 0, 0,
@@ -1665,7 +1665,7 @@ constexpr kgen::Field kLimitRangeItemFields[] = {
     {"max", 3, offsetof(LimitRangeItem, max_), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"maxLimitRequestRatio", 20, offsetof(LimitRangeItem, maxLimitRequestRatio), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
     {"min", 3, offsetof(LimitRangeItem, min_), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
-    {"type", 4, offsetof(LimitRangeItem, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(LimitRangeItem, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kLimitRangeItemSlots[] = {
     0, 2, 3, 0, 0, 0, 0, 0, 0, 4, 5, 1, 0, 0, 6, 0,
@@ -1673,7 +1673,7 @@ constexpr std::uint8_t kLimitRangeItemSlots[] = {
 
 static_assert(std::is_standard_layout_v<LimitRangeSpec> && std::is_aggregate_v<LimitRangeSpec>);
 constexpr kgen::Field kLimitRangeSpecFields[] = {
-    {"limits", 6, offsetof(LimitRangeSpec, limits), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<LimitRangeItem>},
+    {"limits", 6, offsetof(LimitRangeSpec, limits), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LimitRangeItem>},
 };
 constexpr std::uint8_t kLimitRangeSpecSlots[] = {
     0, 1,
@@ -1691,7 +1691,7 @@ constexpr std::uint8_t kLimitRangeSlots[] = {
 static_assert(std::is_standard_layout_v<LimitRangeList> && std::is_aggregate_v<LimitRangeList>);
 constexpr kgen::Field kLimitRangeListFields[] = {
     {"metadata", 8, offsetof(LimitRangeList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(LimitRangeList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<LimitRange>},
+    {"items", 5, offsetof(LimitRangeList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<LimitRange>},
 };
 constexpr std::uint8_t kLimitRangeListSlots[] = {
     0, 0, 1, 2,
@@ -1700,8 +1700,8 @@ constexpr std::uint8_t kLimitRangeListSlots[] = {
 static_assert(std::is_standard_layout_v<PortStatus> && std::is_aggregate_v<PortStatus>);
 constexpr kgen::Field kPortStatusFields[] = {
     {"error", 5, offsetof(PortStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"port", 4, offsetof(PortStatus, port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"protocol", 8, offsetof(PortStatus, protocol), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(PortStatus, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"protocol", 8, offsetof(PortStatus, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPortStatusSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 1,
@@ -1729,7 +1729,7 @@ constexpr std::uint8_t kLoadBalancerStatusSlots[] = {
 static_assert(std::is_standard_layout_v<LocalVolumeSource> && std::is_aggregate_v<LocalVolumeSource>);
 constexpr kgen::Field kLocalVolumeSourceFields[] = {
     {"fsType", 6, offsetof(LocalVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"path", 4, offsetof(LocalVolumeSource, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(LocalVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kLocalVolumeSourceSlots[] = {
     1, 0, 2, 0,
@@ -1737,7 +1737,7 @@ constexpr std::uint8_t kLocalVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<ModifyVolumeStatus> && std::is_aggregate_v<ModifyVolumeStatus>);
 constexpr kgen::Field kModifyVolumeStatusFields[] = {
-    {"status", 6, offsetof(ModifyVolumeStatus, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(ModifyVolumeStatus, status), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetVolumeAttributesClassName", 31, offsetof(ModifyVolumeStatus, targetVolumeAttributesClassName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kModifyVolumeStatusSlots[] = {
@@ -1746,9 +1746,9 @@ constexpr std::uint8_t kModifyVolumeStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<NFSVolumeSource> && std::is_aggregate_v<NFSVolumeSource>);
 constexpr kgen::Field kNFSVolumeSourceFields[] = {
-    {"path", 4, offsetof(NFSVolumeSource, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(NFSVolumeSource, path), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(NFSVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"server", 6, offsetof(NFSVolumeSource, server), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"server", 6, offsetof(NFSVolumeSource, server), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kNFSVolumeSourceSlots[] = {
     0, 2, 0, 0, 1, 3, 0, 0,
@@ -1767,8 +1767,8 @@ constexpr kgen::Field kNamespaceConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(NamespaceCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(NamespaceCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(NamespaceCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(NamespaceCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(NamespaceCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(NamespaceCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(NamespaceCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kNamespaceConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -1796,7 +1796,7 @@ constexpr std::uint8_t kNamespaceSlots[] = {
 static_assert(std::is_standard_layout_v<NamespaceList> && std::is_aggregate_v<NamespaceList>);
 constexpr kgen::Field kNamespaceListFields[] = {
     {"metadata", 8, offsetof(NamespaceList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(NamespaceList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Namespace>},
+    {"items", 5, offsetof(NamespaceList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Namespace>},
 };
 constexpr std::uint8_t kNamespaceListSlots[] = {
     0, 0, 1, 2,
@@ -1812,8 +1812,8 @@ constexpr std::uint8_t kNodeConfigSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<Taint> && std::is_aggregate_v<Taint>);
 constexpr kgen::Field kTaintFields[] = {
-    {"effect", 6, offsetof(Taint, effect), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"key", 3, offsetof(Taint, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"effect", 6, offsetof(Taint, effect), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"key", 3, offsetof(Taint, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeAdded", 9, offsetof(Taint, timeAdded), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"value", 5, offsetof(Taint, value), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -1837,8 +1837,8 @@ constexpr std::uint8_t kNodeSpecSlots[] = {
 
 static_assert(std::is_standard_layout_v<NodeAddress> && std::is_aggregate_v<NodeAddress>);
 constexpr kgen::Field kNodeAddressFields[] = {
-    {"address", 7, offsetof(NodeAddress, address), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(NodeAddress, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"address", 7, offsetof(NodeAddress, address), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(NodeAddress, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kNodeAddressSlots[] = {
     0, 1, 0, 2,
@@ -1850,8 +1850,8 @@ constexpr kgen::Field kNodeConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(NodeCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(NodeCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(NodeCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(NodeCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(NodeCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(NodeCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(NodeCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kNodeConditionSlots[] = {
     0, 1, 0, 4, 0, 3, 0, 0, 5, 0, 0, 0, 0, 0, 6, 2,
@@ -1894,17 +1894,17 @@ constexpr std::uint8_t kNodeSwapStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<NodeSystemInfo> && std::is_aggregate_v<NodeSystemInfo>);
 constexpr kgen::Field kNodeSystemInfoFields[] = {
-    {"architecture", 12, offsetof(NodeSystemInfo, architecture), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"bootID", 6, offsetof(NodeSystemInfo, bootID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"containerRuntimeVersion", 23, offsetof(NodeSystemInfo, containerRuntimeVersion), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"kernelVersion", 13, offsetof(NodeSystemInfo, kernelVersion), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"kubeProxyVersion", 16, offsetof(NodeSystemInfo, kubeProxyVersion), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"kubeletVersion", 14, offsetof(NodeSystemInfo, kubeletVersion), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"machineID", 9, offsetof(NodeSystemInfo, machineID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"operatingSystem", 15, offsetof(NodeSystemInfo, operatingSystem), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"osImage", 7, offsetof(NodeSystemInfo, osImage), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"architecture", 12, offsetof(NodeSystemInfo, architecture), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"bootID", 6, offsetof(NodeSystemInfo, bootID), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"containerRuntimeVersion", 23, offsetof(NodeSystemInfo, containerRuntimeVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kernelVersion", 13, offsetof(NodeSystemInfo, kernelVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kubeProxyVersion", 16, offsetof(NodeSystemInfo, kubeProxyVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kubeletVersion", 14, offsetof(NodeSystemInfo, kubeletVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"machineID", 9, offsetof(NodeSystemInfo, machineID), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"operatingSystem", 15, offsetof(NodeSystemInfo, operatingSystem), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"osImage", 7, offsetof(NodeSystemInfo, osImage), kgen::ValueKind::kString, 0, 0, nullptr},
     {"swap", 4, offsetof(NodeSystemInfo, swap), kgen::ValueKind::kBox, 0, 0, &NodeSwapStatus::kTable},
-    {"systemUUID", 10, offsetof(NodeSystemInfo, systemUUID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"systemUUID", 10, offsetof(NodeSystemInfo, systemUUID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kNodeSystemInfoSlots[] = {
     4, 2, 0, 5, 10, 0, 7, 9, 0, 0, 0, 0, 11, 0, 0, 0, 6, 0, 8, 0, 0, 0, 0, 0,
@@ -1964,8 +1964,8 @@ constexpr std::uint8_t kNodeSlots[] = {
 static_assert(std::is_standard_layout_v<NodeAllocatableResourceClaimStatus> && std::is_aggregate_v<NodeAllocatableResourceClaimStatus>);
 constexpr kgen::Field kNodeAllocatableResourceClaimStatusFields[] = {
     {"containers", 10, offsetof(NodeAllocatableResourceClaimStatus, containers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"resourceClaimName", 17, offsetof(NodeAllocatableResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"resources", 9, offsetof(NodeAllocatableResourceClaimStatus, resources), kgen::ValueKind::kMap, kgen::kRequired, 0, &kgen::kTypeOf<kgen::Quantity>},
+    {"resourceClaimName", 17, offsetof(NodeAllocatableResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"resources", 9, offsetof(NodeAllocatableResourceClaimStatus, resources), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
 };
 constexpr std::uint8_t kNodeAllocatableResourceClaimStatusSlots[] = {
     0, 0, 0, 1, 3, 0, 0, 2,
@@ -1974,7 +1974,7 @@ constexpr std::uint8_t kNodeAllocatableResourceClaimStatusSlots[] = {
 static_assert(std::is_standard_layout_v<NodeList> && std::is_aggregate_v<NodeList>);
 constexpr kgen::Field kNodeListFields[] = {
     {"metadata", 8, offsetof(NodeList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(NodeList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Node>},
+    {"items", 5, offsetof(NodeList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Node>},
 };
 constexpr std::uint8_t kNodeListSlots[] = {
     0, 0, 1, 2,
@@ -1991,7 +1991,7 @@ constexpr std::uint8_t kVolumeNodeAffinitySlots[] = {
 static_assert(std::is_standard_layout_v<PhotonPersistentDiskVolumeSource> && std::is_aggregate_v<PhotonPersistentDiskVolumeSource>);
 constexpr kgen::Field kPhotonPersistentDiskVolumeSourceFields[] = {
     {"fsType", 6, offsetof(PhotonPersistentDiskVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"pdID", 4, offsetof(PhotonPersistentDiskVolumeSource, pdID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"pdID", 4, offsetof(PhotonPersistentDiskVolumeSource, pdID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPhotonPersistentDiskVolumeSourceSlots[] = {
     0, 2, 1, 0,
@@ -2001,7 +2001,7 @@ static_assert(std::is_standard_layout_v<PortworxVolumeSource> && std::is_aggrega
 constexpr kgen::Field kPortworxVolumeSourceFields[] = {
     {"fsType", 6, offsetof(PortworxVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(PortworxVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"volumeID", 8, offsetof(PortworxVolumeSource, volumeID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumeID", 8, offsetof(PortworxVolumeSource, volumeID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPortworxVolumeSourceSlots[] = {
     0, 2, 0, 3, 1, 0, 0, 0,
@@ -2011,10 +2011,10 @@ static_assert(std::is_standard_layout_v<QuobyteVolumeSource> && std::is_aggregat
 constexpr kgen::Field kQuobyteVolumeSourceFields[] = {
     {"group", 5, offsetof(QuobyteVolumeSource, group), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(QuobyteVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"registry", 8, offsetof(QuobyteVolumeSource, registry), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"registry", 8, offsetof(QuobyteVolumeSource, registry), kgen::ValueKind::kString, 0, 0, nullptr},
     {"tenant", 6, offsetof(QuobyteVolumeSource, tenant), kgen::ValueKind::kString, 0, 0, nullptr},
     {"user", 4, offsetof(QuobyteVolumeSource, user), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"volume", 6, offsetof(QuobyteVolumeSource, volume), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volume", 6, offsetof(QuobyteVolumeSource, volume), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kQuobyteVolumeSourceSlots[] = {
     0, 0, 0, 0, 3, 0, 1, 4, 6, 2, 0, 5, 0, 0, 0, 0,
@@ -2023,9 +2023,9 @@ constexpr std::uint8_t kQuobyteVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<RBDPersistentVolumeSource> && std::is_aggregate_v<RBDPersistentVolumeSource>);
 constexpr kgen::Field kRBDPersistentVolumeSourceFields[] = {
     {"fsType", 6, offsetof(RBDPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"image", 5, offsetof(RBDPersistentVolumeSource, image), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"image", 5, offsetof(RBDPersistentVolumeSource, image), kgen::ValueKind::kString, 0, 0, nullptr},
     {"keyring", 7, offsetof(RBDPersistentVolumeSource, keyring), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"monitors", 8, offsetof(RBDPersistentVolumeSource, monitors), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"monitors", 8, offsetof(RBDPersistentVolumeSource, monitors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"pool", 4, offsetof(RBDPersistentVolumeSource, pool), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(RBDPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(RBDPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
@@ -2038,14 +2038,14 @@ constexpr std::uint8_t kRBDPersistentVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ScaleIOPersistentVolumeSource> && std::is_aggregate_v<ScaleIOPersistentVolumeSource>);
 constexpr kgen::Field kScaleIOPersistentVolumeSourceFields[] = {
     {"fsType", 6, offsetof(ScaleIOPersistentVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"gateway", 7, offsetof(ScaleIOPersistentVolumeSource, gateway), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"gateway", 7, offsetof(ScaleIOPersistentVolumeSource, gateway), kgen::ValueKind::kString, 0, 0, nullptr},
     {"protectionDomain", 16, offsetof(ScaleIOPersistentVolumeSource, protectionDomain), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(ScaleIOPersistentVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"secretRef", 9, offsetof(ScaleIOPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &SecretReference::kTable},
+    {"secretRef", 9, offsetof(ScaleIOPersistentVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &SecretReference::kTable},
     {"sslEnabled", 10, offsetof(ScaleIOPersistentVolumeSource, sslEnabled), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"storageMode", 11, offsetof(ScaleIOPersistentVolumeSource, storageMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"storagePool", 11, offsetof(ScaleIOPersistentVolumeSource, storagePool), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"system", 6, offsetof(ScaleIOPersistentVolumeSource, system), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"system", 6, offsetof(ScaleIOPersistentVolumeSource, system), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(ScaleIOPersistentVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kScaleIOPersistentVolumeSourceSlots[] = {
@@ -2070,7 +2070,7 @@ constexpr kgen::Field kVsphereVirtualDiskVolumeSourceFields[] = {
     {"fsType", 6, offsetof(VsphereVirtualDiskVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"storagePolicyID", 15, offsetof(VsphereVirtualDiskVolumeSource, storagePolicyID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"storagePolicyName", 17, offsetof(VsphereVirtualDiskVolumeSource, storagePolicyName), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"volumePath", 10, offsetof(VsphereVirtualDiskVolumeSource, volumePath), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"volumePath", 10, offsetof(VsphereVirtualDiskVolumeSource, volumePath), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kVsphereVirtualDiskVolumeSourceSlots[] = {
     0, 0, 0, 0, 1, 3, 4, 2,
@@ -2143,8 +2143,8 @@ constexpr kgen::Field kPersistentVolumeClaimConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(PersistentVolumeClaimCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(PersistentVolumeClaimCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(PersistentVolumeClaimCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(PersistentVolumeClaimCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(PersistentVolumeClaimCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(PersistentVolumeClaimCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(PersistentVolumeClaimCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPersistentVolumeClaimConditionSlots[] = {
     0, 0, 0, 4, 0, 3, 1, 0, 5, 0, 0, 0, 0, 0, 6, 2,
@@ -2178,7 +2178,7 @@ constexpr std::uint8_t kPersistentVolumeClaimSlots[] = {
 static_assert(std::is_standard_layout_v<PersistentVolumeClaimList> && std::is_aggregate_v<PersistentVolumeClaimList>);
 constexpr kgen::Field kPersistentVolumeClaimListFields[] = {
     {"metadata", 8, offsetof(PersistentVolumeClaimList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PersistentVolumeClaimList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PersistentVolumeClaim>},
+    {"items", 5, offsetof(PersistentVolumeClaimList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PersistentVolumeClaim>},
 };
 constexpr std::uint8_t kPersistentVolumeClaimListSlots[] = {
     0, 0, 1, 2,
@@ -2186,7 +2186,7 @@ constexpr std::uint8_t kPersistentVolumeClaimListSlots[] = {
 
 static_assert(std::is_standard_layout_v<PersistentVolumeClaimVolumeSource> && std::is_aggregate_v<PersistentVolumeClaimVolumeSource>);
 constexpr kgen::Field kPersistentVolumeClaimVolumeSourceFields[] = {
-    {"claimName", 9, offsetof(PersistentVolumeClaimVolumeSource, claimName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"claimName", 9, offsetof(PersistentVolumeClaimVolumeSource, claimName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(PersistentVolumeClaimVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPersistentVolumeClaimVolumeSourceSlots[] = {
@@ -2196,7 +2196,7 @@ constexpr std::uint8_t kPersistentVolumeClaimVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<PersistentVolumeList> && std::is_aggregate_v<PersistentVolumeList>);
 constexpr kgen::Field kPersistentVolumeListFields[] = {
     {"metadata", 8, offsetof(PersistentVolumeList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PersistentVolumeList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PersistentVolume>},
+    {"items", 5, offsetof(PersistentVolumeList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PersistentVolume>},
 };
 constexpr std::uint8_t kPersistentVolumeListSlots[] = {
     0, 0, 1, 2,
@@ -2223,7 +2223,7 @@ constexpr std::uint8_t kPodDNSConfigSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodOS> && std::is_aggregate_v<PodOS>);
 constexpr kgen::Field kPodOSFields[] = {
-    {"name", 4, offsetof(PodOS, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(PodOS, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodOSSlots[] = {
     1, 0,
@@ -2231,7 +2231,7 @@ constexpr std::uint8_t kPodOSSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodReadinessGate> && std::is_aggregate_v<PodReadinessGate>);
 constexpr kgen::Field kPodReadinessGateFields[] = {
-    {"conditionType", 13, offsetof(PodReadinessGate, conditionType), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"conditionType", 13, offsetof(PodReadinessGate, conditionType), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodReadinessGateSlots[] = {
     0, 1,
@@ -2239,7 +2239,7 @@ constexpr std::uint8_t kPodReadinessGateSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodResourceClaim> && std::is_aggregate_v<PodResourceClaim>);
 constexpr kgen::Field kPodResourceClaimFields[] = {
-    {"name", 4, offsetof(PodResourceClaim, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(PodResourceClaim, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceClaimName", 17, offsetof(PodResourceClaim, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceClaimTemplateName", 25, offsetof(PodResourceClaim, resourceClaimTemplateName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -2249,7 +2249,7 @@ constexpr std::uint8_t kPodResourceClaimSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodSchedulingGate> && std::is_aggregate_v<PodSchedulingGate>);
 constexpr kgen::Field kPodSchedulingGateFields[] = {
-    {"name", 4, offsetof(PodSchedulingGate, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(PodSchedulingGate, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodSchedulingGateSlots[] = {
     1, 0,
@@ -2265,8 +2265,8 @@ constexpr std::uint8_t kPodSchedulingGroupSlots[] = {
 
 static_assert(std::is_standard_layout_v<Sysctl> && std::is_aggregate_v<Sysctl>);
 constexpr kgen::Field kSysctlFields[] = {
-    {"name", 4, offsetof(Sysctl, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"value", 5, offsetof(Sysctl, value), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Sysctl, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"value", 5, offsetof(Sysctl, value), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSysctlSlots[] = {
     1, 0, 2, 0,
@@ -2309,12 +2309,12 @@ static_assert(std::is_standard_layout_v<TopologySpreadConstraint> && std::is_agg
 constexpr kgen::Field kTopologySpreadConstraintFields[] = {
     {"labelSelector", 13, offsetof(TopologySpreadConstraint, labelSelector), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
     {"matchLabelKeys", 14, offsetof(TopologySpreadConstraint, matchLabelKeys), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"maxSkew", 7, offsetof(TopologySpreadConstraint, maxSkew), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"maxSkew", 7, offsetof(TopologySpreadConstraint, maxSkew), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"minDomains", 10, offsetof(TopologySpreadConstraint, minDomains), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"nodeAffinityPolicy", 18, offsetof(TopologySpreadConstraint, nodeAffinityPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodeTaintsPolicy", 16, offsetof(TopologySpreadConstraint, nodeTaintsPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"topologyKey", 11, offsetof(TopologySpreadConstraint, topologyKey), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"whenUnsatisfiable", 17, offsetof(TopologySpreadConstraint, whenUnsatisfiable), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"topologyKey", 11, offsetof(TopologySpreadConstraint, topologyKey), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"whenUnsatisfiable", 17, offsetof(TopologySpreadConstraint, whenUnsatisfiable), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTopologySpreadConstraintSlots[] = {
     5, 8, 7, 0, 0, 1, 6, 2, 0, 4, 0, 0, 0, 0, 0, 3,
@@ -2325,9 +2325,9 @@ constexpr kgen::Field kPodCertificateProjectionFields[] = {
     {"certificateChainPath", 20, offsetof(PodCertificateProjection, certificateChainPath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"credentialBundlePath", 20, offsetof(PodCertificateProjection, credentialBundlePath), kgen::ValueKind::kString, 0, 0, nullptr},
     {"keyPath", 7, offsetof(PodCertificateProjection, keyPath), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"keyType", 7, offsetof(PodCertificateProjection, keyType), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"keyType", 7, offsetof(PodCertificateProjection, keyType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"maxExpirationSeconds", 20, offsetof(PodCertificateProjection, maxExpirationSeconds), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"signerName", 10, offsetof(PodCertificateProjection, signerName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"signerName", 10, offsetof(PodCertificateProjection, signerName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"userAnnotations", 15, offsetof(PodCertificateProjection, userAnnotations), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kPodCertificateProjectionSlots[] = {
@@ -2348,7 +2348,7 @@ static_assert(std::is_standard_layout_v<ServiceAccountTokenProjection> && std::i
 constexpr kgen::Field kServiceAccountTokenProjectionFields[] = {
     {"audience", 8, offsetof(ServiceAccountTokenProjection, audience), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expirationSeconds", 17, offsetof(ServiceAccountTokenProjection, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"path", 4, offsetof(ServiceAccountTokenProjection, path), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"path", 4, offsetof(ServiceAccountTokenProjection, path), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kServiceAccountTokenProjectionSlots[] = {
     0, 2, 1, 0, 3, 0, 0, 0,
@@ -2379,9 +2379,9 @@ constexpr std::uint8_t kProjectedVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<RBDVolumeSource> && std::is_aggregate_v<RBDVolumeSource>);
 constexpr kgen::Field kRBDVolumeSourceFields[] = {
     {"fsType", 6, offsetof(RBDVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"image", 5, offsetof(RBDVolumeSource, image), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"image", 5, offsetof(RBDVolumeSource, image), kgen::ValueKind::kString, 0, 0, nullptr},
     {"keyring", 7, offsetof(RBDVolumeSource, keyring), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"monitors", 8, offsetof(RBDVolumeSource, monitors), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"monitors", 8, offsetof(RBDVolumeSource, monitors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"pool", 4, offsetof(RBDVolumeSource, pool), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(RBDVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"secretRef", 9, offsetof(RBDVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
@@ -2394,14 +2394,14 @@ constexpr std::uint8_t kRBDVolumeSourceSlots[] = {
 static_assert(std::is_standard_layout_v<ScaleIOVolumeSource> && std::is_aggregate_v<ScaleIOVolumeSource>);
 constexpr kgen::Field kScaleIOVolumeSourceFields[] = {
     {"fsType", 6, offsetof(ScaleIOVolumeSource, fsType), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"gateway", 7, offsetof(ScaleIOVolumeSource, gateway), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"gateway", 7, offsetof(ScaleIOVolumeSource, gateway), kgen::ValueKind::kString, 0, 0, nullptr},
     {"protectionDomain", 16, offsetof(ScaleIOVolumeSource, protectionDomain), kgen::ValueKind::kString, 0, 0, nullptr},
     {"readOnly", 8, offsetof(ScaleIOVolumeSource, readOnly), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"secretRef", 9, offsetof(ScaleIOVolumeSource, secretRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &LocalObjectReference::kTable},
+    {"secretRef", 9, offsetof(ScaleIOVolumeSource, secretRef), kgen::ValueKind::kBox, 0, 0, &LocalObjectReference::kTable},
     {"sslEnabled", 10, offsetof(ScaleIOVolumeSource, sslEnabled), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"storageMode", 11, offsetof(ScaleIOVolumeSource, storageMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"storagePool", 11, offsetof(ScaleIOVolumeSource, storagePool), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"system", 6, offsetof(ScaleIOVolumeSource, system), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"system", 6, offsetof(ScaleIOVolumeSource, system), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeName", 10, offsetof(ScaleIOVolumeSource, volumeName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kScaleIOVolumeSourceSlots[] = {
@@ -2434,7 +2434,7 @@ constexpr std::uint8_t kStorageOSVolumeSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<Volume> && std::is_aggregate_v<Volume>);
 constexpr kgen::Field kVolumeFields[] = {
-    {"name", 4, offsetof(Volume, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Volume, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"awsElasticBlockStore", 20, offsetof(Volume, awsElasticBlockStore), kgen::ValueKind::kBox, 0, 0, &AWSElasticBlockStoreVolumeSource::kTable},
     {"azureDisk", 9, offsetof(Volume, azureDisk), kgen::ValueKind::kBox, 0, 0, &AzureDiskVolumeSource::kTable},
     {"azureFile", 9, offsetof(Volume, azureFile), kgen::ValueKind::kBox, 0, 0, &AzureFileVolumeSource::kTable},
@@ -2477,7 +2477,7 @@ constexpr kgen::Field kPodSpecFields[] = {
     {"activeDeadlineSeconds", 21, offsetof(PodSpec, activeDeadlineSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"affinity", 8, offsetof(PodSpec, affinity), kgen::ValueKind::kBox, 0, 0, &Affinity::kTable},
     {"automountServiceAccountToken", 28, offsetof(PodSpec, automountServiceAccountToken), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"containers", 10, offsetof(PodSpec, containers), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Container>},
+    {"containers", 10, offsetof(PodSpec, containers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Container>},
     {"dnsConfig", 9, offsetof(PodSpec, dnsConfig), kgen::ValueKind::kBox, 0, 0, &PodDNSConfig::kTable},
     {"dnsPolicy", 9, offsetof(PodSpec, dnsPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"enableServiceLinks", 18, offsetof(PodSpec, enableServiceLinks), kgen::ValueKind::kBool, 0, 0, nullptr},
@@ -2533,8 +2533,8 @@ constexpr kgen::Field kPodConditionFields[] = {
     {"message", 7, offsetof(PodCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(PodCondition, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"reason", 6, offsetof(PodCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(PodCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(PodCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(PodCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(PodCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodConditionSlots[] = {
     6, 0, 0, 0, 4, 0, 0, 2, 0, 5, 0, 3, 0, 0, 7, 1,
@@ -2542,8 +2542,8 @@ constexpr std::uint8_t kPodConditionSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodExtendedResourceClaimStatus> && std::is_aggregate_v<PodExtendedResourceClaimStatus>);
 constexpr kgen::Field kPodExtendedResourceClaimStatusFields[] = {
-    {"requestMappings", 15, offsetof(PodExtendedResourceClaimStatus, requestMappings), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ContainerExtendedResourceRequest>},
-    {"resourceClaimName", 17, offsetof(PodExtendedResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"requestMappings", 15, offsetof(PodExtendedResourceClaimStatus, requestMappings), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ContainerExtendedResourceRequest>},
+    {"resourceClaimName", 17, offsetof(PodExtendedResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodExtendedResourceClaimStatusSlots[] = {
     1, 0, 0, 2,
@@ -2551,7 +2551,7 @@ constexpr std::uint8_t kPodExtendedResourceClaimStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodIP> && std::is_aggregate_v<PodIP>);
 constexpr kgen::Field kPodIPFields[] = {
-    {"ip", 2, offsetof(PodIP, ip), kgen::ValueKind::kString, kgen::kRequired | kgen::kUnique, 0, nullptr},
+    {"ip", 2, offsetof(PodIP, ip), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
 constexpr std::uint8_t kPodIPSlots[] = {
     0, 1,
@@ -2559,7 +2559,7 @@ constexpr std::uint8_t kPodIPSlots[] = {
 
 static_assert(std::is_standard_layout_v<PodResourceClaimStatus> && std::is_aggregate_v<PodResourceClaimStatus>);
 constexpr kgen::Field kPodResourceClaimStatusFields[] = {
-    {"name", 4, offsetof(PodResourceClaimStatus, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(PodResourceClaimStatus, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"resourceClaimName", 17, offsetof(PodResourceClaimStatus, resourceClaimName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPodResourceClaimStatusSlots[] = {
@@ -2609,7 +2609,7 @@ constexpr std::uint8_t kPodSlots[] = {
 static_assert(std::is_standard_layout_v<PodList> && std::is_aggregate_v<PodList>);
 constexpr kgen::Field kPodListFields[] = {
     {"metadata", 8, offsetof(PodList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PodList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Pod>},
+    {"items", 5, offsetof(PodList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Pod>},
 };
 constexpr std::uint8_t kPodListSlots[] = {
     0, 0, 1, 2,
@@ -2636,7 +2636,7 @@ constexpr std::uint8_t kPodTemplateSlots[] = {
 static_assert(std::is_standard_layout_v<PodTemplateList> && std::is_aggregate_v<PodTemplateList>);
 constexpr kgen::Field kPodTemplateListFields[] = {
     {"metadata", 8, offsetof(PodTemplateList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PodTemplateList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PodTemplate>},
+    {"items", 5, offsetof(PodTemplateList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodTemplate>},
 };
 constexpr std::uint8_t kPodTemplateListSlots[] = {
     0, 0, 1, 2,
@@ -2658,8 +2658,8 @@ constexpr kgen::Field kReplicationControllerConditionFields[] = {
     {"lastTransitionTime", 18, offsetof(ReplicationControllerCondition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"message", 7, offsetof(ReplicationControllerCondition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reason", 6, offsetof(ReplicationControllerCondition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"status", 6, offsetof(ReplicationControllerCondition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(ReplicationControllerCondition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"status", 6, offsetof(ReplicationControllerCondition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(ReplicationControllerCondition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kReplicationControllerConditionSlots[] = {
     0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3, 0, 5, 2,
@@ -2672,7 +2672,7 @@ constexpr kgen::Field kReplicationControllerStatusFields[] = {
     {"fullyLabeledReplicas", 20, offsetof(ReplicationControllerStatus, fullyLabeledReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(ReplicationControllerStatus, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
     {"readyReplicas", 13, offsetof(ReplicationControllerStatus, readyReplicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"replicas", 8, offsetof(ReplicationControllerStatus, replicas), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"replicas", 8, offsetof(ReplicationControllerStatus, replicas), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kReplicationControllerStatusSlots[] = {
     6, 4, 0, 0, 0, 0, 5, 0, 3, 2, 1, 0, 0, 0, 0, 0,
@@ -2691,7 +2691,7 @@ constexpr std::uint8_t kReplicationControllerSlots[] = {
 static_assert(std::is_standard_layout_v<ReplicationControllerList> && std::is_aggregate_v<ReplicationControllerList>);
 constexpr kgen::Field kReplicationControllerListFields[] = {
     {"metadata", 8, offsetof(ReplicationControllerList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ReplicationControllerList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ReplicationController>},
+    {"items", 5, offsetof(ReplicationControllerList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ReplicationController>},
 };
 constexpr std::uint8_t kReplicationControllerListSlots[] = {
     0, 0, 1, 2,
@@ -2699,8 +2699,8 @@ constexpr std::uint8_t kReplicationControllerListSlots[] = {
 
 static_assert(std::is_standard_layout_v<ScopedResourceSelectorRequirement> && std::is_aggregate_v<ScopedResourceSelectorRequirement>);
 constexpr kgen::Field kScopedResourceSelectorRequirementFields[] = {
-    {"operator", 8, offsetof(ScopedResourceSelectorRequirement, operator_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"scopeName", 9, offsetof(ScopedResourceSelectorRequirement, scopeName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"operator", 8, offsetof(ScopedResourceSelectorRequirement, operator_), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"scopeName", 9, offsetof(ScopedResourceSelectorRequirement, scopeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"values", 6, offsetof(ScopedResourceSelectorRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kScopedResourceSelectorRequirementSlots[] = {
@@ -2747,7 +2747,7 @@ constexpr std::uint8_t kResourceQuotaSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceQuotaList> && std::is_aggregate_v<ResourceQuotaList>);
 constexpr kgen::Field kResourceQuotaListFields[] = {
     {"metadata", 8, offsetof(ResourceQuotaList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ResourceQuotaList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ResourceQuota>},
+    {"items", 5, offsetof(ResourceQuotaList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceQuota>},
 };
 constexpr std::uint8_t kResourceQuotaListSlots[] = {
     0, 0, 1, 2,
@@ -2768,7 +2768,7 @@ constexpr std::uint8_t kSecretSlots[] = {
 static_assert(std::is_standard_layout_v<SecretList> && std::is_aggregate_v<SecretList>);
 constexpr kgen::Field kSecretListFields[] = {
     {"metadata", 8, offsetof(SecretList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(SecretList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Secret>},
+    {"items", 5, offsetof(SecretList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Secret>},
 };
 constexpr std::uint8_t kSecretListSlots[] = {
     0, 0, 1, 2,
@@ -2779,7 +2779,7 @@ constexpr kgen::Field kServicePortFields[] = {
     {"name", 4, offsetof(ServicePort, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"appProtocol", 11, offsetof(ServicePort, appProtocol), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodePort", 8, offsetof(ServicePort, nodePort), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"port", 4, offsetof(ServicePort, port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(ServicePort, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"protocol", 8, offsetof(ServicePort, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
     {"targetPort", 10, offsetof(ServicePort, targetPort), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
 };
@@ -2857,7 +2857,7 @@ constexpr std::uint8_t kServiceAccountSlots[] = {
 static_assert(std::is_standard_layout_v<ServiceAccountList> && std::is_aggregate_v<ServiceAccountList>);
 constexpr kgen::Field kServiceAccountListFields[] = {
     {"metadata", 8, offsetof(ServiceAccountList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ServiceAccountList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ServiceAccount>},
+    {"items", 5, offsetof(ServiceAccountList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ServiceAccount>},
 };
 constexpr std::uint8_t kServiceAccountListSlots[] = {
     0, 0, 1, 2,
@@ -2866,7 +2866,7 @@ constexpr std::uint8_t kServiceAccountListSlots[] = {
 static_assert(std::is_standard_layout_v<ServiceList> && std::is_aggregate_v<ServiceList>);
 constexpr kgen::Field kServiceListFields[] = {
     {"metadata", 8, offsetof(ServiceList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ServiceList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Service>},
+    {"items", 5, offsetof(ServiceList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Service>},
 };
 constexpr std::uint8_t kServiceListSlots[] = {
     0, 0, 1, 2,
@@ -2874,8 +2874,8 @@ constexpr std::uint8_t kServiceListSlots[] = {
 
 static_assert(std::is_standard_layout_v<TopologySelectorLabelRequirement> && std::is_aggregate_v<TopologySelectorLabelRequirement>);
 constexpr kgen::Field kTopologySelectorLabelRequirementFields[] = {
-    {"key", 3, offsetof(TopologySelectorLabelRequirement, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"values", 6, offsetof(TopologySelectorLabelRequirement, values), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"key", 3, offsetof(TopologySelectorLabelRequirement, key), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"values", 6, offsetof(TopologySelectorLabelRequirement, values), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kTopologySelectorLabelRequirementSlots[] = {
     2, 0, 1, 0,

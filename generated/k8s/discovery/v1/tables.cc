@@ -51,7 +51,7 @@ constexpr std::uint8_t kEndpointConditionsSlots[] = {
 
 static_assert(std::is_standard_layout_v<ForNode> && std::is_aggregate_v<ForNode>);
 constexpr kgen::Field kForNodeFields[] = {
-    {"name", 4, offsetof(ForNode, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ForNode, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kForNodeSlots[] = {
     1, 0,
@@ -59,7 +59,7 @@ constexpr std::uint8_t kForNodeSlots[] = {
 
 static_assert(std::is_standard_layout_v<ForZone> && std::is_aggregate_v<ForZone>);
 constexpr kgen::Field kForZoneFields[] = {
-    {"name", 4, offsetof(ForZone, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ForZone, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kForZoneSlots[] = {
     1, 0,
@@ -76,7 +76,7 @@ constexpr std::uint8_t kEndpointHintsSlots[] = {
 
 static_assert(std::is_standard_layout_v<Endpoint> && std::is_aggregate_v<Endpoint>);
 constexpr kgen::Field kEndpointFields[] = {
-    {"addresses", 9, offsetof(Endpoint, addresses), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"addresses", 9, offsetof(Endpoint, addresses), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"conditions", 10, offsetof(Endpoint, conditions), kgen::ValueKind::kBox, 0, 0, &EndpointConditions::kTable},
     {"deprecatedTopology", 18, offsetof(Endpoint, deprecatedTopology), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"hints", 5, offsetof(Endpoint, hints), kgen::ValueKind::kBox, 0, 0, &EndpointHints::kTable},
@@ -103,7 +103,7 @@ constexpr std::uint8_t kEndpointPortSlots[] = {
 static_assert(std::is_standard_layout_v<EndpointSlice> && std::is_aggregate_v<EndpointSlice>);
 constexpr kgen::Field kEndpointSliceFields[] = {
     {"metadata", 8, offsetof(EndpointSlice, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"addressType", 11, offsetof(EndpointSlice, addressType), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"addressType", 11, offsetof(EndpointSlice, addressType), kgen::ValueKind::kString, 0, 0, nullptr},
     {"endpoints", 9, offsetof(EndpointSlice, endpoints), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Endpoint>},
     {"ports", 5, offsetof(EndpointSlice, ports), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointPort>},
 };
@@ -114,7 +114,7 @@ constexpr std::uint8_t kEndpointSliceSlots[] = {
 static_assert(std::is_standard_layout_v<EndpointSliceList> && std::is_aggregate_v<EndpointSliceList>);
 constexpr kgen::Field kEndpointSliceListFields[] = {
     {"metadata", 8, offsetof(EndpointSliceList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(EndpointSliceList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<EndpointSlice>},
+    {"items", 5, offsetof(EndpointSliceList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<EndpointSlice>},
 };
 constexpr std::uint8_t kEndpointSliceListSlots[] = {
     0, 0, 1, 2,

@@ -41,8 +41,8 @@ constexpr kgen::KindInfo kEventKind = {
 
 static_assert(std::is_standard_layout_v<EventSeries> && std::is_aggregate_v<EventSeries>);
 constexpr kgen::Field kEventSeriesFields[] = {
-    {"count", 5, offsetof(EventSeries, count), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"lastObservedTime", 16, offsetof(EventSeries, lastObservedTime), kgen::ValueKind::kMicroTime, kgen::kRequired, 0, nullptr},
+    {"count", 5, offsetof(EventSeries, count), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"lastObservedTime", 16, offsetof(EventSeries, lastObservedTime), kgen::ValueKind::kMicroTime, 0, 0, nullptr},
 };
 constexpr std::uint8_t kEventSeriesSlots[] = {
     0, 1, 0, 2,
@@ -74,7 +74,7 @@ constexpr std::uint8_t kEventSlots[] = {
 static_assert(std::is_standard_layout_v<EventList> && std::is_aggregate_v<EventList>);
 constexpr kgen::Field kEventListFields[] = {
     {"metadata", 8, offsetof(EventList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Event>},
+    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Event>},
 };
 constexpr std::uint8_t kEventListSlots[] = {
     0, 0, 1, 2,

@@ -70,7 +70,7 @@ constexpr std::uint8_t kExemptPriorityLevelConfigurationSlots[] = {
 
 static_assert(std::is_standard_layout_v<FlowDistinguisherMethod> && std::is_aggregate_v<FlowDistinguisherMethod>);
 constexpr kgen::Field kFlowDistinguisherMethodFields[] = {
-    {"type", 4, offsetof(FlowDistinguisherMethod, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(FlowDistinguisherMethod, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kFlowDistinguisherMethodSlots[] = {
     0, 1,
@@ -78,7 +78,7 @@ constexpr std::uint8_t kFlowDistinguisherMethodSlots[] = {
 
 static_assert(std::is_standard_layout_v<PriorityLevelConfigurationReference> && std::is_aggregate_v<PriorityLevelConfigurationReference>);
 constexpr kgen::Field kPriorityLevelConfigurationReferenceFields[] = {
-    {"name", 4, offsetof(PriorityLevelConfigurationReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(PriorityLevelConfigurationReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationReferenceSlots[] = {
     1, 0,
@@ -86,8 +86,8 @@ constexpr std::uint8_t kPriorityLevelConfigurationReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<NonResourcePolicyRule> && std::is_aggregate_v<NonResourcePolicyRule>);
 constexpr kgen::Field kNonResourcePolicyRuleFields[] = {
-    {"nonResourceURLs", 15, offsetof(NonResourcePolicyRule, nonResourceURLs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
-    {"verbs", 5, offsetof(NonResourcePolicyRule, verbs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"nonResourceURLs", 15, offsetof(NonResourcePolicyRule, nonResourceURLs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"verbs", 5, offsetof(NonResourcePolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kNonResourcePolicyRuleSlots[] = {
     0, 1, 0, 2,
@@ -95,11 +95,11 @@ constexpr std::uint8_t kNonResourcePolicyRuleSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourcePolicyRule> && std::is_aggregate_v<ResourcePolicyRule>);
 constexpr kgen::Field kResourcePolicyRuleFields[] = {
-    {"apiGroups", 9, offsetof(ResourcePolicyRule, apiGroups), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"apiGroups", 9, offsetof(ResourcePolicyRule, apiGroups), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"clusterScope", 12, offsetof(ResourcePolicyRule, clusterScope), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"namespaces", 10, offsetof(ResourcePolicyRule, namespaces), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"resources", 9, offsetof(ResourcePolicyRule, resources), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
-    {"verbs", 5, offsetof(ResourcePolicyRule, verbs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"resources", 9, offsetof(ResourcePolicyRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"verbs", 5, offsetof(ResourcePolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kResourcePolicyRuleSlots[] = {
     2, 0, 1, 5, 4, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -107,7 +107,7 @@ constexpr std::uint8_t kResourcePolicyRuleSlots[] = {
 
 static_assert(std::is_standard_layout_v<GroupSubject> && std::is_aggregate_v<GroupSubject>);
 constexpr kgen::Field kGroupSubjectFields[] = {
-    {"name", 4, offsetof(GroupSubject, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(GroupSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kGroupSubjectSlots[] = {
     1, 0,
@@ -115,8 +115,8 @@ constexpr std::uint8_t kGroupSubjectSlots[] = {
 
 static_assert(std::is_standard_layout_v<ServiceAccountSubject> && std::is_aggregate_v<ServiceAccountSubject>);
 constexpr kgen::Field kServiceAccountSubjectFields[] = {
-    {"name", 4, offsetof(ServiceAccountSubject, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"namespace", 9, offsetof(ServiceAccountSubject, namespace_), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ServiceAccountSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"namespace", 9, offsetof(ServiceAccountSubject, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kServiceAccountSubjectSlots[] = {
     1, 2, 0, 0,
@@ -124,7 +124,7 @@ constexpr std::uint8_t kServiceAccountSubjectSlots[] = {
 
 static_assert(std::is_standard_layout_v<UserSubject> && std::is_aggregate_v<UserSubject>);
 constexpr kgen::Field kUserSubjectFields[] = {
-    {"name", 4, offsetof(UserSubject, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(UserSubject, name), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kUserSubjectSlots[] = {
     1, 0,
@@ -133,7 +133,7 @@ constexpr std::uint8_t kUserSubjectSlots[] = {
 static_assert(std::is_standard_layout_v<Subject> && std::is_aggregate_v<Subject>);
 constexpr kgen::Field kSubjectFields[] = {
     {"group", 5, offsetof(Subject, group), kgen::ValueKind::kBox, 0, 0, &GroupSubject::kTable},
-    {"kind", 4, offsetof(Subject, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(Subject, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"serviceAccount", 14, offsetof(Subject, serviceAccount), kgen::ValueKind::kBox, 0, 0, &ServiceAccountSubject::kTable},
     {"user", 4, offsetof(Subject, user), kgen::ValueKind::kBox, 0, 0, &UserSubject::kTable},
 };
@@ -145,7 +145,7 @@ static_assert(std::is_standard_layout_v<PolicyRulesWithSubjects> && std::is_aggr
 constexpr kgen::Field kPolicyRulesWithSubjectsFields[] = {
     {"nonResourceRules", 16, offsetof(PolicyRulesWithSubjects, nonResourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NonResourcePolicyRule>},
     {"resourceRules", 13, offsetof(PolicyRulesWithSubjects, resourceRules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourcePolicyRule>},
-    {"subjects", 8, offsetof(PolicyRulesWithSubjects, subjects), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Subject>},
+    {"subjects", 8, offsetof(PolicyRulesWithSubjects, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
 };
 constexpr std::uint8_t kPolicyRulesWithSubjectsSlots[] = {
     3, 0, 0, 0, 0, 0, 2, 1,
@@ -155,7 +155,7 @@ static_assert(std::is_standard_layout_v<FlowSchemaSpec> && std::is_aggregate_v<F
 constexpr kgen::Field kFlowSchemaSpecFields[] = {
     {"distinguisherMethod", 19, offsetof(FlowSchemaSpec, distinguisherMethod), kgen::ValueKind::kBox, 0, 0, &FlowDistinguisherMethod::kTable},
     {"matchingPrecedence", 18, offsetof(FlowSchemaSpec, matchingPrecedence), kgen::ValueKind::kInt32, 0, 0, nullptr},
-    {"priorityLevelConfiguration", 26, offsetof(FlowSchemaSpec, priorityLevelConfiguration), kgen::ValueKind::kBox, kgen::kRequired, 0, &PriorityLevelConfigurationReference::kTable},
+    {"priorityLevelConfiguration", 26, offsetof(FlowSchemaSpec, priorityLevelConfiguration), kgen::ValueKind::kBox, 0, 0, &PriorityLevelConfigurationReference::kTable},
     {"rules", 5, offsetof(FlowSchemaSpec, rules), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PolicyRulesWithSubjects>},
 };
 constexpr std::uint8_t kFlowSchemaSpecSlots[] = {
@@ -195,7 +195,7 @@ constexpr std::uint8_t kFlowSchemaSlots[] = {
 static_assert(std::is_standard_layout_v<FlowSchemaList> && std::is_aggregate_v<FlowSchemaList>);
 constexpr kgen::Field kFlowSchemaListFields[] = {
     {"metadata", 8, offsetof(FlowSchemaList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(FlowSchemaList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<FlowSchema>},
+    {"items", 5, offsetof(FlowSchemaList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<FlowSchema>},
 };
 constexpr std::uint8_t kFlowSchemaListSlots[] = {
     0, 0, 1, 2,
@@ -214,7 +214,7 @@ constexpr std::uint8_t kQueuingConfigurationSlots[] = {
 static_assert(std::is_standard_layout_v<LimitResponse> && std::is_aggregate_v<LimitResponse>);
 constexpr kgen::Field kLimitResponseFields[] = {
     {"queuing", 7, offsetof(LimitResponse, queuing), kgen::ValueKind::kBox, 0, 0, &QueuingConfiguration::kTable},
-    {"type", 4, offsetof(LimitResponse, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(LimitResponse, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kLimitResponseSlots[] = {
     1, 0, 0, 2,
@@ -235,7 +235,7 @@ static_assert(std::is_standard_layout_v<PriorityLevelConfigurationSpec> && std::
 constexpr kgen::Field kPriorityLevelConfigurationSpecFields[] = {
     {"exempt", 6, offsetof(PriorityLevelConfigurationSpec, exempt), kgen::ValueKind::kBox, 0, 0, &ExemptPriorityLevelConfiguration::kTable},
     {"limited", 7, offsetof(PriorityLevelConfigurationSpec, limited), kgen::ValueKind::kBox, 0, 0, &LimitedPriorityLevelConfiguration::kTable},
-    {"type", 4, offsetof(PriorityLevelConfigurationSpec, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"type", 4, offsetof(PriorityLevelConfigurationSpec, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationSpecSlots[] = {
     2, 0, 0, 0, 1, 0, 0, 3,
@@ -274,7 +274,7 @@ constexpr std::uint8_t kPriorityLevelConfigurationSlots[] = {
 static_assert(std::is_standard_layout_v<PriorityLevelConfigurationList> && std::is_aggregate_v<PriorityLevelConfigurationList>);
 constexpr kgen::Field kPriorityLevelConfigurationListFields[] = {
     {"metadata", 8, offsetof(PriorityLevelConfigurationList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PriorityLevelConfigurationList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PriorityLevelConfiguration>},
+    {"items", 5, offsetof(PriorityLevelConfigurationList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PriorityLevelConfiguration>},
 };
 constexpr std::uint8_t kPriorityLevelConfigurationListSlots[] = {
     0, 0, 1, 2,

@@ -130,7 +130,7 @@ constexpr std::uint8_t kServiceBackendPortSlots[] = {
 
 static_assert(std::is_standard_layout_v<IngressServiceBackend> && std::is_aggregate_v<IngressServiceBackend>);
 constexpr kgen::Field kIngressServiceBackendFields[] = {
-    {"name", 4, offsetof(IngressServiceBackend, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(IngressServiceBackend, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"port", 4, offsetof(IngressServiceBackend, port), kgen::ValueKind::kBox, 0, 0, &ServiceBackendPort::kTable},
 };
 constexpr std::uint8_t kIngressServiceBackendSlots[] = {
@@ -148,9 +148,9 @@ constexpr std::uint8_t kIngressBackendSlots[] = {
 
 static_assert(std::is_standard_layout_v<HTTPIngressPath> && std::is_aggregate_v<HTTPIngressPath>);
 constexpr kgen::Field kHTTPIngressPathFields[] = {
-    {"backend", 7, offsetof(HTTPIngressPath, backend), kgen::ValueKind::kBox, kgen::kRequired, 0, &IngressBackend::kTable},
+    {"backend", 7, offsetof(HTTPIngressPath, backend), kgen::ValueKind::kBox, 0, 0, &IngressBackend::kTable},
     {"path", 4, offsetof(HTTPIngressPath, path), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"pathType", 8, offsetof(HTTPIngressPath, pathType), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"pathType", 8, offsetof(HTTPIngressPath, pathType), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kHTTPIngressPathSlots[] = {
     0, 3, 0, 0, 2, 0, 0, 1,
@@ -158,7 +158,7 @@ constexpr std::uint8_t kHTTPIngressPathSlots[] = {
 
 static_assert(std::is_standard_layout_v<HTTPIngressRuleValue> && std::is_aggregate_v<HTTPIngressRuleValue>);
 constexpr kgen::Field kHTTPIngressRuleValueFields[] = {
-    {"paths", 5, offsetof(HTTPIngressRuleValue, paths), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<HTTPIngressPath>},
+    {"paths", 5, offsetof(HTTPIngressRuleValue, paths), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<HTTPIngressPath>},
 };
 constexpr std::uint8_t kHTTPIngressRuleValueSlots[] = {
     1, 0,
@@ -166,10 +166,10 @@ constexpr std::uint8_t kHTTPIngressRuleValueSlots[] = {
 
 static_assert(std::is_standard_layout_v<ParentReference> && std::is_aggregate_v<ParentReference>);
 constexpr kgen::Field kParentReferenceFields[] = {
-    {"name", 4, offsetof(ParentReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ParentReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(ParentReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"group", 5, offsetof(ParentReference, group), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"resource", 8, offsetof(ParentReference, resource), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"resource", 8, offsetof(ParentReference, resource), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kParentReferenceSlots[] = {
     0, 1, 2, 0, 3, 0, 0, 4,
@@ -177,7 +177,7 @@ constexpr std::uint8_t kParentReferenceSlots[] = {
 
 static_assert(std::is_standard_layout_v<IPAddressSpec> && std::is_aggregate_v<IPAddressSpec>);
 constexpr kgen::Field kIPAddressSpecFields[] = {
-    {"parentRef", 9, offsetof(IPAddressSpec, parentRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &ParentReference::kTable},
+    {"parentRef", 9, offsetof(IPAddressSpec, parentRef), kgen::ValueKind::kBox, 0, 0, &ParentReference::kTable},
 };
 constexpr std::uint8_t kIPAddressSpecSlots[] = {
     0, 1,
@@ -186,7 +186,7 @@ constexpr std::uint8_t kIPAddressSpecSlots[] = {
 static_assert(std::is_standard_layout_v<IPAddress> && std::is_aggregate_v<IPAddress>);
 constexpr kgen::Field kIPAddressFields[] = {
     {"metadata", 8, offsetof(IPAddress, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(IPAddress, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &IPAddressSpec::kTable},
+    {"spec", 4, offsetof(IPAddress, spec), kgen::ValueKind::kBox, 0, 0, &IPAddressSpec::kTable},
 };
 constexpr std::uint8_t kIPAddressSlots[] = {
     0, 0, 1, 2,
@@ -195,7 +195,7 @@ constexpr std::uint8_t kIPAddressSlots[] = {
 static_assert(std::is_standard_layout_v<IPAddressList> && std::is_aggregate_v<IPAddressList>);
 constexpr kgen::Field kIPAddressListFields[] = {
     {"metadata", 8, offsetof(IPAddressList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(IPAddressList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<IPAddress>},
+    {"items", 5, offsetof(IPAddressList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IPAddress>},
 };
 constexpr std::uint8_t kIPAddressListSlots[] = {
     0, 0, 1, 2,
@@ -203,7 +203,7 @@ constexpr std::uint8_t kIPAddressListSlots[] = {
 
 static_assert(std::is_standard_layout_v<IPBlock> && std::is_aggregate_v<IPBlock>);
 constexpr kgen::Field kIPBlockFields[] = {
-    {"cidr", 4, offsetof(IPBlock, cidr), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"cidr", 4, offsetof(IPBlock, cidr), kgen::ValueKind::kString, 0, 0, nullptr},
     {"except", 6, offsetof(IPBlock, except), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kIPBlockSlots[] = {
@@ -242,8 +242,8 @@ constexpr std::uint8_t kIngressSpecSlots[] = {
 static_assert(std::is_standard_layout_v<IngressPortStatus> && std::is_aggregate_v<IngressPortStatus>);
 constexpr kgen::Field kIngressPortStatusFields[] = {
     {"error", 5, offsetof(IngressPortStatus, error), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"port", 4, offsetof(IngressPortStatus, port), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
-    {"protocol", 8, offsetof(IngressPortStatus, protocol), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"port", 4, offsetof(IngressPortStatus, port), kgen::ValueKind::kInt32, 0, 0, nullptr},
+    {"protocol", 8, offsetof(IngressPortStatus, protocol), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kIngressPortStatusSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 1,
@@ -287,10 +287,10 @@ constexpr std::uint8_t kIngressSlots[] = {
 
 static_assert(std::is_standard_layout_v<IngressClassParametersReference> && std::is_aggregate_v<IngressClassParametersReference>);
 constexpr kgen::Field kIngressClassParametersReferenceFields[] = {
-    {"name", 4, offsetof(IngressClassParametersReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(IngressClassParametersReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(IngressClassParametersReference, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(IngressClassParametersReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(IngressClassParametersReference, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(IngressClassParametersReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
     {"scope", 5, offsetof(IngressClassParametersReference, scope), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kIngressClassParametersReferenceSlots[] = {
@@ -318,7 +318,7 @@ constexpr std::uint8_t kIngressClassSlots[] = {
 static_assert(std::is_standard_layout_v<IngressClassList> && std::is_aggregate_v<IngressClassList>);
 constexpr kgen::Field kIngressClassListFields[] = {
     {"metadata", 8, offsetof(IngressClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(IngressClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<IngressClass>},
+    {"items", 5, offsetof(IngressClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<IngressClass>},
 };
 constexpr std::uint8_t kIngressClassListSlots[] = {
     0, 0, 1, 2,
@@ -327,7 +327,7 @@ constexpr std::uint8_t kIngressClassListSlots[] = {
 static_assert(std::is_standard_layout_v<IngressList> && std::is_aggregate_v<IngressList>);
 constexpr kgen::Field kIngressListFields[] = {
     {"metadata", 8, offsetof(IngressList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(IngressList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Ingress>},
+    {"items", 5, offsetof(IngressList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Ingress>},
 };
 constexpr std::uint8_t kIngressListSlots[] = {
     0, 0, 1, 2,
@@ -394,7 +394,7 @@ constexpr std::uint8_t kNetworkPolicySlots[] = {
 static_assert(std::is_standard_layout_v<NetworkPolicyList> && std::is_aggregate_v<NetworkPolicyList>);
 constexpr kgen::Field kNetworkPolicyListFields[] = {
     {"metadata", 8, offsetof(NetworkPolicyList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(NetworkPolicyList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<NetworkPolicy>},
+    {"items", 5, offsetof(NetworkPolicyList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<NetworkPolicy>},
 };
 constexpr std::uint8_t kNetworkPolicyListSlots[] = {
     0, 0, 1, 2,
@@ -429,7 +429,7 @@ constexpr std::uint8_t kServiceCIDRSlots[] = {
 static_assert(std::is_standard_layout_v<ServiceCIDRList> && std::is_aggregate_v<ServiceCIDRList>);
 constexpr kgen::Field kServiceCIDRListFields[] = {
     {"metadata", 8, offsetof(ServiceCIDRList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ServiceCIDRList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ServiceCIDR>},
+    {"items", 5, offsetof(ServiceCIDRList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ServiceCIDR>},
 };
 constexpr std::uint8_t kServiceCIDRListSlots[] = {
     0, 0, 1, 2,

@@ -59,7 +59,7 @@ constexpr std::uint8_t kSchedulingSlots[] = {
 static_assert(std::is_standard_layout_v<RuntimeClass> && std::is_aggregate_v<RuntimeClass>);
 constexpr kgen::Field kRuntimeClassFields[] = {
     {"metadata", 8, offsetof(RuntimeClass, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"handler", 7, offsetof(RuntimeClass, handler), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"handler", 7, offsetof(RuntimeClass, handler), kgen::ValueKind::kString, 0, 0, nullptr},
     {"overhead", 8, offsetof(RuntimeClass, overhead), kgen::ValueKind::kBox, 0, 0, &Overhead::kTable},
     {"scheduling", 10, offsetof(RuntimeClass, scheduling), kgen::ValueKind::kBox, 0, 0, &Scheduling::kTable},
 };
@@ -70,7 +70,7 @@ constexpr std::uint8_t kRuntimeClassSlots[] = {
 static_assert(std::is_standard_layout_v<RuntimeClassList> && std::is_aggregate_v<RuntimeClassList>);
 constexpr kgen::Field kRuntimeClassListFields[] = {
     {"metadata", 8, offsetof(RuntimeClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(RuntimeClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<RuntimeClass>},
+    {"items", 5, offsetof(RuntimeClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<RuntimeClass>},
 };
 constexpr std::uint8_t kRuntimeClassListSlots[] = {
     0, 0, 1, 2,

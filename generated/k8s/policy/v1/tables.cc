@@ -77,7 +77,7 @@ constexpr std::uint8_t kPodDisruptionBudgetSlots[] = {
 static_assert(std::is_standard_layout_v<PodDisruptionBudgetList> && std::is_aggregate_v<PodDisruptionBudgetList>);
 constexpr kgen::Field kPodDisruptionBudgetListFields[] = {
     {"metadata", 8, offsetof(PodDisruptionBudgetList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PodDisruptionBudgetList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PodDisruptionBudget>},
+    {"items", 5, offsetof(PodDisruptionBudgetList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PodDisruptionBudget>},
 };
 constexpr std::uint8_t kPodDisruptionBudgetListSlots[] = {
     0, 0, 1, 2,

@@ -113,7 +113,7 @@ constexpr kgen::Field kPolicyRuleFields[] = {
     {"nonResourceURLs", 15, offsetof(PolicyRule, nonResourceURLs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resourceNames", 13, offsetof(PolicyRule, resourceNames), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"resources", 9, offsetof(PolicyRule, resources), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"verbs", 5, offsetof(PolicyRule, verbs), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<kgen::String>},
+    {"verbs", 5, offsetof(PolicyRule, verbs), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kPolicyRuleSlots[] = {
     0, 0, 0, 0, 3, 0, 2, 4, 0, 5, 0, 0, 0, 1, 0, 0,
@@ -131,9 +131,9 @@ constexpr std::uint8_t kClusterRoleSlots[] = {
 
 static_assert(std::is_standard_layout_v<RoleRef> && std::is_aggregate_v<RoleRef>);
 constexpr kgen::Field kRoleRefFields[] = {
-    {"name", 4, offsetof(RoleRef, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(RoleRef, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(RoleRef, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(RoleRef, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(RoleRef, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kRoleRefSlots[] = {
     3, 1, 0, 0, 0, 2, 0, 0,
@@ -141,10 +141,10 @@ constexpr std::uint8_t kRoleRefSlots[] = {
 
 static_assert(std::is_standard_layout_v<Subject> && std::is_aggregate_v<Subject>);
 constexpr kgen::Field kSubjectFields[] = {
-    {"name", 4, offsetof(Subject, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Subject, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"namespace", 9, offsetof(Subject, namespace_), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(Subject, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"kind", 4, offsetof(Subject, kind), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"kind", 4, offsetof(Subject, kind), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kSubjectSlots[] = {
     4, 1, 3, 0, 0, 0, 2, 0,
@@ -153,7 +153,7 @@ constexpr std::uint8_t kSubjectSlots[] = {
 static_assert(std::is_standard_layout_v<ClusterRoleBinding> && std::is_aggregate_v<ClusterRoleBinding>);
 constexpr kgen::Field kClusterRoleBindingFields[] = {
     {"metadata", 8, offsetof(ClusterRoleBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"roleRef", 7, offsetof(ClusterRoleBinding, roleRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &RoleRef::kTable},
+    {"roleRef", 7, offsetof(ClusterRoleBinding, roleRef), kgen::ValueKind::kBox, 0, 0, &RoleRef::kTable},
     {"subjects", 8, offsetof(ClusterRoleBinding, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
 };
 constexpr std::uint8_t kClusterRoleBindingSlots[] = {
@@ -163,7 +163,7 @@ constexpr std::uint8_t kClusterRoleBindingSlots[] = {
 static_assert(std::is_standard_layout_v<ClusterRoleBindingList> && std::is_aggregate_v<ClusterRoleBindingList>);
 constexpr kgen::Field kClusterRoleBindingListFields[] = {
     {"metadata", 8, offsetof(ClusterRoleBindingList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ClusterRoleBindingList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ClusterRoleBinding>},
+    {"items", 5, offsetof(ClusterRoleBindingList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ClusterRoleBinding>},
 };
 constexpr std::uint8_t kClusterRoleBindingListSlots[] = {
     0, 0, 1, 2,
@@ -172,7 +172,7 @@ constexpr std::uint8_t kClusterRoleBindingListSlots[] = {
 static_assert(std::is_standard_layout_v<ClusterRoleList> && std::is_aggregate_v<ClusterRoleList>);
 constexpr kgen::Field kClusterRoleListFields[] = {
     {"metadata", 8, offsetof(ClusterRoleList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ClusterRoleList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ClusterRole>},
+    {"items", 5, offsetof(ClusterRoleList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ClusterRole>},
 };
 constexpr std::uint8_t kClusterRoleListSlots[] = {
     0, 0, 1, 2,
@@ -190,7 +190,7 @@ constexpr std::uint8_t kRoleSlots[] = {
 static_assert(std::is_standard_layout_v<RoleBinding> && std::is_aggregate_v<RoleBinding>);
 constexpr kgen::Field kRoleBindingFields[] = {
     {"metadata", 8, offsetof(RoleBinding, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"roleRef", 7, offsetof(RoleBinding, roleRef), kgen::ValueKind::kBox, kgen::kRequired, 0, &RoleRef::kTable},
+    {"roleRef", 7, offsetof(RoleBinding, roleRef), kgen::ValueKind::kBox, 0, 0, &RoleRef::kTable},
     {"subjects", 8, offsetof(RoleBinding, subjects), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Subject>},
 };
 constexpr std::uint8_t kRoleBindingSlots[] = {
@@ -200,7 +200,7 @@ constexpr std::uint8_t kRoleBindingSlots[] = {
 static_assert(std::is_standard_layout_v<RoleBindingList> && std::is_aggregate_v<RoleBindingList>);
 constexpr kgen::Field kRoleBindingListFields[] = {
     {"metadata", 8, offsetof(RoleBindingList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(RoleBindingList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<RoleBinding>},
+    {"items", 5, offsetof(RoleBindingList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<RoleBinding>},
 };
 constexpr std::uint8_t kRoleBindingListSlots[] = {
     0, 0, 1, 2,
@@ -209,7 +209,7 @@ constexpr std::uint8_t kRoleBindingListSlots[] = {
 static_assert(std::is_standard_layout_v<RoleList> && std::is_aggregate_v<RoleList>);
 constexpr kgen::Field kRoleListFields[] = {
     {"metadata", 8, offsetof(RoleList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(RoleList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Role>},
+    {"items", 5, offsetof(RoleList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Role>},
 };
 constexpr std::uint8_t kRoleListSlots[] = {
     0, 0, 1, 2,

@@ -113,10 +113,10 @@ static_assert(std::is_standard_layout_v<AllocatedDeviceStatus> && std::is_aggreg
 constexpr kgen::Field kAllocatedDeviceStatusFields[] = {
     {"conditions", 10, offsetof(AllocatedDeviceStatus, conditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::Condition>},
     {"data", 4, offsetof(AllocatedDeviceStatus, data), kgen::ValueKind::kJson, 0, 0, nullptr},
-    {"device", 6, offsetof(AllocatedDeviceStatus, device), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"driver", 6, offsetof(AllocatedDeviceStatus, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"device", 6, offsetof(AllocatedDeviceStatus, device), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"driver", 6, offsetof(AllocatedDeviceStatus, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"networkData", 11, offsetof(AllocatedDeviceStatus, networkData), kgen::ValueKind::kBox, 0, 0, &NetworkDeviceData::kTable},
-    {"pool", 4, offsetof(AllocatedDeviceStatus, pool), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"pool", 4, offsetof(AllocatedDeviceStatus, pool), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shareID", 7, offsetof(AllocatedDeviceStatus, shareID), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kAllocatedDeviceStatusSlots[] = {
@@ -125,8 +125,8 @@ constexpr std::uint8_t kAllocatedDeviceStatusSlots[] = {
 
 static_assert(std::is_standard_layout_v<OpaqueDeviceConfiguration> && std::is_aggregate_v<OpaqueDeviceConfiguration>);
 constexpr kgen::Field kOpaqueDeviceConfigurationFields[] = {
-    {"driver", 6, offsetof(OpaqueDeviceConfiguration, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"parameters", 10, offsetof(OpaqueDeviceConfiguration, parameters), kgen::ValueKind::kJson, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(OpaqueDeviceConfiguration, driver), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"parameters", 10, offsetof(OpaqueDeviceConfiguration, parameters), kgen::ValueKind::kJson, 0, 0, nullptr},
 };
 constexpr std::uint8_t kOpaqueDeviceConfigurationSlots[] = {
     0, 0, 1, 2,
@@ -136,7 +136,7 @@ static_assert(std::is_standard_layout_v<DeviceAllocationConfiguration> && std::i
 constexpr kgen::Field kDeviceAllocationConfigurationFields[] = {
     {"opaque", 6, offsetof(DeviceAllocationConfiguration, opaque), kgen::ValueKind::kBox, 0, 0, &OpaqueDeviceConfiguration::kTable},
     {"requests", 8, offsetof(DeviceAllocationConfiguration, requests), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"source", 6, offsetof(DeviceAllocationConfiguration, source), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"source", 6, offsetof(DeviceAllocationConfiguration, source), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kDeviceAllocationConfigurationSlots[] = {
     0, 0, 0, 2, 1, 0, 3, 0,
@@ -160,10 +160,10 @@ constexpr kgen::Field kDeviceRequestAllocationResultFields[] = {
     {"bindingConditions", 17, offsetof(DeviceRequestAllocationResult, bindingConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"bindingFailureConditions", 24, offsetof(DeviceRequestAllocationResult, bindingFailureConditions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"consumedCapacity", 16, offsetof(DeviceRequestAllocationResult, consumedCapacity), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::Quantity>},
-    {"device", 6, offsetof(DeviceRequestAllocationResult, device), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"driver", 6, offsetof(DeviceRequestAllocationResult, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"pool", 4, offsetof(DeviceRequestAllocationResult, pool), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"request", 7, offsetof(DeviceRequestAllocationResult, request), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"device", 6, offsetof(DeviceRequestAllocationResult, device), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"driver", 6, offsetof(DeviceRequestAllocationResult, driver), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"pool", 4, offsetof(DeviceRequestAllocationResult, pool), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"request", 7, offsetof(DeviceRequestAllocationResult, request), kgen::ValueKind::kString, 0, 0, nullptr},
     {"shareID", 7, offsetof(DeviceRequestAllocationResult, shareID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"tolerations", 11, offsetof(DeviceRequestAllocationResult, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
@@ -193,7 +193,7 @@ constexpr std::uint8_t kAllocationResultSlots[] = {
 
 static_assert(std::is_standard_layout_v<CELDeviceSelector> && std::is_aggregate_v<CELDeviceSelector>);
 constexpr kgen::Field kCELDeviceSelectorFields[] = {
-    {"expression", 10, offsetof(CELDeviceSelector, expression), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"expression", 10, offsetof(CELDeviceSelector, expression), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCELDeviceSelectorSlots[] = {
     1, 0,
@@ -202,7 +202,7 @@ constexpr std::uint8_t kCELDeviceSelectorSlots[] = {
 static_assert(std::is_standard_layout_v<CapacityRequestPolicyRange> && std::is_aggregate_v<CapacityRequestPolicyRange>);
 constexpr kgen::Field kCapacityRequestPolicyRangeFields[] = {
     {"max", 3, offsetof(CapacityRequestPolicyRange, max_), kgen::ValueKind::kQuantity, 0, 0, nullptr},
-    {"min", 3, offsetof(CapacityRequestPolicyRange, min_), kgen::ValueKind::kQuantity, kgen::kRequired, 0, nullptr},
+    {"min", 3, offsetof(CapacityRequestPolicyRange, min_), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"step", 4, offsetof(CapacityRequestPolicyRange, step), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCapacityRequestPolicyRangeSlots[] = {
@@ -229,7 +229,7 @@ constexpr std::uint8_t kCapacityRequirementsSlots[] = {
 
 static_assert(std::is_standard_layout_v<Counter> && std::is_aggregate_v<Counter>);
 constexpr kgen::Field kCounterFields[] = {
-    {"value", 5, offsetof(Counter, value), kgen::ValueKind::kQuantity, kgen::kRequired, 0, nullptr},
+    {"value", 5, offsetof(Counter, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCounterSlots[] = {
     1, 0,
@@ -237,8 +237,8 @@ constexpr std::uint8_t kCounterSlots[] = {
 
 static_assert(std::is_standard_layout_v<CounterSet> && std::is_aggregate_v<CounterSet>);
 constexpr kgen::Field kCounterSetFields[] = {
-    {"name", 4, offsetof(CounterSet, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"counters", 8, offsetof(CounterSet, counters), kgen::ValueKind::kMap, kgen::kRequired, 0, &kgen::kTypeOf<Counter>},
+    {"name", 4, offsetof(CounterSet, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"counters", 8, offsetof(CounterSet, counters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Counter>},
 };
 constexpr std::uint8_t kCounterSetSlots[] = {
     1, 2, 0, 0,
@@ -262,7 +262,7 @@ constexpr std::uint8_t kDeviceAttributeSlots[] = {
 static_assert(std::is_standard_layout_v<DeviceCapacity> && std::is_aggregate_v<DeviceCapacity>);
 constexpr kgen::Field kDeviceCapacityFields[] = {
     {"requestPolicy", 13, offsetof(DeviceCapacity, requestPolicy), kgen::ValueKind::kBox, 0, 0, &CapacityRequestPolicy::kTable},
-    {"value", 5, offsetof(DeviceCapacity, value), kgen::ValueKind::kQuantity, kgen::kRequired, 0, nullptr},
+    {"value", 5, offsetof(DeviceCapacity, value), kgen::ValueKind::kQuantity, 0, 0, nullptr},
 };
 constexpr std::uint8_t kDeviceCapacitySlots[] = {
     1, 0, 2, 0,
@@ -270,8 +270,8 @@ constexpr std::uint8_t kDeviceCapacitySlots[] = {
 
 static_assert(std::is_standard_layout_v<DeviceCounterConsumption> && std::is_aggregate_v<DeviceCounterConsumption>);
 constexpr kgen::Field kDeviceCounterConsumptionFields[] = {
-    {"counterSet", 10, offsetof(DeviceCounterConsumption, counterSet), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"counters", 8, offsetof(DeviceCounterConsumption, counters), kgen::ValueKind::kMap, kgen::kRequired, 0, &kgen::kTypeOf<Counter>},
+    {"counterSet", 10, offsetof(DeviceCounterConsumption, counterSet), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"counters", 8, offsetof(DeviceCounterConsumption, counters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Counter>},
 };
 constexpr std::uint8_t kDeviceCounterConsumptionSlots[] = {
     0, 2, 1, 0,
@@ -288,8 +288,8 @@ constexpr std::uint8_t kNodeAllocatableResourceMappingSlots[] = {
 
 static_assert(std::is_standard_layout_v<DeviceTaint> && std::is_aggregate_v<DeviceTaint>);
 constexpr kgen::Field kDeviceTaintFields[] = {
-    {"effect", 6, offsetof(DeviceTaint, effect), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"key", 3, offsetof(DeviceTaint, key), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"effect", 6, offsetof(DeviceTaint, effect), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"key", 3, offsetof(DeviceTaint, key), kgen::ValueKind::kString, 0, 0, nullptr},
     {"timeAdded", 9, offsetof(DeviceTaint, timeAdded), kgen::ValueKind::kTime, 0, 0, nullptr},
     {"value", 5, offsetof(DeviceTaint, value), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -299,7 +299,7 @@ constexpr std::uint8_t kDeviceTaintSlots[] = {
 
 static_assert(std::is_standard_layout_v<Device> && std::is_aggregate_v<Device>);
 constexpr kgen::Field kDeviceFields[] = {
-    {"name", 4, offsetof(Device, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(Device, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"allNodes", 8, offsetof(Device, allNodes), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"allowMultipleAllocations", 24, offsetof(Device, allowMultipleAllocations), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"attributes", 10, offsetof(Device, attributes), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<DeviceAttribute>},
@@ -351,7 +351,7 @@ constexpr kgen::Field kExactDeviceRequestFields[] = {
     {"allocationMode", 14, offsetof(ExactDeviceRequest, allocationMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"capacity", 8, offsetof(ExactDeviceRequest, capacity), kgen::ValueKind::kBox, 0, 0, &CapacityRequirements::kTable},
     {"count", 5, offsetof(ExactDeviceRequest, count), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"deviceClassName", 15, offsetof(ExactDeviceRequest, deviceClassName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"deviceClassName", 15, offsetof(ExactDeviceRequest, deviceClassName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selectors", 9, offsetof(ExactDeviceRequest, selectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSelector>},
     {"tolerations", 11, offsetof(ExactDeviceRequest, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
@@ -361,11 +361,11 @@ constexpr std::uint8_t kExactDeviceRequestSlots[] = {
 
 static_assert(std::is_standard_layout_v<DeviceSubRequest> && std::is_aggregate_v<DeviceSubRequest>);
 constexpr kgen::Field kDeviceSubRequestFields[] = {
-    {"name", 4, offsetof(DeviceSubRequest, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(DeviceSubRequest, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"allocationMode", 14, offsetof(DeviceSubRequest, allocationMode), kgen::ValueKind::kString, 0, 0, nullptr},
     {"capacity", 8, offsetof(DeviceSubRequest, capacity), kgen::ValueKind::kBox, 0, 0, &CapacityRequirements::kTable},
     {"count", 5, offsetof(DeviceSubRequest, count), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"deviceClassName", 15, offsetof(DeviceSubRequest, deviceClassName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"deviceClassName", 15, offsetof(DeviceSubRequest, deviceClassName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"selectors", 9, offsetof(DeviceSubRequest, selectors), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSelector>},
     {"tolerations", 11, offsetof(DeviceSubRequest, tolerations), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceToleration>},
 };
@@ -375,7 +375,7 @@ constexpr std::uint8_t kDeviceSubRequestSlots[] = {
 
 static_assert(std::is_standard_layout_v<DeviceRequest> && std::is_aggregate_v<DeviceRequest>);
 constexpr kgen::Field kDeviceRequestFields[] = {
-    {"name", 4, offsetof(DeviceRequest, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(DeviceRequest, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"exactly", 7, offsetof(DeviceRequest, exactly), kgen::ValueKind::kBox, 0, 0, &ExactDeviceRequest::kTable},
     {"firstAvailable", 14, offsetof(DeviceRequest, firstAvailable), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceSubRequest>},
 };
@@ -414,7 +414,7 @@ constexpr std::uint8_t kDeviceClassSpecSlots[] = {
 static_assert(std::is_standard_layout_v<DeviceClass> && std::is_aggregate_v<DeviceClass>);
 constexpr kgen::Field kDeviceClassFields[] = {
     {"metadata", 8, offsetof(DeviceClass, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(DeviceClass, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &DeviceClassSpec::kTable},
+    {"spec", 4, offsetof(DeviceClass, spec), kgen::ValueKind::kBox, 0, 0, &DeviceClassSpec::kTable},
 };
 constexpr std::uint8_t kDeviceClassSlots[] = {
     0, 0, 1, 2,
@@ -423,7 +423,7 @@ constexpr std::uint8_t kDeviceClassSlots[] = {
 static_assert(std::is_standard_layout_v<DeviceClassList> && std::is_aggregate_v<DeviceClassList>);
 constexpr kgen::Field kDeviceClassListFields[] = {
     {"metadata", 8, offsetof(DeviceClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(DeviceClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<DeviceClass>},
+    {"items", 5, offsetof(DeviceClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<DeviceClass>},
 };
 constexpr std::uint8_t kDeviceClassListSlots[] = {
     0, 0, 1, 2,
@@ -439,10 +439,10 @@ constexpr std::uint8_t kResourceClaimSpecSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourceClaimConsumerReference> && std::is_aggregate_v<ResourceClaimConsumerReference>);
 constexpr kgen::Field kResourceClaimConsumerReferenceFields[] = {
-    {"name", 4, offsetof(ResourceClaimConsumerReference, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ResourceClaimConsumerReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"apiGroup", 8, offsetof(ResourceClaimConsumerReference, apiGroup), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"resource", 8, offsetof(ResourceClaimConsumerReference, resource), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"uid", 3, offsetof(ResourceClaimConsumerReference, uid), kgen::ValueKind::kString, kgen::kRequired | kgen::kUnique, 0, nullptr},
+    {"resource", 8, offsetof(ResourceClaimConsumerReference, resource), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"uid", 3, offsetof(ResourceClaimConsumerReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
 };
 constexpr std::uint8_t kResourceClaimConsumerReferenceSlots[] = {
     0, 1, 4, 2, 0, 0, 0, 3,
@@ -461,7 +461,7 @@ constexpr std::uint8_t kResourceClaimStatusSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceClaim> && std::is_aggregate_v<ResourceClaim>);
 constexpr kgen::Field kResourceClaimFields[] = {
     {"metadata", 8, offsetof(ResourceClaim, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(ResourceClaim, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &ResourceClaimSpec::kTable},
+    {"spec", 4, offsetof(ResourceClaim, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimSpec::kTable},
     {"status", 6, offsetof(ResourceClaim, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &ResourceClaimStatus::kTable},
 };
 constexpr std::uint8_t kResourceClaimSlots[] = {
@@ -471,7 +471,7 @@ constexpr std::uint8_t kResourceClaimSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceClaimList> && std::is_aggregate_v<ResourceClaimList>);
 constexpr kgen::Field kResourceClaimListFields[] = {
     {"metadata", 8, offsetof(ResourceClaimList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ResourceClaimList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ResourceClaim>},
+    {"items", 5, offsetof(ResourceClaimList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceClaim>},
 };
 constexpr std::uint8_t kResourceClaimListSlots[] = {
     0, 0, 1, 2,
@@ -480,7 +480,7 @@ constexpr std::uint8_t kResourceClaimListSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceClaimTemplateSpec> && std::is_aggregate_v<ResourceClaimTemplateSpec>);
 constexpr kgen::Field kResourceClaimTemplateSpecFields[] = {
     {"metadata", 8, offsetof(ResourceClaimTemplateSpec, metadata), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(ResourceClaimTemplateSpec, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &ResourceClaimSpec::kTable},
+    {"spec", 4, offsetof(ResourceClaimTemplateSpec, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimSpec::kTable},
 };
 constexpr std::uint8_t kResourceClaimTemplateSpecSlots[] = {
     0, 0, 1, 2,
@@ -489,7 +489,7 @@ constexpr std::uint8_t kResourceClaimTemplateSpecSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceClaimTemplate> && std::is_aggregate_v<ResourceClaimTemplate>);
 constexpr kgen::Field kResourceClaimTemplateFields[] = {
     {"metadata", 8, offsetof(ResourceClaimTemplate, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(ResourceClaimTemplate, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &ResourceClaimTemplateSpec::kTable},
+    {"spec", 4, offsetof(ResourceClaimTemplate, spec), kgen::ValueKind::kBox, 0, 0, &ResourceClaimTemplateSpec::kTable},
 };
 constexpr std::uint8_t kResourceClaimTemplateSlots[] = {
     0, 0, 1, 2,
@@ -498,7 +498,7 @@ constexpr std::uint8_t kResourceClaimTemplateSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceClaimTemplateList> && std::is_aggregate_v<ResourceClaimTemplateList>);
 constexpr kgen::Field kResourceClaimTemplateListFields[] = {
     {"metadata", 8, offsetof(ResourceClaimTemplateList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ResourceClaimTemplateList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ResourceClaimTemplate>},
+    {"items", 5, offsetof(ResourceClaimTemplateList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceClaimTemplate>},
 };
 constexpr std::uint8_t kResourceClaimTemplateListSlots[] = {
     0, 0, 1, 2,
@@ -506,9 +506,9 @@ constexpr std::uint8_t kResourceClaimTemplateListSlots[] = {
 
 static_assert(std::is_standard_layout_v<ResourcePool> && std::is_aggregate_v<ResourcePool>);
 constexpr kgen::Field kResourcePoolFields[] = {
-    {"name", 4, offsetof(ResourcePool, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"generation", 10, offsetof(ResourcePool, generation), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
-    {"resourceSliceCount", 18, offsetof(ResourcePool, resourceSliceCount), kgen::ValueKind::kInt64, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(ResourcePool, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"generation", 10, offsetof(ResourcePool, generation), kgen::ValueKind::kInt64, 0, 0, nullptr},
+    {"resourceSliceCount", 18, offsetof(ResourcePool, resourceSliceCount), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kResourcePoolSlots[] = {
     0, 1, 0, 0, 0, 0, 3, 2,
@@ -518,11 +518,11 @@ static_assert(std::is_standard_layout_v<ResourceSliceSpec> && std::is_aggregate_
 constexpr kgen::Field kResourceSliceSpecFields[] = {
     {"allNodes", 8, offsetof(ResourceSliceSpec, allNodes), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"devices", 7, offsetof(ResourceSliceSpec, devices), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Device>},
-    {"driver", 6, offsetof(ResourceSliceSpec, driver), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driver", 6, offsetof(ResourceSliceSpec, driver), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodeName", 8, offsetof(ResourceSliceSpec, nodeName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"nodeSelector", 12, offsetof(ResourceSliceSpec, nodeSelector), kgen::ValueKind::kBox, 0, 0, &::k8s::core::v1::NodeSelector::kTable},
     {"perDeviceNodeSelection", 22, offsetof(ResourceSliceSpec, perDeviceNodeSelection), kgen::ValueKind::kBool, 0, 0, nullptr},
-    {"pool", 4, offsetof(ResourceSliceSpec, pool), kgen::ValueKind::kBox, kgen::kRequired, 0, &ResourcePool::kTable},
+    {"pool", 4, offsetof(ResourceSliceSpec, pool), kgen::ValueKind::kBox, 0, 0, &ResourcePool::kTable},
     {"sharedCounters", 14, offsetof(ResourceSliceSpec, sharedCounters), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CounterSet>},
 };
 constexpr std::uint8_t kResourceSliceSpecSlots[] = {
@@ -532,7 +532,7 @@ constexpr std::uint8_t kResourceSliceSpecSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceSlice> && std::is_aggregate_v<ResourceSlice>);
 constexpr kgen::Field kResourceSliceFields[] = {
     {"metadata", 8, offsetof(ResourceSlice, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(ResourceSlice, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &ResourceSliceSpec::kTable},
+    {"spec", 4, offsetof(ResourceSlice, spec), kgen::ValueKind::kBox, 0, 0, &ResourceSliceSpec::kTable},
 };
 constexpr std::uint8_t kResourceSliceSlots[] = {
     0, 0, 1, 2,
@@ -541,7 +541,7 @@ constexpr std::uint8_t kResourceSliceSlots[] = {
 static_assert(std::is_standard_layout_v<ResourceSliceList> && std::is_aggregate_v<ResourceSliceList>);
 constexpr kgen::Field kResourceSliceListFields[] = {
     {"metadata", 8, offsetof(ResourceSliceList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ResourceSliceList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ResourceSlice>},
+    {"items", 5, offsetof(ResourceSliceList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ResourceSlice>},
 };
 constexpr std::uint8_t kResourceSliceListSlots[] = {
     0, 0, 1, 2,

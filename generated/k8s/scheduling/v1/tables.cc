@@ -54,7 +54,7 @@ constexpr std::uint8_t kPriorityClassSlots[] = {
 static_assert(std::is_standard_layout_v<PriorityClassList> && std::is_aggregate_v<PriorityClassList>);
 constexpr kgen::Field kPriorityClassListFields[] = {
     {"metadata", 8, offsetof(PriorityClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PriorityClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<PriorityClass>},
+    {"items", 5, offsetof(PriorityClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<PriorityClass>},
 };
 constexpr std::uint8_t kPriorityClassListSlots[] = {
     0, 0, 1, 2,

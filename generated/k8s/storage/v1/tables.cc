@@ -141,7 +141,7 @@ constexpr kgen::KindInfo kVolumeAttributesClassKind = {
 
 static_assert(std::is_standard_layout_v<TokenRequest> && std::is_aggregate_v<TokenRequest>);
 constexpr kgen::Field kTokenRequestFields[] = {
-    {"audience", 8, offsetof(TokenRequest, audience), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"audience", 8, offsetof(TokenRequest, audience), kgen::ValueKind::kString, 0, 0, nullptr},
     {"expirationSeconds", 17, offsetof(TokenRequest, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
 };
 constexpr std::uint8_t kTokenRequestSlots[] = {
@@ -170,7 +170,7 @@ constexpr std::uint8_t kCSIDriverSpecSlots[] = {
 static_assert(std::is_standard_layout_v<CSIDriver> && std::is_aggregate_v<CSIDriver>);
 constexpr kgen::Field kCSIDriverFields[] = {
     {"metadata", 8, offsetof(CSIDriver, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(CSIDriver, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &CSIDriverSpec::kTable},
+    {"spec", 4, offsetof(CSIDriver, spec), kgen::ValueKind::kBox, 0, 0, &CSIDriverSpec::kTable},
 };
 constexpr std::uint8_t kCSIDriverSlots[] = {
     0, 0, 1, 2,
@@ -179,7 +179,7 @@ constexpr std::uint8_t kCSIDriverSlots[] = {
 static_assert(std::is_standard_layout_v<CSIDriverList> && std::is_aggregate_v<CSIDriverList>);
 constexpr kgen::Field kCSIDriverListFields[] = {
     {"metadata", 8, offsetof(CSIDriverList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CSIDriverList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CSIDriver>},
+    {"items", 5, offsetof(CSIDriverList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CSIDriver>},
 };
 constexpr std::uint8_t kCSIDriverListSlots[] = {
     0, 0, 1, 2,
@@ -195,9 +195,9 @@ constexpr std::uint8_t kVolumeNodeResourcesSlots[] = {
 
 static_assert(std::is_standard_layout_v<CSINodeDriver> && std::is_aggregate_v<CSINodeDriver>);
 constexpr kgen::Field kCSINodeDriverFields[] = {
-    {"name", 4, offsetof(CSINodeDriver, name), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"name", 4, offsetof(CSINodeDriver, name), kgen::ValueKind::kString, 0, 0, nullptr},
     {"allocatable", 11, offsetof(CSINodeDriver, allocatable), kgen::ValueKind::kBox, 0, 0, &VolumeNodeResources::kTable},
-    {"nodeID", 6, offsetof(CSINodeDriver, nodeID), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"nodeID", 6, offsetof(CSINodeDriver, nodeID), kgen::ValueKind::kString, 0, 0, nullptr},
     {"topologyKeys", 12, offsetof(CSINodeDriver, topologyKeys), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kCSINodeDriverSlots[] = {
@@ -206,7 +206,7 @@ constexpr std::uint8_t kCSINodeDriverSlots[] = {
 
 static_assert(std::is_standard_layout_v<CSINodeSpec> && std::is_aggregate_v<CSINodeSpec>);
 constexpr kgen::Field kCSINodeSpecFields[] = {
-    {"drivers", 7, offsetof(CSINodeSpec, drivers), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CSINodeDriver>},
+    {"drivers", 7, offsetof(CSINodeSpec, drivers), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CSINodeDriver>},
 };
 constexpr std::uint8_t kCSINodeSpecSlots[] = {
     0, 1,
@@ -215,7 +215,7 @@ constexpr std::uint8_t kCSINodeSpecSlots[] = {
 static_assert(std::is_standard_layout_v<CSINode> && std::is_aggregate_v<CSINode>);
 constexpr kgen::Field kCSINodeFields[] = {
     {"metadata", 8, offsetof(CSINode, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(CSINode, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &CSINodeSpec::kTable},
+    {"spec", 4, offsetof(CSINode, spec), kgen::ValueKind::kBox, 0, 0, &CSINodeSpec::kTable},
 };
 constexpr std::uint8_t kCSINodeSlots[] = {
     0, 0, 1, 2,
@@ -224,7 +224,7 @@ constexpr std::uint8_t kCSINodeSlots[] = {
 static_assert(std::is_standard_layout_v<CSINodeList> && std::is_aggregate_v<CSINodeList>);
 constexpr kgen::Field kCSINodeListFields[] = {
     {"metadata", 8, offsetof(CSINodeList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CSINodeList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CSINode>},
+    {"items", 5, offsetof(CSINodeList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CSINode>},
 };
 constexpr std::uint8_t kCSINodeListSlots[] = {
     0, 0, 1, 2,
@@ -236,7 +236,7 @@ constexpr kgen::Field kCSIStorageCapacityFields[] = {
     {"capacity", 8, offsetof(CSIStorageCapacity, capacity), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"maximumVolumeSize", 17, offsetof(CSIStorageCapacity, maximumVolumeSize), kgen::ValueKind::kQuantity, 0, 0, nullptr},
     {"nodeTopology", 12, offsetof(CSIStorageCapacity, nodeTopology), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::LabelSelector::kTable},
-    {"storageClassName", 16, offsetof(CSIStorageCapacity, storageClassName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"storageClassName", 16, offsetof(CSIStorageCapacity, storageClassName), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kCSIStorageCapacitySlots[] = {
     0, 0, 0, 1, 5, 0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 2,
@@ -245,7 +245,7 @@ constexpr std::uint8_t kCSIStorageCapacitySlots[] = {
 static_assert(std::is_standard_layout_v<CSIStorageCapacityList> && std::is_aggregate_v<CSIStorageCapacityList>);
 constexpr kgen::Field kCSIStorageCapacityListFields[] = {
     {"metadata", 8, offsetof(CSIStorageCapacityList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(CSIStorageCapacityList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<CSIStorageCapacity>},
+    {"items", 5, offsetof(CSIStorageCapacityList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<CSIStorageCapacity>},
 };
 constexpr std::uint8_t kCSIStorageCapacityListSlots[] = {
     0, 0, 1, 2,
@@ -258,7 +258,7 @@ constexpr kgen::Field kStorageClassFields[] = {
     {"allowedTopologies", 17, offsetof(StorageClass, allowedTopologies), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<::k8s::core::v1::TopologySelectorTerm>},
     {"mountOptions", 12, offsetof(StorageClass, mountOptions), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"parameters", 10, offsetof(StorageClass, parameters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"provisioner", 11, offsetof(StorageClass, provisioner), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"provisioner", 11, offsetof(StorageClass, provisioner), kgen::ValueKind::kString, 0, 0, nullptr},
     {"reclaimPolicy", 13, offsetof(StorageClass, reclaimPolicy), kgen::ValueKind::kString, 0, 0, nullptr},
     {"volumeBindingMode", 17, offsetof(StorageClass, volumeBindingMode), kgen::ValueKind::kString, 0, 0, nullptr},
 };
@@ -269,7 +269,7 @@ constexpr std::uint8_t kStorageClassSlots[] = {
 static_assert(std::is_standard_layout_v<StorageClassList> && std::is_aggregate_v<StorageClassList>);
 constexpr kgen::Field kStorageClassListFields[] = {
     {"metadata", 8, offsetof(StorageClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(StorageClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<StorageClass>},
+    {"items", 5, offsetof(StorageClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<StorageClass>},
 };
 constexpr std::uint8_t kStorageClassListSlots[] = {
     0, 0, 1, 2,
@@ -286,9 +286,9 @@ constexpr std::uint8_t kVolumeAttachmentSourceSlots[] = {
 
 static_assert(std::is_standard_layout_v<VolumeAttachmentSpec> && std::is_aggregate_v<VolumeAttachmentSpec>);
 constexpr kgen::Field kVolumeAttachmentSpecFields[] = {
-    {"attacher", 8, offsetof(VolumeAttachmentSpec, attacher), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"nodeName", 8, offsetof(VolumeAttachmentSpec, nodeName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"source", 6, offsetof(VolumeAttachmentSpec, source), kgen::ValueKind::kBox, kgen::kRequired, 0, &VolumeAttachmentSource::kTable},
+    {"attacher", 8, offsetof(VolumeAttachmentSpec, attacher), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"nodeName", 8, offsetof(VolumeAttachmentSpec, nodeName), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"source", 6, offsetof(VolumeAttachmentSpec, source), kgen::ValueKind::kBox, 0, 0, &VolumeAttachmentSource::kTable},
 };
 constexpr std::uint8_t kVolumeAttachmentSpecSlots[] = {
     0, 3, 0, 2, 1, 0, 0, 0,
@@ -307,7 +307,7 @@ constexpr std::uint8_t kVolumeErrorSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeAttachmentStatus> && std::is_aggregate_v<VolumeAttachmentStatus>);
 constexpr kgen::Field kVolumeAttachmentStatusFields[] = {
     {"attachError", 11, offsetof(VolumeAttachmentStatus, attachError), kgen::ValueKind::kBox, 0, 0, &VolumeError::kTable},
-    {"attached", 8, offsetof(VolumeAttachmentStatus, attached), kgen::ValueKind::kBool, kgen::kRequired, 0, nullptr},
+    {"attached", 8, offsetof(VolumeAttachmentStatus, attached), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"attachmentMetadata", 18, offsetof(VolumeAttachmentStatus, attachmentMetadata), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"detachError", 11, offsetof(VolumeAttachmentStatus, detachError), kgen::ValueKind::kBox, 0, 0, &VolumeError::kTable},
 };
@@ -318,7 +318,7 @@ constexpr std::uint8_t kVolumeAttachmentStatusSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeAttachment> && std::is_aggregate_v<VolumeAttachment>);
 constexpr kgen::Field kVolumeAttachmentFields[] = {
     {"metadata", 8, offsetof(VolumeAttachment, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(VolumeAttachment, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &VolumeAttachmentSpec::kTable},
+    {"spec", 4, offsetof(VolumeAttachment, spec), kgen::ValueKind::kBox, 0, 0, &VolumeAttachmentSpec::kTable},
     {"status", 6, offsetof(VolumeAttachment, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &VolumeAttachmentStatus::kTable},
 };
 constexpr std::uint8_t kVolumeAttachmentSlots[] = {
@@ -328,7 +328,7 @@ constexpr std::uint8_t kVolumeAttachmentSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeAttachmentList> && std::is_aggregate_v<VolumeAttachmentList>);
 constexpr kgen::Field kVolumeAttachmentListFields[] = {
     {"metadata", 8, offsetof(VolumeAttachmentList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(VolumeAttachmentList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<VolumeAttachment>},
+    {"items", 5, offsetof(VolumeAttachmentList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeAttachment>},
 };
 constexpr std::uint8_t kVolumeAttachmentListSlots[] = {
     0, 0, 1, 2,
@@ -337,7 +337,7 @@ constexpr std::uint8_t kVolumeAttachmentListSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeAttributesClass> && std::is_aggregate_v<VolumeAttributesClass>);
 constexpr kgen::Field kVolumeAttributesClassFields[] = {
     {"metadata", 8, offsetof(VolumeAttributesClass, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"driverName", 10, offsetof(VolumeAttributesClass, driverName), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"driverName", 10, offsetof(VolumeAttributesClass, driverName), kgen::ValueKind::kString, 0, 0, nullptr},
     {"parameters", 10, offsetof(VolumeAttributesClass, parameters), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
 };
 constexpr std::uint8_t kVolumeAttributesClassSlots[] = {
@@ -347,7 +347,7 @@ constexpr std::uint8_t kVolumeAttributesClassSlots[] = {
 static_assert(std::is_standard_layout_v<VolumeAttributesClassList> && std::is_aggregate_v<VolumeAttributesClassList>);
 constexpr kgen::Field kVolumeAttributesClassListFields[] = {
     {"metadata", 8, offsetof(VolumeAttributesClassList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(VolumeAttributesClassList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<VolumeAttributesClass>},
+    {"items", 5, offsetof(VolumeAttributesClassList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<VolumeAttributesClass>},
 };
 constexpr std::uint8_t kVolumeAttributesClassListSlots[] = {
     0, 0, 1, 2,

@@ -42,10 +42,10 @@ constexpr kgen::KindInfo kOrderKind = {
 
 static_assert(std::is_standard_layout_v<Order::Spec::Address> && std::is_aggregate_v<Order::Spec::Address>);
 constexpr kgen::Field kOrder_Spec_AddressFields[] = {
-    {"city", 4, offsetof(Order::Spec::Address, city), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"city", 4, offsetof(Order::Spec::Address, city), kgen::ValueKind::kString, 0, 0, nullptr},
     {"door", 4, offsetof(Order::Spec::Address, door), kgen::ValueKind::kIntOrString, 0, 0, nullptr},
     {"postcode", 8, offsetof(Order::Spec::Address, postcode), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"street", 6, offsetof(Order::Spec::Address, street), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"street", 6, offsetof(Order::Spec::Address, street), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kOrder_Spec_AddressSlots[] = {
     0, 0, 4, 1, 3, 0, 0, 2,
@@ -64,7 +64,7 @@ static_assert(std::is_standard_layout_v<Order::Spec::Line> && std::is_aggregate_
 constexpr kgen::Field kOrder_Spec_LineFields[] = {
     {"discount", 8, offsetof(Order::Spec::Line, discount), kgen::ValueKind::kDouble, 0, 0, nullptr},
     {"engraving", 9, offsetof(Order::Spec::Line, engraving), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
-    {"item", 4, offsetof(Order::Spec::Line, item), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"item", 4, offsetof(Order::Spec::Line, item), kgen::ValueKind::kString, 0, 0, nullptr},
     {"quantity", 8, offsetof(Order::Spec::Line, quantity), kgen::ValueKind::kInt32, 0, 0, nullptr},
 };
 constexpr std::uint8_t kOrder_Spec_LineSlots[] = {
@@ -80,13 +80,13 @@ constexpr kgen::Field kOrder_SpecFields[] = {
     {"express", 7, offsetof(Order::Spec, express), kgen::ValueKind::kBool, 0, 0, nullptr},
     {"extensions", 10, offsetof(Order::Spec, extensions), kgen::ValueKind::kJson, 0, 0, nullptr},
     {"giftCards", 9, offsetof(Order::Spec, giftCards), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<Order::Spec::GiftCard>},
-    {"item", 4, offsetof(Order::Spec, item), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"item", 4, offsetof(Order::Spec, item), kgen::ValueKind::kString, 0, 0, nullptr},
     {"lines", 5, offsetof(Order::Spec, lines), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order::Spec::Line>},
     {"options", 7, offsetof(Order::Spec, options), kgen::ValueKind::kMap, 0, 0, &kgen::kTypeOf<kgen::String>},
     {"packers", 7, offsetof(Order::Spec, packers), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"photo", 5, offsetof(Order::Spec, photo), kgen::ValueKind::kBytes, 0, 0, nullptr},
     {"priority", 8, offsetof(Order::Spec, priority), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"quantity", 8, offsetof(Order::Spec, quantity), kgen::ValueKind::kInt32, kgen::kRequired, 0, nullptr},
+    {"quantity", 8, offsetof(Order::Spec, quantity), kgen::ValueKind::kInt32, 0, 0, nullptr},
     {"shelves", 7, offsetof(Order::Spec, shelves), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::List<std::int64_t>>},
     {"template", 8, offsetof(Order::Spec, template_), kgen::ValueKind::kBox, 0, 0, &Order::Spec::Template::kTable},
     {"voucher", 7, offsetof(Order::Spec, voucher), kgen::ValueKind::kString, kgen::kNullable, 0, nullptr},
@@ -99,12 +99,12 @@ constexpr std::uint8_t kOrder_SpecSlots[] = {
 
 static_assert(std::is_standard_layout_v<Order::Status::Condition> && std::is_aggregate_v<Order::Status::Condition>);
 constexpr kgen::Field kOrder_Status_ConditionFields[] = {
-    {"lastTransitionTime", 18, offsetof(Order::Status::Condition, lastTransitionTime), kgen::ValueKind::kTime, kgen::kRequired, 0, nullptr},
-    {"message", 7, offsetof(Order::Status::Condition, message), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"lastTransitionTime", 18, offsetof(Order::Status::Condition, lastTransitionTime), kgen::ValueKind::kTime, 0, 0, nullptr},
+    {"message", 7, offsetof(Order::Status::Condition, message), kgen::ValueKind::kString, 0, 0, nullptr},
     {"observedGeneration", 18, offsetof(Order::Status::Condition, observedGeneration), kgen::ValueKind::kInt64, 0, 0, nullptr},
-    {"reason", 6, offsetof(Order::Status::Condition, reason), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"status", 6, offsetof(Order::Status::Condition, status), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
-    {"type", 4, offsetof(Order::Status::Condition, type), kgen::ValueKind::kString, kgen::kRequired, 0, nullptr},
+    {"reason", 6, offsetof(Order::Status::Condition, reason), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"status", 6, offsetof(Order::Status::Condition, status), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"type", 4, offsetof(Order::Status::Condition, type), kgen::ValueKind::kString, 0, 0, nullptr},
 };
 constexpr std::uint8_t kOrder_Status_ConditionSlots[] = {
     0, 5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4, 3, 6, 2,
@@ -124,7 +124,7 @@ constexpr std::uint8_t kOrder_StatusSlots[] = {
 static_assert(std::is_standard_layout_v<Order> && std::is_aggregate_v<Order>);
 constexpr kgen::Field kOrderFields[] = {
     {"metadata", 8, offsetof(Order, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
-    {"spec", 4, offsetof(Order, spec), kgen::ValueKind::kBox, kgen::kRequired, 0, &Order::Spec::kTable},
+    {"spec", 4, offsetof(Order, spec), kgen::ValueKind::kBox, 0, 0, &Order::Spec::kTable},
     {"status", 6, offsetof(Order, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &Order::Status::kTable},
 };
 constexpr kgen::PrinterColumn kOrderColumns[] = {
@@ -139,7 +139,7 @@ constexpr std::uint8_t kOrderSlots[] = {
 static_assert(std::is_standard_layout_v<OrderList> && std::is_aggregate_v<OrderList>);
 constexpr kgen::Field kOrderListFields[] = {
     {"metadata", 8, offsetof(OrderList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(OrderList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Order>},
+    {"items", 5, offsetof(OrderList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Order>},
 };
 constexpr std::uint8_t kOrderListSlots[] = {
     0, 0, 1, 2,

@@ -59,7 +59,7 @@ constexpr std::uint8_t kEventSlots[] = {
 static_assert(std::is_standard_layout_v<EventList> && std::is_aggregate_v<EventList>);
 constexpr kgen::Field kEventListFields[] = {
     {"metadata", 8, offsetof(EventList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Event>},
+    {"items", 5, offsetof(EventList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Event>},
 };
 constexpr std::uint8_t kEventListSlots[] = {
     0, 0, 1, 2,

@@ -137,7 +137,7 @@ constexpr kgen::KindInfo kStringKind = {
 static_assert(std::is_standard_layout_v<ClientList> && std::is_aggregate_v<ClientList>);
 constexpr kgen::Field kClientListFields[] = {
     {"metadata", 8, offsetof(ClientList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ClientList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Client>},
+    {"items", 5, offsetof(ClientList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client>},
 };
 constexpr std::uint8_t kClientListSlots[] = {
     0, 0, 1, 2,
@@ -163,7 +163,7 @@ constexpr std::uint8_t kListSlots[] = {
 static_assert(std::is_standard_layout_v<ListOfLists> && std::is_aggregate_v<ListOfLists>);
 constexpr kgen::Field kListOfListsFields[] = {
     {"metadata", 8, offsetof(ListOfLists, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ListOfLists, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<List>},
+    {"items", 5, offsetof(ListOfLists, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<List>},
 };
 constexpr std::uint8_t kListOfListsSlots[] = {
     0, 0, 1, 2,
@@ -189,7 +189,7 @@ constexpr std::uint8_t kListerSlots[] = {
 static_assert(std::is_standard_layout_v<ListerList> && std::is_aggregate_v<ListerList>);
 constexpr kgen::Field kListerListFields[] = {
     {"metadata", 8, offsetof(ListerList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ListerList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Lister>},
+    {"items", 5, offsetof(ListerList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Lister>},
 };
 constexpr std::uint8_t kListerListSlots[] = {
     0, 0, 1, 2,
@@ -240,7 +240,7 @@ constexpr std::uint8_t kScalePathsSlots[] = {
 static_assert(std::is_standard_layout_v<ScalePathsList> && std::is_aggregate_v<ScalePathsList>);
 constexpr kgen::Field kScalePathsListFields[] = {
     {"metadata", 8, offsetof(ScalePathsList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ScalePathsList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<ScalePaths>},
+    {"items", 5, offsetof(ScalePathsList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<ScalePaths>},
 };
 constexpr std::uint8_t kScalePathsListSlots[] = {
     0, 0, 1, 2,
@@ -259,7 +259,7 @@ constexpr std::uint8_t kValuesSlots[] = {
 static_assert(std::is_standard_layout_v<ValuesList> && std::is_aggregate_v<ValuesList>);
 constexpr kgen::Field kValuesListFields[] = {
     {"metadata", 8, offsetof(ValuesList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ValuesList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Values>},
+    {"items", 5, offsetof(ValuesList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Values>},
 };
 constexpr std::uint8_t kValuesListSlots[] = {
     0, 0, 1, 2,
@@ -277,7 +277,7 @@ constexpr std::uint8_t kStringSlots[] = {
 static_assert(std::is_standard_layout_v<StringList> && std::is_aggregate_v<StringList>);
 constexpr kgen::Field kStringListFields[] = {
     {"metadata", 8, offsetof(StringList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(StringList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<String>},
+    {"items", 5, offsetof(StringList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<String>},
 };
 constexpr std::uint8_t kStringListSlots[] = {
     0, 0, 1, 2,
@@ -631,7 +631,7 @@ constexpr std::uint8_t kClientSlots[] = {
 static_assert(std::is_standard_layout_v<ClientList> && std::is_aggregate_v<ClientList>);
 constexpr kgen::Field kClientListFields[] = {
     {"metadata", 8, offsetof(ClientList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(ClientList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Client>},
+    {"items", 5, offsetof(ClientList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Client>},
 };
 constexpr std::uint8_t kClientListSlots[] = {
     0, 0, 1, 2,
@@ -730,7 +730,7 @@ constexpr std::uint8_t kOldieSlots[] = {
 static_assert(std::is_standard_layout_v<OldieList> && std::is_aggregate_v<OldieList>);
 constexpr kgen::Field kOldieListFields[] = {
     {"metadata", 8, offsetof(OldieList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(OldieList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Oldie>},
+    {"items", 5, offsetof(OldieList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Oldie>},
 };
 constexpr std::uint8_t kOldieListSlots[] = {
     0, 0, 1, 2,
@@ -849,7 +849,7 @@ constexpr std::uint8_t kOldieSlots[] = {
 static_assert(std::is_standard_layout_v<OldieList> && std::is_aggregate_v<OldieList>);
 constexpr kgen::Field kOldieListFields[] = {
     {"metadata", 8, offsetof(OldieList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(OldieList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Oldie>},
+    {"items", 5, offsetof(OldieList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Oldie>},
 };
 constexpr std::uint8_t kOldieListSlots[] = {
     0, 0, 1, 2,
@@ -966,7 +966,7 @@ constexpr std::uint8_t kStartSlots[] = {
 static_assert(std::is_standard_layout_v<StartList> && std::is_aggregate_v<StartList>);
 constexpr kgen::Field kStartListFields[] = {
     {"metadata", 8, offsetof(StartList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(StartList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Start>},
+    {"items", 5, offsetof(StartList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Start>},
 };
 constexpr std::uint8_t kStartListSlots[] = {
     0, 0, 1, 2,

@@ -297,7 +297,7 @@ constexpr std::uint8_t kPipeline_Spec_RetrySlots[] = {
 
 static_assert(std::is_standard_layout_v<Pipeline::Spec> && std::is_aggregate_v<Pipeline::Spec>);
 constexpr kgen::Field kPipeline_SpecFields[] = {
-    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, kgen::kRequired, 0, &Build_3a0def03::kTable},
+    {"build", 5, offsetof(Pipeline::Spec, build), kgen::ValueKind::kBox, 0, 0, &Build_3a0def03::kTable},
     {"checks", 6, offsetof(Pipeline::Spec, checks), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Build_3a0def03>},
     {"nullSecretRef", 13, offsetof(Pipeline::Spec, nullSecretRef), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::NullSecretRef::kTable},
     {"retry", 5, offsetof(Pipeline::Spec, retry), kgen::ValueKind::kBox, 0, 0, &Pipeline::Spec::Retry::kTable},
@@ -330,7 +330,7 @@ constexpr std::uint8_t kPipelineSlots[] = {
 static_assert(std::is_standard_layout_v<PipelineList> && std::is_aggregate_v<PipelineList>);
 constexpr kgen::Field kPipelineListFields[] = {
     {"metadata", 8, offsetof(PipelineList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PipelineList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Pipeline>},
+    {"items", 5, offsetof(PipelineList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Pipeline>},
 };
 constexpr std::uint8_t kPipelineListSlots[] = {
     0, 0, 1, 2,
@@ -356,7 +356,7 @@ constexpr std::uint8_t kTaskSlots[] = {
 static_assert(std::is_standard_layout_v<TaskList> && std::is_aggregate_v<TaskList>);
 constexpr kgen::Field kTaskListFields[] = {
     {"metadata", 8, offsetof(TaskList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(TaskList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Task>},
+    {"items", 5, offsetof(TaskList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Task>},
 };
 constexpr std::uint8_t kTaskListSlots[] = {
     0, 0, 1, 2,
@@ -594,7 +594,7 @@ constexpr std::uint8_t kPipelineSlots[] = {
 static_assert(std::is_standard_layout_v<PipelineList> && std::is_aggregate_v<PipelineList>);
 constexpr kgen::Field kPipelineListFields[] = {
     {"metadata", 8, offsetof(PipelineList, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ListMeta::kTable},
-    {"items", 5, offsetof(PipelineList, items), kgen::ValueKind::kList, kgen::kRequired, 0, &kgen::kTypeOf<Pipeline>},
+    {"items", 5, offsetof(PipelineList, items), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<Pipeline>},
 };
 constexpr std::uint8_t kPipelineListSlots[] = {
     0, 0, 1, 2,
