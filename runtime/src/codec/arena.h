@@ -105,9 +105,9 @@ class Elements {
     arena_.Advance(stride_);
     if (entries_) {
       ::new (static_cast<void*>(element)) String();
-      type_.construct(detail::ValueOf(element), 1);
+      detail::ConstructEmpty(detail::ValueOf(element), type_);
     } else {
-      type_.construct(element, 1);
+      detail::ConstructEmpty(element, type_);
     }
     ++count_;
     return element;
@@ -130,10 +130,10 @@ class Elements {
         char* to = base_ + i * stride_;
         ::new (static_cast<void*>(to)) String(std::move(detail::KeyOf(from)));
         detail::KeyOf(from).~String();
-        type_.relocate(detail::ValueOf(to), detail::ValueOf(from), 1);
+        detail::Relocate(detail::ValueOf(to), detail::ValueOf(from), 1, type_);
       }
     } else {
-      type_.relocate(base_, old, count_);
+      detail::Relocate(base_, old, count_, type_);
     }
     arena_.Advance(count_ * stride_);
   }

@@ -58,7 +58,7 @@ class ObjectDecoder::Impl {
     const bool traced = state_.share_subtrees && !options.strict && slots_.count() > 0;
     detail::ObjectBlock* block =
         traced ? codec::MemberHashes::NewObject(table_, slots_) : detail::NewObjectBlock(table_);
-    table_.construct(block->object(), 1);
+    detail::ConstructEmpty(block->object(), table_);
     AnyRef object = AnyRef::Adopt(block);  // gives everything back on error
     codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
     std::optional<codec::MemberTrace> trace;

@@ -39,7 +39,7 @@ Result<void> ListDecoder::OnItem(std::string_view item) {
 Result<AnyRef> ListDecoder::Finish() {
   if (Result<meta::v1::ListMeta> metadata = splitter_.Finish(); !metadata) return Fail(std::move(metadata).error());
   detail::ObjectBlock* block = detail::NewObjectBlock(table_);
-  table_.construct(block->object(), 1);
+  detail::ConstructEmpty(block->object(), table_);
   AnyRef list = AnyRef::Adopt(block);
   if (auto done = Interpreter(envelope(), options_, nullptr, scratch_).Run(block->object(), table_); !done) {
     return Fail(std::move(done).error());

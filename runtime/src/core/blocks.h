@@ -23,6 +23,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kgen/core/json.h"
 #include "kgen/core/list.h"
@@ -59,6 +60,18 @@ inline const UnknownFields& UnknownOf(const void* object, const TypeTable& table
   return *reinterpret_cast<const UnknownFields*>(static_cast<const char*>(object) + table.unknown_offset);
 }
 
+// ---- Values as bytes. ----
+//
+// Every value type of kgen is empty when its bytes are zero, and none contains a pointer into itself. So values are
+// created by zeroing memory and moved by copying it, without code for each type.
+
+inline void ConstructEmpty(void* to, const ValueType& type) noexcept { std::memset(to, 0, type.size); }
+inline void ConstructEmpty(void* to, const TypeTable& table) noexcept { std::memset(to, 0, table.size); }
+// Moves `count` values that lie side by side into other memory, and ends their lifetime where they were.
+inline void Relocate(void* to, const void* from, std::size_t count, const ValueType& type) noexcept {
+  std::memcpy(to, from, count * type.size);
+}
+
 // ---- Lists. ----
 
 inline void* ElementAt(ListBlock* list, std::size_t i, const ValueType& type) noexcept {
@@ -73,7 +86,7 @@ inline void* AppendElement(ListBlock*& list, const ValueType& type) {
     list = ReserveList(list, list == nullptr ? 4 : std::size_t{list->capacity} * 2 + 2, type);
   }
   void* slot = ElementAt(list, list->word, type);
-  type.construct(slot, 1);
+  ConstructEmpty(slot, type);
   ++list->word;
   return slot;
 }

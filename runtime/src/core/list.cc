@@ -35,7 +35,7 @@ ListBlock* ReserveList(ListBlock* list, std::size_t capacity, const ValueType& t
   if (list == nullptr) return capacity == 0 ? nullptr : NewList(capacity, type);
   if (list->capacity >= capacity) return list;
   ListBlock* bigger = NewList(capacity, type);
-  type.relocate(bigger->elements(), list->elements(), list->word);
+  Relocate(bigger->elements(), list->elements(), list->word, type);
   bigger->word = list->word;
   bigger->hidden = list->hidden;
   Free(list);
@@ -51,7 +51,7 @@ ListBlock* ShrinkList(ListBlock* list, const ValueType& type) {
 
 ListBlock* NewListFrom(void* elements, std::size_t count, const ValueType& type) {
   ListBlock* list = NewList(count, type);
-  type.relocate(list->elements(), elements, count);
+  Relocate(list->elements(), elements, count, type);
   list->word = static_cast<std::uint32_t>(count);
   return list;
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kLinearUpTo = 16;  // entries; above, binary search
 
 void ConstructEntry(void* entry, const ValueType& type) {
   ::new (entry) String();
-  type.construct(ValueOf(entry), 1);
+  ConstructEmpty(ValueOf(entry), type);
 }
 
 void DestroyEntry(void* entry, const ValueType& type) noexcept {
@@ -27,8 +27,8 @@ void DestroyEntry(void* entry, const ValueType& type) noexcept {
 }
 
 void RelocateEntry(void* to, void* from, const ValueType& type) noexcept {
-  kTypeOf<String>.relocate(to, from, 1);
-  type.relocate(ValueOf(to), ValueOf(from), 1);
+  Relocate(to, from, 1, kTypeOf<String>);
+  Relocate(ValueOf(to), ValueOf(from), 1, type);
 }
 
 void* PackedAt(void* entries, std::size_t i, const ValueType& type) noexcept {
@@ -90,7 +90,7 @@ MapOrder& Ordered(MapBlock* map, const ValueType& type) {
 void* NewEntry(const String& key, const ValueType& type) {
   void* entry = Allocate(EntrySize(type));
   ::new (entry) String(key);
-  type.construct(ValueOf(entry), 1);
+  ConstructEmpty(ValueOf(entry), type);
   return entry;
 }
 

@@ -7,7 +7,7 @@ namespace kgen::detail {
 
 BoxBlock* NewBox(const TypeTable& table, bool accessed) {
   BoxBlock* box = ::new (Allocate(sizeof(BoxBlock) + table.size)) BoxBlock{{{1}, accessed ? 1u : 0u}};
-  table.construct(box->object(), 1);
+  ConstructEmpty(box->object(), table);
   return box;
 }
 

@@ -63,9 +63,7 @@ consteval TypeTable MakeTable(const char* name, const Field (&fields)[n], const 
           .hash_seed = slots.seed,
           .hash_slots = slots.slots.data(),
           .kind = kind,
-          .empty = kZeros<T>,
-          .construct = &ConstructMany<T>,
-          .relocate = &RelocateMany<T>};
+          .empty = kZeros<T>};
 }
 
 }  // namespace kgen::detail

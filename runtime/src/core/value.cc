@@ -223,7 +223,7 @@ void FillStruct(void* to, const void* from, const TypeTable& table) {
 }  // namespace
 
 void CopyStruct(void* to, const void* from, const TypeTable& table) {
-  table.construct(to, 1);
+  ConstructEmpty(to, table);
   try {
     FillStruct(to, from, table);
   } catch (...) {
@@ -245,7 +245,7 @@ void CopyValue(void* to, const void* from, const ValueType& type) {
     case ValueKind::kStruct:
       return CopyStruct(to, from, *type.table);
     default:
-      type.construct(to, 1);
+      ConstructEmpty(to, type);
       return Fill(to, from, type.kind,
                   type.kind == ValueKind::kBox ? static_cast<const void*>(type.table) : type.element);
   }
@@ -295,7 +295,7 @@ void ResetMember(void* member, const Field& field) noexcept {
 
 void ResetStruct(void* object, const TypeTable& table) noexcept {
   DestroyStruct(object, table);
-  table.construct(object, 1);
+  ConstructEmpty(object, table);
 }
 
 // ---- Unknown fields. ----

@@ -49,9 +49,7 @@ class Types {
                .hash_seed = 0,
                .hash_slots = nullptr,
                .kind = nullptr,
-               .empty = detail::kZeros<Struct>,
-               .construct = &detail::ConstructMany<Struct>,
-               .relocate = &detail::RelocateMany<Struct>};
+               .empty = detail::kZeros<Struct>};
     }
   }
 
@@ -87,8 +85,7 @@ class Types {
       case 3:
         return kTypeOf<List<double>>;
       default:
-        return elements_.emplace_back(ValueType{ValueKind::kStruct, sizeof(Struct), &tables_[Below(kTables)], nullptr,
-                                                &detail::ConstructMany<Struct>, &detail::RelocateMany<Struct>});
+        return elements_.emplace_back(ValueType{ValueKind::kStruct, sizeof(Struct), &tables_[Below(kTables)], nullptr});
     }
   }
 
@@ -131,9 +128,7 @@ class Value {
   }
 
  private:
-  static ValueType TypeOf(const TypeTable& table) {
-    return {ValueKind::kStruct, sizeof(Struct), &table, nullptr, table.construct, table.relocate};
-  }
+  static ValueType TypeOf(const TypeTable& table) { return {ValueKind::kStruct, sizeof(Struct), &table, nullptr}; }
 
   const TypeTable& table_;
   Struct memory_;

@@ -235,16 +235,6 @@ TEST_F(ValueTest, DestroysDeepNestingThroughListsAndMapsToo) {
   }
 }
 
-TEST_F(ValueTest, ConstructsAndRelocatesThroughTheTable) {
-  alignas(8) char a[2 * sizeof(Port)];
-  alignas(8) char b[2 * sizeof(Port)];
-  Port::kTable.construct(a, 2);
-  reinterpret_cast<Port*>(a)[1].name = kLong;
-  Port::kTable.relocate(b, a, 2);
-  EXPECT_EQ(reinterpret_cast<Port*>(b)[1].name, kLong);
-  for (int i = 0; i < 2; ++i) detail::DestroyStruct(b + i * sizeof(Port), Port::kTable);
-}
-
 TEST_F(ValueTest, HasAllZeroBytesAsTheDefaultStateOfEveryType) {
   const auto all_zero = [](const auto& value) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(&value);

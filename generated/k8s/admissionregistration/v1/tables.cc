@@ -520,9 +520,7 @@ constinit const kgen::TypeTable ApplyConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kApplyConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ApplyConfiguration>,
-    .construct = &kgen::detail::ConstructMany<ApplyConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<ApplyConfiguration>};
+    .empty = kgen::detail::kZeros<ApplyConfiguration>};
 
 constinit const kgen::TypeTable AuditAnnotation::kTable = {
     .version = 1,
@@ -537,9 +535,7 @@ constinit const kgen::TypeTable AuditAnnotation::kTable = {
     .hash_seed = 1,
     .hash_slots = kAuditAnnotationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AuditAnnotation>,
-    .construct = &kgen::detail::ConstructMany<AuditAnnotation>,
-    .relocate = &kgen::detail::RelocateMany<AuditAnnotation>};
+    .empty = kgen::detail::kZeros<AuditAnnotation>};
 
 constinit const kgen::TypeTable ExpressionWarning::kTable = {
     .version = 1,
@@ -554,9 +550,7 @@ constinit const kgen::TypeTable ExpressionWarning::kTable = {
     .hash_seed = 0,
     .hash_slots = kExpressionWarningSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExpressionWarning>,
-    .construct = &kgen::detail::ConstructMany<ExpressionWarning>,
-    .relocate = &kgen::detail::RelocateMany<ExpressionWarning>};
+    .empty = kgen::detail::kZeros<ExpressionWarning>};
 
 constinit const kgen::TypeTable JSONPatch::kTable = {
     .version = 1,
@@ -571,9 +565,7 @@ constinit const kgen::TypeTable JSONPatch::kTable = {
     .hash_seed = 0,
     .hash_slots = kJSONPatchSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JSONPatch>,
-    .construct = &kgen::detail::ConstructMany<JSONPatch>,
-    .relocate = &kgen::detail::RelocateMany<JSONPatch>};
+    .empty = kgen::detail::kZeros<JSONPatch>};
 
 constinit const kgen::TypeTable MatchCondition::kTable = {
     .version = 1,
@@ -588,9 +580,7 @@ constinit const kgen::TypeTable MatchCondition::kTable = {
     .hash_seed = 0,
     .hash_slots = kMatchConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MatchCondition>,
-    .construct = &kgen::detail::ConstructMany<MatchCondition>,
-    .relocate = &kgen::detail::RelocateMany<MatchCondition>};
+    .empty = kgen::detail::kZeros<MatchCondition>};
 
 constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
     .version = 1,
@@ -605,9 +595,7 @@ constinit const kgen::TypeTable NamedRuleWithOperations::kTable = {
     .hash_seed = 7,
     .hash_slots = kNamedRuleWithOperationsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamedRuleWithOperations>,
-    .construct = &kgen::detail::ConstructMany<NamedRuleWithOperations>,
-    .relocate = &kgen::detail::RelocateMany<NamedRuleWithOperations>};
+    .empty = kgen::detail::kZeros<NamedRuleWithOperations>};
 
 constinit const kgen::TypeTable MatchResources::kTable = {
     .version = 1,
@@ -622,9 +610,7 @@ constinit const kgen::TypeTable MatchResources::kTable = {
     .hash_seed = 4,
     .hash_slots = kMatchResourcesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MatchResources>,
-    .construct = &kgen::detail::ConstructMany<MatchResources>,
-    .relocate = &kgen::detail::RelocateMany<MatchResources>};
+    .empty = kgen::detail::kZeros<MatchResources>};
 
 constinit const kgen::TypeTable Mutation::kTable = {
     .version = 1,
@@ -639,9 +625,7 @@ constinit const kgen::TypeTable Mutation::kTable = {
     .hash_seed = 6,
     .hash_slots = kMutationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Mutation>,
-    .construct = &kgen::detail::ConstructMany<Mutation>,
-    .relocate = &kgen::detail::RelocateMany<Mutation>};
+    .empty = kgen::detail::kZeros<Mutation>};
 
 constinit const kgen::TypeTable ParamKind::kTable = {
     .version = 1,
@@ -656,9 +640,7 @@ constinit const kgen::TypeTable ParamKind::kTable = {
     .hash_seed = 0,
     .hash_slots = kParamKindSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParamKind>,
-    .construct = &kgen::detail::ConstructMany<ParamKind>,
-    .relocate = &kgen::detail::RelocateMany<ParamKind>};
+    .empty = kgen::detail::kZeros<ParamKind>};
 
 constinit const kgen::TypeTable Variable::kTable = {
     .version = 1,
@@ -673,9 +655,7 @@ constinit const kgen::TypeTable Variable::kTable = {
     .hash_seed = 0,
     .hash_slots = kVariableSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Variable>,
-    .construct = &kgen::detail::ConstructMany<Variable>,
-    .relocate = &kgen::detail::RelocateMany<Variable>};
+    .empty = kgen::detail::kZeros<Variable>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
     .version = 1,
@@ -690,9 +670,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicySpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicySpec>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicySpec>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicySpec>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicySpec>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
     .version = 1,
@@ -707,9 +685,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicySlots,
     .kind = &kMutatingAdmissionPolicyKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicy>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicy>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicy>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicy>};
 
 constinit const kgen::TypeTable ParamRef::kTable = {
     .version = 1,
@@ -724,9 +700,7 @@ constinit const kgen::TypeTable ParamRef::kTable = {
     .hash_seed = 1,
     .hash_slots = kParamRefSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParamRef>,
-    .construct = &kgen::detail::ConstructMany<ParamRef>,
-    .relocate = &kgen::detail::RelocateMany<ParamRef>};
+    .empty = kgen::detail::kZeros<ParamRef>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
     .version = 1,
@@ -741,9 +715,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBindingSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kMutatingAdmissionPolicyBindingSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingSpec>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicyBindingSpec>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicyBindingSpec>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingSpec>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
     .version = 1,
@@ -758,9 +730,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicyBindingSlots,
     .kind = &kMutatingAdmissionPolicyBindingKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBinding>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicyBinding>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicyBinding>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBinding>};
 
 constinit const kgen::TypeTable MutatingAdmissionPolicyBindingList::kTable = {
     .version = 1,
@@ -775,9 +745,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyBindingList::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicyBindingListSlots,
     .kind = &kMutatingAdmissionPolicyBindingListKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingList>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicyBindingList>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicyBindingList>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyBindingList>};
 
 const MutatingAdmissionPolicyBinding* MutatingAdmissionPolicyBindingList::begin() const noexcept { return items.begin(); }
 const MutatingAdmissionPolicyBinding* MutatingAdmissionPolicyBindingList::end() const noexcept { return items.end(); }
@@ -801,9 +769,7 @@ constinit const kgen::TypeTable MutatingAdmissionPolicyList::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingAdmissionPolicyListSlots,
     .kind = &kMutatingAdmissionPolicyListKind,
-    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyList>,
-    .construct = &kgen::detail::ConstructMany<MutatingAdmissionPolicyList>,
-    .relocate = &kgen::detail::RelocateMany<MutatingAdmissionPolicyList>};
+    .empty = kgen::detail::kZeros<MutatingAdmissionPolicyList>};
 
 const MutatingAdmissionPolicy* MutatingAdmissionPolicyList::begin() const noexcept { return items.begin(); }
 const MutatingAdmissionPolicy* MutatingAdmissionPolicyList::end() const noexcept { return items.end(); }
@@ -827,9 +793,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceReference>,
-    .construct = &kgen::detail::ConstructMany<ServiceReference>,
-    .relocate = &kgen::detail::RelocateMany<ServiceReference>};
+    .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .version = 1,
@@ -844,9 +808,7 @@ constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kWebhookClientConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WebhookClientConfig>,
-    .construct = &kgen::detail::ConstructMany<WebhookClientConfig>,
-    .relocate = &kgen::detail::RelocateMany<WebhookClientConfig>};
+    .empty = kgen::detail::kZeros<WebhookClientConfig>};
 
 constinit const kgen::TypeTable RuleWithOperations::kTable = {
     .version = 1,
@@ -861,9 +823,7 @@ constinit const kgen::TypeTable RuleWithOperations::kTable = {
     .hash_seed = 1,
     .hash_slots = kRuleWithOperationsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RuleWithOperations>,
-    .construct = &kgen::detail::ConstructMany<RuleWithOperations>,
-    .relocate = &kgen::detail::RelocateMany<RuleWithOperations>};
+    .empty = kgen::detail::kZeros<RuleWithOperations>};
 
 constinit const kgen::TypeTable MutatingWebhook::kTable = {
     .version = 1,
@@ -878,9 +838,7 @@ constinit const kgen::TypeTable MutatingWebhook::kTable = {
     .hash_seed = 5,
     .hash_slots = kMutatingWebhookSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MutatingWebhook>,
-    .construct = &kgen::detail::ConstructMany<MutatingWebhook>,
-    .relocate = &kgen::detail::RelocateMany<MutatingWebhook>};
+    .empty = kgen::detail::kZeros<MutatingWebhook>};
 
 constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
     .version = 1,
@@ -895,9 +853,7 @@ constinit const kgen::TypeTable MutatingWebhookConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingWebhookConfigurationSlots,
     .kind = &kMutatingWebhookConfigurationKind,
-    .empty = kgen::detail::kZeros<MutatingWebhookConfiguration>,
-    .construct = &kgen::detail::ConstructMany<MutatingWebhookConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<MutatingWebhookConfiguration>};
+    .empty = kgen::detail::kZeros<MutatingWebhookConfiguration>};
 
 constinit const kgen::TypeTable MutatingWebhookConfigurationList::kTable = {
     .version = 1,
@@ -912,9 +868,7 @@ constinit const kgen::TypeTable MutatingWebhookConfigurationList::kTable = {
     .hash_seed = 0,
     .hash_slots = kMutatingWebhookConfigurationListSlots,
     .kind = &kMutatingWebhookConfigurationListKind,
-    .empty = kgen::detail::kZeros<MutatingWebhookConfigurationList>,
-    .construct = &kgen::detail::ConstructMany<MutatingWebhookConfigurationList>,
-    .relocate = &kgen::detail::RelocateMany<MutatingWebhookConfigurationList>};
+    .empty = kgen::detail::kZeros<MutatingWebhookConfigurationList>};
 
 const MutatingWebhookConfiguration* MutatingWebhookConfigurationList::begin() const noexcept { return items.begin(); }
 const MutatingWebhookConfiguration* MutatingWebhookConfigurationList::end() const noexcept { return items.end(); }
@@ -938,9 +892,7 @@ constinit const kgen::TypeTable TypeChecking::kTable = {
     .hash_seed = 0,
     .hash_slots = kTypeCheckingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypeChecking>,
-    .construct = &kgen::detail::ConstructMany<TypeChecking>,
-    .relocate = &kgen::detail::RelocateMany<TypeChecking>};
+    .empty = kgen::detail::kZeros<TypeChecking>};
 
 constinit const kgen::TypeTable Validation::kTable = {
     .version = 1,
@@ -955,9 +907,7 @@ constinit const kgen::TypeTable Validation::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Validation>,
-    .construct = &kgen::detail::ConstructMany<Validation>,
-    .relocate = &kgen::detail::RelocateMany<Validation>};
+    .empty = kgen::detail::kZeros<Validation>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
     .version = 1,
@@ -972,9 +922,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicySpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicySpec>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicySpec>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicySpec>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicySpec>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
     .version = 1,
@@ -989,9 +937,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kValidatingAdmissionPolicyStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyStatus>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicyStatus>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicyStatus>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyStatus>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
     .version = 1,
@@ -1006,9 +952,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicySlots,
     .kind = &kValidatingAdmissionPolicyKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicy>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicy>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicy>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicy>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
     .version = 1,
@@ -1023,9 +967,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kValidatingAdmissionPolicyBindingSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingSpec>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicyBindingSpec>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicyBindingSpec>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingSpec>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
     .version = 1,
@@ -1040,9 +982,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicyBindingSlots,
     .kind = &kValidatingAdmissionPolicyBindingKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBinding>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicyBinding>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicyBinding>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBinding>};
 
 constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingList::kTable = {
     .version = 1,
@@ -1057,9 +997,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyBindingList::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicyBindingListSlots,
     .kind = &kValidatingAdmissionPolicyBindingListKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingList>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicyBindingList>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicyBindingList>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyBindingList>};
 
 const ValidatingAdmissionPolicyBinding* ValidatingAdmissionPolicyBindingList::begin() const noexcept { return items.begin(); }
 const ValidatingAdmissionPolicyBinding* ValidatingAdmissionPolicyBindingList::end() const noexcept { return items.end(); }
@@ -1083,9 +1021,7 @@ constinit const kgen::TypeTable ValidatingAdmissionPolicyList::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingAdmissionPolicyListSlots,
     .kind = &kValidatingAdmissionPolicyListKind,
-    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyList>,
-    .construct = &kgen::detail::ConstructMany<ValidatingAdmissionPolicyList>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingAdmissionPolicyList>};
+    .empty = kgen::detail::kZeros<ValidatingAdmissionPolicyList>};
 
 const ValidatingAdmissionPolicy* ValidatingAdmissionPolicyList::begin() const noexcept { return items.begin(); }
 const ValidatingAdmissionPolicy* ValidatingAdmissionPolicyList::end() const noexcept { return items.end(); }
@@ -1109,9 +1045,7 @@ constinit const kgen::TypeTable ValidatingWebhook::kTable = {
     .hash_seed = 5,
     .hash_slots = kValidatingWebhookSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidatingWebhook>,
-    .construct = &kgen::detail::ConstructMany<ValidatingWebhook>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingWebhook>};
+    .empty = kgen::detail::kZeros<ValidatingWebhook>};
 
 constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
     .version = 1,
@@ -1126,9 +1060,7 @@ constinit const kgen::TypeTable ValidatingWebhookConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingWebhookConfigurationSlots,
     .kind = &kValidatingWebhookConfigurationKind,
-    .empty = kgen::detail::kZeros<ValidatingWebhookConfiguration>,
-    .construct = &kgen::detail::ConstructMany<ValidatingWebhookConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingWebhookConfiguration>};
+    .empty = kgen::detail::kZeros<ValidatingWebhookConfiguration>};
 
 constinit const kgen::TypeTable ValidatingWebhookConfigurationList::kTable = {
     .version = 1,
@@ -1143,9 +1075,7 @@ constinit const kgen::TypeTable ValidatingWebhookConfigurationList::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidatingWebhookConfigurationListSlots,
     .kind = &kValidatingWebhookConfigurationListKind,
-    .empty = kgen::detail::kZeros<ValidatingWebhookConfigurationList>,
-    .construct = &kgen::detail::ConstructMany<ValidatingWebhookConfigurationList>,
-    .relocate = &kgen::detail::RelocateMany<ValidatingWebhookConfigurationList>};
+    .empty = kgen::detail::kZeros<ValidatingWebhookConfigurationList>};
 
 const ValidatingWebhookConfiguration* ValidatingWebhookConfigurationList::begin() const noexcept { return items.begin(); }
 const ValidatingWebhookConfiguration* ValidatingWebhookConfigurationList::end() const noexcept { return items.end(); }

@@ -307,9 +307,7 @@ constinit const kgen::TypeTable CustomResourceColumnDefinition::kTable = {
     .hash_seed = 1,
     .hash_slots = kCustomResourceColumnDefinitionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceColumnDefinition>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceColumnDefinition>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceColumnDefinition>};
+    .empty = kgen::detail::kZeros<CustomResourceColumnDefinition>};
 
 constinit const kgen::TypeTable ServiceReference::kTable = {
     .version = 1,
@@ -324,9 +322,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceReference>,
-    .construct = &kgen::detail::ConstructMany<ServiceReference>,
-    .relocate = &kgen::detail::RelocateMany<ServiceReference>};
+    .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .version = 1,
@@ -341,9 +337,7 @@ constinit const kgen::TypeTable WebhookClientConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kWebhookClientConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WebhookClientConfig>,
-    .construct = &kgen::detail::ConstructMany<WebhookClientConfig>,
-    .relocate = &kgen::detail::RelocateMany<WebhookClientConfig>};
+    .empty = kgen::detail::kZeros<WebhookClientConfig>};
 
 constinit const kgen::TypeTable WebhookConversion::kTable = {
     .version = 1,
@@ -358,9 +352,7 @@ constinit const kgen::TypeTable WebhookConversion::kTable = {
     .hash_seed = 0,
     .hash_slots = kWebhookConversionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WebhookConversion>,
-    .construct = &kgen::detail::ConstructMany<WebhookConversion>,
-    .relocate = &kgen::detail::RelocateMany<WebhookConversion>};
+    .empty = kgen::detail::kZeros<WebhookConversion>};
 
 constinit const kgen::TypeTable CustomResourceConversion::kTable = {
     .version = 1,
@@ -375,9 +367,7 @@ constinit const kgen::TypeTable CustomResourceConversion::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceConversionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceConversion>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceConversion>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceConversion>};
+    .empty = kgen::detail::kZeros<CustomResourceConversion>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionNames::kTable = {
     .version = 1,
@@ -392,9 +382,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionNames::kTable = {
     .hash_seed = 1,
     .hash_slots = kCustomResourceDefinitionNamesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionNames>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionNames>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionNames>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionNames>};
 
 constinit const kgen::TypeTable ExternalDocumentation::kTable = {
     .version = 1,
@@ -409,9 +397,7 @@ constinit const kgen::TypeTable ExternalDocumentation::kTable = {
     .hash_seed = 0,
     .hash_slots = kExternalDocumentationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExternalDocumentation>,
-    .construct = &kgen::detail::ConstructMany<ExternalDocumentation>,
-    .relocate = &kgen::detail::RelocateMany<ExternalDocumentation>};
+    .empty = kgen::detail::kZeros<ExternalDocumentation>};
 
 constinit const kgen::TypeTable ValidationRule::kTable = {
     .version = 1,
@@ -426,9 +412,7 @@ constinit const kgen::TypeTable ValidationRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kValidationRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ValidationRule>,
-    .construct = &kgen::detail::ConstructMany<ValidationRule>,
-    .relocate = &kgen::detail::RelocateMany<ValidationRule>};
+    .empty = kgen::detail::kZeros<ValidationRule>};
 
 constinit const kgen::TypeTable JSONSchemaProps::kTable = {
     .version = 1,
@@ -443,9 +427,7 @@ constinit const kgen::TypeTable JSONSchemaProps::kTable = {
     .hash_seed = 590,
     .hash_slots = kJSONSchemaPropsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JSONSchemaProps>,
-    .construct = &kgen::detail::ConstructMany<JSONSchemaProps>,
-    .relocate = &kgen::detail::RelocateMany<JSONSchemaProps>};
+    .empty = kgen::detail::kZeros<JSONSchemaProps>};
 
 constinit const kgen::TypeTable CustomResourceValidation::kTable = {
     .version = 1,
@@ -460,9 +442,7 @@ constinit const kgen::TypeTable CustomResourceValidation::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceValidationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceValidation>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceValidation>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceValidation>};
+    .empty = kgen::detail::kZeros<CustomResourceValidation>};
 
 constinit const kgen::TypeTable SelectableField::kTable = {
     .version = 1,
@@ -477,9 +457,7 @@ constinit const kgen::TypeTable SelectableField::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelectableFieldSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelectableField>,
-    .construct = &kgen::detail::ConstructMany<SelectableField>,
-    .relocate = &kgen::detail::RelocateMany<SelectableField>};
+    .empty = kgen::detail::kZeros<SelectableField>};
 
 constinit const kgen::TypeTable CustomResourceSubresourceScale::kTable = {
     .version = 1,
@@ -494,9 +472,7 @@ constinit const kgen::TypeTable CustomResourceSubresourceScale::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceSubresourceScaleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceSubresourceScale>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceSubresourceScale>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceSubresourceScale>};
+    .empty = kgen::detail::kZeros<CustomResourceSubresourceScale>};
 
 constinit const kgen::TypeTable CustomResourceSubresourceStatus::kTable = {
     .version = 1,
@@ -511,9 +487,7 @@ constinit const kgen::TypeTable CustomResourceSubresourceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = nullptr,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceSubresourceStatus>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceSubresourceStatus>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceSubresourceStatus>};
+    .empty = kgen::detail::kZeros<CustomResourceSubresourceStatus>};
 
 constinit const kgen::TypeTable CustomResourceSubresources::kTable = {
     .version = 1,
@@ -528,9 +502,7 @@ constinit const kgen::TypeTable CustomResourceSubresources::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceSubresourcesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceSubresources>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceSubresources>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceSubresources>};
+    .empty = kgen::detail::kZeros<CustomResourceSubresources>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionVersion::kTable = {
     .version = 1,
@@ -545,9 +517,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionVersion::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceDefinitionVersionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionVersion>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionVersion>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionVersion>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionVersion>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionSpec::kTable = {
     .version = 1,
@@ -562,9 +532,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionSpec::kTable = {
     .hash_seed = 2,
     .hash_slots = kCustomResourceDefinitionSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionSpec>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionSpec>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionSpec>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionSpec>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionCondition::kTable = {
     .version = 1,
@@ -579,9 +547,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kCustomResourceDefinitionConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionCondition>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionCondition>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionCondition>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionCondition>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionStatus::kTable = {
     .version = 1,
@@ -596,9 +562,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceDefinitionStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionStatus>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionStatus>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionStatus>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionStatus>};
 
 constinit const kgen::TypeTable CustomResourceDefinition::kTable = {
     .version = 1,
@@ -613,9 +577,7 @@ constinit const kgen::TypeTable CustomResourceDefinition::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceDefinitionSlots,
     .kind = &kCustomResourceDefinitionKind,
-    .empty = kgen::detail::kZeros<CustomResourceDefinition>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinition>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinition>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinition>};
 
 constinit const kgen::TypeTable CustomResourceDefinitionList::kTable = {
     .version = 1,
@@ -630,9 +592,7 @@ constinit const kgen::TypeTable CustomResourceDefinitionList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCustomResourceDefinitionListSlots,
     .kind = &kCustomResourceDefinitionListKind,
-    .empty = kgen::detail::kZeros<CustomResourceDefinitionList>,
-    .construct = &kgen::detail::ConstructMany<CustomResourceDefinitionList>,
-    .relocate = &kgen::detail::RelocateMany<CustomResourceDefinitionList>};
+    .empty = kgen::detail::kZeros<CustomResourceDefinitionList>};
 
 const CustomResourceDefinition* CustomResourceDefinitionList::begin() const noexcept { return items.begin(); }
 const CustomResourceDefinition* CustomResourceDefinitionList::end() const noexcept { return items.end(); }

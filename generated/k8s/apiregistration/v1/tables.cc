@@ -117,9 +117,7 @@ constinit const kgen::TypeTable ServiceReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceReference>,
-    .construct = &kgen::detail::ConstructMany<ServiceReference>,
-    .relocate = &kgen::detail::RelocateMany<ServiceReference>};
+    .empty = kgen::detail::kZeros<ServiceReference>};
 
 constinit const kgen::TypeTable APIServiceSpec::kTable = {
     .version = 1,
@@ -134,9 +132,7 @@ constinit const kgen::TypeTable APIServiceSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kAPIServiceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<APIServiceSpec>,
-    .construct = &kgen::detail::ConstructMany<APIServiceSpec>,
-    .relocate = &kgen::detail::RelocateMany<APIServiceSpec>};
+    .empty = kgen::detail::kZeros<APIServiceSpec>};
 
 constinit const kgen::TypeTable APIServiceCondition::kTable = {
     .version = 1,
@@ -151,9 +147,7 @@ constinit const kgen::TypeTable APIServiceCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kAPIServiceConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<APIServiceCondition>,
-    .construct = &kgen::detail::ConstructMany<APIServiceCondition>,
-    .relocate = &kgen::detail::RelocateMany<APIServiceCondition>};
+    .empty = kgen::detail::kZeros<APIServiceCondition>};
 
 constinit const kgen::TypeTable APIServiceStatus::kTable = {
     .version = 1,
@@ -168,9 +162,7 @@ constinit const kgen::TypeTable APIServiceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kAPIServiceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<APIServiceStatus>,
-    .construct = &kgen::detail::ConstructMany<APIServiceStatus>,
-    .relocate = &kgen::detail::RelocateMany<APIServiceStatus>};
+    .empty = kgen::detail::kZeros<APIServiceStatus>};
 
 constinit const kgen::TypeTable APIService::kTable = {
     .version = 1,
@@ -185,9 +177,7 @@ constinit const kgen::TypeTable APIService::kTable = {
     .hash_seed = 0,
     .hash_slots = kAPIServiceSlots,
     .kind = &kAPIServiceKind,
-    .empty = kgen::detail::kZeros<APIService>,
-    .construct = &kgen::detail::ConstructMany<APIService>,
-    .relocate = &kgen::detail::RelocateMany<APIService>};
+    .empty = kgen::detail::kZeros<APIService>};
 
 constinit const kgen::TypeTable APIServiceList::kTable = {
     .version = 1,
@@ -202,9 +192,7 @@ constinit const kgen::TypeTable APIServiceList::kTable = {
     .hash_seed = 0,
     .hash_slots = kAPIServiceListSlots,
     .kind = &kAPIServiceListKind,
-    .empty = kgen::detail::kZeros<APIServiceList>,
-    .construct = &kgen::detail::ConstructMany<APIServiceList>,
-    .relocate = &kgen::detail::RelocateMany<APIServiceList>};
+    .empty = kgen::detail::kZeros<APIServiceList>};
 
 const APIService* APIServiceList::begin() const noexcept { return items.begin(); }
 const APIService* APIServiceList::end() const noexcept { return items.end(); }

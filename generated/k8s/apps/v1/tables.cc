@@ -473,9 +473,7 @@ constinit const kgen::TypeTable ControllerRevision::kTable = {
     .hash_seed = 0,
     .hash_slots = kControllerRevisionSlots,
     .kind = &kControllerRevisionKind,
-    .empty = kgen::detail::kZeros<ControllerRevision>,
-    .construct = &kgen::detail::ConstructMany<ControllerRevision>,
-    .relocate = &kgen::detail::RelocateMany<ControllerRevision>};
+    .empty = kgen::detail::kZeros<ControllerRevision>};
 
 constinit const kgen::TypeTable ControllerRevisionList::kTable = {
     .version = 1,
@@ -490,9 +488,7 @@ constinit const kgen::TypeTable ControllerRevisionList::kTable = {
     .hash_seed = 0,
     .hash_slots = kControllerRevisionListSlots,
     .kind = &kControllerRevisionListKind,
-    .empty = kgen::detail::kZeros<ControllerRevisionList>,
-    .construct = &kgen::detail::ConstructMany<ControllerRevisionList>,
-    .relocate = &kgen::detail::RelocateMany<ControllerRevisionList>};
+    .empty = kgen::detail::kZeros<ControllerRevisionList>};
 
 const ControllerRevision* ControllerRevisionList::begin() const noexcept { return items.begin(); }
 const ControllerRevision* ControllerRevisionList::end() const noexcept { return items.end(); }
@@ -516,9 +512,7 @@ constinit const kgen::TypeTable RollingUpdateDaemonSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kRollingUpdateDaemonSetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateDaemonSet>,
-    .construct = &kgen::detail::ConstructMany<RollingUpdateDaemonSet>,
-    .relocate = &kgen::detail::RelocateMany<RollingUpdateDaemonSet>};
+    .empty = kgen::detail::kZeros<RollingUpdateDaemonSet>};
 
 constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
     .version = 1,
@@ -533,9 +527,7 @@ constinit const kgen::TypeTable DaemonSetUpdateStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetUpdateStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetUpdateStrategy>,
-    .construct = &kgen::detail::ConstructMany<DaemonSetUpdateStrategy>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSetUpdateStrategy>};
+    .empty = kgen::detail::kZeros<DaemonSetUpdateStrategy>};
 
 constinit const kgen::TypeTable DaemonSetSpec::kTable = {
     .version = 1,
@@ -550,9 +542,7 @@ constinit const kgen::TypeTable DaemonSetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetSpec>,
-    .construct = &kgen::detail::ConstructMany<DaemonSetSpec>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSetSpec>};
+    .empty = kgen::detail::kZeros<DaemonSetSpec>};
 
 constinit const kgen::TypeTable DaemonSetCondition::kTable = {
     .version = 1,
@@ -567,9 +557,7 @@ constinit const kgen::TypeTable DaemonSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kDaemonSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetCondition>,
-    .construct = &kgen::detail::ConstructMany<DaemonSetCondition>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSetCondition>};
+    .empty = kgen::detail::kZeros<DaemonSetCondition>};
 
 constinit const kgen::TypeTable DaemonSetStatus::kTable = {
     .version = 1,
@@ -584,9 +572,7 @@ constinit const kgen::TypeTable DaemonSetStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kDaemonSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonSetStatus>,
-    .construct = &kgen::detail::ConstructMany<DaemonSetStatus>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSetStatus>};
+    .empty = kgen::detail::kZeros<DaemonSetStatus>};
 
 constinit const kgen::TypeTable DaemonSet::kTable = {
     .version = 1,
@@ -601,9 +587,7 @@ constinit const kgen::TypeTable DaemonSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetSlots,
     .kind = &kDaemonSetKind,
-    .empty = kgen::detail::kZeros<DaemonSet>,
-    .construct = &kgen::detail::ConstructMany<DaemonSet>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSet>};
+    .empty = kgen::detail::kZeros<DaemonSet>};
 
 constinit const kgen::TypeTable DaemonSetList::kTable = {
     .version = 1,
@@ -618,9 +602,7 @@ constinit const kgen::TypeTable DaemonSetList::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonSetListSlots,
     .kind = &kDaemonSetListKind,
-    .empty = kgen::detail::kZeros<DaemonSetList>,
-    .construct = &kgen::detail::ConstructMany<DaemonSetList>,
-    .relocate = &kgen::detail::RelocateMany<DaemonSetList>};
+    .empty = kgen::detail::kZeros<DaemonSetList>};
 
 const DaemonSet* DaemonSetList::begin() const noexcept { return items.begin(); }
 const DaemonSet* DaemonSetList::end() const noexcept { return items.end(); }
@@ -644,9 +626,7 @@ constinit const kgen::TypeTable RollingUpdateDeployment::kTable = {
     .hash_seed = 0,
     .hash_slots = kRollingUpdateDeploymentSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateDeployment>,
-    .construct = &kgen::detail::ConstructMany<RollingUpdateDeployment>,
-    .relocate = &kgen::detail::RelocateMany<RollingUpdateDeployment>};
+    .empty = kgen::detail::kZeros<RollingUpdateDeployment>};
 
 constinit const kgen::TypeTable DeploymentStrategy::kTable = {
     .version = 1,
@@ -661,9 +641,7 @@ constinit const kgen::TypeTable DeploymentStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeploymentStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentStrategy>,
-    .construct = &kgen::detail::ConstructMany<DeploymentStrategy>,
-    .relocate = &kgen::detail::RelocateMany<DeploymentStrategy>};
+    .empty = kgen::detail::kZeros<DeploymentStrategy>};
 
 constinit const kgen::TypeTable DeploymentSpec::kTable = {
     .version = 1,
@@ -678,9 +656,7 @@ constinit const kgen::TypeTable DeploymentSpec::kTable = {
     .hash_seed = 9,
     .hash_slots = kDeploymentSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentSpec>,
-    .construct = &kgen::detail::ConstructMany<DeploymentSpec>,
-    .relocate = &kgen::detail::RelocateMany<DeploymentSpec>};
+    .empty = kgen::detail::kZeros<DeploymentSpec>};
 
 constinit const kgen::TypeTable DeploymentCondition::kTable = {
     .version = 1,
@@ -695,9 +671,7 @@ constinit const kgen::TypeTable DeploymentCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kDeploymentConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentCondition>,
-    .construct = &kgen::detail::ConstructMany<DeploymentCondition>,
-    .relocate = &kgen::detail::RelocateMany<DeploymentCondition>};
+    .empty = kgen::detail::kZeros<DeploymentCondition>};
 
 constinit const kgen::TypeTable DeploymentStatus::kTable = {
     .version = 1,
@@ -712,9 +686,7 @@ constinit const kgen::TypeTable DeploymentStatus::kTable = {
     .hash_seed = 8,
     .hash_slots = kDeploymentStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeploymentStatus>,
-    .construct = &kgen::detail::ConstructMany<DeploymentStatus>,
-    .relocate = &kgen::detail::RelocateMany<DeploymentStatus>};
+    .empty = kgen::detail::kZeros<DeploymentStatus>};
 
 constinit const kgen::TypeTable Deployment::kTable = {
     .version = 1,
@@ -729,9 +701,7 @@ constinit const kgen::TypeTable Deployment::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeploymentSlots,
     .kind = &kDeploymentKind,
-    .empty = kgen::detail::kZeros<Deployment>,
-    .construct = &kgen::detail::ConstructMany<Deployment>,
-    .relocate = &kgen::detail::RelocateMany<Deployment>};
+    .empty = kgen::detail::kZeros<Deployment>};
 
 constinit const kgen::TypeTable DeploymentList::kTable = {
     .version = 1,
@@ -746,9 +716,7 @@ constinit const kgen::TypeTable DeploymentList::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeploymentListSlots,
     .kind = &kDeploymentListKind,
-    .empty = kgen::detail::kZeros<DeploymentList>,
-    .construct = &kgen::detail::ConstructMany<DeploymentList>,
-    .relocate = &kgen::detail::RelocateMany<DeploymentList>};
+    .empty = kgen::detail::kZeros<DeploymentList>};
 
 const Deployment* DeploymentList::begin() const noexcept { return items.begin(); }
 const Deployment* DeploymentList::end() const noexcept { return items.end(); }
@@ -772,9 +740,7 @@ constinit const kgen::TypeTable ReplicaSetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicaSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetSpec>,
-    .construct = &kgen::detail::ConstructMany<ReplicaSetSpec>,
-    .relocate = &kgen::detail::RelocateMany<ReplicaSetSpec>};
+    .empty = kgen::detail::kZeros<ReplicaSetSpec>};
 
 constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
     .version = 1,
@@ -789,9 +755,7 @@ constinit const kgen::TypeTable ReplicaSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kReplicaSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetCondition>,
-    .construct = &kgen::detail::ConstructMany<ReplicaSetCondition>,
-    .relocate = &kgen::detail::RelocateMany<ReplicaSetCondition>};
+    .empty = kgen::detail::kZeros<ReplicaSetCondition>};
 
 constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
     .version = 1,
@@ -806,9 +770,7 @@ constinit const kgen::TypeTable ReplicaSetStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kReplicaSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicaSetStatus>,
-    .construct = &kgen::detail::ConstructMany<ReplicaSetStatus>,
-    .relocate = &kgen::detail::RelocateMany<ReplicaSetStatus>};
+    .empty = kgen::detail::kZeros<ReplicaSetStatus>};
 
 constinit const kgen::TypeTable ReplicaSet::kTable = {
     .version = 1,
@@ -823,9 +785,7 @@ constinit const kgen::TypeTable ReplicaSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicaSetSlots,
     .kind = &kReplicaSetKind,
-    .empty = kgen::detail::kZeros<ReplicaSet>,
-    .construct = &kgen::detail::ConstructMany<ReplicaSet>,
-    .relocate = &kgen::detail::RelocateMany<ReplicaSet>};
+    .empty = kgen::detail::kZeros<ReplicaSet>};
 
 constinit const kgen::TypeTable ReplicaSetList::kTable = {
     .version = 1,
@@ -840,9 +800,7 @@ constinit const kgen::TypeTable ReplicaSetList::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicaSetListSlots,
     .kind = &kReplicaSetListKind,
-    .empty = kgen::detail::kZeros<ReplicaSetList>,
-    .construct = &kgen::detail::ConstructMany<ReplicaSetList>,
-    .relocate = &kgen::detail::RelocateMany<ReplicaSetList>};
+    .empty = kgen::detail::kZeros<ReplicaSetList>};
 
 const ReplicaSet* ReplicaSetList::begin() const noexcept { return items.begin(); }
 const ReplicaSet* ReplicaSetList::end() const noexcept { return items.end(); }
@@ -866,9 +824,7 @@ constinit const kgen::TypeTable RollingUpdateStatefulSetStrategy::kTable = {
     .hash_seed = 1,
     .hash_slots = kRollingUpdateStatefulSetStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RollingUpdateStatefulSetStrategy>,
-    .construct = &kgen::detail::ConstructMany<RollingUpdateStatefulSetStrategy>,
-    .relocate = &kgen::detail::RelocateMany<RollingUpdateStatefulSetStrategy>};
+    .empty = kgen::detail::kZeros<RollingUpdateStatefulSetStrategy>};
 
 constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
     .version = 1,
@@ -883,9 +839,7 @@ constinit const kgen::TypeTable StatefulSetOrdinals::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetOrdinalsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetOrdinals>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetOrdinals>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetOrdinals>};
+    .empty = kgen::detail::kZeros<StatefulSetOrdinals>};
 
 constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy::kTable = {
     .version = 1,
@@ -900,9 +854,7 @@ constinit const kgen::TypeTable StatefulSetPersistentVolumeClaimRetentionPolicy:
     .hash_seed = 0,
     .hash_slots = kStatefulSetPersistentVolumeClaimRetentionPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetPersistentVolumeClaimRetentionPolicy>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetPersistentVolumeClaimRetentionPolicy>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetPersistentVolumeClaimRetentionPolicy>};
+    .empty = kgen::detail::kZeros<StatefulSetPersistentVolumeClaimRetentionPolicy>};
 
 constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
     .version = 1,
@@ -917,9 +869,7 @@ constinit const kgen::TypeTable StatefulSetUpdateStrategy::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetUpdateStrategySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetUpdateStrategy>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetUpdateStrategy>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetUpdateStrategy>};
+    .empty = kgen::detail::kZeros<StatefulSetUpdateStrategy>};
 
 constinit const kgen::TypeTable StatefulSetSpec::kTable = {
     .version = 1,
@@ -934,9 +884,7 @@ constinit const kgen::TypeTable StatefulSetSpec::kTable = {
     .hash_seed = 20,
     .hash_slots = kStatefulSetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetSpec>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetSpec>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetSpec>};
+    .empty = kgen::detail::kZeros<StatefulSetSpec>};
 
 constinit const kgen::TypeTable StatefulSetCondition::kTable = {
     .version = 1,
@@ -951,9 +899,7 @@ constinit const kgen::TypeTable StatefulSetCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kStatefulSetConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetCondition>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetCondition>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetCondition>};
+    .empty = kgen::detail::kZeros<StatefulSetCondition>};
 
 constinit const kgen::TypeTable StatefulSetStatus::kTable = {
     .version = 1,
@@ -968,9 +914,7 @@ constinit const kgen::TypeTable StatefulSetStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StatefulSetStatus>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetStatus>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetStatus>};
+    .empty = kgen::detail::kZeros<StatefulSetStatus>};
 
 constinit const kgen::TypeTable StatefulSet::kTable = {
     .version = 1,
@@ -985,9 +929,7 @@ constinit const kgen::TypeTable StatefulSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetSlots,
     .kind = &kStatefulSetKind,
-    .empty = kgen::detail::kZeros<StatefulSet>,
-    .construct = &kgen::detail::ConstructMany<StatefulSet>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSet>};
+    .empty = kgen::detail::kZeros<StatefulSet>};
 
 constinit const kgen::TypeTable StatefulSetList::kTable = {
     .version = 1,
@@ -1002,9 +944,7 @@ constinit const kgen::TypeTable StatefulSetList::kTable = {
     .hash_seed = 0,
     .hash_slots = kStatefulSetListSlots,
     .kind = &kStatefulSetListKind,
-    .empty = kgen::detail::kZeros<StatefulSetList>,
-    .construct = &kgen::detail::ConstructMany<StatefulSetList>,
-    .relocate = &kgen::detail::RelocateMany<StatefulSetList>};
+    .empty = kgen::detail::kZeros<StatefulSetList>};
 
 const StatefulSet* StatefulSetList::begin() const noexcept { return items.begin(); }
 const StatefulSet* StatefulSetList::end() const noexcept { return items.end(); }

@@ -112,9 +112,7 @@ constinit const kgen::TypeTable UserInfo::kTable = {
     .hash_seed = 0,
     .hash_slots = kUserInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UserInfo>,
-    .construct = &kgen::detail::ConstructMany<UserInfo>,
-    .relocate = &kgen::detail::RelocateMany<UserInfo>};
+    .empty = kgen::detail::kZeros<UserInfo>};
 
 constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
     .version = 1,
@@ -129,9 +127,7 @@ constinit const kgen::TypeTable SelfSubjectReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectReviewStatus>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectReviewStatus>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectReviewStatus>};
+    .empty = kgen::detail::kZeros<SelfSubjectReviewStatus>};
 
 constinit const kgen::TypeTable SelfSubjectReview::kTable = {
     .version = 1,
@@ -146,9 +142,7 @@ constinit const kgen::TypeTable SelfSubjectReview::kTable = {
     .hash_seed = 2,
     .hash_slots = kSelfSubjectReviewSlots,
     .kind = &kSelfSubjectReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectReview>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectReview>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectReview>};
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .version = 1,
@@ -163,9 +157,7 @@ constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewSpec>,
-    .construct = &kgen::detail::ConstructMany<TokenReviewSpec>,
-    .relocate = &kgen::detail::RelocateMany<TokenReviewSpec>};
+    .empty = kgen::detail::kZeros<TokenReviewSpec>};
 
 constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .version = 1,
@@ -180,9 +172,7 @@ constinit const kgen::TypeTable TokenReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenReviewStatus>,
-    .construct = &kgen::detail::ConstructMany<TokenReviewStatus>,
-    .relocate = &kgen::detail::RelocateMany<TokenReviewStatus>};
+    .empty = kgen::detail::kZeros<TokenReviewStatus>};
 
 constinit const kgen::TypeTable TokenReview::kTable = {
     .version = 1,
@@ -197,9 +187,7 @@ constinit const kgen::TypeTable TokenReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenReviewSlots,
     .kind = &kTokenReviewKind,
-    .empty = kgen::detail::kZeros<TokenReview>,
-    .construct = &kgen::detail::ConstructMany<TokenReview>,
-    .relocate = &kgen::detail::RelocateMany<TokenReview>};
+    .empty = kgen::detail::kZeros<TokenReview>};
 
 SelfSubjectReviewsClient Client::SelfSubjectReviews() const { return SelfSubjectReviewsClient(connection_, ""); }
 TokenReviewsClient Client::TokenReviews() const { return TokenReviewsClient(connection_, ""); }

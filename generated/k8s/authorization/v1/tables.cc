@@ -230,9 +230,7 @@ constinit const kgen::TypeTable FieldSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kFieldSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FieldSelectorAttributes>,
-    .construct = &kgen::detail::ConstructMany<FieldSelectorAttributes>,
-    .relocate = &kgen::detail::RelocateMany<FieldSelectorAttributes>};
+    .empty = kgen::detail::kZeros<FieldSelectorAttributes>};
 
 constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .version = 1,
@@ -247,9 +245,7 @@ constinit const kgen::TypeTable LabelSelectorAttributes::kTable = {
     .hash_seed = 2,
     .hash_slots = kLabelSelectorAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LabelSelectorAttributes>,
-    .construct = &kgen::detail::ConstructMany<LabelSelectorAttributes>,
-    .relocate = &kgen::detail::RelocateMany<LabelSelectorAttributes>};
+    .empty = kgen::detail::kZeros<LabelSelectorAttributes>};
 
 constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .version = 1,
@@ -264,9 +260,7 @@ constinit const kgen::TypeTable NonResourceAttributes::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourceAttributes>,
-    .construct = &kgen::detail::ConstructMany<NonResourceAttributes>,
-    .relocate = &kgen::detail::RelocateMany<NonResourceAttributes>};
+    .empty = kgen::detail::kZeros<NonResourceAttributes>};
 
 constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .version = 1,
@@ -281,9 +275,7 @@ constinit const kgen::TypeTable ResourceAttributes::kTable = {
     .hash_seed = 17,
     .hash_slots = kResourceAttributesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceAttributes>,
-    .construct = &kgen::detail::ConstructMany<ResourceAttributes>,
-    .relocate = &kgen::detail::RelocateMany<ResourceAttributes>};
+    .empty = kgen::detail::kZeros<ResourceAttributes>};
 
 constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .version = 1,
@@ -298,9 +290,7 @@ constinit const kgen::TypeTable SubjectAccessReviewSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kSubjectAccessReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>,
-    .construct = &kgen::detail::ConstructMany<SubjectAccessReviewSpec>,
-    .relocate = &kgen::detail::RelocateMany<SubjectAccessReviewSpec>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewSpec>};
 
 constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .version = 1,
@@ -315,9 +305,7 @@ constinit const kgen::TypeTable SubjectAccessReviewStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>,
-    .construct = &kgen::detail::ConstructMany<SubjectAccessReviewStatus>,
-    .relocate = &kgen::detail::RelocateMany<SubjectAccessReviewStatus>};
+    .empty = kgen::detail::kZeros<SubjectAccessReviewStatus>};
 
 constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
     .version = 1,
@@ -332,9 +320,7 @@ constinit const kgen::TypeTable LocalSubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kLocalSubjectAccessReviewSlots,
     .kind = &kLocalSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<LocalSubjectAccessReview>,
-    .construct = &kgen::detail::ConstructMany<LocalSubjectAccessReview>,
-    .relocate = &kgen::detail::RelocateMany<LocalSubjectAccessReview>};
+    .empty = kgen::detail::kZeros<LocalSubjectAccessReview>};
 
 constinit const kgen::TypeTable NonResourceRule::kTable = {
     .version = 1,
@@ -349,9 +335,7 @@ constinit const kgen::TypeTable NonResourceRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourceRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourceRule>,
-    .construct = &kgen::detail::ConstructMany<NonResourceRule>,
-    .relocate = &kgen::detail::RelocateMany<NonResourceRule>};
+    .empty = kgen::detail::kZeros<NonResourceRule>};
 
 constinit const kgen::TypeTable ResourceRule::kTable = {
     .version = 1,
@@ -366,9 +350,7 @@ constinit const kgen::TypeTable ResourceRule::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourceRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceRule>,
-    .construct = &kgen::detail::ConstructMany<ResourceRule>,
-    .relocate = &kgen::detail::RelocateMany<ResourceRule>};
+    .empty = kgen::detail::kZeros<ResourceRule>};
 
 constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
     .version = 1,
@@ -383,9 +365,7 @@ constinit const kgen::TypeTable SelfSubjectAccessReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectAccessReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectAccessReviewSpec>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectAccessReviewSpec>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectAccessReviewSpec>};
+    .empty = kgen::detail::kZeros<SelfSubjectAccessReviewSpec>};
 
 constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
     .version = 1,
@@ -400,9 +380,7 @@ constinit const kgen::TypeTable SelfSubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectAccessReviewSlots,
     .kind = &kSelfSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectAccessReview>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectAccessReview>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectAccessReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectAccessReview>};
 
 constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
     .version = 1,
@@ -417,9 +395,7 @@ constinit const kgen::TypeTable SelfSubjectRulesReviewSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectRulesReviewSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SelfSubjectRulesReviewSpec>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectRulesReviewSpec>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectRulesReviewSpec>};
+    .empty = kgen::detail::kZeros<SelfSubjectRulesReviewSpec>};
 
 constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
     .version = 1,
@@ -434,9 +410,7 @@ constinit const kgen::TypeTable SubjectRulesReviewStatus::kTable = {
     .hash_seed = 4,
     .hash_slots = kSubjectRulesReviewStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SubjectRulesReviewStatus>,
-    .construct = &kgen::detail::ConstructMany<SubjectRulesReviewStatus>,
-    .relocate = &kgen::detail::RelocateMany<SubjectRulesReviewStatus>};
+    .empty = kgen::detail::kZeros<SubjectRulesReviewStatus>};
 
 constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
     .version = 1,
@@ -451,9 +425,7 @@ constinit const kgen::TypeTable SelfSubjectRulesReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelfSubjectRulesReviewSlots,
     .kind = &kSelfSubjectRulesReviewKind,
-    .empty = kgen::detail::kZeros<SelfSubjectRulesReview>,
-    .construct = &kgen::detail::ConstructMany<SelfSubjectRulesReview>,
-    .relocate = &kgen::detail::RelocateMany<SelfSubjectRulesReview>};
+    .empty = kgen::detail::kZeros<SelfSubjectRulesReview>};
 
 constinit const kgen::TypeTable SubjectAccessReview::kTable = {
     .version = 1,
@@ -468,9 +440,7 @@ constinit const kgen::TypeTable SubjectAccessReview::kTable = {
     .hash_seed = 0,
     .hash_slots = kSubjectAccessReviewSlots,
     .kind = &kSubjectAccessReviewKind,
-    .empty = kgen::detail::kZeros<SubjectAccessReview>,
-    .construct = &kgen::detail::ConstructMany<SubjectAccessReview>,
-    .relocate = &kgen::detail::RelocateMany<SubjectAccessReview>};
+    .empty = kgen::detail::kZeros<SubjectAccessReview>};
 
 LocalSubjectAccessReviewsClient Client::LocalSubjectAccessReviews(std::string_view namespace_) const {
   return LocalSubjectAccessReviewsClient(connection_, namespace_);

@@ -106,9 +106,7 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kCrossVersionObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CrossVersionObjectReference>,
-    .construct = &kgen::detail::ConstructMany<CrossVersionObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<CrossVersionObjectReference>};
+    .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .version = 1,
@@ -123,9 +121,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerSpec>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerSpec>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .version = 1,
@@ -140,9 +136,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kHorizontalPodAutoscalerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerStatus>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerStatus>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .version = 1,
@@ -157,9 +151,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSlots,
     .kind = &kHorizontalPodAutoscalerKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscaler>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscaler>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
     .version = 1,
@@ -174,9 +166,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerListSlots,
     .kind = &kHorizontalPodAutoscalerListKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerList>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerList>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerList>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerList>};
 
 const HorizontalPodAutoscaler* HorizontalPodAutoscalerList::begin() const noexcept { return items.begin(); }
 const HorizontalPodAutoscaler* HorizontalPodAutoscalerList::end() const noexcept { return items.end(); }

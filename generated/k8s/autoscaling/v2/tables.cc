@@ -300,9 +300,7 @@ constinit const kgen::TypeTable MetricTarget::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricTargetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricTarget>,
-    .construct = &kgen::detail::ConstructMany<MetricTarget>,
-    .relocate = &kgen::detail::RelocateMany<MetricTarget>};
+    .empty = kgen::detail::kZeros<MetricTarget>};
 
 constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
     .version = 1,
@@ -317,9 +315,7 @@ constinit const kgen::TypeTable ContainerResourceMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResourceMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResourceMetricSource>,
-    .construct = &kgen::detail::ConstructMany<ContainerResourceMetricSource>,
-    .relocate = &kgen::detail::RelocateMany<ContainerResourceMetricSource>};
+    .empty = kgen::detail::kZeros<ContainerResourceMetricSource>};
 
 constinit const kgen::TypeTable MetricValueStatus::kTable = {
     .version = 1,
@@ -334,9 +330,7 @@ constinit const kgen::TypeTable MetricValueStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricValueStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricValueStatus>,
-    .construct = &kgen::detail::ConstructMany<MetricValueStatus>,
-    .relocate = &kgen::detail::RelocateMany<MetricValueStatus>};
+    .empty = kgen::detail::kZeros<MetricValueStatus>};
 
 constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
     .version = 1,
@@ -351,9 +345,7 @@ constinit const kgen::TypeTable ContainerResourceMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResourceMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResourceMetricStatus>,
-    .construct = &kgen::detail::ConstructMany<ContainerResourceMetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<ContainerResourceMetricStatus>};
+    .empty = kgen::detail::kZeros<ContainerResourceMetricStatus>};
 
 constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .version = 1,
@@ -368,9 +360,7 @@ constinit const kgen::TypeTable CrossVersionObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kCrossVersionObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CrossVersionObjectReference>,
-    .construct = &kgen::detail::ConstructMany<CrossVersionObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<CrossVersionObjectReference>};
+    .empty = kgen::detail::kZeros<CrossVersionObjectReference>};
 
 constinit const kgen::TypeTable MetricIdentifier::kTable = {
     .version = 1,
@@ -385,9 +375,7 @@ constinit const kgen::TypeTable MetricIdentifier::kTable = {
     .hash_seed = 1,
     .hash_slots = kMetricIdentifierSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricIdentifier>,
-    .construct = &kgen::detail::ConstructMany<MetricIdentifier>,
-    .relocate = &kgen::detail::RelocateMany<MetricIdentifier>};
+    .empty = kgen::detail::kZeros<MetricIdentifier>};
 
 constinit const kgen::TypeTable ExternalMetricSource::kTable = {
     .version = 1,
@@ -402,9 +390,7 @@ constinit const kgen::TypeTable ExternalMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kExternalMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExternalMetricSource>,
-    .construct = &kgen::detail::ConstructMany<ExternalMetricSource>,
-    .relocate = &kgen::detail::RelocateMany<ExternalMetricSource>};
+    .empty = kgen::detail::kZeros<ExternalMetricSource>};
 
 constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
     .version = 1,
@@ -419,9 +405,7 @@ constinit const kgen::TypeTable ExternalMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kExternalMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExternalMetricStatus>,
-    .construct = &kgen::detail::ConstructMany<ExternalMetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<ExternalMetricStatus>};
+    .empty = kgen::detail::kZeros<ExternalMetricStatus>};
 
 constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
     .version = 1,
@@ -436,9 +420,7 @@ constinit const kgen::TypeTable HPAScalingPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kHPAScalingPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HPAScalingPolicy>,
-    .construct = &kgen::detail::ConstructMany<HPAScalingPolicy>,
-    .relocate = &kgen::detail::RelocateMany<HPAScalingPolicy>};
+    .empty = kgen::detail::kZeros<HPAScalingPolicy>};
 
 constinit const kgen::TypeTable HPAScalingRules::kTable = {
     .version = 1,
@@ -453,9 +435,7 @@ constinit const kgen::TypeTable HPAScalingRules::kTable = {
     .hash_seed = 0,
     .hash_slots = kHPAScalingRulesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HPAScalingRules>,
-    .construct = &kgen::detail::ConstructMany<HPAScalingRules>,
-    .relocate = &kgen::detail::RelocateMany<HPAScalingRules>};
+    .empty = kgen::detail::kZeros<HPAScalingRules>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
     .version = 1,
@@ -470,9 +450,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerBehavior::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerBehaviorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerBehavior>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerBehavior>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerBehavior>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerBehavior>};
 
 constinit const kgen::TypeTable ObjectMetricSource::kTable = {
     .version = 1,
@@ -487,9 +465,7 @@ constinit const kgen::TypeTable ObjectMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectMetricSource>,
-    .construct = &kgen::detail::ConstructMany<ObjectMetricSource>,
-    .relocate = &kgen::detail::RelocateMany<ObjectMetricSource>};
+    .empty = kgen::detail::kZeros<ObjectMetricSource>};
 
 constinit const kgen::TypeTable PodsMetricSource::kTable = {
     .version = 1,
@@ -504,9 +480,7 @@ constinit const kgen::TypeTable PodsMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodsMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodsMetricSource>,
-    .construct = &kgen::detail::ConstructMany<PodsMetricSource>,
-    .relocate = &kgen::detail::RelocateMany<PodsMetricSource>};
+    .empty = kgen::detail::kZeros<PodsMetricSource>};
 
 constinit const kgen::TypeTable ResourceMetricSource::kTable = {
     .version = 1,
@@ -521,9 +495,7 @@ constinit const kgen::TypeTable ResourceMetricSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceMetricSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceMetricSource>,
-    .construct = &kgen::detail::ConstructMany<ResourceMetricSource>,
-    .relocate = &kgen::detail::RelocateMany<ResourceMetricSource>};
+    .empty = kgen::detail::kZeros<ResourceMetricSource>};
 
 constinit const kgen::TypeTable MetricSpec::kTable = {
     .version = 1,
@@ -538,9 +510,7 @@ constinit const kgen::TypeTable MetricSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricSpec>,
-    .construct = &kgen::detail::ConstructMany<MetricSpec>,
-    .relocate = &kgen::detail::RelocateMany<MetricSpec>};
+    .empty = kgen::detail::kZeros<MetricSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .version = 1,
@@ -555,9 +525,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerSpec::kTable = {
     .hash_seed = 3,
     .hash_slots = kHorizontalPodAutoscalerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerSpec>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerSpec>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerSpec>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
     .version = 1,
@@ -572,9 +540,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kHorizontalPodAutoscalerConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerCondition>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerCondition>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerCondition>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerCondition>};
 
 constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
     .version = 1,
@@ -589,9 +555,7 @@ constinit const kgen::TypeTable ObjectMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectMetricStatus>,
-    .construct = &kgen::detail::ConstructMany<ObjectMetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<ObjectMetricStatus>};
+    .empty = kgen::detail::kZeros<ObjectMetricStatus>};
 
 constinit const kgen::TypeTable PodsMetricStatus::kTable = {
     .version = 1,
@@ -606,9 +570,7 @@ constinit const kgen::TypeTable PodsMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodsMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodsMetricStatus>,
-    .construct = &kgen::detail::ConstructMany<PodsMetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<PodsMetricStatus>};
+    .empty = kgen::detail::kZeros<PodsMetricStatus>};
 
 constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
     .version = 1,
@@ -623,9 +585,7 @@ constinit const kgen::TypeTable ResourceMetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceMetricStatus>,
-    .construct = &kgen::detail::ConstructMany<ResourceMetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<ResourceMetricStatus>};
+    .empty = kgen::detail::kZeros<ResourceMetricStatus>};
 
 constinit const kgen::TypeTable MetricStatus::kTable = {
     .version = 1,
@@ -640,9 +600,7 @@ constinit const kgen::TypeTable MetricStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricStatus>,
-    .construct = &kgen::detail::ConstructMany<MetricStatus>,
-    .relocate = &kgen::detail::RelocateMany<MetricStatus>};
+    .empty = kgen::detail::kZeros<MetricStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .version = 1,
@@ -657,9 +615,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kHorizontalPodAutoscalerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerStatus>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerStatus>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerStatus>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .version = 1,
@@ -674,9 +630,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscaler::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerSlots,
     .kind = &kHorizontalPodAutoscalerKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscaler>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscaler>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscaler>};
 
 constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
     .version = 1,
@@ -691,9 +645,7 @@ constinit const kgen::TypeTable HorizontalPodAutoscalerList::kTable = {
     .hash_seed = 0,
     .hash_slots = kHorizontalPodAutoscalerListSlots,
     .kind = &kHorizontalPodAutoscalerListKind,
-    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerList>,
-    .construct = &kgen::detail::ConstructMany<HorizontalPodAutoscalerList>,
-    .relocate = &kgen::detail::RelocateMany<HorizontalPodAutoscalerList>};
+    .empty = kgen::detail::kZeros<HorizontalPodAutoscalerList>};
 
 const HorizontalPodAutoscaler* HorizontalPodAutoscalerList::begin() const noexcept { return items.begin(); }
 const HorizontalPodAutoscaler* HorizontalPodAutoscalerList::end() const noexcept { return items.end(); }

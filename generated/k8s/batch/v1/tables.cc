@@ -265,9 +265,7 @@ constinit const kgen::TypeTable PodFailurePolicyOnExitCodesRequirement::kTable =
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyOnExitCodesRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyOnExitCodesRequirement>,
-    .construct = &kgen::detail::ConstructMany<PodFailurePolicyOnExitCodesRequirement>,
-    .relocate = &kgen::detail::RelocateMany<PodFailurePolicyOnExitCodesRequirement>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyOnExitCodesRequirement>};
 
 constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable = {
     .version = 1,
@@ -282,9 +280,7 @@ constinit const kgen::TypeTable PodFailurePolicyOnPodConditionsPattern::kTable =
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyOnPodConditionsPatternSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyOnPodConditionsPattern>,
-    .construct = &kgen::detail::ConstructMany<PodFailurePolicyOnPodConditionsPattern>,
-    .relocate = &kgen::detail::RelocateMany<PodFailurePolicyOnPodConditionsPattern>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyOnPodConditionsPattern>};
 
 constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
     .version = 1,
@@ -299,9 +295,7 @@ constinit const kgen::TypeTable PodFailurePolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicyRule>,
-    .construct = &kgen::detail::ConstructMany<PodFailurePolicyRule>,
-    .relocate = &kgen::detail::RelocateMany<PodFailurePolicyRule>};
+    .empty = kgen::detail::kZeros<PodFailurePolicyRule>};
 
 constinit const kgen::TypeTable PodFailurePolicy::kTable = {
     .version = 1,
@@ -316,9 +310,7 @@ constinit const kgen::TypeTable PodFailurePolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodFailurePolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodFailurePolicy>,
-    .construct = &kgen::detail::ConstructMany<PodFailurePolicy>,
-    .relocate = &kgen::detail::RelocateMany<PodFailurePolicy>};
+    .empty = kgen::detail::kZeros<PodFailurePolicy>};
 
 constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
     .version = 1,
@@ -333,9 +325,7 @@ constinit const kgen::TypeTable SuccessPolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kSuccessPolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SuccessPolicyRule>,
-    .construct = &kgen::detail::ConstructMany<SuccessPolicyRule>,
-    .relocate = &kgen::detail::RelocateMany<SuccessPolicyRule>};
+    .empty = kgen::detail::kZeros<SuccessPolicyRule>};
 
 constinit const kgen::TypeTable SuccessPolicy::kTable = {
     .version = 1,
@@ -350,9 +340,7 @@ constinit const kgen::TypeTable SuccessPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kSuccessPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SuccessPolicy>,
-    .construct = &kgen::detail::ConstructMany<SuccessPolicy>,
-    .relocate = &kgen::detail::RelocateMany<SuccessPolicy>};
+    .empty = kgen::detail::kZeros<SuccessPolicy>};
 
 constinit const kgen::TypeTable JobSpec::kTable = {
     .version = 1,
@@ -367,9 +355,7 @@ constinit const kgen::TypeTable JobSpec::kTable = {
     .hash_seed = 87,
     .hash_slots = kJobSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobSpec>,
-    .construct = &kgen::detail::ConstructMany<JobSpec>,
-    .relocate = &kgen::detail::RelocateMany<JobSpec>};
+    .empty = kgen::detail::kZeros<JobSpec>};
 
 constinit const kgen::TypeTable JobTemplateSpec::kTable = {
     .version = 1,
@@ -384,9 +370,7 @@ constinit const kgen::TypeTable JobTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kJobTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobTemplateSpec>,
-    .construct = &kgen::detail::ConstructMany<JobTemplateSpec>,
-    .relocate = &kgen::detail::RelocateMany<JobTemplateSpec>};
+    .empty = kgen::detail::kZeros<JobTemplateSpec>};
 
 constinit const kgen::TypeTable CronJobSpec::kTable = {
     .version = 1,
@@ -401,9 +385,7 @@ constinit const kgen::TypeTable CronJobSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CronJobSpec>,
-    .construct = &kgen::detail::ConstructMany<CronJobSpec>,
-    .relocate = &kgen::detail::RelocateMany<CronJobSpec>};
+    .empty = kgen::detail::kZeros<CronJobSpec>};
 
 constinit const kgen::TypeTable CronJobStatus::kTable = {
     .version = 1,
@@ -418,9 +400,7 @@ constinit const kgen::TypeTable CronJobStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CronJobStatus>,
-    .construct = &kgen::detail::ConstructMany<CronJobStatus>,
-    .relocate = &kgen::detail::RelocateMany<CronJobStatus>};
+    .empty = kgen::detail::kZeros<CronJobStatus>};
 
 constinit const kgen::TypeTable CronJob::kTable = {
     .version = 1,
@@ -435,9 +415,7 @@ constinit const kgen::TypeTable CronJob::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobSlots,
     .kind = &kCronJobKind,
-    .empty = kgen::detail::kZeros<CronJob>,
-    .construct = &kgen::detail::ConstructMany<CronJob>,
-    .relocate = &kgen::detail::RelocateMany<CronJob>};
+    .empty = kgen::detail::kZeros<CronJob>};
 
 constinit const kgen::TypeTable CronJobList::kTable = {
     .version = 1,
@@ -452,9 +430,7 @@ constinit const kgen::TypeTable CronJobList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCronJobListSlots,
     .kind = &kCronJobListKind,
-    .empty = kgen::detail::kZeros<CronJobList>,
-    .construct = &kgen::detail::ConstructMany<CronJobList>,
-    .relocate = &kgen::detail::RelocateMany<CronJobList>};
+    .empty = kgen::detail::kZeros<CronJobList>};
 
 const CronJob* CronJobList::begin() const noexcept { return items.begin(); }
 const CronJob* CronJobList::end() const noexcept { return items.end(); }
@@ -478,9 +454,7 @@ constinit const kgen::TypeTable JobCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kJobConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobCondition>,
-    .construct = &kgen::detail::ConstructMany<JobCondition>,
-    .relocate = &kgen::detail::RelocateMany<JobCondition>};
+    .empty = kgen::detail::kZeros<JobCondition>};
 
 constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
     .version = 1,
@@ -495,9 +469,7 @@ constinit const kgen::TypeTable UncountedTerminatedPods::kTable = {
     .hash_seed = 1,
     .hash_slots = kUncountedTerminatedPodsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UncountedTerminatedPods>,
-    .construct = &kgen::detail::ConstructMany<UncountedTerminatedPods>,
-    .relocate = &kgen::detail::RelocateMany<UncountedTerminatedPods>};
+    .empty = kgen::detail::kZeros<UncountedTerminatedPods>};
 
 constinit const kgen::TypeTable JobStatus::kTable = {
     .version = 1,
@@ -512,9 +484,7 @@ constinit const kgen::TypeTable JobStatus::kTable = {
     .hash_seed = 17,
     .hash_slots = kJobStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<JobStatus>,
-    .construct = &kgen::detail::ConstructMany<JobStatus>,
-    .relocate = &kgen::detail::RelocateMany<JobStatus>};
+    .empty = kgen::detail::kZeros<JobStatus>};
 
 constinit const kgen::TypeTable Job::kTable = {
     .version = 1,
@@ -529,9 +499,7 @@ constinit const kgen::TypeTable Job::kTable = {
     .hash_seed = 0,
     .hash_slots = kJobSlots,
     .kind = &kJobKind,
-    .empty = kgen::detail::kZeros<Job>,
-    .construct = &kgen::detail::ConstructMany<Job>,
-    .relocate = &kgen::detail::RelocateMany<Job>};
+    .empty = kgen::detail::kZeros<Job>};
 
 constinit const kgen::TypeTable JobList::kTable = {
     .version = 1,
@@ -546,9 +514,7 @@ constinit const kgen::TypeTable JobList::kTable = {
     .hash_seed = 0,
     .hash_slots = kJobListSlots,
     .kind = &kJobListKind,
-    .empty = kgen::detail::kZeros<JobList>,
-    .construct = &kgen::detail::ConstructMany<JobList>,
-    .relocate = &kgen::detail::RelocateMany<JobList>};
+    .empty = kgen::detail::kZeros<JobList>};
 
 const Job* JobList::begin() const noexcept { return items.begin(); }
 const Job* JobList::end() const noexcept { return items.end(); }

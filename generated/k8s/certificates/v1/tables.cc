@@ -110,9 +110,7 @@ constinit const kgen::TypeTable CertificateSigningRequestSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kCertificateSigningRequestSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestSpec>,
-    .construct = &kgen::detail::ConstructMany<CertificateSigningRequestSpec>,
-    .relocate = &kgen::detail::RelocateMany<CertificateSigningRequestSpec>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestSpec>};
 
 constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
     .version = 1,
@@ -127,9 +125,7 @@ constinit const kgen::TypeTable CertificateSigningRequestCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kCertificateSigningRequestConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestCondition>,
-    .construct = &kgen::detail::ConstructMany<CertificateSigningRequestCondition>,
-    .relocate = &kgen::detail::RelocateMany<CertificateSigningRequestCondition>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestCondition>};
 
 constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
     .version = 1,
@@ -144,9 +140,7 @@ constinit const kgen::TypeTable CertificateSigningRequestStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kCertificateSigningRequestStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestStatus>,
-    .construct = &kgen::detail::ConstructMany<CertificateSigningRequestStatus>,
-    .relocate = &kgen::detail::RelocateMany<CertificateSigningRequestStatus>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestStatus>};
 
 constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
     .version = 1,
@@ -161,9 +155,7 @@ constinit const kgen::TypeTable CertificateSigningRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kCertificateSigningRequestSlots,
     .kind = &kCertificateSigningRequestKind,
-    .empty = kgen::detail::kZeros<CertificateSigningRequest>,
-    .construct = &kgen::detail::ConstructMany<CertificateSigningRequest>,
-    .relocate = &kgen::detail::RelocateMany<CertificateSigningRequest>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequest>};
 
 constinit const kgen::TypeTable CertificateSigningRequestList::kTable = {
     .version = 1,
@@ -178,9 +170,7 @@ constinit const kgen::TypeTable CertificateSigningRequestList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCertificateSigningRequestListSlots,
     .kind = &kCertificateSigningRequestListKind,
-    .empty = kgen::detail::kZeros<CertificateSigningRequestList>,
-    .construct = &kgen::detail::ConstructMany<CertificateSigningRequestList>,
-    .relocate = &kgen::detail::RelocateMany<CertificateSigningRequestList>};
+    .empty = kgen::detail::kZeros<CertificateSigningRequestList>};
 
 const CertificateSigningRequest* CertificateSigningRequestList::begin() const noexcept { return items.begin(); }
 const CertificateSigningRequest* CertificateSigningRequestList::end() const noexcept { return items.end(); }

@@ -86,9 +86,7 @@ constinit const kgen::TypeTable LeaseSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LeaseSpec>,
-    .construct = &kgen::detail::ConstructMany<LeaseSpec>,
-    .relocate = &kgen::detail::RelocateMany<LeaseSpec>};
+    .empty = kgen::detail::kZeros<LeaseSpec>};
 
 constinit const kgen::TypeTable Lease::kTable = {
     .version = 1,
@@ -103,9 +101,7 @@ constinit const kgen::TypeTable Lease::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseSlots,
     .kind = &kLeaseKind,
-    .empty = kgen::detail::kZeros<Lease>,
-    .construct = &kgen::detail::ConstructMany<Lease>,
-    .relocate = &kgen::detail::RelocateMany<Lease>};
+    .empty = kgen::detail::kZeros<Lease>};
 
 constinit const kgen::TypeTable LeaseList::kTable = {
     .version = 1,
@@ -120,9 +116,7 @@ constinit const kgen::TypeTable LeaseList::kTable = {
     .hash_seed = 0,
     .hash_slots = kLeaseListSlots,
     .kind = &kLeaseListKind,
-    .empty = kgen::detail::kZeros<LeaseList>,
-    .construct = &kgen::detail::ConstructMany<LeaseList>,
-    .relocate = &kgen::detail::RelocateMany<LeaseList>};
+    .empty = kgen::detail::kZeros<LeaseList>};
 
 const Lease* LeaseList::begin() const noexcept { return items.begin(); }
 const Lease* LeaseList::end() const noexcept { return items.end(); }

@@ -2904,9 +2904,7 @@ constinit const kgen::TypeTable AWSElasticBlockStoreVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kAWSElasticBlockStoreVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AWSElasticBlockStoreVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<AWSElasticBlockStoreVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<AWSElasticBlockStoreVolumeSource>};
+    .empty = kgen::detail::kZeros<AWSElasticBlockStoreVolumeSource>};
 
 constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
     .version = 1,
@@ -2921,9 +2919,7 @@ constinit const kgen::TypeTable NodeSelectorRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelectorRequirement>,
-    .construct = &kgen::detail::ConstructMany<NodeSelectorRequirement>,
-    .relocate = &kgen::detail::RelocateMany<NodeSelectorRequirement>};
+    .empty = kgen::detail::kZeros<NodeSelectorRequirement>};
 
 constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
     .version = 1,
@@ -2938,9 +2934,7 @@ constinit const kgen::TypeTable NodeSelectorTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelectorTerm>,
-    .construct = &kgen::detail::ConstructMany<NodeSelectorTerm>,
-    .relocate = &kgen::detail::RelocateMany<NodeSelectorTerm>};
+    .empty = kgen::detail::kZeros<NodeSelectorTerm>};
 
 constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
     .version = 1,
@@ -2955,9 +2949,7 @@ constinit const kgen::TypeTable PreferredSchedulingTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kPreferredSchedulingTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PreferredSchedulingTerm>,
-    .construct = &kgen::detail::ConstructMany<PreferredSchedulingTerm>,
-    .relocate = &kgen::detail::RelocateMany<PreferredSchedulingTerm>};
+    .empty = kgen::detail::kZeros<PreferredSchedulingTerm>};
 
 constinit const kgen::TypeTable NodeSelector::kTable = {
     .version = 1,
@@ -2972,9 +2964,7 @@ constinit const kgen::TypeTable NodeSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSelector>,
-    .construct = &kgen::detail::ConstructMany<NodeSelector>,
-    .relocate = &kgen::detail::RelocateMany<NodeSelector>};
+    .empty = kgen::detail::kZeros<NodeSelector>};
 
 constinit const kgen::TypeTable NodeAffinity::kTable = {
     .version = 1,
@@ -2989,9 +2979,7 @@ constinit const kgen::TypeTable NodeAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kNodeAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAffinity>,
-    .construct = &kgen::detail::ConstructMany<NodeAffinity>,
-    .relocate = &kgen::detail::RelocateMany<NodeAffinity>};
+    .empty = kgen::detail::kZeros<NodeAffinity>};
 
 constinit const kgen::TypeTable PodAffinityTerm::kTable = {
     .version = 1,
@@ -3006,9 +2994,7 @@ constinit const kgen::TypeTable PodAffinityTerm::kTable = {
     .hash_seed = 2,
     .hash_slots = kPodAffinityTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAffinityTerm>,
-    .construct = &kgen::detail::ConstructMany<PodAffinityTerm>,
-    .relocate = &kgen::detail::RelocateMany<PodAffinityTerm>};
+    .empty = kgen::detail::kZeros<PodAffinityTerm>};
 
 constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
     .version = 1,
@@ -3023,9 +3009,7 @@ constinit const kgen::TypeTable WeightedPodAffinityTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kWeightedPodAffinityTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WeightedPodAffinityTerm>,
-    .construct = &kgen::detail::ConstructMany<WeightedPodAffinityTerm>,
-    .relocate = &kgen::detail::RelocateMany<WeightedPodAffinityTerm>};
+    .empty = kgen::detail::kZeros<WeightedPodAffinityTerm>};
 
 constinit const kgen::TypeTable PodAffinity::kTable = {
     .version = 1,
@@ -3040,9 +3024,7 @@ constinit const kgen::TypeTable PodAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kPodAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAffinity>,
-    .construct = &kgen::detail::ConstructMany<PodAffinity>,
-    .relocate = &kgen::detail::RelocateMany<PodAffinity>};
+    .empty = kgen::detail::kZeros<PodAffinity>};
 
 constinit const kgen::TypeTable PodAntiAffinity::kTable = {
     .version = 1,
@@ -3057,9 +3039,7 @@ constinit const kgen::TypeTable PodAntiAffinity::kTable = {
     .hash_seed = 18,
     .hash_slots = kPodAntiAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodAntiAffinity>,
-    .construct = &kgen::detail::ConstructMany<PodAntiAffinity>,
-    .relocate = &kgen::detail::RelocateMany<PodAntiAffinity>};
+    .empty = kgen::detail::kZeros<PodAntiAffinity>};
 
 constinit const kgen::TypeTable Affinity::kTable = {
     .version = 1,
@@ -3074,9 +3054,7 @@ constinit const kgen::TypeTable Affinity::kTable = {
     .hash_seed = 0,
     .hash_slots = kAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Affinity>,
-    .construct = &kgen::detail::ConstructMany<Affinity>,
-    .relocate = &kgen::detail::RelocateMany<Affinity>};
+    .empty = kgen::detail::kZeros<Affinity>};
 
 constinit const kgen::TypeTable AppArmorProfile::kTable = {
     .version = 1,
@@ -3091,9 +3069,7 @@ constinit const kgen::TypeTable AppArmorProfile::kTable = {
     .hash_seed = 0,
     .hash_slots = kAppArmorProfileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AppArmorProfile>,
-    .construct = &kgen::detail::ConstructMany<AppArmorProfile>,
-    .relocate = &kgen::detail::RelocateMany<AppArmorProfile>};
+    .empty = kgen::detail::kZeros<AppArmorProfile>};
 
 constinit const kgen::TypeTable AttachedVolume::kTable = {
     .version = 1,
@@ -3108,9 +3084,7 @@ constinit const kgen::TypeTable AttachedVolume::kTable = {
     .hash_seed = 0,
     .hash_slots = kAttachedVolumeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AttachedVolume>,
-    .construct = &kgen::detail::ConstructMany<AttachedVolume>,
-    .relocate = &kgen::detail::RelocateMany<AttachedVolume>};
+    .empty = kgen::detail::kZeros<AttachedVolume>};
 
 constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
     .version = 1,
@@ -3125,9 +3099,7 @@ constinit const kgen::TypeTable AzureDiskVolumeSource::kTable = {
     .hash_seed = 4,
     .hash_slots = kAzureDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureDiskVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<AzureDiskVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<AzureDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureDiskVolumeSource>};
 
 constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
     .version = 1,
@@ -3142,9 +3114,7 @@ constinit const kgen::TypeTable AzureFilePersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kAzureFilePersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureFilePersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<AzureFilePersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<AzureFilePersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureFilePersistentVolumeSource>};
 
 constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
     .version = 1,
@@ -3159,9 +3129,7 @@ constinit const kgen::TypeTable AzureFileVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kAzureFileVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AzureFileVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<AzureFileVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<AzureFileVolumeSource>};
+    .empty = kgen::detail::kZeros<AzureFileVolumeSource>};
 
 constinit const kgen::TypeTable ObjectReference::kTable = {
     .version = 1,
@@ -3176,9 +3144,7 @@ constinit const kgen::TypeTable ObjectReference::kTable = {
     .hash_seed = 13,
     .hash_slots = kObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectReference>,
-    .construct = &kgen::detail::ConstructMany<ObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<ObjectReference>};
+    .empty = kgen::detail::kZeros<ObjectReference>};
 
 constinit const kgen::TypeTable Binding::kTable = {
     .version = 1,
@@ -3193,9 +3159,7 @@ constinit const kgen::TypeTable Binding::kTable = {
     .hash_seed = 2,
     .hash_slots = kBindingSlots,
     .kind = &kBindingKind,
-    .empty = kgen::detail::kZeros<Binding>,
-    .construct = &kgen::detail::ConstructMany<Binding>,
-    .relocate = &kgen::detail::RelocateMany<Binding>};
+    .empty = kgen::detail::kZeros<Binding>};
 
 constinit const kgen::TypeTable SecretReference::kTable = {
     .version = 1,
@@ -3210,9 +3174,7 @@ constinit const kgen::TypeTable SecretReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretReference>,
-    .construct = &kgen::detail::ConstructMany<SecretReference>,
-    .relocate = &kgen::detail::RelocateMany<SecretReference>};
+    .empty = kgen::detail::kZeros<SecretReference>};
 
 constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
     .version = 1,
@@ -3227,9 +3189,7 @@ constinit const kgen::TypeTable CSIPersistentVolumeSource::kTable = {
     .hash_seed = 9,
     .hash_slots = kCSIPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CSIPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CSIPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CSIPersistentVolumeSource>};
 
 constinit const kgen::TypeTable LocalObjectReference::kTable = {
     .version = 1,
@@ -3244,9 +3204,7 @@ constinit const kgen::TypeTable LocalObjectReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kLocalObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LocalObjectReference>,
-    .construct = &kgen::detail::ConstructMany<LocalObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<LocalObjectReference>};
+    .empty = kgen::detail::kZeros<LocalObjectReference>};
 
 constinit const kgen::TypeTable CSIVolumeSource::kTable = {
     .version = 1,
@@ -3261,9 +3219,7 @@ constinit const kgen::TypeTable CSIVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CSIVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CSIVolumeSource>};
+    .empty = kgen::detail::kZeros<CSIVolumeSource>};
 
 constinit const kgen::TypeTable Capabilities::kTable = {
     .version = 1,
@@ -3278,9 +3234,7 @@ constinit const kgen::TypeTable Capabilities::kTable = {
     .hash_seed = 134,
     .hash_slots = kCapabilitiesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Capabilities>,
-    .construct = &kgen::detail::ConstructMany<Capabilities>,
-    .relocate = &kgen::detail::RelocateMany<Capabilities>};
+    .empty = kgen::detail::kZeros<Capabilities>};
 
 constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
     .version = 1,
@@ -3295,9 +3249,7 @@ constinit const kgen::TypeTable CephFSPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCephFSPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CephFSPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CephFSPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CephFSPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CephFSPersistentVolumeSource>};
 
 constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
     .version = 1,
@@ -3312,9 +3264,7 @@ constinit const kgen::TypeTable CephFSVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCephFSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CephFSVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CephFSVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CephFSVolumeSource>};
+    .empty = kgen::detail::kZeros<CephFSVolumeSource>};
 
 constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
     .version = 1,
@@ -3329,9 +3279,7 @@ constinit const kgen::TypeTable CinderPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCinderPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CinderPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CinderPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CinderPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<CinderPersistentVolumeSource>};
 
 constinit const kgen::TypeTable CinderVolumeSource::kTable = {
     .version = 1,
@@ -3346,9 +3294,7 @@ constinit const kgen::TypeTable CinderVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kCinderVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CinderVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<CinderVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<CinderVolumeSource>};
+    .empty = kgen::detail::kZeros<CinderVolumeSource>};
 
 constinit const kgen::TypeTable ClientIPConfig::kTable = {
     .version = 1,
@@ -3363,9 +3309,7 @@ constinit const kgen::TypeTable ClientIPConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientIPConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ClientIPConfig>,
-    .construct = &kgen::detail::ConstructMany<ClientIPConfig>,
-    .relocate = &kgen::detail::RelocateMany<ClientIPConfig>};
+    .empty = kgen::detail::kZeros<ClientIPConfig>};
 
 constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
     .version = 1,
@@ -3380,9 +3324,7 @@ constinit const kgen::TypeTable ClusterTrustBundleProjection::kTable = {
     .hash_seed = 1,
     .hash_slots = kClusterTrustBundleProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ClusterTrustBundleProjection>,
-    .construct = &kgen::detail::ConstructMany<ClusterTrustBundleProjection>,
-    .relocate = &kgen::detail::RelocateMany<ClusterTrustBundleProjection>};
+    .empty = kgen::detail::kZeros<ClusterTrustBundleProjection>};
 
 constinit const kgen::TypeTable ComponentCondition::kTable = {
     .version = 1,
@@ -3397,9 +3339,7 @@ constinit const kgen::TypeTable ComponentCondition::kTable = {
     .hash_seed = 2,
     .hash_slots = kComponentConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ComponentCondition>,
-    .construct = &kgen::detail::ConstructMany<ComponentCondition>,
-    .relocate = &kgen::detail::RelocateMany<ComponentCondition>};
+    .empty = kgen::detail::kZeros<ComponentCondition>};
 
 constinit const kgen::TypeTable ComponentStatus::kTable = {
     .version = 1,
@@ -3414,9 +3354,7 @@ constinit const kgen::TypeTable ComponentStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kComponentStatusSlots,
     .kind = &kComponentStatusKind,
-    .empty = kgen::detail::kZeros<ComponentStatus>,
-    .construct = &kgen::detail::ConstructMany<ComponentStatus>,
-    .relocate = &kgen::detail::RelocateMany<ComponentStatus>};
+    .empty = kgen::detail::kZeros<ComponentStatus>};
 
 constinit const kgen::TypeTable ComponentStatusList::kTable = {
     .version = 1,
@@ -3431,9 +3369,7 @@ constinit const kgen::TypeTable ComponentStatusList::kTable = {
     .hash_seed = 0,
     .hash_slots = kComponentStatusListSlots,
     .kind = &kComponentStatusListKind,
-    .empty = kgen::detail::kZeros<ComponentStatusList>,
-    .construct = &kgen::detail::ConstructMany<ComponentStatusList>,
-    .relocate = &kgen::detail::RelocateMany<ComponentStatusList>};
+    .empty = kgen::detail::kZeros<ComponentStatusList>};
 
 const ComponentStatus* ComponentStatusList::begin() const noexcept { return items.begin(); }
 const ComponentStatus* ComponentStatusList::end() const noexcept { return items.end(); }
@@ -3457,9 +3393,7 @@ constinit const kgen::TypeTable ConfigMap::kTable = {
     .hash_seed = 2,
     .hash_slots = kConfigMapSlots,
     .kind = &kConfigMapKind,
-    .empty = kgen::detail::kZeros<ConfigMap>,
-    .construct = &kgen::detail::ConstructMany<ConfigMap>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMap>};
+    .empty = kgen::detail::kZeros<ConfigMap>};
 
 constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
     .version = 1,
@@ -3474,9 +3408,7 @@ constinit const kgen::TypeTable ConfigMapEnvSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapEnvSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapEnvSource>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapEnvSource>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapEnvSource>};
+    .empty = kgen::detail::kZeros<ConfigMapEnvSource>};
 
 constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
     .version = 1,
@@ -3491,9 +3423,7 @@ constinit const kgen::TypeTable ConfigMapKeySelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapKeySelector>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapKeySelector>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapKeySelector>};
+    .empty = kgen::detail::kZeros<ConfigMapKeySelector>};
 
 constinit const kgen::TypeTable ConfigMapList::kTable = {
     .version = 1,
@@ -3508,9 +3438,7 @@ constinit const kgen::TypeTable ConfigMapList::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapListSlots,
     .kind = &kConfigMapListKind,
-    .empty = kgen::detail::kZeros<ConfigMapList>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapList>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapList>};
+    .empty = kgen::detail::kZeros<ConfigMapList>};
 
 const ConfigMap* ConfigMapList::begin() const noexcept { return items.begin(); }
 const ConfigMap* ConfigMapList::end() const noexcept { return items.end(); }
@@ -3534,9 +3462,7 @@ constinit const kgen::TypeTable ConfigMapNodeConfigSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kConfigMapNodeConfigSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapNodeConfigSource>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapNodeConfigSource>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapNodeConfigSource>};
+    .empty = kgen::detail::kZeros<ConfigMapNodeConfigSource>};
 
 constinit const kgen::TypeTable KeyToPath::kTable = {
     .version = 1,
@@ -3551,9 +3477,7 @@ constinit const kgen::TypeTable KeyToPath::kTable = {
     .hash_seed = 165,
     .hash_slots = kKeyToPathSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<KeyToPath>,
-    .construct = &kgen::detail::ConstructMany<KeyToPath>,
-    .relocate = &kgen::detail::RelocateMany<KeyToPath>};
+    .empty = kgen::detail::kZeros<KeyToPath>};
 
 constinit const kgen::TypeTable ConfigMapProjection::kTable = {
     .version = 1,
@@ -3568,9 +3492,7 @@ constinit const kgen::TypeTable ConfigMapProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapProjection>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapProjection>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapProjection>};
+    .empty = kgen::detail::kZeros<ConfigMapProjection>};
 
 constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
     .version = 1,
@@ -3585,9 +3507,7 @@ constinit const kgen::TypeTable ConfigMapVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kConfigMapVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ConfigMapVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ConfigMapVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ConfigMapVolumeSource>};
+    .empty = kgen::detail::kZeros<ConfigMapVolumeSource>};
 
 constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
     .version = 1,
@@ -3602,9 +3522,7 @@ constinit const kgen::TypeTable ObjectFieldSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kObjectFieldSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ObjectFieldSelector>,
-    .construct = &kgen::detail::ConstructMany<ObjectFieldSelector>,
-    .relocate = &kgen::detail::RelocateMany<ObjectFieldSelector>};
+    .empty = kgen::detail::kZeros<ObjectFieldSelector>};
 
 constinit const kgen::TypeTable FileKeySelector::kTable = {
     .version = 1,
@@ -3619,9 +3537,7 @@ constinit const kgen::TypeTable FileKeySelector::kTable = {
     .hash_seed = 1,
     .hash_slots = kFileKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FileKeySelector>,
-    .construct = &kgen::detail::ConstructMany<FileKeySelector>,
-    .relocate = &kgen::detail::RelocateMany<FileKeySelector>};
+    .empty = kgen::detail::kZeros<FileKeySelector>};
 
 constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
     .version = 1,
@@ -3636,9 +3552,7 @@ constinit const kgen::TypeTable ResourceFieldSelector::kTable = {
     .hash_seed = 2,
     .hash_slots = kResourceFieldSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceFieldSelector>,
-    .construct = &kgen::detail::ConstructMany<ResourceFieldSelector>,
-    .relocate = &kgen::detail::RelocateMany<ResourceFieldSelector>};
+    .empty = kgen::detail::kZeros<ResourceFieldSelector>};
 
 constinit const kgen::TypeTable SecretKeySelector::kTable = {
     .version = 1,
@@ -3653,9 +3567,7 @@ constinit const kgen::TypeTable SecretKeySelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretKeySelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretKeySelector>,
-    .construct = &kgen::detail::ConstructMany<SecretKeySelector>,
-    .relocate = &kgen::detail::RelocateMany<SecretKeySelector>};
+    .empty = kgen::detail::kZeros<SecretKeySelector>};
 
 constinit const kgen::TypeTable EnvVarSource::kTable = {
     .version = 1,
@@ -3670,9 +3582,7 @@ constinit const kgen::TypeTable EnvVarSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEnvVarSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvVarSource>,
-    .construct = &kgen::detail::ConstructMany<EnvVarSource>,
-    .relocate = &kgen::detail::RelocateMany<EnvVarSource>};
+    .empty = kgen::detail::kZeros<EnvVarSource>};
 
 constinit const kgen::TypeTable EnvVar::kTable = {
     .version = 1,
@@ -3687,9 +3597,7 @@ constinit const kgen::TypeTable EnvVar::kTable = {
     .hash_seed = 1,
     .hash_slots = kEnvVarSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvVar>,
-    .construct = &kgen::detail::ConstructMany<EnvVar>,
-    .relocate = &kgen::detail::RelocateMany<EnvVar>};
+    .empty = kgen::detail::kZeros<EnvVar>};
 
 constinit const kgen::TypeTable SecretEnvSource::kTable = {
     .version = 1,
@@ -3704,9 +3612,7 @@ constinit const kgen::TypeTable SecretEnvSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretEnvSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretEnvSource>,
-    .construct = &kgen::detail::ConstructMany<SecretEnvSource>,
-    .relocate = &kgen::detail::RelocateMany<SecretEnvSource>};
+    .empty = kgen::detail::kZeros<SecretEnvSource>};
 
 constinit const kgen::TypeTable EnvFromSource::kTable = {
     .version = 1,
@@ -3721,9 +3627,7 @@ constinit const kgen::TypeTable EnvFromSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEnvFromSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EnvFromSource>,
-    .construct = &kgen::detail::ConstructMany<EnvFromSource>,
-    .relocate = &kgen::detail::RelocateMany<EnvFromSource>};
+    .empty = kgen::detail::kZeros<EnvFromSource>};
 
 constinit const kgen::TypeTable ExecAction::kTable = {
     .version = 1,
@@ -3738,9 +3642,7 @@ constinit const kgen::TypeTable ExecAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kExecActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExecAction>,
-    .construct = &kgen::detail::ConstructMany<ExecAction>,
-    .relocate = &kgen::detail::RelocateMany<ExecAction>};
+    .empty = kgen::detail::kZeros<ExecAction>};
 
 constinit const kgen::TypeTable HTTPHeader::kTable = {
     .version = 1,
@@ -3755,9 +3657,7 @@ constinit const kgen::TypeTable HTTPHeader::kTable = {
     .hash_seed = 1,
     .hash_slots = kHTTPHeaderSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPHeader>,
-    .construct = &kgen::detail::ConstructMany<HTTPHeader>,
-    .relocate = &kgen::detail::RelocateMany<HTTPHeader>};
+    .empty = kgen::detail::kZeros<HTTPHeader>};
 
 constinit const kgen::TypeTable HTTPGetAction::kTable = {
     .version = 1,
@@ -3772,9 +3672,7 @@ constinit const kgen::TypeTable HTTPGetAction::kTable = {
     .hash_seed = 1,
     .hash_slots = kHTTPGetActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPGetAction>,
-    .construct = &kgen::detail::ConstructMany<HTTPGetAction>,
-    .relocate = &kgen::detail::RelocateMany<HTTPGetAction>};
+    .empty = kgen::detail::kZeros<HTTPGetAction>};
 
 constinit const kgen::TypeTable SleepAction::kTable = {
     .version = 1,
@@ -3789,9 +3687,7 @@ constinit const kgen::TypeTable SleepAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kSleepActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SleepAction>,
-    .construct = &kgen::detail::ConstructMany<SleepAction>,
-    .relocate = &kgen::detail::RelocateMany<SleepAction>};
+    .empty = kgen::detail::kZeros<SleepAction>};
 
 constinit const kgen::TypeTable TCPSocketAction::kTable = {
     .version = 1,
@@ -3806,9 +3702,7 @@ constinit const kgen::TypeTable TCPSocketAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kTCPSocketActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TCPSocketAction>,
-    .construct = &kgen::detail::ConstructMany<TCPSocketAction>,
-    .relocate = &kgen::detail::RelocateMany<TCPSocketAction>};
+    .empty = kgen::detail::kZeros<TCPSocketAction>};
 
 constinit const kgen::TypeTable LifecycleHandler::kTable = {
     .version = 1,
@@ -3823,9 +3717,7 @@ constinit const kgen::TypeTable LifecycleHandler::kTable = {
     .hash_seed = 2,
     .hash_slots = kLifecycleHandlerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LifecycleHandler>,
-    .construct = &kgen::detail::ConstructMany<LifecycleHandler>,
-    .relocate = &kgen::detail::RelocateMany<LifecycleHandler>};
+    .empty = kgen::detail::kZeros<LifecycleHandler>};
 
 constinit const kgen::TypeTable Lifecycle::kTable = {
     .version = 1,
@@ -3840,9 +3732,7 @@ constinit const kgen::TypeTable Lifecycle::kTable = {
     .hash_seed = 0,
     .hash_slots = kLifecycleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Lifecycle>,
-    .construct = &kgen::detail::ConstructMany<Lifecycle>,
-    .relocate = &kgen::detail::RelocateMany<Lifecycle>};
+    .empty = kgen::detail::kZeros<Lifecycle>};
 
 constinit const kgen::TypeTable GRPCAction::kTable = {
     .version = 1,
@@ -3857,9 +3747,7 @@ constinit const kgen::TypeTable GRPCAction::kTable = {
     .hash_seed = 0,
     .hash_slots = kGRPCActionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GRPCAction>,
-    .construct = &kgen::detail::ConstructMany<GRPCAction>,
-    .relocate = &kgen::detail::RelocateMany<GRPCAction>};
+    .empty = kgen::detail::kZeros<GRPCAction>};
 
 constinit const kgen::TypeTable Probe::kTable = {
     .version = 1,
@@ -3874,9 +3762,7 @@ constinit const kgen::TypeTable Probe::kTable = {
     .hash_seed = 2,
     .hash_slots = kProbeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Probe>,
-    .construct = &kgen::detail::ConstructMany<Probe>,
-    .relocate = &kgen::detail::RelocateMany<Probe>};
+    .empty = kgen::detail::kZeros<Probe>};
 
 constinit const kgen::TypeTable ContainerPort::kTable = {
     .version = 1,
@@ -3891,9 +3777,7 @@ constinit const kgen::TypeTable ContainerPort::kTable = {
     .hash_seed = 2,
     .hash_slots = kContainerPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerPort>,
-    .construct = &kgen::detail::ConstructMany<ContainerPort>,
-    .relocate = &kgen::detail::RelocateMany<ContainerPort>};
+    .empty = kgen::detail::kZeros<ContainerPort>};
 
 constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
     .version = 1,
@@ -3908,9 +3792,7 @@ constinit const kgen::TypeTable ContainerResizePolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerResizePolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerResizePolicy>,
-    .construct = &kgen::detail::ConstructMany<ContainerResizePolicy>,
-    .relocate = &kgen::detail::RelocateMany<ContainerResizePolicy>};
+    .empty = kgen::detail::kZeros<ContainerResizePolicy>};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
     .version = 1,
@@ -3925,9 +3807,7 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaim>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaim>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaim>};
+    .empty = kgen::detail::kZeros<ResourceClaim>};
 
 constinit const kgen::TypeTable ResourceRequirements::kTable = {
     .version = 1,
@@ -3942,9 +3822,7 @@ constinit const kgen::TypeTable ResourceRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceRequirements>,
-    .construct = &kgen::detail::ConstructMany<ResourceRequirements>,
-    .relocate = &kgen::detail::RelocateMany<ResourceRequirements>};
+    .empty = kgen::detail::kZeros<ResourceRequirements>};
 
 constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
     .version = 1,
@@ -3959,9 +3837,7 @@ constinit const kgen::TypeTable ContainerRestartRuleOnExitCodes::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerRestartRuleOnExitCodesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerRestartRuleOnExitCodes>,
-    .construct = &kgen::detail::ConstructMany<ContainerRestartRuleOnExitCodes>,
-    .relocate = &kgen::detail::RelocateMany<ContainerRestartRuleOnExitCodes>};
+    .empty = kgen::detail::kZeros<ContainerRestartRuleOnExitCodes>};
 
 constinit const kgen::TypeTable ContainerRestartRule::kTable = {
     .version = 1,
@@ -3976,9 +3852,7 @@ constinit const kgen::TypeTable ContainerRestartRule::kTable = {
     .hash_seed = 2,
     .hash_slots = kContainerRestartRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerRestartRule>,
-    .construct = &kgen::detail::ConstructMany<ContainerRestartRule>,
-    .relocate = &kgen::detail::RelocateMany<ContainerRestartRule>};
+    .empty = kgen::detail::kZeros<ContainerRestartRule>};
 
 constinit const kgen::TypeTable SELinuxOptions::kTable = {
     .version = 1,
@@ -3993,9 +3867,7 @@ constinit const kgen::TypeTable SELinuxOptions::kTable = {
     .hash_seed = 0,
     .hash_slots = kSELinuxOptionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SELinuxOptions>,
-    .construct = &kgen::detail::ConstructMany<SELinuxOptions>,
-    .relocate = &kgen::detail::RelocateMany<SELinuxOptions>};
+    .empty = kgen::detail::kZeros<SELinuxOptions>};
 
 constinit const kgen::TypeTable SeccompProfile::kTable = {
     .version = 1,
@@ -4010,9 +3882,7 @@ constinit const kgen::TypeTable SeccompProfile::kTable = {
     .hash_seed = 0,
     .hash_slots = kSeccompProfileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SeccompProfile>,
-    .construct = &kgen::detail::ConstructMany<SeccompProfile>,
-    .relocate = &kgen::detail::RelocateMany<SeccompProfile>};
+    .empty = kgen::detail::kZeros<SeccompProfile>};
 
 constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
     .version = 1,
@@ -4027,9 +3897,7 @@ constinit const kgen::TypeTable WindowsSecurityContextOptions::kTable = {
     .hash_seed = 0,
     .hash_slots = kWindowsSecurityContextOptionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<WindowsSecurityContextOptions>,
-    .construct = &kgen::detail::ConstructMany<WindowsSecurityContextOptions>,
-    .relocate = &kgen::detail::RelocateMany<WindowsSecurityContextOptions>};
+    .empty = kgen::detail::kZeros<WindowsSecurityContextOptions>};
 
 constinit const kgen::TypeTable SecurityContext::kTable = {
     .version = 1,
@@ -4044,9 +3912,7 @@ constinit const kgen::TypeTable SecurityContext::kTable = {
     .hash_seed = 11,
     .hash_slots = kSecurityContextSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecurityContext>,
-    .construct = &kgen::detail::ConstructMany<SecurityContext>,
-    .relocate = &kgen::detail::RelocateMany<SecurityContext>};
+    .empty = kgen::detail::kZeros<SecurityContext>};
 
 constinit const kgen::TypeTable VolumeDevice::kTable = {
     .version = 1,
@@ -4061,9 +3927,7 @@ constinit const kgen::TypeTable VolumeDevice::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeDeviceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeDevice>,
-    .construct = &kgen::detail::ConstructMany<VolumeDevice>,
-    .relocate = &kgen::detail::RelocateMany<VolumeDevice>};
+    .empty = kgen::detail::kZeros<VolumeDevice>};
 
 constinit const kgen::TypeTable VolumeMount::kTable = {
     .version = 1,
@@ -4078,9 +3942,7 @@ constinit const kgen::TypeTable VolumeMount::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeMountSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeMount>,
-    .construct = &kgen::detail::ConstructMany<VolumeMount>,
-    .relocate = &kgen::detail::RelocateMany<VolumeMount>};
+    .empty = kgen::detail::kZeros<VolumeMount>};
 
 constinit const kgen::TypeTable Container::kTable = {
     .version = 1,
@@ -4095,9 +3957,7 @@ constinit const kgen::TypeTable Container::kTable = {
     .hash_seed = 114,
     .hash_slots = kContainerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container>,
-    .construct = &kgen::detail::ConstructMany<Container>,
-    .relocate = &kgen::detail::RelocateMany<Container>};
+    .empty = kgen::detail::kZeros<Container>};
 
 constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
     .version = 1,
@@ -4112,9 +3972,7 @@ constinit const kgen::TypeTable ContainerExtendedResourceRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerExtendedResourceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerExtendedResourceRequest>,
-    .construct = &kgen::detail::ConstructMany<ContainerExtendedResourceRequest>,
-    .relocate = &kgen::detail::RelocateMany<ContainerExtendedResourceRequest>};
+    .empty = kgen::detail::kZeros<ContainerExtendedResourceRequest>};
 
 constinit const kgen::TypeTable ContainerImage::kTable = {
     .version = 1,
@@ -4129,9 +3987,7 @@ constinit const kgen::TypeTable ContainerImage::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerImageSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerImage>,
-    .construct = &kgen::detail::ConstructMany<ContainerImage>,
-    .relocate = &kgen::detail::RelocateMany<ContainerImage>};
+    .empty = kgen::detail::kZeros<ContainerImage>};
 
 constinit const kgen::TypeTable ContainerStateRunning::kTable = {
     .version = 1,
@@ -4146,9 +4002,7 @@ constinit const kgen::TypeTable ContainerStateRunning::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateRunningSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateRunning>,
-    .construct = &kgen::detail::ConstructMany<ContainerStateRunning>,
-    .relocate = &kgen::detail::RelocateMany<ContainerStateRunning>};
+    .empty = kgen::detail::kZeros<ContainerStateRunning>};
 
 constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
     .version = 1,
@@ -4163,9 +4017,7 @@ constinit const kgen::TypeTable ContainerStateTerminated::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateTerminatedSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateTerminated>,
-    .construct = &kgen::detail::ConstructMany<ContainerStateTerminated>,
-    .relocate = &kgen::detail::RelocateMany<ContainerStateTerminated>};
+    .empty = kgen::detail::kZeros<ContainerStateTerminated>};
 
 constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
     .version = 1,
@@ -4180,9 +4032,7 @@ constinit const kgen::TypeTable ContainerStateWaiting::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerStateWaitingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStateWaiting>,
-    .construct = &kgen::detail::ConstructMany<ContainerStateWaiting>,
-    .relocate = &kgen::detail::RelocateMany<ContainerStateWaiting>};
+    .empty = kgen::detail::kZeros<ContainerStateWaiting>};
 
 constinit const kgen::TypeTable ContainerState::kTable = {
     .version = 1,
@@ -4197,9 +4047,7 @@ constinit const kgen::TypeTable ContainerState::kTable = {
     .hash_seed = 1,
     .hash_slots = kContainerStateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerState>,
-    .construct = &kgen::detail::ConstructMany<ContainerState>,
-    .relocate = &kgen::detail::RelocateMany<ContainerState>};
+    .empty = kgen::detail::kZeros<ContainerState>};
 
 constinit const kgen::TypeTable ResourceHealth::kTable = {
     .version = 1,
@@ -4214,9 +4062,7 @@ constinit const kgen::TypeTable ResourceHealth::kTable = {
     .hash_seed = 1,
     .hash_slots = kResourceHealthSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceHealth>,
-    .construct = &kgen::detail::ConstructMany<ResourceHealth>,
-    .relocate = &kgen::detail::RelocateMany<ResourceHealth>};
+    .empty = kgen::detail::kZeros<ResourceHealth>};
 
 constinit const kgen::TypeTable ResourceStatus::kTable = {
     .version = 1,
@@ -4231,9 +4077,7 @@ constinit const kgen::TypeTable ResourceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceStatus>,
-    .construct = &kgen::detail::ConstructMany<ResourceStatus>,
-    .relocate = &kgen::detail::RelocateMany<ResourceStatus>};
+    .empty = kgen::detail::kZeros<ResourceStatus>};
 
 constinit const kgen::TypeTable LinuxContainerUser::kTable = {
     .version = 1,
@@ -4248,9 +4092,7 @@ constinit const kgen::TypeTable LinuxContainerUser::kTable = {
     .hash_seed = 2,
     .hash_slots = kLinuxContainerUserSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LinuxContainerUser>,
-    .construct = &kgen::detail::ConstructMany<LinuxContainerUser>,
-    .relocate = &kgen::detail::RelocateMany<LinuxContainerUser>};
+    .empty = kgen::detail::kZeros<LinuxContainerUser>};
 
 constinit const kgen::TypeTable ContainerUser::kTable = {
     .version = 1,
@@ -4265,9 +4107,7 @@ constinit const kgen::TypeTable ContainerUser::kTable = {
     .hash_seed = 0,
     .hash_slots = kContainerUserSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerUser>,
-    .construct = &kgen::detail::ConstructMany<ContainerUser>,
-    .relocate = &kgen::detail::RelocateMany<ContainerUser>};
+    .empty = kgen::detail::kZeros<ContainerUser>};
 
 constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
     .version = 1,
@@ -4282,9 +4122,7 @@ constinit const kgen::TypeTable ImageVolumeStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kImageVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ImageVolumeStatus>,
-    .construct = &kgen::detail::ConstructMany<ImageVolumeStatus>,
-    .relocate = &kgen::detail::RelocateMany<ImageVolumeStatus>};
+    .empty = kgen::detail::kZeros<ImageVolumeStatus>};
 
 constinit const kgen::TypeTable VolumeStatus::kTable = {
     .version = 1,
@@ -4299,9 +4137,7 @@ constinit const kgen::TypeTable VolumeStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeStatus>,
-    .construct = &kgen::detail::ConstructMany<VolumeStatus>,
-    .relocate = &kgen::detail::RelocateMany<VolumeStatus>};
+    .empty = kgen::detail::kZeros<VolumeStatus>};
 
 constinit const kgen::TypeTable VolumeMountStatus::kTable = {
     .version = 1,
@@ -4316,9 +4152,7 @@ constinit const kgen::TypeTable VolumeMountStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeMountStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeMountStatus>,
-    .construct = &kgen::detail::ConstructMany<VolumeMountStatus>,
-    .relocate = &kgen::detail::RelocateMany<VolumeMountStatus>};
+    .empty = kgen::detail::kZeros<VolumeMountStatus>};
 
 constinit const kgen::TypeTable ContainerStatus::kTable = {
     .version = 1,
@@ -4333,9 +4167,7 @@ constinit const kgen::TypeTable ContainerStatus::kTable = {
     .hash_seed = 76,
     .hash_slots = kContainerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ContainerStatus>,
-    .construct = &kgen::detail::ConstructMany<ContainerStatus>,
-    .relocate = &kgen::detail::RelocateMany<ContainerStatus>};
+    .empty = kgen::detail::kZeros<ContainerStatus>};
 
 constinit const kgen::TypeTable DaemonEndpoint::kTable = {
     .version = 1,
@@ -4350,9 +4182,7 @@ constinit const kgen::TypeTable DaemonEndpoint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDaemonEndpointSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DaemonEndpoint>,
-    .construct = &kgen::detail::ConstructMany<DaemonEndpoint>,
-    .relocate = &kgen::detail::RelocateMany<DaemonEndpoint>};
+    .empty = kgen::detail::kZeros<DaemonEndpoint>};
 
 constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
     .version = 1,
@@ -4367,9 +4197,7 @@ constinit const kgen::TypeTable DownwardAPIVolumeFile::kTable = {
     .hash_seed = 4,
     .hash_slots = kDownwardAPIVolumeFileSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIVolumeFile>,
-    .construct = &kgen::detail::ConstructMany<DownwardAPIVolumeFile>,
-    .relocate = &kgen::detail::RelocateMany<DownwardAPIVolumeFile>};
+    .empty = kgen::detail::kZeros<DownwardAPIVolumeFile>};
 
 constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
     .version = 1,
@@ -4384,9 +4212,7 @@ constinit const kgen::TypeTable DownwardAPIProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kDownwardAPIProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIProjection>,
-    .construct = &kgen::detail::ConstructMany<DownwardAPIProjection>,
-    .relocate = &kgen::detail::RelocateMany<DownwardAPIProjection>};
+    .empty = kgen::detail::kZeros<DownwardAPIProjection>};
 
 constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
     .version = 1,
@@ -4401,9 +4227,7 @@ constinit const kgen::TypeTable DownwardAPIVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kDownwardAPIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DownwardAPIVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<DownwardAPIVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<DownwardAPIVolumeSource>};
+    .empty = kgen::detail::kZeros<DownwardAPIVolumeSource>};
 
 constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
     .version = 1,
@@ -4418,9 +4242,7 @@ constinit const kgen::TypeTable EmptyDirVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kEmptyDirVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EmptyDirVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<EmptyDirVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<EmptyDirVolumeSource>};
+    .empty = kgen::detail::kZeros<EmptyDirVolumeSource>};
 
 constinit const kgen::TypeTable EndpointAddress::kTable = {
     .version = 1,
@@ -4435,9 +4257,7 @@ constinit const kgen::TypeTable EndpointAddress::kTable = {
     .hash_seed = 4,
     .hash_slots = kEndpointAddressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointAddress>,
-    .construct = &kgen::detail::ConstructMany<EndpointAddress>,
-    .relocate = &kgen::detail::RelocateMany<EndpointAddress>};
+    .empty = kgen::detail::kZeros<EndpointAddress>};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
     .version = 1,
@@ -4452,9 +4272,7 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointPort>,
-    .construct = &kgen::detail::ConstructMany<EndpointPort>,
-    .relocate = &kgen::detail::RelocateMany<EndpointPort>};
+    .empty = kgen::detail::kZeros<EndpointPort>};
 
 constinit const kgen::TypeTable EndpointSubset::kTable = {
     .version = 1,
@@ -4469,9 +4287,7 @@ constinit const kgen::TypeTable EndpointSubset::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointSubsetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointSubset>,
-    .construct = &kgen::detail::ConstructMany<EndpointSubset>,
-    .relocate = &kgen::detail::RelocateMany<EndpointSubset>};
+    .empty = kgen::detail::kZeros<EndpointSubset>};
 
 constinit const kgen::TypeTable Endpoints::kTable = {
     .version = 1,
@@ -4486,9 +4302,7 @@ constinit const kgen::TypeTable Endpoints::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointsSlots,
     .kind = &kEndpointsKind,
-    .empty = kgen::detail::kZeros<Endpoints>,
-    .construct = &kgen::detail::ConstructMany<Endpoints>,
-    .relocate = &kgen::detail::RelocateMany<Endpoints>};
+    .empty = kgen::detail::kZeros<Endpoints>};
 
 constinit const kgen::TypeTable EndpointsList::kTable = {
     .version = 1,
@@ -4503,9 +4317,7 @@ constinit const kgen::TypeTable EndpointsList::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointsListSlots,
     .kind = &kEndpointsListKind,
-    .empty = kgen::detail::kZeros<EndpointsList>,
-    .construct = &kgen::detail::ConstructMany<EndpointsList>,
-    .relocate = &kgen::detail::RelocateMany<EndpointsList>};
+    .empty = kgen::detail::kZeros<EndpointsList>};
 
 const Endpoints* EndpointsList::begin() const noexcept { return items.begin(); }
 const Endpoints* EndpointsList::end() const noexcept { return items.end(); }
@@ -4529,9 +4341,7 @@ constinit const kgen::TypeTable EphemeralContainer::kTable = {
     .hash_seed = 114,
     .hash_slots = kEphemeralContainerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EphemeralContainer>,
-    .construct = &kgen::detail::ConstructMany<EphemeralContainer>,
-    .relocate = &kgen::detail::RelocateMany<EphemeralContainer>};
+    .empty = kgen::detail::kZeros<EphemeralContainer>};
 
 constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
     .version = 1,
@@ -4546,9 +4356,7 @@ constinit const kgen::TypeTable TypedLocalObjectReference::kTable = {
     .hash_seed = 1,
     .hash_slots = kTypedLocalObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypedLocalObjectReference>,
-    .construct = &kgen::detail::ConstructMany<TypedLocalObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<TypedLocalObjectReference>};
+    .empty = kgen::detail::kZeros<TypedLocalObjectReference>};
 
 constinit const kgen::TypeTable TypedObjectReference::kTable = {
     .version = 1,
@@ -4563,9 +4371,7 @@ constinit const kgen::TypeTable TypedObjectReference::kTable = {
     .hash_seed = 2,
     .hash_slots = kTypedObjectReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TypedObjectReference>,
-    .construct = &kgen::detail::ConstructMany<TypedObjectReference>,
-    .relocate = &kgen::detail::RelocateMany<TypedObjectReference>};
+    .empty = kgen::detail::kZeros<TypedObjectReference>};
 
 constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
     .version = 1,
@@ -4580,9 +4386,7 @@ constinit const kgen::TypeTable VolumeResourceRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeResourceRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeResourceRequirements>,
-    .construct = &kgen::detail::ConstructMany<VolumeResourceRequirements>,
-    .relocate = &kgen::detail::RelocateMany<VolumeResourceRequirements>};
+    .empty = kgen::detail::kZeros<VolumeResourceRequirements>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
     .version = 1,
@@ -4597,9 +4401,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimSpec>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimSpec>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimSpec>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimSpec>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
     .version = 1,
@@ -4614,9 +4416,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimTemplate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimTemplateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimTemplate>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimTemplate>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimTemplate>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimTemplate>};
 
 constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
     .version = 1,
@@ -4631,9 +4431,7 @@ constinit const kgen::TypeTable EphemeralVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEphemeralVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EphemeralVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<EphemeralVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<EphemeralVolumeSource>};
+    .empty = kgen::detail::kZeros<EphemeralVolumeSource>};
 
 constinit const kgen::TypeTable EventSeries::kTable = {
     .version = 1,
@@ -4648,9 +4446,7 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSeriesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSeries>,
-    .construct = &kgen::detail::ConstructMany<EventSeries>,
-    .relocate = &kgen::detail::RelocateMany<EventSeries>};
+    .empty = kgen::detail::kZeros<EventSeries>};
 
 constinit const kgen::TypeTable EventSource::kTable = {
     .version = 1,
@@ -4665,9 +4461,7 @@ constinit const kgen::TypeTable EventSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSource>,
-    .construct = &kgen::detail::ConstructMany<EventSource>,
-    .relocate = &kgen::detail::RelocateMany<EventSource>};
+    .empty = kgen::detail::kZeros<EventSource>};
 
 constinit const kgen::TypeTable Event::kTable = {
     .version = 1,
@@ -4682,9 +4476,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 48,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>,
-    .construct = &kgen::detail::ConstructMany<Event>,
-    .relocate = &kgen::detail::RelocateMany<Event>};
+    .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
     .version = 1,
@@ -4699,9 +4491,7 @@ constinit const kgen::TypeTable EventList::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventListSlots,
     .kind = &kEventListKind,
-    .empty = kgen::detail::kZeros<EventList>,
-    .construct = &kgen::detail::ConstructMany<EventList>,
-    .relocate = &kgen::detail::RelocateMany<EventList>};
+    .empty = kgen::detail::kZeros<EventList>};
 
 const Event* EventList::begin() const noexcept { return items.begin(); }
 const Event* EventList::end() const noexcept { return items.end(); }
@@ -4725,9 +4515,7 @@ constinit const kgen::TypeTable FCVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kFCVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FCVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<FCVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<FCVolumeSource>};
+    .empty = kgen::detail::kZeros<FCVolumeSource>};
 
 constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
     .version = 1,
@@ -4742,9 +4530,7 @@ constinit const kgen::TypeTable FlexPersistentVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlexPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlexPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<FlexPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<FlexPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<FlexPersistentVolumeSource>};
 
 constinit const kgen::TypeTable FlexVolumeSource::kTable = {
     .version = 1,
@@ -4759,9 +4545,7 @@ constinit const kgen::TypeTable FlexVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlexVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlexVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<FlexVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<FlexVolumeSource>};
+    .empty = kgen::detail::kZeros<FlexVolumeSource>};
 
 constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
     .version = 1,
@@ -4776,9 +4560,7 @@ constinit const kgen::TypeTable FlockerVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlockerVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlockerVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<FlockerVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<FlockerVolumeSource>};
+    .empty = kgen::detail::kZeros<FlockerVolumeSource>};
 
 constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
     .version = 1,
@@ -4793,9 +4575,7 @@ constinit const kgen::TypeTable GCEPersistentDiskVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kGCEPersistentDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GCEPersistentDiskVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<GCEPersistentDiskVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<GCEPersistentDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<GCEPersistentDiskVolumeSource>};
 
 constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
     .version = 1,
@@ -4810,9 +4590,7 @@ constinit const kgen::TypeTable GitRepoVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kGitRepoVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GitRepoVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<GitRepoVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<GitRepoVolumeSource>};
+    .empty = kgen::detail::kZeros<GitRepoVolumeSource>};
 
 constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
     .version = 1,
@@ -4827,9 +4605,7 @@ constinit const kgen::TypeTable GlusterfsPersistentVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kGlusterfsPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GlusterfsPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<GlusterfsPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<GlusterfsPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<GlusterfsPersistentVolumeSource>};
 
 constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
     .version = 1,
@@ -4844,9 +4620,7 @@ constinit const kgen::TypeTable GlusterfsVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kGlusterfsVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GlusterfsVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<GlusterfsVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<GlusterfsVolumeSource>};
+    .empty = kgen::detail::kZeros<GlusterfsVolumeSource>};
 
 constinit const kgen::TypeTable HostAlias::kTable = {
     .version = 1,
@@ -4861,9 +4635,7 @@ constinit const kgen::TypeTable HostAlias::kTable = {
     .hash_seed = 1,
     .hash_slots = kHostAliasSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostAlias>,
-    .construct = &kgen::detail::ConstructMany<HostAlias>,
-    .relocate = &kgen::detail::RelocateMany<HostAlias>};
+    .empty = kgen::detail::kZeros<HostAlias>};
 
 constinit const kgen::TypeTable HostIP::kTable = {
     .version = 1,
@@ -4878,9 +4650,7 @@ constinit const kgen::TypeTable HostIP::kTable = {
     .hash_seed = 0,
     .hash_slots = kHostIPSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostIP>,
-    .construct = &kgen::detail::ConstructMany<HostIP>,
-    .relocate = &kgen::detail::RelocateMany<HostIP>};
+    .empty = kgen::detail::kZeros<HostIP>};
 
 constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
     .version = 1,
@@ -4895,9 +4665,7 @@ constinit const kgen::TypeTable HostPathVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kHostPathVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HostPathVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<HostPathVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<HostPathVolumeSource>};
+    .empty = kgen::detail::kZeros<HostPathVolumeSource>};
 
 constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
     .version = 1,
@@ -4912,9 +4680,7 @@ constinit const kgen::TypeTable ISCSIPersistentVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kISCSIPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ISCSIPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ISCSIPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ISCSIPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<ISCSIPersistentVolumeSource>};
 
 constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
     .version = 1,
@@ -4929,9 +4695,7 @@ constinit const kgen::TypeTable ISCSIVolumeSource::kTable = {
     .hash_seed = 3,
     .hash_slots = kISCSIVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ISCSIVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ISCSIVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ISCSIVolumeSource>};
+    .empty = kgen::detail::kZeros<ISCSIVolumeSource>};
 
 constinit const kgen::TypeTable ImageVolumeSource::kTable = {
     .version = 1,
@@ -4946,9 +4710,7 @@ constinit const kgen::TypeTable ImageVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kImageVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ImageVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ImageVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ImageVolumeSource>};
+    .empty = kgen::detail::kZeros<ImageVolumeSource>};
 
 constinit const kgen::TypeTable LimitRangeItem::kTable = {
     .version = 1,
@@ -4963,9 +4725,7 @@ constinit const kgen::TypeTable LimitRangeItem::kTable = {
     .hash_seed = 5,
     .hash_slots = kLimitRangeItemSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitRangeItem>,
-    .construct = &kgen::detail::ConstructMany<LimitRangeItem>,
-    .relocate = &kgen::detail::RelocateMany<LimitRangeItem>};
+    .empty = kgen::detail::kZeros<LimitRangeItem>};
 
 constinit const kgen::TypeTable LimitRangeSpec::kTable = {
     .version = 1,
@@ -4980,9 +4740,7 @@ constinit const kgen::TypeTable LimitRangeSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitRangeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitRangeSpec>,
-    .construct = &kgen::detail::ConstructMany<LimitRangeSpec>,
-    .relocate = &kgen::detail::RelocateMany<LimitRangeSpec>};
+    .empty = kgen::detail::kZeros<LimitRangeSpec>};
 
 constinit const kgen::TypeTable LimitRange::kTable = {
     .version = 1,
@@ -4997,9 +4755,7 @@ constinit const kgen::TypeTable LimitRange::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitRangeSlots,
     .kind = &kLimitRangeKind,
-    .empty = kgen::detail::kZeros<LimitRange>,
-    .construct = &kgen::detail::ConstructMany<LimitRange>,
-    .relocate = &kgen::detail::RelocateMany<LimitRange>};
+    .empty = kgen::detail::kZeros<LimitRange>};
 
 constinit const kgen::TypeTable LimitRangeList::kTable = {
     .version = 1,
@@ -5014,9 +4770,7 @@ constinit const kgen::TypeTable LimitRangeList::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitRangeListSlots,
     .kind = &kLimitRangeListKind,
-    .empty = kgen::detail::kZeros<LimitRangeList>,
-    .construct = &kgen::detail::ConstructMany<LimitRangeList>,
-    .relocate = &kgen::detail::RelocateMany<LimitRangeList>};
+    .empty = kgen::detail::kZeros<LimitRangeList>};
 
 const LimitRange* LimitRangeList::begin() const noexcept { return items.begin(); }
 const LimitRange* LimitRangeList::end() const noexcept { return items.end(); }
@@ -5040,9 +4794,7 @@ constinit const kgen::TypeTable PortStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPortStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PortStatus>,
-    .construct = &kgen::detail::ConstructMany<PortStatus>,
-    .relocate = &kgen::detail::RelocateMany<PortStatus>};
+    .empty = kgen::detail::kZeros<PortStatus>};
 
 constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
     .version = 1,
@@ -5057,9 +4809,7 @@ constinit const kgen::TypeTable LoadBalancerIngress::kTable = {
     .hash_seed = 1,
     .hash_slots = kLoadBalancerIngressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LoadBalancerIngress>,
-    .construct = &kgen::detail::ConstructMany<LoadBalancerIngress>,
-    .relocate = &kgen::detail::RelocateMany<LoadBalancerIngress>};
+    .empty = kgen::detail::kZeros<LoadBalancerIngress>};
 
 constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
     .version = 1,
@@ -5074,9 +4824,7 @@ constinit const kgen::TypeTable LoadBalancerStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kLoadBalancerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LoadBalancerStatus>,
-    .construct = &kgen::detail::ConstructMany<LoadBalancerStatus>,
-    .relocate = &kgen::detail::RelocateMany<LoadBalancerStatus>};
+    .empty = kgen::detail::kZeros<LoadBalancerStatus>};
 
 constinit const kgen::TypeTable LocalVolumeSource::kTable = {
     .version = 1,
@@ -5091,9 +4839,7 @@ constinit const kgen::TypeTable LocalVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kLocalVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LocalVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<LocalVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<LocalVolumeSource>};
+    .empty = kgen::detail::kZeros<LocalVolumeSource>};
 
 constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
     .version = 1,
@@ -5108,9 +4854,7 @@ constinit const kgen::TypeTable ModifyVolumeStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kModifyVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ModifyVolumeStatus>,
-    .construct = &kgen::detail::ConstructMany<ModifyVolumeStatus>,
-    .relocate = &kgen::detail::RelocateMany<ModifyVolumeStatus>};
+    .empty = kgen::detail::kZeros<ModifyVolumeStatus>};
 
 constinit const kgen::TypeTable NFSVolumeSource::kTable = {
     .version = 1,
@@ -5125,9 +4869,7 @@ constinit const kgen::TypeTable NFSVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kNFSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NFSVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<NFSVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<NFSVolumeSource>};
+    .empty = kgen::detail::kZeros<NFSVolumeSource>};
 
 constinit const kgen::TypeTable NamespaceSpec::kTable = {
     .version = 1,
@@ -5142,9 +4884,7 @@ constinit const kgen::TypeTable NamespaceSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kNamespaceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceSpec>,
-    .construct = &kgen::detail::ConstructMany<NamespaceSpec>,
-    .relocate = &kgen::detail::RelocateMany<NamespaceSpec>};
+    .empty = kgen::detail::kZeros<NamespaceSpec>};
 
 constinit const kgen::TypeTable NamespaceCondition::kTable = {
     .version = 1,
@@ -5159,9 +4899,7 @@ constinit const kgen::TypeTable NamespaceCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kNamespaceConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceCondition>,
-    .construct = &kgen::detail::ConstructMany<NamespaceCondition>,
-    .relocate = &kgen::detail::RelocateMany<NamespaceCondition>};
+    .empty = kgen::detail::kZeros<NamespaceCondition>};
 
 constinit const kgen::TypeTable NamespaceStatus::kTable = {
     .version = 1,
@@ -5176,9 +4914,7 @@ constinit const kgen::TypeTable NamespaceStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kNamespaceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NamespaceStatus>,
-    .construct = &kgen::detail::ConstructMany<NamespaceStatus>,
-    .relocate = &kgen::detail::RelocateMany<NamespaceStatus>};
+    .empty = kgen::detail::kZeros<NamespaceStatus>};
 
 constinit const kgen::TypeTable Namespace::kTable = {
     .version = 1,
@@ -5193,9 +4929,7 @@ constinit const kgen::TypeTable Namespace::kTable = {
     .hash_seed = 0,
     .hash_slots = kNamespaceSlots,
     .kind = &kNamespaceKind,
-    .empty = kgen::detail::kZeros<Namespace>,
-    .construct = &kgen::detail::ConstructMany<Namespace>,
-    .relocate = &kgen::detail::RelocateMany<Namespace>};
+    .empty = kgen::detail::kZeros<Namespace>};
 
 constinit const kgen::TypeTable NamespaceList::kTable = {
     .version = 1,
@@ -5210,9 +4944,7 @@ constinit const kgen::TypeTable NamespaceList::kTable = {
     .hash_seed = 0,
     .hash_slots = kNamespaceListSlots,
     .kind = &kNamespaceListKind,
-    .empty = kgen::detail::kZeros<NamespaceList>,
-    .construct = &kgen::detail::ConstructMany<NamespaceList>,
-    .relocate = &kgen::detail::RelocateMany<NamespaceList>};
+    .empty = kgen::detail::kZeros<NamespaceList>};
 
 const Namespace* NamespaceList::begin() const noexcept { return items.begin(); }
 const Namespace* NamespaceList::end() const noexcept { return items.end(); }
@@ -5236,9 +4968,7 @@ constinit const kgen::TypeTable NodeConfigSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeConfigSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeConfigSource>,
-    .construct = &kgen::detail::ConstructMany<NodeConfigSource>,
-    .relocate = &kgen::detail::RelocateMany<NodeConfigSource>};
+    .empty = kgen::detail::kZeros<NodeConfigSource>};
 
 constinit const kgen::TypeTable Taint::kTable = {
     .version = 1,
@@ -5253,9 +4983,7 @@ constinit const kgen::TypeTable Taint::kTable = {
     .hash_seed = 0,
     .hash_slots = kTaintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Taint>,
-    .construct = &kgen::detail::ConstructMany<Taint>,
-    .relocate = &kgen::detail::RelocateMany<Taint>};
+    .empty = kgen::detail::kZeros<Taint>};
 
 constinit const kgen::TypeTable NodeSpec::kTable = {
     .version = 1,
@@ -5270,9 +4998,7 @@ constinit const kgen::TypeTable NodeSpec::kTable = {
     .hash_seed = 2,
     .hash_slots = kNodeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSpec>,
-    .construct = &kgen::detail::ConstructMany<NodeSpec>,
-    .relocate = &kgen::detail::RelocateMany<NodeSpec>};
+    .empty = kgen::detail::kZeros<NodeSpec>};
 
 constinit const kgen::TypeTable NodeAddress::kTable = {
     .version = 1,
@@ -5287,9 +5013,7 @@ constinit const kgen::TypeTable NodeAddress::kTable = {
     .hash_seed = 1,
     .hash_slots = kNodeAddressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAddress>,
-    .construct = &kgen::detail::ConstructMany<NodeAddress>,
-    .relocate = &kgen::detail::RelocateMany<NodeAddress>};
+    .empty = kgen::detail::kZeros<NodeAddress>};
 
 constinit const kgen::TypeTable NodeCondition::kTable = {
     .version = 1,
@@ -5304,9 +5028,7 @@ constinit const kgen::TypeTable NodeCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kNodeConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeCondition>,
-    .construct = &kgen::detail::ConstructMany<NodeCondition>,
-    .relocate = &kgen::detail::RelocateMany<NodeCondition>};
+    .empty = kgen::detail::kZeros<NodeCondition>};
 
 constinit const kgen::TypeTable NodeConfigStatus::kTable = {
     .version = 1,
@@ -5321,9 +5043,7 @@ constinit const kgen::TypeTable NodeConfigStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kNodeConfigStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeConfigStatus>,
-    .construct = &kgen::detail::ConstructMany<NodeConfigStatus>,
-    .relocate = &kgen::detail::RelocateMany<NodeConfigStatus>};
+    .empty = kgen::detail::kZeros<NodeConfigStatus>};
 
 constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
     .version = 1,
@@ -5338,9 +5058,7 @@ constinit const kgen::TypeTable NodeDaemonEndpoints::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeDaemonEndpointsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeDaemonEndpoints>,
-    .construct = &kgen::detail::ConstructMany<NodeDaemonEndpoints>,
-    .relocate = &kgen::detail::RelocateMany<NodeDaemonEndpoints>};
+    .empty = kgen::detail::kZeros<NodeDaemonEndpoints>};
 
 constinit const kgen::TypeTable NodeFeatures::kTable = {
     .version = 1,
@@ -5355,9 +5073,7 @@ constinit const kgen::TypeTable NodeFeatures::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeFeaturesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeFeatures>,
-    .construct = &kgen::detail::ConstructMany<NodeFeatures>,
-    .relocate = &kgen::detail::RelocateMany<NodeFeatures>};
+    .empty = kgen::detail::kZeros<NodeFeatures>};
 
 constinit const kgen::TypeTable NodeSwapStatus::kTable = {
     .version = 1,
@@ -5372,9 +5088,7 @@ constinit const kgen::TypeTable NodeSwapStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSwapStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSwapStatus>,
-    .construct = &kgen::detail::ConstructMany<NodeSwapStatus>,
-    .relocate = &kgen::detail::RelocateMany<NodeSwapStatus>};
+    .empty = kgen::detail::kZeros<NodeSwapStatus>};
 
 constinit const kgen::TypeTable NodeSystemInfo::kTable = {
     .version = 1,
@@ -5389,9 +5103,7 @@ constinit const kgen::TypeTable NodeSystemInfo::kTable = {
     .hash_seed = 43,
     .hash_slots = kNodeSystemInfoSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeSystemInfo>,
-    .construct = &kgen::detail::ConstructMany<NodeSystemInfo>,
-    .relocate = &kgen::detail::RelocateMany<NodeSystemInfo>};
+    .empty = kgen::detail::kZeros<NodeSystemInfo>};
 
 constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
     .version = 1,
@@ -5406,9 +5118,7 @@ constinit const kgen::TypeTable NodeRuntimeHandlerFeatures::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeRuntimeHandlerFeaturesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeRuntimeHandlerFeatures>,
-    .construct = &kgen::detail::ConstructMany<NodeRuntimeHandlerFeatures>,
-    .relocate = &kgen::detail::RelocateMany<NodeRuntimeHandlerFeatures>};
+    .empty = kgen::detail::kZeros<NodeRuntimeHandlerFeatures>};
 
 constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
     .version = 1,
@@ -5423,9 +5133,7 @@ constinit const kgen::TypeTable NodeRuntimeHandler::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeRuntimeHandlerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeRuntimeHandler>,
-    .construct = &kgen::detail::ConstructMany<NodeRuntimeHandler>,
-    .relocate = &kgen::detail::RelocateMany<NodeRuntimeHandler>};
+    .empty = kgen::detail::kZeros<NodeRuntimeHandler>};
 
 constinit const kgen::TypeTable NodeStatus::kTable = {
     .version = 1,
@@ -5440,9 +5148,7 @@ constinit const kgen::TypeTable NodeStatus::kTable = {
     .hash_seed = 23,
     .hash_slots = kNodeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeStatus>,
-    .construct = &kgen::detail::ConstructMany<NodeStatus>,
-    .relocate = &kgen::detail::RelocateMany<NodeStatus>};
+    .empty = kgen::detail::kZeros<NodeStatus>};
 
 constinit const kgen::TypeTable Node::kTable = {
     .version = 1,
@@ -5457,9 +5163,7 @@ constinit const kgen::TypeTable Node::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeSlots,
     .kind = &kNodeKind,
-    .empty = kgen::detail::kZeros<Node>,
-    .construct = &kgen::detail::ConstructMany<Node>,
-    .relocate = &kgen::detail::RelocateMany<Node>};
+    .empty = kgen::detail::kZeros<Node>};
 
 constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
     .version = 1,
@@ -5474,9 +5178,7 @@ constinit const kgen::TypeTable NodeAllocatableResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeAllocatableResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAllocatableResourceClaimStatus>,
-    .construct = &kgen::detail::ConstructMany<NodeAllocatableResourceClaimStatus>,
-    .relocate = &kgen::detail::RelocateMany<NodeAllocatableResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<NodeAllocatableResourceClaimStatus>};
 
 constinit const kgen::TypeTable NodeList::kTable = {
     .version = 1,
@@ -5491,9 +5193,7 @@ constinit const kgen::TypeTable NodeList::kTable = {
     .hash_seed = 0,
     .hash_slots = kNodeListSlots,
     .kind = &kNodeListKind,
-    .empty = kgen::detail::kZeros<NodeList>,
-    .construct = &kgen::detail::ConstructMany<NodeList>,
-    .relocate = &kgen::detail::RelocateMany<NodeList>};
+    .empty = kgen::detail::kZeros<NodeList>};
 
 const Node* NodeList::begin() const noexcept { return items.begin(); }
 const Node* NodeList::end() const noexcept { return items.end(); }
@@ -5517,9 +5217,7 @@ constinit const kgen::TypeTable VolumeNodeAffinity::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeNodeAffinitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeNodeAffinity>,
-    .construct = &kgen::detail::ConstructMany<VolumeNodeAffinity>,
-    .relocate = &kgen::detail::RelocateMany<VolumeNodeAffinity>};
+    .empty = kgen::detail::kZeros<VolumeNodeAffinity>};
 
 constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
     .version = 1,
@@ -5534,9 +5232,7 @@ constinit const kgen::TypeTable PhotonPersistentDiskVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPhotonPersistentDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PhotonPersistentDiskVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<PhotonPersistentDiskVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<PhotonPersistentDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<PhotonPersistentDiskVolumeSource>};
 
 constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
     .version = 1,
@@ -5551,9 +5247,7 @@ constinit const kgen::TypeTable PortworxVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPortworxVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PortworxVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<PortworxVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<PortworxVolumeSource>};
+    .empty = kgen::detail::kZeros<PortworxVolumeSource>};
 
 constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
     .version = 1,
@@ -5568,9 +5262,7 @@ constinit const kgen::TypeTable QuobyteVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kQuobyteVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<QuobyteVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<QuobyteVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<QuobyteVolumeSource>};
+    .empty = kgen::detail::kZeros<QuobyteVolumeSource>};
 
 constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
     .version = 1,
@@ -5585,9 +5277,7 @@ constinit const kgen::TypeTable RBDPersistentVolumeSource::kTable = {
     .hash_seed = 17,
     .hash_slots = kRBDPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RBDPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<RBDPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<RBDPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<RBDPersistentVolumeSource>};
 
 constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
     .version = 1,
@@ -5602,9 +5292,7 @@ constinit const kgen::TypeTable ScaleIOPersistentVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kScaleIOPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleIOPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ScaleIOPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ScaleIOPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<ScaleIOPersistentVolumeSource>};
 
 constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
     .version = 1,
@@ -5619,9 +5307,7 @@ constinit const kgen::TypeTable StorageOSPersistentVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kStorageOSPersistentVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StorageOSPersistentVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<StorageOSPersistentVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<StorageOSPersistentVolumeSource>};
+    .empty = kgen::detail::kZeros<StorageOSPersistentVolumeSource>};
 
 constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
     .version = 1,
@@ -5636,9 +5322,7 @@ constinit const kgen::TypeTable VsphereVirtualDiskVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kVsphereVirtualDiskVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VsphereVirtualDiskVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<VsphereVirtualDiskVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<VsphereVirtualDiskVolumeSource>};
+    .empty = kgen::detail::kZeros<VsphereVirtualDiskVolumeSource>};
 
 constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
     .version = 1,
@@ -5653,9 +5337,7 @@ constinit const kgen::TypeTable PersistentVolumeSpec::kTable = {
     .hash_seed = 831,
     .hash_slots = kPersistentVolumeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeSpec>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeSpec>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeSpec>};
+    .empty = kgen::detail::kZeros<PersistentVolumeSpec>};
 
 constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
     .version = 1,
@@ -5670,9 +5352,7 @@ constinit const kgen::TypeTable PersistentVolumeStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kPersistentVolumeStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeStatus>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeStatus>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeStatus>};
+    .empty = kgen::detail::kZeros<PersistentVolumeStatus>};
 
 constinit const kgen::TypeTable PersistentVolume::kTable = {
     .version = 1,
@@ -5687,9 +5367,7 @@ constinit const kgen::TypeTable PersistentVolume::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeSlots,
     .kind = &kPersistentVolumeKind,
-    .empty = kgen::detail::kZeros<PersistentVolume>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolume>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolume>};
+    .empty = kgen::detail::kZeros<PersistentVolume>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
     .version = 1,
@@ -5704,9 +5382,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimCondition::kTable = {
     .hash_seed = 4,
     .hash_slots = kPersistentVolumeClaimConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimCondition>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimCondition>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimCondition>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimCondition>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
     .version = 1,
@@ -5721,9 +5397,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimStatus::kTable = {
     .hash_seed = 1,
     .hash_slots = kPersistentVolumeClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimStatus>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimStatus>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimStatus>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimStatus>};
 
 constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
     .version = 1,
@@ -5738,9 +5412,7 @@ constinit const kgen::TypeTable PersistentVolumeClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimSlots,
     .kind = &kPersistentVolumeClaimKind,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaim>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaim>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaim>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaim>};
 
 constinit const kgen::TypeTable PersistentVolumeClaimList::kTable = {
     .version = 1,
@@ -5755,9 +5427,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimListSlots,
     .kind = &kPersistentVolumeClaimListKind,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimList>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimList>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimList>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimList>};
 
 const PersistentVolumeClaim* PersistentVolumeClaimList::begin() const noexcept { return items.begin(); }
 const PersistentVolumeClaim* PersistentVolumeClaimList::end() const noexcept { return items.end(); }
@@ -5781,9 +5451,7 @@ constinit const kgen::TypeTable PersistentVolumeClaimVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeClaimVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PersistentVolumeClaimVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeClaimVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeClaimVolumeSource>};
+    .empty = kgen::detail::kZeros<PersistentVolumeClaimVolumeSource>};
 
 constinit const kgen::TypeTable PersistentVolumeList::kTable = {
     .version = 1,
@@ -5798,9 +5466,7 @@ constinit const kgen::TypeTable PersistentVolumeList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPersistentVolumeListSlots,
     .kind = &kPersistentVolumeListKind,
-    .empty = kgen::detail::kZeros<PersistentVolumeList>,
-    .construct = &kgen::detail::ConstructMany<PersistentVolumeList>,
-    .relocate = &kgen::detail::RelocateMany<PersistentVolumeList>};
+    .empty = kgen::detail::kZeros<PersistentVolumeList>};
 
 const PersistentVolume* PersistentVolumeList::begin() const noexcept { return items.begin(); }
 const PersistentVolume* PersistentVolumeList::end() const noexcept { return items.end(); }
@@ -5824,9 +5490,7 @@ constinit const kgen::TypeTable PodDNSConfigOption::kTable = {
     .hash_seed = 1,
     .hash_slots = kPodDNSConfigOptionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDNSConfigOption>,
-    .construct = &kgen::detail::ConstructMany<PodDNSConfigOption>,
-    .relocate = &kgen::detail::RelocateMany<PodDNSConfigOption>};
+    .empty = kgen::detail::kZeros<PodDNSConfigOption>};
 
 constinit const kgen::TypeTable PodDNSConfig::kTable = {
     .version = 1,
@@ -5841,9 +5505,7 @@ constinit const kgen::TypeTable PodDNSConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDNSConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDNSConfig>,
-    .construct = &kgen::detail::ConstructMany<PodDNSConfig>,
-    .relocate = &kgen::detail::RelocateMany<PodDNSConfig>};
+    .empty = kgen::detail::kZeros<PodDNSConfig>};
 
 constinit const kgen::TypeTable PodOS::kTable = {
     .version = 1,
@@ -5858,9 +5520,7 @@ constinit const kgen::TypeTable PodOS::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodOSSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodOS>,
-    .construct = &kgen::detail::ConstructMany<PodOS>,
-    .relocate = &kgen::detail::RelocateMany<PodOS>};
+    .empty = kgen::detail::kZeros<PodOS>};
 
 constinit const kgen::TypeTable PodReadinessGate::kTable = {
     .version = 1,
@@ -5875,9 +5535,7 @@ constinit const kgen::TypeTable PodReadinessGate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodReadinessGateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodReadinessGate>,
-    .construct = &kgen::detail::ConstructMany<PodReadinessGate>,
-    .relocate = &kgen::detail::RelocateMany<PodReadinessGate>};
+    .empty = kgen::detail::kZeros<PodReadinessGate>};
 
 constinit const kgen::TypeTable PodResourceClaim::kTable = {
     .version = 1,
@@ -5892,9 +5550,7 @@ constinit const kgen::TypeTable PodResourceClaim::kTable = {
     .hash_seed = 3,
     .hash_slots = kPodResourceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodResourceClaim>,
-    .construct = &kgen::detail::ConstructMany<PodResourceClaim>,
-    .relocate = &kgen::detail::RelocateMany<PodResourceClaim>};
+    .empty = kgen::detail::kZeros<PodResourceClaim>};
 
 constinit const kgen::TypeTable PodSchedulingGate::kTable = {
     .version = 1,
@@ -5909,9 +5565,7 @@ constinit const kgen::TypeTable PodSchedulingGate::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSchedulingGateSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSchedulingGate>,
-    .construct = &kgen::detail::ConstructMany<PodSchedulingGate>,
-    .relocate = &kgen::detail::RelocateMany<PodSchedulingGate>};
+    .empty = kgen::detail::kZeros<PodSchedulingGate>};
 
 constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
     .version = 1,
@@ -5926,9 +5580,7 @@ constinit const kgen::TypeTable PodSchedulingGroup::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSchedulingGroupSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSchedulingGroup>,
-    .construct = &kgen::detail::ConstructMany<PodSchedulingGroup>,
-    .relocate = &kgen::detail::RelocateMany<PodSchedulingGroup>};
+    .empty = kgen::detail::kZeros<PodSchedulingGroup>};
 
 constinit const kgen::TypeTable Sysctl::kTable = {
     .version = 1,
@@ -5943,9 +5595,7 @@ constinit const kgen::TypeTable Sysctl::kTable = {
     .hash_seed = 1,
     .hash_slots = kSysctlSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Sysctl>,
-    .construct = &kgen::detail::ConstructMany<Sysctl>,
-    .relocate = &kgen::detail::RelocateMany<Sysctl>};
+    .empty = kgen::detail::kZeros<Sysctl>};
 
 constinit const kgen::TypeTable PodSecurityContext::kTable = {
     .version = 1,
@@ -5960,9 +5610,7 @@ constinit const kgen::TypeTable PodSecurityContext::kTable = {
     .hash_seed = 4,
     .hash_slots = kPodSecurityContextSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSecurityContext>,
-    .construct = &kgen::detail::ConstructMany<PodSecurityContext>,
-    .relocate = &kgen::detail::RelocateMany<PodSecurityContext>};
+    .empty = kgen::detail::kZeros<PodSecurityContext>};
 
 constinit const kgen::TypeTable Toleration::kTable = {
     .version = 1,
@@ -5977,9 +5625,7 @@ constinit const kgen::TypeTable Toleration::kTable = {
     .hash_seed = 1,
     .hash_slots = kTolerationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Toleration>,
-    .construct = &kgen::detail::ConstructMany<Toleration>,
-    .relocate = &kgen::detail::RelocateMany<Toleration>};
+    .empty = kgen::detail::kZeros<Toleration>};
 
 constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
     .version = 1,
@@ -5994,9 +5640,7 @@ constinit const kgen::TypeTable TopologySpreadConstraint::kTable = {
     .hash_seed = 3,
     .hash_slots = kTopologySpreadConstraintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySpreadConstraint>,
-    .construct = &kgen::detail::ConstructMany<TopologySpreadConstraint>,
-    .relocate = &kgen::detail::RelocateMany<TopologySpreadConstraint>};
+    .empty = kgen::detail::kZeros<TopologySpreadConstraint>};
 
 constinit const kgen::TypeTable PodCertificateProjection::kTable = {
     .version = 1,
@@ -6011,9 +5655,7 @@ constinit const kgen::TypeTable PodCertificateProjection::kTable = {
     .hash_seed = 11,
     .hash_slots = kPodCertificateProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodCertificateProjection>,
-    .construct = &kgen::detail::ConstructMany<PodCertificateProjection>,
-    .relocate = &kgen::detail::RelocateMany<PodCertificateProjection>};
+    .empty = kgen::detail::kZeros<PodCertificateProjection>};
 
 constinit const kgen::TypeTable SecretProjection::kTable = {
     .version = 1,
@@ -6028,9 +5670,7 @@ constinit const kgen::TypeTable SecretProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretProjection>,
-    .construct = &kgen::detail::ConstructMany<SecretProjection>,
-    .relocate = &kgen::detail::RelocateMany<SecretProjection>};
+    .empty = kgen::detail::kZeros<SecretProjection>};
 
 constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
     .version = 1,
@@ -6045,9 +5685,7 @@ constinit const kgen::TypeTable ServiceAccountTokenProjection::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountTokenProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceAccountTokenProjection>,
-    .construct = &kgen::detail::ConstructMany<ServiceAccountTokenProjection>,
-    .relocate = &kgen::detail::RelocateMany<ServiceAccountTokenProjection>};
+    .empty = kgen::detail::kZeros<ServiceAccountTokenProjection>};
 
 constinit const kgen::TypeTable VolumeProjection::kTable = {
     .version = 1,
@@ -6062,9 +5700,7 @@ constinit const kgen::TypeTable VolumeProjection::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeProjectionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeProjection>,
-    .construct = &kgen::detail::ConstructMany<VolumeProjection>,
-    .relocate = &kgen::detail::RelocateMany<VolumeProjection>};
+    .empty = kgen::detail::kZeros<VolumeProjection>};
 
 constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
     .version = 1,
@@ -6079,9 +5715,7 @@ constinit const kgen::TypeTable ProjectedVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kProjectedVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ProjectedVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ProjectedVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ProjectedVolumeSource>};
+    .empty = kgen::detail::kZeros<ProjectedVolumeSource>};
 
 constinit const kgen::TypeTable RBDVolumeSource::kTable = {
     .version = 1,
@@ -6096,9 +5730,7 @@ constinit const kgen::TypeTable RBDVolumeSource::kTable = {
     .hash_seed = 17,
     .hash_slots = kRBDVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RBDVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<RBDVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<RBDVolumeSource>};
+    .empty = kgen::detail::kZeros<RBDVolumeSource>};
 
 constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
     .version = 1,
@@ -6113,9 +5745,7 @@ constinit const kgen::TypeTable ScaleIOVolumeSource::kTable = {
     .hash_seed = 1,
     .hash_slots = kScaleIOVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScaleIOVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<ScaleIOVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<ScaleIOVolumeSource>};
+    .empty = kgen::detail::kZeros<ScaleIOVolumeSource>};
 
 constinit const kgen::TypeTable SecretVolumeSource::kTable = {
     .version = 1,
@@ -6130,9 +5760,7 @@ constinit const kgen::TypeTable SecretVolumeSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<SecretVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<SecretVolumeSource>};
+    .empty = kgen::detail::kZeros<SecretVolumeSource>};
 
 constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
     .version = 1,
@@ -6147,9 +5775,7 @@ constinit const kgen::TypeTable StorageOSVolumeSource::kTable = {
     .hash_seed = 2,
     .hash_slots = kStorageOSVolumeSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<StorageOSVolumeSource>,
-    .construct = &kgen::detail::ConstructMany<StorageOSVolumeSource>,
-    .relocate = &kgen::detail::RelocateMany<StorageOSVolumeSource>};
+    .empty = kgen::detail::kZeros<StorageOSVolumeSource>};
 
 constinit const kgen::TypeTable Volume::kTable = {
     .version = 1,
@@ -6164,9 +5790,7 @@ constinit const kgen::TypeTable Volume::kTable = {
     .hash_seed = 3157,
     .hash_slots = kVolumeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Volume>,
-    .construct = &kgen::detail::ConstructMany<Volume>,
-    .relocate = &kgen::detail::RelocateMany<Volume>};
+    .empty = kgen::detail::kZeros<Volume>};
 
 constinit const kgen::TypeTable PodSpec::kTable = {
     .version = 1,
@@ -6181,9 +5805,7 @@ constinit const kgen::TypeTable PodSpec::kTable = {
     .hash_seed = 1285,
     .hash_slots = kPodSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodSpec>,
-    .construct = &kgen::detail::ConstructMany<PodSpec>,
-    .relocate = &kgen::detail::RelocateMany<PodSpec>};
+    .empty = kgen::detail::kZeros<PodSpec>};
 
 constinit const kgen::TypeTable PodCondition::kTable = {
     .version = 1,
@@ -6198,9 +5820,7 @@ constinit const kgen::TypeTable PodCondition::kTable = {
     .hash_seed = 5,
     .hash_slots = kPodConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodCondition>,
-    .construct = &kgen::detail::ConstructMany<PodCondition>,
-    .relocate = &kgen::detail::RelocateMany<PodCondition>};
+    .empty = kgen::detail::kZeros<PodCondition>};
 
 constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
     .version = 1,
@@ -6215,9 +5835,7 @@ constinit const kgen::TypeTable PodExtendedResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodExtendedResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodExtendedResourceClaimStatus>,
-    .construct = &kgen::detail::ConstructMany<PodExtendedResourceClaimStatus>,
-    .relocate = &kgen::detail::RelocateMany<PodExtendedResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<PodExtendedResourceClaimStatus>};
 
 constinit const kgen::TypeTable PodIP::kTable = {
     .version = 1,
@@ -6232,9 +5850,7 @@ constinit const kgen::TypeTable PodIP::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodIPSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodIP>,
-    .construct = &kgen::detail::ConstructMany<PodIP>,
-    .relocate = &kgen::detail::RelocateMany<PodIP>};
+    .empty = kgen::detail::kZeros<PodIP>};
 
 constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
     .version = 1,
@@ -6249,9 +5865,7 @@ constinit const kgen::TypeTable PodResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodResourceClaimStatus>,
-    .construct = &kgen::detail::ConstructMany<PodResourceClaimStatus>,
-    .relocate = &kgen::detail::RelocateMany<PodResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<PodResourceClaimStatus>};
 
 constinit const kgen::TypeTable PodStatus::kTable = {
     .version = 1,
@@ -6266,9 +5880,7 @@ constinit const kgen::TypeTable PodStatus::kTable = {
     .hash_seed = 3,
     .hash_slots = kPodStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodStatus>,
-    .construct = &kgen::detail::ConstructMany<PodStatus>,
-    .relocate = &kgen::detail::RelocateMany<PodStatus>};
+    .empty = kgen::detail::kZeros<PodStatus>};
 
 constinit const kgen::TypeTable Pod::kTable = {
     .version = 1,
@@ -6283,9 +5895,7 @@ constinit const kgen::TypeTable Pod::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodSlots,
     .kind = &kPodKind,
-    .empty = kgen::detail::kZeros<Pod>,
-    .construct = &kgen::detail::ConstructMany<Pod>,
-    .relocate = &kgen::detail::RelocateMany<Pod>};
+    .empty = kgen::detail::kZeros<Pod>};
 
 constinit const kgen::TypeTable PodList::kTable = {
     .version = 1,
@@ -6300,9 +5910,7 @@ constinit const kgen::TypeTable PodList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodListSlots,
     .kind = &kPodListKind,
-    .empty = kgen::detail::kZeros<PodList>,
-    .construct = &kgen::detail::ConstructMany<PodList>,
-    .relocate = &kgen::detail::RelocateMany<PodList>};
+    .empty = kgen::detail::kZeros<PodList>};
 
 const Pod* PodList::begin() const noexcept { return items.begin(); }
 const Pod* PodList::end() const noexcept { return items.end(); }
@@ -6326,9 +5934,7 @@ constinit const kgen::TypeTable PodTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodTemplateSpec>,
-    .construct = &kgen::detail::ConstructMany<PodTemplateSpec>,
-    .relocate = &kgen::detail::RelocateMany<PodTemplateSpec>};
+    .empty = kgen::detail::kZeros<PodTemplateSpec>};
 
 constinit const kgen::TypeTable PodTemplate::kTable = {
     .version = 1,
@@ -6343,9 +5949,7 @@ constinit const kgen::TypeTable PodTemplate::kTable = {
     .hash_seed = 1,
     .hash_slots = kPodTemplateSlots,
     .kind = &kPodTemplateKind,
-    .empty = kgen::detail::kZeros<PodTemplate>,
-    .construct = &kgen::detail::ConstructMany<PodTemplate>,
-    .relocate = &kgen::detail::RelocateMany<PodTemplate>};
+    .empty = kgen::detail::kZeros<PodTemplate>};
 
 constinit const kgen::TypeTable PodTemplateList::kTable = {
     .version = 1,
@@ -6360,9 +5964,7 @@ constinit const kgen::TypeTable PodTemplateList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodTemplateListSlots,
     .kind = &kPodTemplateListKind,
-    .empty = kgen::detail::kZeros<PodTemplateList>,
-    .construct = &kgen::detail::ConstructMany<PodTemplateList>,
-    .relocate = &kgen::detail::RelocateMany<PodTemplateList>};
+    .empty = kgen::detail::kZeros<PodTemplateList>};
 
 const PodTemplate* PodTemplateList::begin() const noexcept { return items.begin(); }
 const PodTemplate* PodTemplateList::end() const noexcept { return items.end(); }
@@ -6386,9 +5988,7 @@ constinit const kgen::TypeTable ReplicationControllerSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicationControllerSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerSpec>,
-    .construct = &kgen::detail::ConstructMany<ReplicationControllerSpec>,
-    .relocate = &kgen::detail::RelocateMany<ReplicationControllerSpec>};
+    .empty = kgen::detail::kZeros<ReplicationControllerSpec>};
 
 constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
     .version = 1,
@@ -6403,9 +6003,7 @@ constinit const kgen::TypeTable ReplicationControllerCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kReplicationControllerConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerCondition>,
-    .construct = &kgen::detail::ConstructMany<ReplicationControllerCondition>,
-    .relocate = &kgen::detail::RelocateMany<ReplicationControllerCondition>};
+    .empty = kgen::detail::kZeros<ReplicationControllerCondition>};
 
 constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
     .version = 1,
@@ -6420,9 +6018,7 @@ constinit const kgen::TypeTable ReplicationControllerStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kReplicationControllerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ReplicationControllerStatus>,
-    .construct = &kgen::detail::ConstructMany<ReplicationControllerStatus>,
-    .relocate = &kgen::detail::RelocateMany<ReplicationControllerStatus>};
+    .empty = kgen::detail::kZeros<ReplicationControllerStatus>};
 
 constinit const kgen::TypeTable ReplicationController::kTable = {
     .version = 1,
@@ -6437,9 +6033,7 @@ constinit const kgen::TypeTable ReplicationController::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicationControllerSlots,
     .kind = &kReplicationControllerKind,
-    .empty = kgen::detail::kZeros<ReplicationController>,
-    .construct = &kgen::detail::ConstructMany<ReplicationController>,
-    .relocate = &kgen::detail::RelocateMany<ReplicationController>};
+    .empty = kgen::detail::kZeros<ReplicationController>};
 
 constinit const kgen::TypeTable ReplicationControllerList::kTable = {
     .version = 1,
@@ -6454,9 +6048,7 @@ constinit const kgen::TypeTable ReplicationControllerList::kTable = {
     .hash_seed = 0,
     .hash_slots = kReplicationControllerListSlots,
     .kind = &kReplicationControllerListKind,
-    .empty = kgen::detail::kZeros<ReplicationControllerList>,
-    .construct = &kgen::detail::ConstructMany<ReplicationControllerList>,
-    .relocate = &kgen::detail::RelocateMany<ReplicationControllerList>};
+    .empty = kgen::detail::kZeros<ReplicationControllerList>};
 
 const ReplicationController* ReplicationControllerList::begin() const noexcept { return items.begin(); }
 const ReplicationController* ReplicationControllerList::end() const noexcept { return items.end(); }
@@ -6480,9 +6072,7 @@ constinit const kgen::TypeTable ScopedResourceSelectorRequirement::kTable = {
     .hash_seed = 1,
     .hash_slots = kScopedResourceSelectorRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScopedResourceSelectorRequirement>,
-    .construct = &kgen::detail::ConstructMany<ScopedResourceSelectorRequirement>,
-    .relocate = &kgen::detail::RelocateMany<ScopedResourceSelectorRequirement>};
+    .empty = kgen::detail::kZeros<ScopedResourceSelectorRequirement>};
 
 constinit const kgen::TypeTable ScopeSelector::kTable = {
     .version = 1,
@@ -6497,9 +6087,7 @@ constinit const kgen::TypeTable ScopeSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kScopeSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScopeSelector>,
-    .construct = &kgen::detail::ConstructMany<ScopeSelector>,
-    .relocate = &kgen::detail::RelocateMany<ScopeSelector>};
+    .empty = kgen::detail::kZeros<ScopeSelector>};
 
 constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
     .version = 1,
@@ -6514,9 +6102,7 @@ constinit const kgen::TypeTable ResourceQuotaSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceQuotaSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceQuotaSpec>,
-    .construct = &kgen::detail::ConstructMany<ResourceQuotaSpec>,
-    .relocate = &kgen::detail::RelocateMany<ResourceQuotaSpec>};
+    .empty = kgen::detail::kZeros<ResourceQuotaSpec>};
 
 constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
     .version = 1,
@@ -6531,9 +6117,7 @@ constinit const kgen::TypeTable ResourceQuotaStatus::kTable = {
     .hash_seed = 81,
     .hash_slots = kResourceQuotaStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceQuotaStatus>,
-    .construct = &kgen::detail::ConstructMany<ResourceQuotaStatus>,
-    .relocate = &kgen::detail::RelocateMany<ResourceQuotaStatus>};
+    .empty = kgen::detail::kZeros<ResourceQuotaStatus>};
 
 constinit const kgen::TypeTable ResourceQuota::kTable = {
     .version = 1,
@@ -6548,9 +6132,7 @@ constinit const kgen::TypeTable ResourceQuota::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceQuotaSlots,
     .kind = &kResourceQuotaKind,
-    .empty = kgen::detail::kZeros<ResourceQuota>,
-    .construct = &kgen::detail::ConstructMany<ResourceQuota>,
-    .relocate = &kgen::detail::RelocateMany<ResourceQuota>};
+    .empty = kgen::detail::kZeros<ResourceQuota>};
 
 constinit const kgen::TypeTable ResourceQuotaList::kTable = {
     .version = 1,
@@ -6565,9 +6147,7 @@ constinit const kgen::TypeTable ResourceQuotaList::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceQuotaListSlots,
     .kind = &kResourceQuotaListKind,
-    .empty = kgen::detail::kZeros<ResourceQuotaList>,
-    .construct = &kgen::detail::ConstructMany<ResourceQuotaList>,
-    .relocate = &kgen::detail::RelocateMany<ResourceQuotaList>};
+    .empty = kgen::detail::kZeros<ResourceQuotaList>};
 
 const ResourceQuota* ResourceQuotaList::begin() const noexcept { return items.begin(); }
 const ResourceQuota* ResourceQuotaList::end() const noexcept { return items.end(); }
@@ -6591,9 +6171,7 @@ constinit const kgen::TypeTable Secret::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretSlots,
     .kind = &kSecretKind,
-    .empty = kgen::detail::kZeros<Secret>,
-    .construct = &kgen::detail::ConstructMany<Secret>,
-    .relocate = &kgen::detail::RelocateMany<Secret>};
+    .empty = kgen::detail::kZeros<Secret>};
 
 constinit const kgen::TypeTable SecretList::kTable = {
     .version = 1,
@@ -6608,9 +6186,7 @@ constinit const kgen::TypeTable SecretList::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretListSlots,
     .kind = &kSecretListKind,
-    .empty = kgen::detail::kZeros<SecretList>,
-    .construct = &kgen::detail::ConstructMany<SecretList>,
-    .relocate = &kgen::detail::RelocateMany<SecretList>};
+    .empty = kgen::detail::kZeros<SecretList>};
 
 const Secret* SecretList::begin() const noexcept { return items.begin(); }
 const Secret* SecretList::end() const noexcept { return items.end(); }
@@ -6634,9 +6210,7 @@ constinit const kgen::TypeTable ServicePort::kTable = {
     .hash_seed = 0,
     .hash_slots = kServicePortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServicePort>,
-    .construct = &kgen::detail::ConstructMany<ServicePort>,
-    .relocate = &kgen::detail::RelocateMany<ServicePort>};
+    .empty = kgen::detail::kZeros<ServicePort>};
 
 constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
     .version = 1,
@@ -6651,9 +6225,7 @@ constinit const kgen::TypeTable SessionAffinityConfig::kTable = {
     .hash_seed = 0,
     .hash_slots = kSessionAffinityConfigSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SessionAffinityConfig>,
-    .construct = &kgen::detail::ConstructMany<SessionAffinityConfig>,
-    .relocate = &kgen::detail::RelocateMany<SessionAffinityConfig>};
+    .empty = kgen::detail::kZeros<SessionAffinityConfig>};
 
 constinit const kgen::TypeTable ServiceSpec::kTable = {
     .version = 1,
@@ -6668,9 +6240,7 @@ constinit const kgen::TypeTable ServiceSpec::kTable = {
     .hash_seed = 14,
     .hash_slots = kServiceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceSpec>,
-    .construct = &kgen::detail::ConstructMany<ServiceSpec>,
-    .relocate = &kgen::detail::RelocateMany<ServiceSpec>};
+    .empty = kgen::detail::kZeros<ServiceSpec>};
 
 constinit const kgen::TypeTable ServiceStatus::kTable = {
     .version = 1,
@@ -6685,9 +6255,7 @@ constinit const kgen::TypeTable ServiceStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceStatus>,
-    .construct = &kgen::detail::ConstructMany<ServiceStatus>,
-    .relocate = &kgen::detail::RelocateMany<ServiceStatus>};
+    .empty = kgen::detail::kZeros<ServiceStatus>};
 
 constinit const kgen::TypeTable Service::kTable = {
     .version = 1,
@@ -6702,9 +6270,7 @@ constinit const kgen::TypeTable Service::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceSlots,
     .kind = &kServiceKind,
-    .empty = kgen::detail::kZeros<Service>,
-    .construct = &kgen::detail::ConstructMany<Service>,
-    .relocate = &kgen::detail::RelocateMany<Service>};
+    .empty = kgen::detail::kZeros<Service>};
 
 constinit const kgen::TypeTable ServiceAccount::kTable = {
     .version = 1,
@@ -6719,9 +6285,7 @@ constinit const kgen::TypeTable ServiceAccount::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountSlots,
     .kind = &kServiceAccountKind,
-    .empty = kgen::detail::kZeros<ServiceAccount>,
-    .construct = &kgen::detail::ConstructMany<ServiceAccount>,
-    .relocate = &kgen::detail::RelocateMany<ServiceAccount>};
+    .empty = kgen::detail::kZeros<ServiceAccount>};
 
 constinit const kgen::TypeTable ServiceAccountList::kTable = {
     .version = 1,
@@ -6736,9 +6300,7 @@ constinit const kgen::TypeTable ServiceAccountList::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountListSlots,
     .kind = &kServiceAccountListKind,
-    .empty = kgen::detail::kZeros<ServiceAccountList>,
-    .construct = &kgen::detail::ConstructMany<ServiceAccountList>,
-    .relocate = &kgen::detail::RelocateMany<ServiceAccountList>};
+    .empty = kgen::detail::kZeros<ServiceAccountList>};
 
 const ServiceAccount* ServiceAccountList::begin() const noexcept { return items.begin(); }
 const ServiceAccount* ServiceAccountList::end() const noexcept { return items.end(); }
@@ -6762,9 +6324,7 @@ constinit const kgen::TypeTable ServiceList::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceListSlots,
     .kind = &kServiceListKind,
-    .empty = kgen::detail::kZeros<ServiceList>,
-    .construct = &kgen::detail::ConstructMany<ServiceList>,
-    .relocate = &kgen::detail::RelocateMany<ServiceList>};
+    .empty = kgen::detail::kZeros<ServiceList>};
 
 const Service* ServiceList::begin() const noexcept { return items.begin(); }
 const Service* ServiceList::end() const noexcept { return items.end(); }
@@ -6788,9 +6348,7 @@ constinit const kgen::TypeTable TopologySelectorLabelRequirement::kTable = {
     .hash_seed = 0,
     .hash_slots = kTopologySelectorLabelRequirementSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>,
-    .construct = &kgen::detail::ConstructMany<TopologySelectorLabelRequirement>,
-    .relocate = &kgen::detail::RelocateMany<TopologySelectorLabelRequirement>};
+    .empty = kgen::detail::kZeros<TopologySelectorLabelRequirement>};
 
 constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
     .version = 1,
@@ -6805,9 +6363,7 @@ constinit const kgen::TypeTable TopologySelectorTerm::kTable = {
     .hash_seed = 0,
     .hash_slots = kTopologySelectorTermSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TopologySelectorTerm>,
-    .construct = &kgen::detail::ConstructMany<TopologySelectorTerm>,
-    .relocate = &kgen::detail::RelocateMany<TopologySelectorTerm>};
+    .empty = kgen::detail::kZeros<TopologySelectorTerm>};
 
 BindingsClient Client::Bindings(std::string_view namespace_) const { return BindingsClient(connection_, namespace_); }
 ComponentStatusesClient Client::ComponentStatuses() const { return ComponentStatusesClient(connection_, ""); }

@@ -135,9 +135,7 @@ constinit const kgen::TypeTable EndpointConditions::kTable = {
     .hash_seed = 1,
     .hash_slots = kEndpointConditionsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointConditions>,
-    .construct = &kgen::detail::ConstructMany<EndpointConditions>,
-    .relocate = &kgen::detail::RelocateMany<EndpointConditions>};
+    .empty = kgen::detail::kZeros<EndpointConditions>};
 
 constinit const kgen::TypeTable ForNode::kTable = {
     .version = 1,
@@ -152,9 +150,7 @@ constinit const kgen::TypeTable ForNode::kTable = {
     .hash_seed = 0,
     .hash_slots = kForNodeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ForNode>,
-    .construct = &kgen::detail::ConstructMany<ForNode>,
-    .relocate = &kgen::detail::RelocateMany<ForNode>};
+    .empty = kgen::detail::kZeros<ForNode>};
 
 constinit const kgen::TypeTable ForZone::kTable = {
     .version = 1,
@@ -169,9 +165,7 @@ constinit const kgen::TypeTable ForZone::kTable = {
     .hash_seed = 0,
     .hash_slots = kForZoneSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ForZone>,
-    .construct = &kgen::detail::ConstructMany<ForZone>,
-    .relocate = &kgen::detail::RelocateMany<ForZone>};
+    .empty = kgen::detail::kZeros<ForZone>};
 
 constinit const kgen::TypeTable EndpointHints::kTable = {
     .version = 1,
@@ -186,9 +180,7 @@ constinit const kgen::TypeTable EndpointHints::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointHintsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointHints>,
-    .construct = &kgen::detail::ConstructMany<EndpointHints>,
-    .relocate = &kgen::detail::RelocateMany<EndpointHints>};
+    .empty = kgen::detail::kZeros<EndpointHints>};
 
 constinit const kgen::TypeTable Endpoint::kTable = {
     .version = 1,
@@ -203,9 +195,7 @@ constinit const kgen::TypeTable Endpoint::kTable = {
     .hash_seed = 6,
     .hash_slots = kEndpointSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Endpoint>,
-    .construct = &kgen::detail::ConstructMany<Endpoint>,
-    .relocate = &kgen::detail::RelocateMany<Endpoint>};
+    .empty = kgen::detail::kZeros<Endpoint>};
 
 constinit const kgen::TypeTable EndpointPort::kTable = {
     .version = 1,
@@ -220,9 +210,7 @@ constinit const kgen::TypeTable EndpointPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EndpointPort>,
-    .construct = &kgen::detail::ConstructMany<EndpointPort>,
-    .relocate = &kgen::detail::RelocateMany<EndpointPort>};
+    .empty = kgen::detail::kZeros<EndpointPort>};
 
 constinit const kgen::TypeTable EndpointSlice::kTable = {
     .version = 1,
@@ -237,9 +225,7 @@ constinit const kgen::TypeTable EndpointSlice::kTable = {
     .hash_seed = 2,
     .hash_slots = kEndpointSliceSlots,
     .kind = &kEndpointSliceKind,
-    .empty = kgen::detail::kZeros<EndpointSlice>,
-    .construct = &kgen::detail::ConstructMany<EndpointSlice>,
-    .relocate = &kgen::detail::RelocateMany<EndpointSlice>};
+    .empty = kgen::detail::kZeros<EndpointSlice>};
 
 constinit const kgen::TypeTable EndpointSliceList::kTable = {
     .version = 1,
@@ -254,9 +240,7 @@ constinit const kgen::TypeTable EndpointSliceList::kTable = {
     .hash_seed = 0,
     .hash_slots = kEndpointSliceListSlots,
     .kind = &kEndpointSliceListKind,
-    .empty = kgen::detail::kZeros<EndpointSliceList>,
-    .construct = &kgen::detail::ConstructMany<EndpointSliceList>,
-    .relocate = &kgen::detail::RelocateMany<EndpointSliceList>};
+    .empty = kgen::detail::kZeros<EndpointSliceList>};
 
 const EndpointSlice* EndpointSliceList::begin() const noexcept { return items.begin(); }
 const EndpointSlice* EndpointSliceList::end() const noexcept { return items.end(); }

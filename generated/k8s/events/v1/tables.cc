@@ -95,9 +95,7 @@ constinit const kgen::TypeTable EventSeries::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSeriesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<EventSeries>,
-    .construct = &kgen::detail::ConstructMany<EventSeries>,
-    .relocate = &kgen::detail::RelocateMany<EventSeries>};
+    .empty = kgen::detail::kZeros<EventSeries>};
 
 constinit const kgen::TypeTable Event::kTable = {
     .version = 1,
@@ -112,9 +110,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 13,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>,
-    .construct = &kgen::detail::ConstructMany<Event>,
-    .relocate = &kgen::detail::RelocateMany<Event>};
+    .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
     .version = 1,
@@ -129,9 +125,7 @@ constinit const kgen::TypeTable EventList::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventListSlots,
     .kind = &kEventListKind,
-    .empty = kgen::detail::kZeros<EventList>,
-    .construct = &kgen::detail::ConstructMany<EventList>,
-    .relocate = &kgen::detail::RelocateMany<EventList>};
+    .empty = kgen::detail::kZeros<EventList>};
 
 const Event* EventList::begin() const noexcept { return items.begin(); }
 const Event* EventList::end() const noexcept { return items.end(); }

@@ -295,9 +295,7 @@ constinit const kgen::TypeTable ExemptPriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kExemptPriorityLevelConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExemptPriorityLevelConfiguration>,
-    .construct = &kgen::detail::ConstructMany<ExemptPriorityLevelConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<ExemptPriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<ExemptPriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
     .version = 1,
@@ -312,9 +310,7 @@ constinit const kgen::TypeTable FlowDistinguisherMethod::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowDistinguisherMethodSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowDistinguisherMethod>,
-    .construct = &kgen::detail::ConstructMany<FlowDistinguisherMethod>,
-    .relocate = &kgen::detail::RelocateMany<FlowDistinguisherMethod>};
+    .empty = kgen::detail::kZeros<FlowDistinguisherMethod>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
     .version = 1,
@@ -329,9 +325,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationReference>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfigurationReference>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfigurationReference>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationReference>};
 
 constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
     .version = 1,
@@ -346,9 +340,7 @@ constinit const kgen::TypeTable NonResourcePolicyRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNonResourcePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NonResourcePolicyRule>,
-    .construct = &kgen::detail::ConstructMany<NonResourcePolicyRule>,
-    .relocate = &kgen::detail::RelocateMany<NonResourcePolicyRule>};
+    .empty = kgen::detail::kZeros<NonResourcePolicyRule>};
 
 constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
     .version = 1,
@@ -363,9 +355,7 @@ constinit const kgen::TypeTable ResourcePolicyRule::kTable = {
     .hash_seed = 1,
     .hash_slots = kResourcePolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourcePolicyRule>,
-    .construct = &kgen::detail::ConstructMany<ResourcePolicyRule>,
-    .relocate = &kgen::detail::RelocateMany<ResourcePolicyRule>};
+    .empty = kgen::detail::kZeros<ResourcePolicyRule>};
 
 constinit const kgen::TypeTable GroupSubject::kTable = {
     .version = 1,
@@ -380,9 +370,7 @@ constinit const kgen::TypeTable GroupSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kGroupSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<GroupSubject>,
-    .construct = &kgen::detail::ConstructMany<GroupSubject>,
-    .relocate = &kgen::detail::RelocateMany<GroupSubject>};
+    .empty = kgen::detail::kZeros<GroupSubject>};
 
 constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
     .version = 1,
@@ -397,9 +385,7 @@ constinit const kgen::TypeTable ServiceAccountSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceAccountSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceAccountSubject>,
-    .construct = &kgen::detail::ConstructMany<ServiceAccountSubject>,
-    .relocate = &kgen::detail::RelocateMany<ServiceAccountSubject>};
+    .empty = kgen::detail::kZeros<ServiceAccountSubject>};
 
 constinit const kgen::TypeTable UserSubject::kTable = {
     .version = 1,
@@ -414,9 +400,7 @@ constinit const kgen::TypeTable UserSubject::kTable = {
     .hash_seed = 0,
     .hash_slots = kUserSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<UserSubject>,
-    .construct = &kgen::detail::ConstructMany<UserSubject>,
-    .relocate = &kgen::detail::RelocateMany<UserSubject>};
+    .empty = kgen::detail::kZeros<UserSubject>};
 
 constinit const kgen::TypeTable Subject::kTable = {
     .version = 1,
@@ -431,9 +415,7 @@ constinit const kgen::TypeTable Subject::kTable = {
     .hash_seed = 2,
     .hash_slots = kSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Subject>,
-    .construct = &kgen::detail::ConstructMany<Subject>,
-    .relocate = &kgen::detail::RelocateMany<Subject>};
+    .empty = kgen::detail::kZeros<Subject>};
 
 constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
     .version = 1,
@@ -448,9 +430,7 @@ constinit const kgen::TypeTable PolicyRulesWithSubjects::kTable = {
     .hash_seed = 0,
     .hash_slots = kPolicyRulesWithSubjectsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PolicyRulesWithSubjects>,
-    .construct = &kgen::detail::ConstructMany<PolicyRulesWithSubjects>,
-    .relocate = &kgen::detail::RelocateMany<PolicyRulesWithSubjects>};
+    .empty = kgen::detail::kZeros<PolicyRulesWithSubjects>};
 
 constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
     .version = 1,
@@ -465,9 +445,7 @@ constinit const kgen::TypeTable FlowSchemaSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaSpec>,
-    .construct = &kgen::detail::ConstructMany<FlowSchemaSpec>,
-    .relocate = &kgen::detail::RelocateMany<FlowSchemaSpec>};
+    .empty = kgen::detail::kZeros<FlowSchemaSpec>};
 
 constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
     .version = 1,
@@ -482,9 +460,7 @@ constinit const kgen::TypeTable FlowSchemaCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kFlowSchemaConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaCondition>,
-    .construct = &kgen::detail::ConstructMany<FlowSchemaCondition>,
-    .relocate = &kgen::detail::RelocateMany<FlowSchemaCondition>};
+    .empty = kgen::detail::kZeros<FlowSchemaCondition>};
 
 constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
     .version = 1,
@@ -499,9 +475,7 @@ constinit const kgen::TypeTable FlowSchemaStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<FlowSchemaStatus>,
-    .construct = &kgen::detail::ConstructMany<FlowSchemaStatus>,
-    .relocate = &kgen::detail::RelocateMany<FlowSchemaStatus>};
+    .empty = kgen::detail::kZeros<FlowSchemaStatus>};
 
 constinit const kgen::TypeTable FlowSchema::kTable = {
     .version = 1,
@@ -516,9 +490,7 @@ constinit const kgen::TypeTable FlowSchema::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaSlots,
     .kind = &kFlowSchemaKind,
-    .empty = kgen::detail::kZeros<FlowSchema>,
-    .construct = &kgen::detail::ConstructMany<FlowSchema>,
-    .relocate = &kgen::detail::RelocateMany<FlowSchema>};
+    .empty = kgen::detail::kZeros<FlowSchema>};
 
 constinit const kgen::TypeTable FlowSchemaList::kTable = {
     .version = 1,
@@ -533,9 +505,7 @@ constinit const kgen::TypeTable FlowSchemaList::kTable = {
     .hash_seed = 0,
     .hash_slots = kFlowSchemaListSlots,
     .kind = &kFlowSchemaListKind,
-    .empty = kgen::detail::kZeros<FlowSchemaList>,
-    .construct = &kgen::detail::ConstructMany<FlowSchemaList>,
-    .relocate = &kgen::detail::RelocateMany<FlowSchemaList>};
+    .empty = kgen::detail::kZeros<FlowSchemaList>};
 
 const FlowSchema* FlowSchemaList::begin() const noexcept { return items.begin(); }
 const FlowSchema* FlowSchemaList::end() const noexcept { return items.end(); }
@@ -559,9 +529,7 @@ constinit const kgen::TypeTable QueuingConfiguration::kTable = {
     .hash_seed = 2,
     .hash_slots = kQueuingConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<QueuingConfiguration>,
-    .construct = &kgen::detail::ConstructMany<QueuingConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<QueuingConfiguration>};
+    .empty = kgen::detail::kZeros<QueuingConfiguration>};
 
 constinit const kgen::TypeTable LimitResponse::kTable = {
     .version = 1,
@@ -576,9 +544,7 @@ constinit const kgen::TypeTable LimitResponse::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitResponseSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitResponse>,
-    .construct = &kgen::detail::ConstructMany<LimitResponse>,
-    .relocate = &kgen::detail::RelocateMany<LimitResponse>};
+    .empty = kgen::detail::kZeros<LimitResponse>};
 
 constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
     .version = 1,
@@ -593,9 +559,7 @@ constinit const kgen::TypeTable LimitedPriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kLimitedPriorityLevelConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<LimitedPriorityLevelConfiguration>,
-    .construct = &kgen::detail::ConstructMany<LimitedPriorityLevelConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<LimitedPriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<LimitedPriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
     .version = 1,
@@ -610,9 +574,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationSpec>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfigurationSpec>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfigurationSpec>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationSpec>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
     .version = 1,
@@ -627,9 +589,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationCondition::kTable = {
     .hash_seed = 3,
     .hash_slots = kPriorityLevelConfigurationConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationCondition>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfigurationCondition>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfigurationCondition>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationCondition>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
     .version = 1,
@@ -644,9 +604,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationStatus>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfigurationStatus>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfigurationStatus>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationStatus>};
 
 constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
     .version = 1,
@@ -661,9 +619,7 @@ constinit const kgen::TypeTable PriorityLevelConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationSlots,
     .kind = &kPriorityLevelConfigurationKind,
-    .empty = kgen::detail::kZeros<PriorityLevelConfiguration>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfiguration>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfiguration>};
 
 constinit const kgen::TypeTable PriorityLevelConfigurationList::kTable = {
     .version = 1,
@@ -678,9 +634,7 @@ constinit const kgen::TypeTable PriorityLevelConfigurationList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityLevelConfigurationListSlots,
     .kind = &kPriorityLevelConfigurationListKind,
-    .empty = kgen::detail::kZeros<PriorityLevelConfigurationList>,
-    .construct = &kgen::detail::ConstructMany<PriorityLevelConfigurationList>,
-    .relocate = &kgen::detail::RelocateMany<PriorityLevelConfigurationList>};
+    .empty = kgen::detail::kZeros<PriorityLevelConfigurationList>};
 
 const PriorityLevelConfiguration* PriorityLevelConfigurationList::begin() const noexcept { return items.begin(); }
 const PriorityLevelConfiguration* PriorityLevelConfigurationList::end() const noexcept { return items.end(); }

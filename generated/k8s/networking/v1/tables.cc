@@ -450,9 +450,7 @@ constinit const kgen::TypeTable ServiceBackendPort::kTable = {
     .hash_seed = 1,
     .hash_slots = kServiceBackendPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceBackendPort>,
-    .construct = &kgen::detail::ConstructMany<ServiceBackendPort>,
-    .relocate = &kgen::detail::RelocateMany<ServiceBackendPort>};
+    .empty = kgen::detail::kZeros<ServiceBackendPort>};
 
 constinit const kgen::TypeTable IngressServiceBackend::kTable = {
     .version = 1,
@@ -467,9 +465,7 @@ constinit const kgen::TypeTable IngressServiceBackend::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressServiceBackendSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressServiceBackend>,
-    .construct = &kgen::detail::ConstructMany<IngressServiceBackend>,
-    .relocate = &kgen::detail::RelocateMany<IngressServiceBackend>};
+    .empty = kgen::detail::kZeros<IngressServiceBackend>};
 
 constinit const kgen::TypeTable IngressBackend::kTable = {
     .version = 1,
@@ -484,9 +480,7 @@ constinit const kgen::TypeTable IngressBackend::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressBackendSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressBackend>,
-    .construct = &kgen::detail::ConstructMany<IngressBackend>,
-    .relocate = &kgen::detail::RelocateMany<IngressBackend>};
+    .empty = kgen::detail::kZeros<IngressBackend>};
 
 constinit const kgen::TypeTable HTTPIngressPath::kTable = {
     .version = 1,
@@ -501,9 +495,7 @@ constinit const kgen::TypeTable HTTPIngressPath::kTable = {
     .hash_seed = 0,
     .hash_slots = kHTTPIngressPathSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPIngressPath>,
-    .construct = &kgen::detail::ConstructMany<HTTPIngressPath>,
-    .relocate = &kgen::detail::RelocateMany<HTTPIngressPath>};
+    .empty = kgen::detail::kZeros<HTTPIngressPath>};
 
 constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
     .version = 1,
@@ -518,9 +510,7 @@ constinit const kgen::TypeTable HTTPIngressRuleValue::kTable = {
     .hash_seed = 0,
     .hash_slots = kHTTPIngressRuleValueSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<HTTPIngressRuleValue>,
-    .construct = &kgen::detail::ConstructMany<HTTPIngressRuleValue>,
-    .relocate = &kgen::detail::RelocateMany<HTTPIngressRuleValue>};
+    .empty = kgen::detail::kZeros<HTTPIngressRuleValue>};
 
 constinit const kgen::TypeTable ParentReference::kTable = {
     .version = 1,
@@ -535,9 +525,7 @@ constinit const kgen::TypeTable ParentReference::kTable = {
     .hash_seed = 0,
     .hash_slots = kParentReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ParentReference>,
-    .construct = &kgen::detail::ConstructMany<ParentReference>,
-    .relocate = &kgen::detail::RelocateMany<ParentReference>};
+    .empty = kgen::detail::kZeros<ParentReference>};
 
 constinit const kgen::TypeTable IPAddressSpec::kTable = {
     .version = 1,
@@ -552,9 +540,7 @@ constinit const kgen::TypeTable IPAddressSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPAddressSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IPAddressSpec>,
-    .construct = &kgen::detail::ConstructMany<IPAddressSpec>,
-    .relocate = &kgen::detail::RelocateMany<IPAddressSpec>};
+    .empty = kgen::detail::kZeros<IPAddressSpec>};
 
 constinit const kgen::TypeTable IPAddress::kTable = {
     .version = 1,
@@ -569,9 +555,7 @@ constinit const kgen::TypeTable IPAddress::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPAddressSlots,
     .kind = &kIPAddressKind,
-    .empty = kgen::detail::kZeros<IPAddress>,
-    .construct = &kgen::detail::ConstructMany<IPAddress>,
-    .relocate = &kgen::detail::RelocateMany<IPAddress>};
+    .empty = kgen::detail::kZeros<IPAddress>};
 
 constinit const kgen::TypeTable IPAddressList::kTable = {
     .version = 1,
@@ -586,9 +570,7 @@ constinit const kgen::TypeTable IPAddressList::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPAddressListSlots,
     .kind = &kIPAddressListKind,
-    .empty = kgen::detail::kZeros<IPAddressList>,
-    .construct = &kgen::detail::ConstructMany<IPAddressList>,
-    .relocate = &kgen::detail::RelocateMany<IPAddressList>};
+    .empty = kgen::detail::kZeros<IPAddressList>};
 
 const IPAddress* IPAddressList::begin() const noexcept { return items.begin(); }
 const IPAddress* IPAddressList::end() const noexcept { return items.end(); }
@@ -612,9 +594,7 @@ constinit const kgen::TypeTable IPBlock::kTable = {
     .hash_seed = 0,
     .hash_slots = kIPBlockSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IPBlock>,
-    .construct = &kgen::detail::ConstructMany<IPBlock>,
-    .relocate = &kgen::detail::RelocateMany<IPBlock>};
+    .empty = kgen::detail::kZeros<IPBlock>};
 
 constinit const kgen::TypeTable IngressRule::kTable = {
     .version = 1,
@@ -629,9 +609,7 @@ constinit const kgen::TypeTable IngressRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressRule>,
-    .construct = &kgen::detail::ConstructMany<IngressRule>,
-    .relocate = &kgen::detail::RelocateMany<IngressRule>};
+    .empty = kgen::detail::kZeros<IngressRule>};
 
 constinit const kgen::TypeTable IngressTLS::kTable = {
     .version = 1,
@@ -646,9 +624,7 @@ constinit const kgen::TypeTable IngressTLS::kTable = {
     .hash_seed = 2,
     .hash_slots = kIngressTLSSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressTLS>,
-    .construct = &kgen::detail::ConstructMany<IngressTLS>,
-    .relocate = &kgen::detail::RelocateMany<IngressTLS>};
+    .empty = kgen::detail::kZeros<IngressTLS>};
 
 constinit const kgen::TypeTable IngressSpec::kTable = {
     .version = 1,
@@ -663,9 +639,7 @@ constinit const kgen::TypeTable IngressSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kIngressSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressSpec>,
-    .construct = &kgen::detail::ConstructMany<IngressSpec>,
-    .relocate = &kgen::detail::RelocateMany<IngressSpec>};
+    .empty = kgen::detail::kZeros<IngressSpec>};
 
 constinit const kgen::TypeTable IngressPortStatus::kTable = {
     .version = 1,
@@ -680,9 +654,7 @@ constinit const kgen::TypeTable IngressPortStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressPortStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressPortStatus>,
-    .construct = &kgen::detail::ConstructMany<IngressPortStatus>,
-    .relocate = &kgen::detail::RelocateMany<IngressPortStatus>};
+    .empty = kgen::detail::kZeros<IngressPortStatus>};
 
 constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
     .version = 1,
@@ -697,9 +669,7 @@ constinit const kgen::TypeTable IngressLoadBalancerIngress::kTable = {
     .hash_seed = 1,
     .hash_slots = kIngressLoadBalancerIngressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressLoadBalancerIngress>,
-    .construct = &kgen::detail::ConstructMany<IngressLoadBalancerIngress>,
-    .relocate = &kgen::detail::RelocateMany<IngressLoadBalancerIngress>};
+    .empty = kgen::detail::kZeros<IngressLoadBalancerIngress>};
 
 constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
     .version = 1,
@@ -714,9 +684,7 @@ constinit const kgen::TypeTable IngressLoadBalancerStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressLoadBalancerStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressLoadBalancerStatus>,
-    .construct = &kgen::detail::ConstructMany<IngressLoadBalancerStatus>,
-    .relocate = &kgen::detail::RelocateMany<IngressLoadBalancerStatus>};
+    .empty = kgen::detail::kZeros<IngressLoadBalancerStatus>};
 
 constinit const kgen::TypeTable IngressStatus::kTable = {
     .version = 1,
@@ -731,9 +699,7 @@ constinit const kgen::TypeTable IngressStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressStatus>,
-    .construct = &kgen::detail::ConstructMany<IngressStatus>,
-    .relocate = &kgen::detail::RelocateMany<IngressStatus>};
+    .empty = kgen::detail::kZeros<IngressStatus>};
 
 constinit const kgen::TypeTable Ingress::kTable = {
     .version = 1,
@@ -748,9 +714,7 @@ constinit const kgen::TypeTable Ingress::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressSlots,
     .kind = &kIngressKind,
-    .empty = kgen::detail::kZeros<Ingress>,
-    .construct = &kgen::detail::ConstructMany<Ingress>,
-    .relocate = &kgen::detail::RelocateMany<Ingress>};
+    .empty = kgen::detail::kZeros<Ingress>};
 
 constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
     .version = 1,
@@ -765,9 +729,7 @@ constinit const kgen::TypeTable IngressClassParametersReference::kTable = {
     .hash_seed = 2,
     .hash_slots = kIngressClassParametersReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressClassParametersReference>,
-    .construct = &kgen::detail::ConstructMany<IngressClassParametersReference>,
-    .relocate = &kgen::detail::RelocateMany<IngressClassParametersReference>};
+    .empty = kgen::detail::kZeros<IngressClassParametersReference>};
 
 constinit const kgen::TypeTable IngressClassSpec::kTable = {
     .version = 1,
@@ -782,9 +744,7 @@ constinit const kgen::TypeTable IngressClassSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressClassSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<IngressClassSpec>,
-    .construct = &kgen::detail::ConstructMany<IngressClassSpec>,
-    .relocate = &kgen::detail::RelocateMany<IngressClassSpec>};
+    .empty = kgen::detail::kZeros<IngressClassSpec>};
 
 constinit const kgen::TypeTable IngressClass::kTable = {
     .version = 1,
@@ -799,9 +759,7 @@ constinit const kgen::TypeTable IngressClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressClassSlots,
     .kind = &kIngressClassKind,
-    .empty = kgen::detail::kZeros<IngressClass>,
-    .construct = &kgen::detail::ConstructMany<IngressClass>,
-    .relocate = &kgen::detail::RelocateMany<IngressClass>};
+    .empty = kgen::detail::kZeros<IngressClass>};
 
 constinit const kgen::TypeTable IngressClassList::kTable = {
     .version = 1,
@@ -816,9 +774,7 @@ constinit const kgen::TypeTable IngressClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressClassListSlots,
     .kind = &kIngressClassListKind,
-    .empty = kgen::detail::kZeros<IngressClassList>,
-    .construct = &kgen::detail::ConstructMany<IngressClassList>,
-    .relocate = &kgen::detail::RelocateMany<IngressClassList>};
+    .empty = kgen::detail::kZeros<IngressClassList>};
 
 const IngressClass* IngressClassList::begin() const noexcept { return items.begin(); }
 const IngressClass* IngressClassList::end() const noexcept { return items.end(); }
@@ -842,9 +798,7 @@ constinit const kgen::TypeTable IngressList::kTable = {
     .hash_seed = 0,
     .hash_slots = kIngressListSlots,
     .kind = &kIngressListKind,
-    .empty = kgen::detail::kZeros<IngressList>,
-    .construct = &kgen::detail::ConstructMany<IngressList>,
-    .relocate = &kgen::detail::RelocateMany<IngressList>};
+    .empty = kgen::detail::kZeros<IngressList>};
 
 const Ingress* IngressList::begin() const noexcept { return items.begin(); }
 const Ingress* IngressList::end() const noexcept { return items.end(); }
@@ -868,9 +822,7 @@ constinit const kgen::TypeTable NetworkPolicyPort::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyPortSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyPort>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicyPort>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicyPort>};
+    .empty = kgen::detail::kZeros<NetworkPolicyPort>};
 
 constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
     .version = 1,
@@ -885,9 +837,7 @@ constinit const kgen::TypeTable NetworkPolicyPeer::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyPeerSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyPeer>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicyPeer>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicyPeer>};
+    .empty = kgen::detail::kZeros<NetworkPolicyPeer>};
 
 constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
     .version = 1,
@@ -902,9 +852,7 @@ constinit const kgen::TypeTable NetworkPolicyEgressRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyEgressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyEgressRule>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicyEgressRule>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicyEgressRule>};
+    .empty = kgen::detail::kZeros<NetworkPolicyEgressRule>};
 
 constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
     .version = 1,
@@ -919,9 +867,7 @@ constinit const kgen::TypeTable NetworkPolicyIngressRule::kTable = {
     .hash_seed = 1,
     .hash_slots = kNetworkPolicyIngressRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicyIngressRule>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicyIngressRule>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicyIngressRule>};
+    .empty = kgen::detail::kZeros<NetworkPolicyIngressRule>};
 
 constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
     .version = 1,
@@ -936,9 +882,7 @@ constinit const kgen::TypeTable NetworkPolicySpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kNetworkPolicySpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkPolicySpec>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicySpec>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicySpec>};
+    .empty = kgen::detail::kZeros<NetworkPolicySpec>};
 
 constinit const kgen::TypeTable NetworkPolicy::kTable = {
     .version = 1,
@@ -953,9 +897,7 @@ constinit const kgen::TypeTable NetworkPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicySlots,
     .kind = &kNetworkPolicyKind,
-    .empty = kgen::detail::kZeros<NetworkPolicy>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicy>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicy>};
+    .empty = kgen::detail::kZeros<NetworkPolicy>};
 
 constinit const kgen::TypeTable NetworkPolicyList::kTable = {
     .version = 1,
@@ -970,9 +912,7 @@ constinit const kgen::TypeTable NetworkPolicyList::kTable = {
     .hash_seed = 0,
     .hash_slots = kNetworkPolicyListSlots,
     .kind = &kNetworkPolicyListKind,
-    .empty = kgen::detail::kZeros<NetworkPolicyList>,
-    .construct = &kgen::detail::ConstructMany<NetworkPolicyList>,
-    .relocate = &kgen::detail::RelocateMany<NetworkPolicyList>};
+    .empty = kgen::detail::kZeros<NetworkPolicyList>};
 
 const NetworkPolicy* NetworkPolicyList::begin() const noexcept { return items.begin(); }
 const NetworkPolicy* NetworkPolicyList::end() const noexcept { return items.end(); }
@@ -996,9 +936,7 @@ constinit const kgen::TypeTable ServiceCIDRSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceCIDRSpec>,
-    .construct = &kgen::detail::ConstructMany<ServiceCIDRSpec>,
-    .relocate = &kgen::detail::RelocateMany<ServiceCIDRSpec>};
+    .empty = kgen::detail::kZeros<ServiceCIDRSpec>};
 
 constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
     .version = 1,
@@ -1013,9 +951,7 @@ constinit const kgen::TypeTable ServiceCIDRStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ServiceCIDRStatus>,
-    .construct = &kgen::detail::ConstructMany<ServiceCIDRStatus>,
-    .relocate = &kgen::detail::RelocateMany<ServiceCIDRStatus>};
+    .empty = kgen::detail::kZeros<ServiceCIDRStatus>};
 
 constinit const kgen::TypeTable ServiceCIDR::kTable = {
     .version = 1,
@@ -1030,9 +966,7 @@ constinit const kgen::TypeTable ServiceCIDR::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRSlots,
     .kind = &kServiceCIDRKind,
-    .empty = kgen::detail::kZeros<ServiceCIDR>,
-    .construct = &kgen::detail::ConstructMany<ServiceCIDR>,
-    .relocate = &kgen::detail::RelocateMany<ServiceCIDR>};
+    .empty = kgen::detail::kZeros<ServiceCIDR>};
 
 constinit const kgen::TypeTable ServiceCIDRList::kTable = {
     .version = 1,
@@ -1047,9 +981,7 @@ constinit const kgen::TypeTable ServiceCIDRList::kTable = {
     .hash_seed = 0,
     .hash_slots = kServiceCIDRListSlots,
     .kind = &kServiceCIDRListKind,
-    .empty = kgen::detail::kZeros<ServiceCIDRList>,
-    .construct = &kgen::detail::ConstructMany<ServiceCIDRList>,
-    .relocate = &kgen::detail::RelocateMany<ServiceCIDRList>};
+    .empty = kgen::detail::kZeros<ServiceCIDRList>};
 
 const ServiceCIDR* ServiceCIDRList::begin() const noexcept { return items.begin(); }
 const ServiceCIDR* ServiceCIDRList::end() const noexcept { return items.end(); }

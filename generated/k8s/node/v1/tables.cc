@@ -91,9 +91,7 @@ constinit const kgen::TypeTable Overhead::kTable = {
     .hash_seed = 0,
     .hash_slots = kOverheadSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Overhead>,
-    .construct = &kgen::detail::ConstructMany<Overhead>,
-    .relocate = &kgen::detail::RelocateMany<Overhead>};
+    .empty = kgen::detail::kZeros<Overhead>};
 
 constinit const kgen::TypeTable Scheduling::kTable = {
     .version = 1,
@@ -108,9 +106,7 @@ constinit const kgen::TypeTable Scheduling::kTable = {
     .hash_seed = 0,
     .hash_slots = kSchedulingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Scheduling>,
-    .construct = &kgen::detail::ConstructMany<Scheduling>,
-    .relocate = &kgen::detail::RelocateMany<Scheduling>};
+    .empty = kgen::detail::kZeros<Scheduling>};
 
 constinit const kgen::TypeTable RuntimeClass::kTable = {
     .version = 1,
@@ -125,9 +121,7 @@ constinit const kgen::TypeTable RuntimeClass::kTable = {
     .hash_seed = 3,
     .hash_slots = kRuntimeClassSlots,
     .kind = &kRuntimeClassKind,
-    .empty = kgen::detail::kZeros<RuntimeClass>,
-    .construct = &kgen::detail::ConstructMany<RuntimeClass>,
-    .relocate = &kgen::detail::RelocateMany<RuntimeClass>};
+    .empty = kgen::detail::kZeros<RuntimeClass>};
 
 constinit const kgen::TypeTable RuntimeClassList::kTable = {
     .version = 1,
@@ -142,9 +136,7 @@ constinit const kgen::TypeTable RuntimeClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kRuntimeClassListSlots,
     .kind = &kRuntimeClassListKind,
-    .empty = kgen::detail::kZeros<RuntimeClassList>,
-    .construct = &kgen::detail::ConstructMany<RuntimeClassList>,
-    .relocate = &kgen::detail::RelocateMany<RuntimeClassList>};
+    .empty = kgen::detail::kZeros<RuntimeClassList>};
 
 const RuntimeClass* RuntimeClassList::begin() const noexcept { return items.begin(); }
 const RuntimeClass* RuntimeClassList::end() const noexcept { return items.end(); }

@@ -98,9 +98,7 @@ constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDisruptionBudgetSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDisruptionBudgetSpec>,
-    .construct = &kgen::detail::ConstructMany<PodDisruptionBudgetSpec>,
-    .relocate = &kgen::detail::RelocateMany<PodDisruptionBudgetSpec>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudgetSpec>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
     .version = 1,
@@ -115,9 +113,7 @@ constinit const kgen::TypeTable PodDisruptionBudgetStatus::kTable = {
     .hash_seed = 17,
     .hash_slots = kPodDisruptionBudgetStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PodDisruptionBudgetStatus>,
-    .construct = &kgen::detail::ConstructMany<PodDisruptionBudgetStatus>,
-    .relocate = &kgen::detail::RelocateMany<PodDisruptionBudgetStatus>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudgetStatus>};
 
 constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
     .version = 1,
@@ -132,9 +128,7 @@ constinit const kgen::TypeTable PodDisruptionBudget::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDisruptionBudgetSlots,
     .kind = &kPodDisruptionBudgetKind,
-    .empty = kgen::detail::kZeros<PodDisruptionBudget>,
-    .construct = &kgen::detail::ConstructMany<PodDisruptionBudget>,
-    .relocate = &kgen::detail::RelocateMany<PodDisruptionBudget>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudget>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetList::kTable = {
     .version = 1,
@@ -149,9 +143,7 @@ constinit const kgen::TypeTable PodDisruptionBudgetList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPodDisruptionBudgetListSlots,
     .kind = &kPodDisruptionBudgetListKind,
-    .empty = kgen::detail::kZeros<PodDisruptionBudgetList>,
-    .construct = &kgen::detail::ConstructMany<PodDisruptionBudgetList>,
-    .relocate = &kgen::detail::RelocateMany<PodDisruptionBudgetList>};
+    .empty = kgen::detail::kZeros<PodDisruptionBudgetList>};
 
 const PodDisruptionBudget* PodDisruptionBudgetList::begin() const noexcept { return items.begin(); }
 const PodDisruptionBudget* PodDisruptionBudgetList::end() const noexcept { return items.end(); }

@@ -230,9 +230,7 @@ constinit const kgen::TypeTable AggregationRule::kTable = {
     .hash_seed = 0,
     .hash_slots = kAggregationRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AggregationRule>,
-    .construct = &kgen::detail::ConstructMany<AggregationRule>,
-    .relocate = &kgen::detail::RelocateMany<AggregationRule>};
+    .empty = kgen::detail::kZeros<AggregationRule>};
 
 constinit const kgen::TypeTable PolicyRule::kTable = {
     .version = 1,
@@ -247,9 +245,7 @@ constinit const kgen::TypeTable PolicyRule::kTable = {
     .hash_seed = 4,
     .hash_slots = kPolicyRuleSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<PolicyRule>,
-    .construct = &kgen::detail::ConstructMany<PolicyRule>,
-    .relocate = &kgen::detail::RelocateMany<PolicyRule>};
+    .empty = kgen::detail::kZeros<PolicyRule>};
 
 constinit const kgen::TypeTable ClusterRole::kTable = {
     .version = 1,
@@ -264,9 +260,7 @@ constinit const kgen::TypeTable ClusterRole::kTable = {
     .hash_seed = 2,
     .hash_slots = kClusterRoleSlots,
     .kind = &kClusterRoleKind,
-    .empty = kgen::detail::kZeros<ClusterRole>,
-    .construct = &kgen::detail::ConstructMany<ClusterRole>,
-    .relocate = &kgen::detail::RelocateMany<ClusterRole>};
+    .empty = kgen::detail::kZeros<ClusterRole>};
 
 constinit const kgen::TypeTable RoleRef::kTable = {
     .version = 1,
@@ -281,9 +275,7 @@ constinit const kgen::TypeTable RoleRef::kTable = {
     .hash_seed = 1,
     .hash_slots = kRoleRefSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<RoleRef>,
-    .construct = &kgen::detail::ConstructMany<RoleRef>,
-    .relocate = &kgen::detail::RelocateMany<RoleRef>};
+    .empty = kgen::detail::kZeros<RoleRef>};
 
 constinit const kgen::TypeTable Subject::kTable = {
     .version = 1,
@@ -298,9 +290,7 @@ constinit const kgen::TypeTable Subject::kTable = {
     .hash_seed = 2,
     .hash_slots = kSubjectSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Subject>,
-    .construct = &kgen::detail::ConstructMany<Subject>,
-    .relocate = &kgen::detail::RelocateMany<Subject>};
+    .empty = kgen::detail::kZeros<Subject>};
 
 constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
     .version = 1,
@@ -315,9 +305,7 @@ constinit const kgen::TypeTable ClusterRoleBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kClusterRoleBindingSlots,
     .kind = &kClusterRoleBindingKind,
-    .empty = kgen::detail::kZeros<ClusterRoleBinding>,
-    .construct = &kgen::detail::ConstructMany<ClusterRoleBinding>,
-    .relocate = &kgen::detail::RelocateMany<ClusterRoleBinding>};
+    .empty = kgen::detail::kZeros<ClusterRoleBinding>};
 
 constinit const kgen::TypeTable ClusterRoleBindingList::kTable = {
     .version = 1,
@@ -332,9 +320,7 @@ constinit const kgen::TypeTable ClusterRoleBindingList::kTable = {
     .hash_seed = 0,
     .hash_slots = kClusterRoleBindingListSlots,
     .kind = &kClusterRoleBindingListKind,
-    .empty = kgen::detail::kZeros<ClusterRoleBindingList>,
-    .construct = &kgen::detail::ConstructMany<ClusterRoleBindingList>,
-    .relocate = &kgen::detail::RelocateMany<ClusterRoleBindingList>};
+    .empty = kgen::detail::kZeros<ClusterRoleBindingList>};
 
 const ClusterRoleBinding* ClusterRoleBindingList::begin() const noexcept { return items.begin(); }
 const ClusterRoleBinding* ClusterRoleBindingList::end() const noexcept { return items.end(); }
@@ -358,9 +344,7 @@ constinit const kgen::TypeTable ClusterRoleList::kTable = {
     .hash_seed = 0,
     .hash_slots = kClusterRoleListSlots,
     .kind = &kClusterRoleListKind,
-    .empty = kgen::detail::kZeros<ClusterRoleList>,
-    .construct = &kgen::detail::ConstructMany<ClusterRoleList>,
-    .relocate = &kgen::detail::RelocateMany<ClusterRoleList>};
+    .empty = kgen::detail::kZeros<ClusterRoleList>};
 
 const ClusterRole* ClusterRoleList::begin() const noexcept { return items.begin(); }
 const ClusterRole* ClusterRoleList::end() const noexcept { return items.end(); }
@@ -384,9 +368,7 @@ constinit const kgen::TypeTable Role::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleSlots,
     .kind = &kRoleKind,
-    .empty = kgen::detail::kZeros<Role>,
-    .construct = &kgen::detail::ConstructMany<Role>,
-    .relocate = &kgen::detail::RelocateMany<Role>};
+    .empty = kgen::detail::kZeros<Role>};
 
 constinit const kgen::TypeTable RoleBinding::kTable = {
     .version = 1,
@@ -401,9 +383,7 @@ constinit const kgen::TypeTable RoleBinding::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleBindingSlots,
     .kind = &kRoleBindingKind,
-    .empty = kgen::detail::kZeros<RoleBinding>,
-    .construct = &kgen::detail::ConstructMany<RoleBinding>,
-    .relocate = &kgen::detail::RelocateMany<RoleBinding>};
+    .empty = kgen::detail::kZeros<RoleBinding>};
 
 constinit const kgen::TypeTable RoleBindingList::kTable = {
     .version = 1,
@@ -418,9 +398,7 @@ constinit const kgen::TypeTable RoleBindingList::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleBindingListSlots,
     .kind = &kRoleBindingListKind,
-    .empty = kgen::detail::kZeros<RoleBindingList>,
-    .construct = &kgen::detail::ConstructMany<RoleBindingList>,
-    .relocate = &kgen::detail::RelocateMany<RoleBindingList>};
+    .empty = kgen::detail::kZeros<RoleBindingList>};
 
 const RoleBinding* RoleBindingList::begin() const noexcept { return items.begin(); }
 const RoleBinding* RoleBindingList::end() const noexcept { return items.end(); }
@@ -444,9 +422,7 @@ constinit const kgen::TypeTable RoleList::kTable = {
     .hash_seed = 0,
     .hash_slots = kRoleListSlots,
     .kind = &kRoleListKind,
-    .empty = kgen::detail::kZeros<RoleList>,
-    .construct = &kgen::detail::ConstructMany<RoleList>,
-    .relocate = &kgen::detail::RelocateMany<RoleList>};
+    .empty = kgen::detail::kZeros<RoleList>};
 
 const Role* RoleList::begin() const noexcept { return items.begin(); }
 const Role* RoleList::end() const noexcept { return items.end(); }

@@ -562,9 +562,7 @@ constinit const kgen::TypeTable NetworkDeviceData::kTable = {
     .hash_seed = 2,
     .hash_slots = kNetworkDeviceDataSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NetworkDeviceData>,
-    .construct = &kgen::detail::ConstructMany<NetworkDeviceData>,
-    .relocate = &kgen::detail::RelocateMany<NetworkDeviceData>};
+    .empty = kgen::detail::kZeros<NetworkDeviceData>};
 
 constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
     .version = 1,
@@ -579,9 +577,7 @@ constinit const kgen::TypeTable AllocatedDeviceStatus::kTable = {
     .hash_seed = 2,
     .hash_slots = kAllocatedDeviceStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AllocatedDeviceStatus>,
-    .construct = &kgen::detail::ConstructMany<AllocatedDeviceStatus>,
-    .relocate = &kgen::detail::RelocateMany<AllocatedDeviceStatus>};
+    .empty = kgen::detail::kZeros<AllocatedDeviceStatus>};
 
 constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
     .version = 1,
@@ -596,9 +592,7 @@ constinit const kgen::TypeTable OpaqueDeviceConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kOpaqueDeviceConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<OpaqueDeviceConfiguration>,
-    .construct = &kgen::detail::ConstructMany<OpaqueDeviceConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<OpaqueDeviceConfiguration>};
+    .empty = kgen::detail::kZeros<OpaqueDeviceConfiguration>};
 
 constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
     .version = 1,
@@ -613,9 +607,7 @@ constinit const kgen::TypeTable DeviceAllocationConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceAllocationConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAllocationConfiguration>,
-    .construct = &kgen::detail::ConstructMany<DeviceAllocationConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<DeviceAllocationConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceAllocationConfiguration>};
 
 constinit const kgen::TypeTable DeviceToleration::kTable = {
     .version = 1,
@@ -630,9 +622,7 @@ constinit const kgen::TypeTable DeviceToleration::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceTolerationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceToleration>,
-    .construct = &kgen::detail::ConstructMany<DeviceToleration>,
-    .relocate = &kgen::detail::RelocateMany<DeviceToleration>};
+    .empty = kgen::detail::kZeros<DeviceToleration>};
 
 constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
     .version = 1,
@@ -647,9 +637,7 @@ constinit const kgen::TypeTable DeviceRequestAllocationResult::kTable = {
     .hash_seed = 2,
     .hash_slots = kDeviceRequestAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceRequestAllocationResult>,
-    .construct = &kgen::detail::ConstructMany<DeviceRequestAllocationResult>,
-    .relocate = &kgen::detail::RelocateMany<DeviceRequestAllocationResult>};
+    .empty = kgen::detail::kZeros<DeviceRequestAllocationResult>};
 
 constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
     .version = 1,
@@ -664,9 +652,7 @@ constinit const kgen::TypeTable DeviceAllocationResult::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAllocationResult>,
-    .construct = &kgen::detail::ConstructMany<DeviceAllocationResult>,
-    .relocate = &kgen::detail::RelocateMany<DeviceAllocationResult>};
+    .empty = kgen::detail::kZeros<DeviceAllocationResult>};
 
 constinit const kgen::TypeTable AllocationResult::kTable = {
     .version = 1,
@@ -681,9 +667,7 @@ constinit const kgen::TypeTable AllocationResult::kTable = {
     .hash_seed = 0,
     .hash_slots = kAllocationResultSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<AllocationResult>,
-    .construct = &kgen::detail::ConstructMany<AllocationResult>,
-    .relocate = &kgen::detail::RelocateMany<AllocationResult>};
+    .empty = kgen::detail::kZeros<AllocationResult>};
 
 constinit const kgen::TypeTable CELDeviceSelector::kTable = {
     .version = 1,
@@ -698,9 +682,7 @@ constinit const kgen::TypeTable CELDeviceSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kCELDeviceSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CELDeviceSelector>,
-    .construct = &kgen::detail::ConstructMany<CELDeviceSelector>,
-    .relocate = &kgen::detail::RelocateMany<CELDeviceSelector>};
+    .empty = kgen::detail::kZeros<CELDeviceSelector>};
 
 constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
     .version = 1,
@@ -715,9 +697,7 @@ constinit const kgen::TypeTable CapacityRequestPolicyRange::kTable = {
     .hash_seed = 64,
     .hash_slots = kCapacityRequestPolicyRangeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequestPolicyRange>,
-    .construct = &kgen::detail::ConstructMany<CapacityRequestPolicyRange>,
-    .relocate = &kgen::detail::RelocateMany<CapacityRequestPolicyRange>};
+    .empty = kgen::detail::kZeros<CapacityRequestPolicyRange>};
 
 constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
     .version = 1,
@@ -732,9 +712,7 @@ constinit const kgen::TypeTable CapacityRequestPolicy::kTable = {
     .hash_seed = 0,
     .hash_slots = kCapacityRequestPolicySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequestPolicy>,
-    .construct = &kgen::detail::ConstructMany<CapacityRequestPolicy>,
-    .relocate = &kgen::detail::RelocateMany<CapacityRequestPolicy>};
+    .empty = kgen::detail::kZeros<CapacityRequestPolicy>};
 
 constinit const kgen::TypeTable CapacityRequirements::kTable = {
     .version = 1,
@@ -749,9 +727,7 @@ constinit const kgen::TypeTable CapacityRequirements::kTable = {
     .hash_seed = 0,
     .hash_slots = kCapacityRequirementsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CapacityRequirements>,
-    .construct = &kgen::detail::ConstructMany<CapacityRequirements>,
-    .relocate = &kgen::detail::RelocateMany<CapacityRequirements>};
+    .empty = kgen::detail::kZeros<CapacityRequirements>};
 
 constinit const kgen::TypeTable Counter::kTable = {
     .version = 1,
@@ -766,9 +742,7 @@ constinit const kgen::TypeTable Counter::kTable = {
     .hash_seed = 0,
     .hash_slots = kCounterSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Counter>,
-    .construct = &kgen::detail::ConstructMany<Counter>,
-    .relocate = &kgen::detail::RelocateMany<Counter>};
+    .empty = kgen::detail::kZeros<Counter>};
 
 constinit const kgen::TypeTable CounterSet::kTable = {
     .version = 1,
@@ -783,9 +757,7 @@ constinit const kgen::TypeTable CounterSet::kTable = {
     .hash_seed = 0,
     .hash_slots = kCounterSetSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CounterSet>,
-    .construct = &kgen::detail::ConstructMany<CounterSet>,
-    .relocate = &kgen::detail::RelocateMany<CounterSet>};
+    .empty = kgen::detail::kZeros<CounterSet>};
 
 constinit const kgen::TypeTable DeviceAttribute::kTable = {
     .version = 1,
@@ -800,9 +772,7 @@ constinit const kgen::TypeTable DeviceAttribute::kTable = {
     .hash_seed = 12,
     .hash_slots = kDeviceAttributeSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceAttribute>,
-    .construct = &kgen::detail::ConstructMany<DeviceAttribute>,
-    .relocate = &kgen::detail::RelocateMany<DeviceAttribute>};
+    .empty = kgen::detail::kZeros<DeviceAttribute>};
 
 constinit const kgen::TypeTable DeviceCapacity::kTable = {
     .version = 1,
@@ -817,9 +787,7 @@ constinit const kgen::TypeTable DeviceCapacity::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceCapacitySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceCapacity>,
-    .construct = &kgen::detail::ConstructMany<DeviceCapacity>,
-    .relocate = &kgen::detail::RelocateMany<DeviceCapacity>};
+    .empty = kgen::detail::kZeros<DeviceCapacity>};
 
 constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
     .version = 1,
@@ -834,9 +802,7 @@ constinit const kgen::TypeTable DeviceCounterConsumption::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceCounterConsumptionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceCounterConsumption>,
-    .construct = &kgen::detail::ConstructMany<DeviceCounterConsumption>,
-    .relocate = &kgen::detail::RelocateMany<DeviceCounterConsumption>};
+    .empty = kgen::detail::kZeros<DeviceCounterConsumption>};
 
 constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
     .version = 1,
@@ -851,9 +817,7 @@ constinit const kgen::TypeTable NodeAllocatableResourceMapping::kTable = {
     .hash_seed = 1,
     .hash_slots = kNodeAllocatableResourceMappingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NodeAllocatableResourceMapping>,
-    .construct = &kgen::detail::ConstructMany<NodeAllocatableResourceMapping>,
-    .relocate = &kgen::detail::RelocateMany<NodeAllocatableResourceMapping>};
+    .empty = kgen::detail::kZeros<NodeAllocatableResourceMapping>};
 
 constinit const kgen::TypeTable DeviceTaint::kTable = {
     .version = 1,
@@ -868,9 +832,7 @@ constinit const kgen::TypeTable DeviceTaint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceTaintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceTaint>,
-    .construct = &kgen::detail::ConstructMany<DeviceTaint>,
-    .relocate = &kgen::detail::RelocateMany<DeviceTaint>};
+    .empty = kgen::detail::kZeros<DeviceTaint>};
 
 constinit const kgen::TypeTable Device::kTable = {
     .version = 1,
@@ -885,9 +847,7 @@ constinit const kgen::TypeTable Device::kTable = {
     .hash_seed = 15,
     .hash_slots = kDeviceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Device>,
-    .construct = &kgen::detail::ConstructMany<Device>,
-    .relocate = &kgen::detail::RelocateMany<Device>};
+    .empty = kgen::detail::kZeros<Device>};
 
 constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
     .version = 1,
@@ -902,9 +862,7 @@ constinit const kgen::TypeTable DeviceClaimConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClaimConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClaimConfiguration>,
-    .construct = &kgen::detail::ConstructMany<DeviceClaimConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClaimConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceClaimConfiguration>};
 
 constinit const kgen::TypeTable DeviceConstraint::kTable = {
     .version = 1,
@@ -919,9 +877,7 @@ constinit const kgen::TypeTable DeviceConstraint::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceConstraintSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceConstraint>,
-    .construct = &kgen::detail::ConstructMany<DeviceConstraint>,
-    .relocate = &kgen::detail::RelocateMany<DeviceConstraint>};
+    .empty = kgen::detail::kZeros<DeviceConstraint>};
 
 constinit const kgen::TypeTable DeviceSelector::kTable = {
     .version = 1,
@@ -936,9 +892,7 @@ constinit const kgen::TypeTable DeviceSelector::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceSelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceSelector>,
-    .construct = &kgen::detail::ConstructMany<DeviceSelector>,
-    .relocate = &kgen::detail::RelocateMany<DeviceSelector>};
+    .empty = kgen::detail::kZeros<DeviceSelector>};
 
 constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
     .version = 1,
@@ -953,9 +907,7 @@ constinit const kgen::TypeTable ExactDeviceRequest::kTable = {
     .hash_seed = 6,
     .hash_slots = kExactDeviceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ExactDeviceRequest>,
-    .construct = &kgen::detail::ConstructMany<ExactDeviceRequest>,
-    .relocate = &kgen::detail::RelocateMany<ExactDeviceRequest>};
+    .empty = kgen::detail::kZeros<ExactDeviceRequest>};
 
 constinit const kgen::TypeTable DeviceSubRequest::kTable = {
     .version = 1,
@@ -970,9 +922,7 @@ constinit const kgen::TypeTable DeviceSubRequest::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceSubRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceSubRequest>,
-    .construct = &kgen::detail::ConstructMany<DeviceSubRequest>,
-    .relocate = &kgen::detail::RelocateMany<DeviceSubRequest>};
+    .empty = kgen::detail::kZeros<DeviceSubRequest>};
 
 constinit const kgen::TypeTable DeviceRequest::kTable = {
     .version = 1,
@@ -987,9 +937,7 @@ constinit const kgen::TypeTable DeviceRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceRequest>,
-    .construct = &kgen::detail::ConstructMany<DeviceRequest>,
-    .relocate = &kgen::detail::RelocateMany<DeviceRequest>};
+    .empty = kgen::detail::kZeros<DeviceRequest>};
 
 constinit const kgen::TypeTable DeviceClaim::kTable = {
     .version = 1,
@@ -1004,9 +952,7 @@ constinit const kgen::TypeTable DeviceClaim::kTable = {
     .hash_seed = 1,
     .hash_slots = kDeviceClaimSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClaim>,
-    .construct = &kgen::detail::ConstructMany<DeviceClaim>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClaim>};
+    .empty = kgen::detail::kZeros<DeviceClaim>};
 
 constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
     .version = 1,
@@ -1021,9 +967,7 @@ constinit const kgen::TypeTable DeviceClassConfiguration::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassConfigurationSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClassConfiguration>,
-    .construct = &kgen::detail::ConstructMany<DeviceClassConfiguration>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClassConfiguration>};
+    .empty = kgen::detail::kZeros<DeviceClassConfiguration>};
 
 constinit const kgen::TypeTable DeviceClassSpec::kTable = {
     .version = 1,
@@ -1038,9 +982,7 @@ constinit const kgen::TypeTable DeviceClassSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<DeviceClassSpec>,
-    .construct = &kgen::detail::ConstructMany<DeviceClassSpec>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClassSpec>};
+    .empty = kgen::detail::kZeros<DeviceClassSpec>};
 
 constinit const kgen::TypeTable DeviceClass::kTable = {
     .version = 1,
@@ -1055,9 +997,7 @@ constinit const kgen::TypeTable DeviceClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassSlots,
     .kind = &kDeviceClassKind,
-    .empty = kgen::detail::kZeros<DeviceClass>,
-    .construct = &kgen::detail::ConstructMany<DeviceClass>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClass>};
+    .empty = kgen::detail::kZeros<DeviceClass>};
 
 constinit const kgen::TypeTable DeviceClassList::kTable = {
     .version = 1,
@@ -1072,9 +1012,7 @@ constinit const kgen::TypeTable DeviceClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kDeviceClassListSlots,
     .kind = &kDeviceClassListKind,
-    .empty = kgen::detail::kZeros<DeviceClassList>,
-    .construct = &kgen::detail::ConstructMany<DeviceClassList>,
-    .relocate = &kgen::detail::RelocateMany<DeviceClassList>};
+    .empty = kgen::detail::kZeros<DeviceClassList>};
 
 const DeviceClass* DeviceClassList::begin() const noexcept { return items.begin(); }
 const DeviceClass* DeviceClassList::end() const noexcept { return items.end(); }
@@ -1098,9 +1036,7 @@ constinit const kgen::TypeTable ResourceClaimSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimSpec>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimSpec>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimSpec>};
+    .empty = kgen::detail::kZeros<ResourceClaimSpec>};
 
 constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
     .version = 1,
@@ -1115,9 +1051,7 @@ constinit const kgen::TypeTable ResourceClaimConsumerReference::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourceClaimConsumerReferenceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimConsumerReference>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimConsumerReference>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimConsumerReference>};
+    .empty = kgen::detail::kZeros<ResourceClaimConsumerReference>};
 
 constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
     .version = 1,
@@ -1132,9 +1066,7 @@ constinit const kgen::TypeTable ResourceClaimStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimStatus>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimStatus>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimStatus>};
+    .empty = kgen::detail::kZeros<ResourceClaimStatus>};
 
 constinit const kgen::TypeTable ResourceClaim::kTable = {
     .version = 1,
@@ -1149,9 +1081,7 @@ constinit const kgen::TypeTable ResourceClaim::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimSlots,
     .kind = &kResourceClaimKind,
-    .empty = kgen::detail::kZeros<ResourceClaim>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaim>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaim>};
+    .empty = kgen::detail::kZeros<ResourceClaim>};
 
 constinit const kgen::TypeTable ResourceClaimList::kTable = {
     .version = 1,
@@ -1166,9 +1096,7 @@ constinit const kgen::TypeTable ResourceClaimList::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimListSlots,
     .kind = &kResourceClaimListKind,
-    .empty = kgen::detail::kZeros<ResourceClaimList>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimList>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimList>};
+    .empty = kgen::detail::kZeros<ResourceClaimList>};
 
 const ResourceClaim* ResourceClaimList::begin() const noexcept { return items.begin(); }
 const ResourceClaim* ResourceClaimList::end() const noexcept { return items.end(); }
@@ -1192,9 +1120,7 @@ constinit const kgen::TypeTable ResourceClaimTemplateSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimTemplateSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceClaimTemplateSpec>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimTemplateSpec>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimTemplateSpec>};
+    .empty = kgen::detail::kZeros<ResourceClaimTemplateSpec>};
 
 constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
     .version = 1,
@@ -1209,9 +1135,7 @@ constinit const kgen::TypeTable ResourceClaimTemplate::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimTemplateSlots,
     .kind = &kResourceClaimTemplateKind,
-    .empty = kgen::detail::kZeros<ResourceClaimTemplate>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimTemplate>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimTemplate>};
+    .empty = kgen::detail::kZeros<ResourceClaimTemplate>};
 
 constinit const kgen::TypeTable ResourceClaimTemplateList::kTable = {
     .version = 1,
@@ -1226,9 +1150,7 @@ constinit const kgen::TypeTable ResourceClaimTemplateList::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceClaimTemplateListSlots,
     .kind = &kResourceClaimTemplateListKind,
-    .empty = kgen::detail::kZeros<ResourceClaimTemplateList>,
-    .construct = &kgen::detail::ConstructMany<ResourceClaimTemplateList>,
-    .relocate = &kgen::detail::RelocateMany<ResourceClaimTemplateList>};
+    .empty = kgen::detail::kZeros<ResourceClaimTemplateList>};
 
 const ResourceClaimTemplate* ResourceClaimTemplateList::begin() const noexcept { return items.begin(); }
 const ResourceClaimTemplate* ResourceClaimTemplateList::end() const noexcept { return items.end(); }
@@ -1252,9 +1174,7 @@ constinit const kgen::TypeTable ResourcePool::kTable = {
     .hash_seed = 4,
     .hash_slots = kResourcePoolSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourcePool>,
-    .construct = &kgen::detail::ConstructMany<ResourcePool>,
-    .relocate = &kgen::detail::RelocateMany<ResourcePool>};
+    .empty = kgen::detail::kZeros<ResourcePool>};
 
 constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
     .version = 1,
@@ -1269,9 +1189,7 @@ constinit const kgen::TypeTable ResourceSliceSpec::kTable = {
     .hash_seed = 10,
     .hash_slots = kResourceSliceSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ResourceSliceSpec>,
-    .construct = &kgen::detail::ConstructMany<ResourceSliceSpec>,
-    .relocate = &kgen::detail::RelocateMany<ResourceSliceSpec>};
+    .empty = kgen::detail::kZeros<ResourceSliceSpec>};
 
 constinit const kgen::TypeTable ResourceSlice::kTable = {
     .version = 1,
@@ -1286,9 +1204,7 @@ constinit const kgen::TypeTable ResourceSlice::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceSliceSlots,
     .kind = &kResourceSliceKind,
-    .empty = kgen::detail::kZeros<ResourceSlice>,
-    .construct = &kgen::detail::ConstructMany<ResourceSlice>,
-    .relocate = &kgen::detail::RelocateMany<ResourceSlice>};
+    .empty = kgen::detail::kZeros<ResourceSlice>};
 
 constinit const kgen::TypeTable ResourceSliceList::kTable = {
     .version = 1,
@@ -1303,9 +1219,7 @@ constinit const kgen::TypeTable ResourceSliceList::kTable = {
     .hash_seed = 0,
     .hash_slots = kResourceSliceListSlots,
     .kind = &kResourceSliceListKind,
-    .empty = kgen::detail::kZeros<ResourceSliceList>,
-    .construct = &kgen::detail::ConstructMany<ResourceSliceList>,
-    .relocate = &kgen::detail::RelocateMany<ResourceSliceList>};
+    .empty = kgen::detail::kZeros<ResourceSliceList>};
 
 const ResourceSlice* ResourceSliceList::begin() const noexcept { return items.begin(); }
 const ResourceSlice* ResourceSliceList::end() const noexcept { return items.end(); }

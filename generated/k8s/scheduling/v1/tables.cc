@@ -75,9 +75,7 @@ constinit const kgen::TypeTable PriorityClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityClassSlots,
     .kind = &kPriorityClassKind,
-    .empty = kgen::detail::kZeros<PriorityClass>,
-    .construct = &kgen::detail::ConstructMany<PriorityClass>,
-    .relocate = &kgen::detail::RelocateMany<PriorityClass>};
+    .empty = kgen::detail::kZeros<PriorityClass>};
 
 constinit const kgen::TypeTable PriorityClassList::kTable = {
     .version = 1,
@@ -92,9 +90,7 @@ constinit const kgen::TypeTable PriorityClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPriorityClassListSlots,
     .kind = &kPriorityClassListKind,
-    .empty = kgen::detail::kZeros<PriorityClassList>,
-    .construct = &kgen::detail::ConstructMany<PriorityClassList>,
-    .relocate = &kgen::detail::RelocateMany<PriorityClassList>};
+    .empty = kgen::detail::kZeros<PriorityClassList>};
 
 const PriorityClass* PriorityClassList::begin() const noexcept { return items.begin(); }
 const PriorityClass* PriorityClassList::end() const noexcept { return items.end(); }

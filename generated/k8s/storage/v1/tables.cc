@@ -368,9 +368,7 @@ constinit const kgen::TypeTable TokenRequest::kTable = {
     .hash_seed = 0,
     .hash_slots = kTokenRequestSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<TokenRequest>,
-    .construct = &kgen::detail::ConstructMany<TokenRequest>,
-    .relocate = &kgen::detail::RelocateMany<TokenRequest>};
+    .empty = kgen::detail::kZeros<TokenRequest>};
 
 constinit const kgen::TypeTable CSIDriverSpec::kTable = {
     .version = 1,
@@ -385,9 +383,7 @@ constinit const kgen::TypeTable CSIDriverSpec::kTable = {
     .hash_seed = 9,
     .hash_slots = kCSIDriverSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSIDriverSpec>,
-    .construct = &kgen::detail::ConstructMany<CSIDriverSpec>,
-    .relocate = &kgen::detail::RelocateMany<CSIDriverSpec>};
+    .empty = kgen::detail::kZeros<CSIDriverSpec>};
 
 constinit const kgen::TypeTable CSIDriver::kTable = {
     .version = 1,
@@ -402,9 +398,7 @@ constinit const kgen::TypeTable CSIDriver::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIDriverSlots,
     .kind = &kCSIDriverKind,
-    .empty = kgen::detail::kZeros<CSIDriver>,
-    .construct = &kgen::detail::ConstructMany<CSIDriver>,
-    .relocate = &kgen::detail::RelocateMany<CSIDriver>};
+    .empty = kgen::detail::kZeros<CSIDriver>};
 
 constinit const kgen::TypeTable CSIDriverList::kTable = {
     .version = 1,
@@ -419,9 +413,7 @@ constinit const kgen::TypeTable CSIDriverList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIDriverListSlots,
     .kind = &kCSIDriverListKind,
-    .empty = kgen::detail::kZeros<CSIDriverList>,
-    .construct = &kgen::detail::ConstructMany<CSIDriverList>,
-    .relocate = &kgen::detail::RelocateMany<CSIDriverList>};
+    .empty = kgen::detail::kZeros<CSIDriverList>};
 
 const CSIDriver* CSIDriverList::begin() const noexcept { return items.begin(); }
 const CSIDriver* CSIDriverList::end() const noexcept { return items.end(); }
@@ -445,9 +437,7 @@ constinit const kgen::TypeTable VolumeNodeResources::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeNodeResourcesSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeNodeResources>,
-    .construct = &kgen::detail::ConstructMany<VolumeNodeResources>,
-    .relocate = &kgen::detail::RelocateMany<VolumeNodeResources>};
+    .empty = kgen::detail::kZeros<VolumeNodeResources>};
 
 constinit const kgen::TypeTable CSINodeDriver::kTable = {
     .version = 1,
@@ -462,9 +452,7 @@ constinit const kgen::TypeTable CSINodeDriver::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeDriverSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSINodeDriver>,
-    .construct = &kgen::detail::ConstructMany<CSINodeDriver>,
-    .relocate = &kgen::detail::RelocateMany<CSINodeDriver>};
+    .empty = kgen::detail::kZeros<CSINodeDriver>};
 
 constinit const kgen::TypeTable CSINodeSpec::kTable = {
     .version = 1,
@@ -479,9 +467,7 @@ constinit const kgen::TypeTable CSINodeSpec::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<CSINodeSpec>,
-    .construct = &kgen::detail::ConstructMany<CSINodeSpec>,
-    .relocate = &kgen::detail::RelocateMany<CSINodeSpec>};
+    .empty = kgen::detail::kZeros<CSINodeSpec>};
 
 constinit const kgen::TypeTable CSINode::kTable = {
     .version = 1,
@@ -496,9 +482,7 @@ constinit const kgen::TypeTable CSINode::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeSlots,
     .kind = &kCSINodeKind,
-    .empty = kgen::detail::kZeros<CSINode>,
-    .construct = &kgen::detail::ConstructMany<CSINode>,
-    .relocate = &kgen::detail::RelocateMany<CSINode>};
+    .empty = kgen::detail::kZeros<CSINode>};
 
 constinit const kgen::TypeTable CSINodeList::kTable = {
     .version = 1,
@@ -513,9 +497,7 @@ constinit const kgen::TypeTable CSINodeList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSINodeListSlots,
     .kind = &kCSINodeListKind,
-    .empty = kgen::detail::kZeros<CSINodeList>,
-    .construct = &kgen::detail::ConstructMany<CSINodeList>,
-    .relocate = &kgen::detail::RelocateMany<CSINodeList>};
+    .empty = kgen::detail::kZeros<CSINodeList>};
 
 const CSINode* CSINodeList::begin() const noexcept { return items.begin(); }
 const CSINode* CSINodeList::end() const noexcept { return items.end(); }
@@ -539,9 +521,7 @@ constinit const kgen::TypeTable CSIStorageCapacity::kTable = {
     .hash_seed = 1,
     .hash_slots = kCSIStorageCapacitySlots,
     .kind = &kCSIStorageCapacityKind,
-    .empty = kgen::detail::kZeros<CSIStorageCapacity>,
-    .construct = &kgen::detail::ConstructMany<CSIStorageCapacity>,
-    .relocate = &kgen::detail::RelocateMany<CSIStorageCapacity>};
+    .empty = kgen::detail::kZeros<CSIStorageCapacity>};
 
 constinit const kgen::TypeTable CSIStorageCapacityList::kTable = {
     .version = 1,
@@ -556,9 +536,7 @@ constinit const kgen::TypeTable CSIStorageCapacityList::kTable = {
     .hash_seed = 0,
     .hash_slots = kCSIStorageCapacityListSlots,
     .kind = &kCSIStorageCapacityListKind,
-    .empty = kgen::detail::kZeros<CSIStorageCapacityList>,
-    .construct = &kgen::detail::ConstructMany<CSIStorageCapacityList>,
-    .relocate = &kgen::detail::RelocateMany<CSIStorageCapacityList>};
+    .empty = kgen::detail::kZeros<CSIStorageCapacityList>};
 
 const CSIStorageCapacity* CSIStorageCapacityList::begin() const noexcept { return items.begin(); }
 const CSIStorageCapacity* CSIStorageCapacityList::end() const noexcept { return items.end(); }
@@ -582,9 +560,7 @@ constinit const kgen::TypeTable StorageClass::kTable = {
     .hash_seed = 0,
     .hash_slots = kStorageClassSlots,
     .kind = &kStorageClassKind,
-    .empty = kgen::detail::kZeros<StorageClass>,
-    .construct = &kgen::detail::ConstructMany<StorageClass>,
-    .relocate = &kgen::detail::RelocateMany<StorageClass>};
+    .empty = kgen::detail::kZeros<StorageClass>};
 
 constinit const kgen::TypeTable StorageClassList::kTable = {
     .version = 1,
@@ -599,9 +575,7 @@ constinit const kgen::TypeTable StorageClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kStorageClassListSlots,
     .kind = &kStorageClassListKind,
-    .empty = kgen::detail::kZeros<StorageClassList>,
-    .construct = &kgen::detail::ConstructMany<StorageClassList>,
-    .relocate = &kgen::detail::RelocateMany<StorageClassList>};
+    .empty = kgen::detail::kZeros<StorageClassList>};
 
 const StorageClass* StorageClassList::begin() const noexcept { return items.begin(); }
 const StorageClass* StorageClassList::end() const noexcept { return items.end(); }
@@ -625,9 +599,7 @@ constinit const kgen::TypeTable VolumeAttachmentSource::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentSourceSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentSource>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttachmentSource>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttachmentSource>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentSource>};
 
 constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
     .version = 1,
@@ -642,9 +614,7 @@ constinit const kgen::TypeTable VolumeAttachmentSpec::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeAttachmentSpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentSpec>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttachmentSpec>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttachmentSpec>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentSpec>};
 
 constinit const kgen::TypeTable VolumeError::kTable = {
     .version = 1,
@@ -659,9 +629,7 @@ constinit const kgen::TypeTable VolumeError::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeErrorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeError>,
-    .construct = &kgen::detail::ConstructMany<VolumeError>,
-    .relocate = &kgen::detail::RelocateMany<VolumeError>};
+    .empty = kgen::detail::kZeros<VolumeError>};
 
 constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
     .version = 1,
@@ -676,9 +644,7 @@ constinit const kgen::TypeTable VolumeAttachmentStatus::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentStatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<VolumeAttachmentStatus>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttachmentStatus>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttachmentStatus>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentStatus>};
 
 constinit const kgen::TypeTable VolumeAttachment::kTable = {
     .version = 1,
@@ -693,9 +659,7 @@ constinit const kgen::TypeTable VolumeAttachment::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentSlots,
     .kind = &kVolumeAttachmentKind,
-    .empty = kgen::detail::kZeros<VolumeAttachment>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttachment>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttachment>};
+    .empty = kgen::detail::kZeros<VolumeAttachment>};
 
 constinit const kgen::TypeTable VolumeAttachmentList::kTable = {
     .version = 1,
@@ -710,9 +674,7 @@ constinit const kgen::TypeTable VolumeAttachmentList::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttachmentListSlots,
     .kind = &kVolumeAttachmentListKind,
-    .empty = kgen::detail::kZeros<VolumeAttachmentList>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttachmentList>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttachmentList>};
+    .empty = kgen::detail::kZeros<VolumeAttachmentList>};
 
 const VolumeAttachment* VolumeAttachmentList::begin() const noexcept { return items.begin(); }
 const VolumeAttachment* VolumeAttachmentList::end() const noexcept { return items.end(); }
@@ -736,9 +698,7 @@ constinit const kgen::TypeTable VolumeAttributesClass::kTable = {
     .hash_seed = 1,
     .hash_slots = kVolumeAttributesClassSlots,
     .kind = &kVolumeAttributesClassKind,
-    .empty = kgen::detail::kZeros<VolumeAttributesClass>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttributesClass>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttributesClass>};
+    .empty = kgen::detail::kZeros<VolumeAttributesClass>};
 
 constinit const kgen::TypeTable VolumeAttributesClassList::kTable = {
     .version = 1,
@@ -753,9 +713,7 @@ constinit const kgen::TypeTable VolumeAttributesClassList::kTable = {
     .hash_seed = 0,
     .hash_slots = kVolumeAttributesClassListSlots,
     .kind = &kVolumeAttributesClassListKind,
-    .empty = kgen::detail::kZeros<VolumeAttributesClassList>,
-    .construct = &kgen::detail::ConstructMany<VolumeAttributesClassList>,
-    .relocate = &kgen::detail::RelocateMany<VolumeAttributesClassList>};
+    .empty = kgen::detail::kZeros<VolumeAttributesClassList>};
 
 const VolumeAttributesClass* VolumeAttributesClassList::begin() const noexcept { return items.begin(); }
 const VolumeAttributesClass* VolumeAttributesClassList::end() const noexcept { return items.end(); }

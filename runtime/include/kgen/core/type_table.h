@@ -21,7 +21,6 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace kgen {
 
@@ -53,11 +52,9 @@ struct TypeTable;
 // The type of a list's or map's element, or of a whole field. One constant per type: kTypeOf<T> (value_type.h).
 struct ValueType {
   ValueKind kind;
-  std::uint32_t size;                                                  // of the value in memory
-  const TypeTable* table;                                              // kStruct, kBox; else null
-  const ValueType* element;                                            // kList, kMap; else null
-  void (*construct)(void* first, std::size_t count);                   // default values into raw memory
-  void (*relocate)(void* to, void* from, std::size_t count) noexcept;  // moves, and ends the lifetime at `from`
+  std::uint32_t size;        // of the value in memory
+  const TypeTable* table;    // kStruct, kBox; else null
+  const ValueType* element;  // kList, kMap; else null
 };
 
 enum FieldFlags : std::uint8_t {
@@ -121,8 +118,6 @@ struct TypeTable {
   const std::uint8_t* hash_slots;
   const KindInfo* kind;  // kinds and their lists; null for plain structs
   const void* empty;     // the value of an absent struct: zeros of its size
-  void (*construct)(void* first, std::size_t count);
-  void (*relocate)(void* to, void* from, std::size_t count) noexcept;
 
   static constexpr std::uint16_t kNoMetadata = 0xFFFF;
   static constexpr std::uint16_t kNoUnknown = 0xFFFF;  // unknown_offset of UnknownField itself, the only such struct
@@ -157,22 +152,6 @@ constexpr std::uint64_t NameKey(std::string_view name) noexcept {
 // `bits` is 1 to 32.
 constexpr std::uint32_t NameSlot(std::uint64_t key, std::uint32_t seed, unsigned bits) noexcept {
   return static_cast<std::uint32_t>(key * (TypeTable::kHashMultiplier + 2 * std::uint64_t{seed}) >> 32) >> (32 - bits);
-}
-
-template <typename T>
-void ConstructMany(void* first, std::size_t count) {
-  T* p = static_cast<T*>(first);
-  for (std::size_t i = 0; i < count; ++i) ::new (static_cast<void*>(p + i)) T();
-}
-
-template <typename T>
-void RelocateMany(void* to, void* from, std::size_t count) noexcept {
-  T* source = static_cast<T*>(from);
-  T* target = static_cast<T*>(to);
-  for (std::size_t i = 0; i < count; ++i) {
-    ::new (static_cast<void*>(target + i)) T(std::move(source[i]));
-    source[i].~T();
-  }
 }
 
 // The value of an absent T: zeros in read-only memory, which exist before the first static object and after the last.

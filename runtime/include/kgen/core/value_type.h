@@ -67,9 +67,8 @@ struct KindOf<Json> : LeafKind<ValueKind::kJson> {};
 }  // namespace detail
 
 template <typename T>
-inline constexpr ValueType kTypeOf = {detail::KindOf<T>::kKind,  sizeof(T),
-                                      detail::KindOf<T>::kTable, detail::KindOf<T>::kElement,
-                                      &detail::ConstructMany<T>, &detail::RelocateMany<T>};
+inline constexpr ValueType kTypeOf = {detail::KindOf<T>::kKind, sizeof(T), detail::KindOf<T>::kTable,
+                                      detail::KindOf<T>::kElement};
 
 namespace detail {
 

@@ -160,9 +160,7 @@ constinit const kgen::TypeTable Order::Spec::Address::kTable = {
     .hash_seed = 1,
     .hash_slots = kOrder_Spec_AddressSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::Address>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::Address>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::Address>};
+    .empty = kgen::detail::kZeros<Order::Spec::Address>};
 
 constinit const kgen::TypeTable Order::Spec::GiftCard::kTable = {
     .version = 1,
@@ -177,9 +175,7 @@ constinit const kgen::TypeTable Order::Spec::GiftCard::kTable = {
     .hash_seed = 0,
     .hash_slots = kOrder_Spec_GiftCardSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::GiftCard>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::GiftCard>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::GiftCard>};
+    .empty = kgen::detail::kZeros<Order::Spec::GiftCard>};
 
 constinit const kgen::TypeTable Order::Spec::Line::kTable = {
     .version = 1,
@@ -194,9 +190,7 @@ constinit const kgen::TypeTable Order::Spec::Line::kTable = {
     .hash_seed = 0,
     .hash_slots = kOrder_Spec_LineSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::Line>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::Line>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::Line>};
+    .empty = kgen::detail::kZeros<Order::Spec::Line>};
 
 constinit const kgen::TypeTable Order::Spec::Template::kTable = {
     .version = 1,
@@ -211,9 +205,7 @@ constinit const kgen::TypeTable Order::Spec::Template::kTable = {
     .hash_seed = 0,
     .hash_slots = nullptr,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec::Template>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec::Template>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec::Template>};
+    .empty = kgen::detail::kZeros<Order::Spec::Template>};
 
 constinit const kgen::TypeTable Order::Spec::kTable = {
     .version = 1,
@@ -228,9 +220,7 @@ constinit const kgen::TypeTable Order::Spec::kTable = {
     .hash_seed = 184,
     .hash_slots = kOrder_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Spec>,
-    .construct = &kgen::detail::ConstructMany<Order::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Order::Spec>};
+    .empty = kgen::detail::kZeros<Order::Spec>};
 
 constinit const kgen::TypeTable Order::Status::Condition::kTable = {
     .version = 1,
@@ -245,9 +235,7 @@ constinit const kgen::TypeTable Order::Status::Condition::kTable = {
     .hash_seed = 3,
     .hash_slots = kOrder_Status_ConditionSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Status::Condition>,
-    .construct = &kgen::detail::ConstructMany<Order::Status::Condition>,
-    .relocate = &kgen::detail::RelocateMany<Order::Status::Condition>};
+    .empty = kgen::detail::kZeros<Order::Status::Condition>};
 
 constinit const kgen::TypeTable Order::Status::kTable = {
     .version = 1,
@@ -262,9 +250,7 @@ constinit const kgen::TypeTable Order::Status::kTable = {
     .hash_seed = 0,
     .hash_slots = kOrder_StatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Order::Status>,
-    .construct = &kgen::detail::ConstructMany<Order::Status>,
-    .relocate = &kgen::detail::RelocateMany<Order::Status>};
+    .empty = kgen::detail::kZeros<Order::Status>};
 
 constinit const kgen::TypeTable Order::kTable = {
     .version = 1,
@@ -279,9 +265,7 @@ constinit const kgen::TypeTable Order::kTable = {
     .hash_seed = 0,
     .hash_slots = kOrderSlots,
     .kind = &kOrderKind,
-    .empty = kgen::detail::kZeros<Order>,
-    .construct = &kgen::detail::ConstructMany<Order>,
-    .relocate = &kgen::detail::RelocateMany<Order>};
+    .empty = kgen::detail::kZeros<Order>};
 constinit const kgen::PrinterColumns Order::kPrinterColumns = kOrderColumns;
 
 constinit const kgen::TypeTable OrderList::kTable = {
@@ -297,9 +281,7 @@ constinit const kgen::TypeTable OrderList::kTable = {
     .hash_seed = 0,
     .hash_slots = kOrderListSlots,
     .kind = &kOrderListKind,
-    .empty = kgen::detail::kZeros<OrderList>,
-    .construct = &kgen::detail::ConstructMany<OrderList>,
-    .relocate = &kgen::detail::RelocateMany<OrderList>};
+    .empty = kgen::detail::kZeros<OrderList>};
 
 const Order* OrderList::begin() const noexcept { return items.begin(); }
 const Order* OrderList::end() const noexcept { return items.end(); }

@@ -80,9 +80,7 @@ constinit const kgen::TypeTable Event::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventSlots,
     .kind = &kEventKind,
-    .empty = kgen::detail::kZeros<Event>,
-    .construct = &kgen::detail::ConstructMany<Event>,
-    .relocate = &kgen::detail::RelocateMany<Event>};
+    .empty = kgen::detail::kZeros<Event>};
 
 constinit const kgen::TypeTable EventList::kTable = {
     .version = 1,
@@ -97,9 +95,7 @@ constinit const kgen::TypeTable EventList::kTable = {
     .hash_seed = 0,
     .hash_slots = kEventListSlots,
     .kind = &kEventListKind,
-    .empty = kgen::detail::kZeros<EventList>,
-    .construct = &kgen::detail::ConstructMany<EventList>,
-    .relocate = &kgen::detail::RelocateMany<EventList>};
+    .empty = kgen::detail::kZeros<EventList>};
 
 const Event* EventList::begin() const noexcept { return items.begin(); }
 const Event* EventList::end() const noexcept { return items.end(); }
@@ -189,9 +185,7 @@ constinit const kgen::TypeTable MetricsRelabeling_375ec962::kTable = {
     .hash_seed = 0,
     .hash_slots = kMetricsRelabeling_375ec962Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<MetricsRelabeling_375ec962>,
-    .construct = &kgen::detail::ConstructMany<MetricsRelabeling_375ec962>,
-    .relocate = &kgen::detail::RelocateMany<MetricsRelabeling_375ec962>};
+    .empty = kgen::detail::kZeros<MetricsRelabeling_375ec962>};
 
 constinit const kgen::TypeTable NatOutgoing_d6c8f002::kTable = {
     .version = 1,
@@ -206,9 +200,7 @@ constinit const kgen::TypeTable NatOutgoing_d6c8f002::kTable = {
     .hash_seed = 0,
     .hash_slots = kNatOutgoing_d6c8f002Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<NatOutgoing_d6c8f002>,
-    .construct = &kgen::detail::ConstructMany<NatOutgoing_d6c8f002>,
-    .relocate = &kgen::detail::RelocateMany<NatOutgoing_d6c8f002>};
+    .empty = kgen::detail::kZeros<NatOutgoing_d6c8f002>};
 
 constinit const kgen::TypeTable Port_0df42e4d::kTable = {
     .version = 1,
@@ -223,9 +215,7 @@ constinit const kgen::TypeTable Port_0df42e4d::kTable = {
     .hash_seed = 0,
     .hash_slots = kPort_0df42e4dSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Port_0df42e4d>,
-    .construct = &kgen::detail::ConstructMany<Port_0df42e4d>,
-    .relocate = &kgen::detail::RelocateMany<Port_0df42e4d>};
+    .empty = kgen::detail::kZeros<Port_0df42e4d>};
 
 constinit const kgen::TypeTable Spec_edaf15ab::kTable = {
     .version = 1,
@@ -240,9 +230,7 @@ constinit const kgen::TypeTable Spec_edaf15ab::kTable = {
     .hash_seed = 0,
     .hash_slots = kSpec_edaf15abSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Spec_edaf15ab>,
-    .construct = &kgen::detail::ConstructMany<Spec_edaf15ab>,
-    .relocate = &kgen::detail::RelocateMany<Spec_edaf15ab>};
+    .empty = kgen::detail::kZeros<Spec_edaf15ab>};
 
 constinit const kgen::TypeTable Spec_1ca27974::kTable = {
     .version = 1,
@@ -257,9 +245,7 @@ constinit const kgen::TypeTable Spec_1ca27974::kTable = {
     .hash_seed = 0,
     .hash_slots = kSpec_1ca27974Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Spec_1ca27974>,
-    .construct = &kgen::detail::ConstructMany<Spec_1ca27974>,
-    .relocate = &kgen::detail::RelocateMany<Spec_1ca27974>};
+    .empty = kgen::detail::kZeros<Spec_1ca27974>};
 
 constinit const kgen::TypeTable Spec_75279bf6::kTable = {
     .version = 1,
@@ -274,9 +260,7 @@ constinit const kgen::TypeTable Spec_75279bf6::kTable = {
     .hash_seed = 0,
     .hash_slots = kSpec_75279bf6Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Spec_75279bf6>,
-    .construct = &kgen::detail::ConstructMany<Spec_75279bf6>,
-    .relocate = &kgen::detail::RelocateMany<Spec_75279bf6>};
+    .empty = kgen::detail::kZeros<Spec_75279bf6>};
 
 constinit const kgen::TypeTable Spec_f7979143::kTable = {
     .version = 1,
@@ -291,9 +275,7 @@ constinit const kgen::TypeTable Spec_f7979143::kTable = {
     .hash_seed = 0,
     .hash_slots = kSpec_f7979143Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Spec_f7979143>,
-    .construct = &kgen::detail::ConstructMany<Spec_f7979143>,
-    .relocate = &kgen::detail::RelocateMany<Spec_f7979143>};
+    .empty = kgen::detail::kZeros<Spec_f7979143>};
 
 }  // namespace hostile::default_
 
@@ -479,9 +461,7 @@ constinit const kgen::TypeTable Client::Spec::ETIMEDOUT_2_::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_ETIMEDOUT_2_Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::ETIMEDOUT_2_>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::ETIMEDOUT_2_>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::ETIMEDOUT_2_>};
+    .empty = kgen::detail::kZeros<Client::Spec::ETIMEDOUT_2_>};
 
 constinit const kgen::TypeTable Client::Spec::Deep::kTable = {
     .version = 1,
@@ -496,9 +476,7 @@ constinit const kgen::TypeTable Client::Spec::Deep::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_DeepSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Deep>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Deep>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Deep>};
+    .empty = kgen::detail::kZeros<Client::Spec::Deep>};
 
 constinit const kgen::TypeTable Client::Spec::Empty::kTable = {
     .version = 1,
@@ -513,9 +491,7 @@ constinit const kgen::TypeTable Client::Spec::Empty::kTable = {
     .hash_seed = 0,
     .hash_slots = nullptr,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Empty>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Empty>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Empty>};
+    .empty = kgen::detail::kZeros<Client::Spec::Empty>};
 
 constinit const kgen::TypeTable Client::Spec::Grid::kTable = {
     .version = 1,
@@ -530,9 +506,7 @@ constinit const kgen::TypeTable Client::Spec::Grid::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_GridSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Grid>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Grid>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Grid>};
+    .empty = kgen::detail::kZeros<Client::Spec::Grid>};
 
 constinit const kgen::TypeTable Client::Spec::Metrics::Relabeling::kTable = {
     .version = 1,
@@ -547,9 +521,7 @@ constinit const kgen::TypeTable Client::Spec::Metrics::Relabeling::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_Metrics_RelabelingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Metrics::Relabeling>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics::Relabeling>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics::Relabeling>};
+    .empty = kgen::detail::kZeros<Client::Spec::Metrics::Relabeling>};
 
 constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .version = 1,
@@ -564,9 +536,7 @@ constinit const kgen::TypeTable Client::Spec::Metrics::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_MetricsSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Metrics>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Metrics>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Metrics>};
+    .empty = kgen::detail::kZeros<Client::Spec::Metrics>};
 
 constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .version = 1,
@@ -581,9 +551,7 @@ constinit const kgen::TypeTable Client::Spec::NatOutgoing::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_NatOutgoingSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::NatOutgoing>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::NatOutgoing>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::NatOutgoing>};
+    .empty = kgen::detail::kZeros<Client::Spec::NatOutgoing>};
 
 constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
     .version = 1,
@@ -598,9 +566,7 @@ constinit const kgen::TypeTable Client::Spec::Port_2::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Spec_Port_2Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec::Port_2>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec::Port_2>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec::Port_2>};
+    .empty = kgen::detail::kZeros<Client::Spec::Port_2>};
 
 constinit const kgen::TypeTable Client::Spec::kTable = {
     .version = 1,
@@ -615,9 +581,7 @@ constinit const kgen::TypeTable Client::Spec::kTable = {
     .hash_seed = 428,
     .hash_slots = kClient_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Spec>,
-    .construct = &kgen::detail::ConstructMany<Client::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Client::Spec>};
+    .empty = kgen::detail::kZeros<Client::Spec>};
 
 constinit const kgen::TypeTable Client::Status::Status_2_::kTable = {
     .version = 1,
@@ -632,9 +596,7 @@ constinit const kgen::TypeTable Client::Status::Status_2_::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_Status_Status_2_Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Status::Status_2_>,
-    .construct = &kgen::detail::ConstructMany<Client::Status::Status_2_>,
-    .relocate = &kgen::detail::RelocateMany<Client::Status::Status_2_>};
+    .empty = kgen::detail::kZeros<Client::Status::Status_2_>};
 
 constinit const kgen::TypeTable Client::Status::kTable = {
     .version = 1,
@@ -649,9 +611,7 @@ constinit const kgen::TypeTable Client::Status::kTable = {
     .hash_seed = 0,
     .hash_slots = kClient_StatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Client::Status>,
-    .construct = &kgen::detail::ConstructMany<Client::Status>,
-    .relocate = &kgen::detail::RelocateMany<Client::Status>};
+    .empty = kgen::detail::kZeros<Client::Status>};
 
 constinit const kgen::TypeTable Client::kTable = {
     .version = 1,
@@ -666,9 +626,7 @@ constinit const kgen::TypeTable Client::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientSlots,
     .kind = &kClientKind,
-    .empty = kgen::detail::kZeros<Client>,
-    .construct = &kgen::detail::ConstructMany<Client>,
-    .relocate = &kgen::detail::RelocateMany<Client>};
+    .empty = kgen::detail::kZeros<Client>};
 
 ClientsClient Client_::Clients(std::string_view namespace_) const { return ClientsClient(connection_, namespace_); }
 Informers_2_Client Client_::Informers_2_(std::string_view namespace_) const {

@@ -298,9 +298,7 @@ constinit const kgen::TypeTable ClientList::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientListSlots,
     .kind = &kClientListKind,
-    .empty = kgen::detail::kZeros<ClientList>,
-    .construct = &kgen::detail::ConstructMany<ClientList>,
-    .relocate = &kgen::detail::RelocateMany<ClientList>};
+    .empty = kgen::detail::kZeros<ClientList>};
 
 const Client* ClientList::begin() const noexcept { return items.begin(); }
 const Client* ClientList::end() const noexcept { return items.end(); }
@@ -324,9 +322,7 @@ constinit const kgen::TypeTable List::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kList_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<List::Spec>,
-    .construct = &kgen::detail::ConstructMany<List::Spec>,
-    .relocate = &kgen::detail::RelocateMany<List::Spec>};
+    .empty = kgen::detail::kZeros<List::Spec>};
 
 constinit const kgen::TypeTable List::kTable = {
     .version = 1,
@@ -341,9 +337,7 @@ constinit const kgen::TypeTable List::kTable = {
     .hash_seed = 0,
     .hash_slots = kListSlots,
     .kind = &kListKind,
-    .empty = kgen::detail::kZeros<List>,
-    .construct = &kgen::detail::ConstructMany<List>,
-    .relocate = &kgen::detail::RelocateMany<List>};
+    .empty = kgen::detail::kZeros<List>};
 
 constinit const kgen::TypeTable ListOfLists::kTable = {
     .version = 1,
@@ -358,9 +352,7 @@ constinit const kgen::TypeTable ListOfLists::kTable = {
     .hash_seed = 0,
     .hash_slots = kListOfListsSlots,
     .kind = &kListOfListsKind,
-    .empty = kgen::detail::kZeros<ListOfLists>,
-    .construct = &kgen::detail::ConstructMany<ListOfLists>,
-    .relocate = &kgen::detail::RelocateMany<ListOfLists>};
+    .empty = kgen::detail::kZeros<ListOfLists>};
 
 const List* ListOfLists::begin() const noexcept { return items.begin(); }
 const List* ListOfLists::end() const noexcept { return items.end(); }
@@ -384,9 +376,7 @@ constinit const kgen::TypeTable Lister::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kLister_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Lister::Spec>,
-    .construct = &kgen::detail::ConstructMany<Lister::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Lister::Spec>};
+    .empty = kgen::detail::kZeros<Lister::Spec>};
 
 constinit const kgen::TypeTable Lister::kTable = {
     .version = 1,
@@ -401,9 +391,7 @@ constinit const kgen::TypeTable Lister::kTable = {
     .hash_seed = 0,
     .hash_slots = kListerSlots,
     .kind = &kListerKind,
-    .empty = kgen::detail::kZeros<Lister>,
-    .construct = &kgen::detail::ConstructMany<Lister>,
-    .relocate = &kgen::detail::RelocateMany<Lister>};
+    .empty = kgen::detail::kZeros<Lister>};
 
 constinit const kgen::TypeTable ListerList::kTable = {
     .version = 1,
@@ -418,9 +406,7 @@ constinit const kgen::TypeTable ListerList::kTable = {
     .hash_seed = 0,
     .hash_slots = kListerListSlots,
     .kind = &kListerListKind,
-    .empty = kgen::detail::kZeros<ListerList>,
-    .construct = &kgen::detail::ConstructMany<ListerList>,
-    .relocate = &kgen::detail::RelocateMany<ListerList>};
+    .empty = kgen::detail::kZeros<ListerList>};
 
 const Lister* ListerList::begin() const noexcept { return items.begin(); }
 const Lister* ListerList::end() const noexcept { return items.end(); }
@@ -444,9 +430,7 @@ constinit const kgen::TypeTable ScalePaths::Spec::kTable = {
     .hash_seed = 1,
     .hash_slots = kScalePaths_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScalePaths::Spec>,
-    .construct = &kgen::detail::ConstructMany<ScalePaths::Spec>,
-    .relocate = &kgen::detail::RelocateMany<ScalePaths::Spec>};
+    .empty = kgen::detail::kZeros<ScalePaths::Spec>};
 
 constinit const kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
     .version = 1,
@@ -461,9 +445,7 @@ constinit const kgen::TypeTable ScalePaths::ScalePaths_2_::kTable = {
     .hash_seed = 0,
     .hash_slots = kScalePaths_ScalePaths_2_Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<ScalePaths::ScalePaths_2_>,
-    .construct = &kgen::detail::ConstructMany<ScalePaths::ScalePaths_2_>,
-    .relocate = &kgen::detail::RelocateMany<ScalePaths::ScalePaths_2_>};
+    .empty = kgen::detail::kZeros<ScalePaths::ScalePaths_2_>};
 
 constinit const kgen::TypeTable ScalePaths::kTable = {
     .version = 1,
@@ -478,9 +460,7 @@ constinit const kgen::TypeTable ScalePaths::kTable = {
     .hash_seed = 1,
     .hash_slots = kScalePathsSlots,
     .kind = &::hostile::default_::v1::kScalePathsKind,
-    .empty = kgen::detail::kZeros<ScalePaths>,
-    .construct = &kgen::detail::ConstructMany<ScalePaths>,
-    .relocate = &kgen::detail::RelocateMany<ScalePaths>};
+    .empty = kgen::detail::kZeros<ScalePaths>};
 constinit const kgen::PrinterColumns ScalePaths::kPrinterColumns = ::hostile::default_::v1::kScalePathsColumns;
 
 constinit const kgen::TypeTable ScalePathsList::kTable = {
@@ -496,9 +476,7 @@ constinit const kgen::TypeTable ScalePathsList::kTable = {
     .hash_seed = 0,
     .hash_slots = kScalePathsListSlots,
     .kind = &kScalePathsListKind,
-    .empty = kgen::detail::kZeros<ScalePathsList>,
-    .construct = &kgen::detail::ConstructMany<ScalePathsList>,
-    .relocate = &kgen::detail::RelocateMany<ScalePathsList>};
+    .empty = kgen::detail::kZeros<ScalePathsList>};
 
 const ScalePaths* ScalePathsList::begin() const noexcept { return items.begin(); }
 const ScalePaths* ScalePathsList::end() const noexcept { return items.end(); }
@@ -522,9 +500,7 @@ constinit const kgen::TypeTable Values::kTable = {
     .hash_seed = 0,
     .hash_slots = kValuesSlots,
     .kind = &kValuesKind,
-    .empty = kgen::detail::kZeros<Values>,
-    .construct = &kgen::detail::ConstructMany<Values>,
-    .relocate = &kgen::detail::RelocateMany<Values>};
+    .empty = kgen::detail::kZeros<Values>};
 
 constinit const kgen::TypeTable ValuesList::kTable = {
     .version = 1,
@@ -539,9 +515,7 @@ constinit const kgen::TypeTable ValuesList::kTable = {
     .hash_seed = 0,
     .hash_slots = kValuesListSlots,
     .kind = &kValuesListKind,
-    .empty = kgen::detail::kZeros<ValuesList>,
-    .construct = &kgen::detail::ConstructMany<ValuesList>,
-    .relocate = &kgen::detail::RelocateMany<ValuesList>};
+    .empty = kgen::detail::kZeros<ValuesList>};
 
 const Values* ValuesList::begin() const noexcept { return items.begin(); }
 const Values* ValuesList::end() const noexcept { return items.end(); }
@@ -565,9 +539,7 @@ constinit const kgen::TypeTable String::kTable = {
     .hash_seed = 0,
     .hash_slots = kStringSlots,
     .kind = &kStringKind,
-    .empty = kgen::detail::kZeros<String>,
-    .construct = &kgen::detail::ConstructMany<String>,
-    .relocate = &kgen::detail::RelocateMany<String>};
+    .empty = kgen::detail::kZeros<String>};
 
 constinit const kgen::TypeTable StringList::kTable = {
     .version = 1,
@@ -582,9 +554,7 @@ constinit const kgen::TypeTable StringList::kTable = {
     .hash_seed = 0,
     .hash_slots = kStringListSlots,
     .kind = &kStringListKind,
-    .empty = kgen::detail::kZeros<StringList>,
-    .construct = &kgen::detail::ConstructMany<StringList>,
-    .relocate = &kgen::detail::RelocateMany<StringList>};
+    .empty = kgen::detail::kZeros<StringList>};
 
 const String* StringList::begin() const noexcept { return items.begin(); }
 const String* StringList::end() const noexcept { return items.end(); }
@@ -652,9 +622,7 @@ constinit const kgen::TypeTable Client::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientSlots,
     .kind = &kClientKind,
-    .empty = kgen::detail::kZeros<Client>,
-    .construct = &kgen::detail::ConstructMany<Client>,
-    .relocate = &kgen::detail::RelocateMany<Client>};
+    .empty = kgen::detail::kZeros<Client>};
 
 constinit const kgen::TypeTable ClientList::kTable = {
     .version = 1,
@@ -669,9 +637,7 @@ constinit const kgen::TypeTable ClientList::kTable = {
     .hash_seed = 0,
     .hash_slots = kClientListSlots,
     .kind = &kClientListKind,
-    .empty = kgen::detail::kZeros<ClientList>,
-    .construct = &kgen::detail::ConstructMany<ClientList>,
-    .relocate = &kgen::detail::RelocateMany<ClientList>};
+    .empty = kgen::detail::kZeros<ClientList>};
 
 const Client* ClientList::begin() const noexcept { return items.begin(); }
 const Client* ClientList::end() const noexcept { return items.end(); }
@@ -751,9 +717,7 @@ constinit const kgen::TypeTable Oldie::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldie_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Oldie::Spec>,
-    .construct = &kgen::detail::ConstructMany<Oldie::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Oldie::Spec>};
+    .empty = kgen::detail::kZeros<Oldie::Spec>};
 
 constinit const kgen::TypeTable Oldie::kTable = {
     .version = 1,
@@ -768,9 +732,7 @@ constinit const kgen::TypeTable Oldie::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldieSlots,
     .kind = &kOldieKind,
-    .empty = kgen::detail::kZeros<Oldie>,
-    .construct = &kgen::detail::ConstructMany<Oldie>,
-    .relocate = &kgen::detail::RelocateMany<Oldie>};
+    .empty = kgen::detail::kZeros<Oldie>};
 constinit const kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
 
 constinit const kgen::TypeTable OldieList::kTable = {
@@ -786,9 +748,7 @@ constinit const kgen::TypeTable OldieList::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldieListSlots,
     .kind = &kOldieListKind,
-    .empty = kgen::detail::kZeros<OldieList>,
-    .construct = &kgen::detail::ConstructMany<OldieList>,
-    .relocate = &kgen::detail::RelocateMany<OldieList>};
+    .empty = kgen::detail::kZeros<OldieList>};
 
 const Oldie* OldieList::begin() const noexcept { return items.begin(); }
 const Oldie* OldieList::end() const noexcept { return items.end(); }
@@ -870,9 +830,7 @@ constinit const kgen::TypeTable Oldie::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldie_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Oldie::Spec>,
-    .construct = &kgen::detail::ConstructMany<Oldie::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Oldie::Spec>};
+    .empty = kgen::detail::kZeros<Oldie::Spec>};
 
 constinit const kgen::TypeTable Oldie::kTable = {
     .version = 1,
@@ -887,9 +845,7 @@ constinit const kgen::TypeTable Oldie::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldieSlots,
     .kind = &kOldieKind,
-    .empty = kgen::detail::kZeros<Oldie>,
-    .construct = &kgen::detail::ConstructMany<Oldie>,
-    .relocate = &kgen::detail::RelocateMany<Oldie>};
+    .empty = kgen::detail::kZeros<Oldie>};
 constinit const kgen::PrinterColumns Oldie::kPrinterColumns = kOldieColumns;
 
 constinit const kgen::TypeTable OldieList::kTable = {
@@ -905,9 +861,7 @@ constinit const kgen::TypeTable OldieList::kTable = {
     .hash_seed = 0,
     .hash_slots = kOldieListSlots,
     .kind = &kOldieListKind,
-    .empty = kgen::detail::kZeros<OldieList>,
-    .construct = &kgen::detail::ConstructMany<OldieList>,
-    .relocate = &kgen::detail::RelocateMany<OldieList>};
+    .empty = kgen::detail::kZeros<OldieList>};
 
 const Oldie* OldieList::begin() const noexcept { return items.begin(); }
 const Oldie* OldieList::end() const noexcept { return items.end(); }
@@ -987,9 +941,7 @@ constinit const kgen::TypeTable Start::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kStart_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Start::Spec>,
-    .construct = &kgen::detail::ConstructMany<Start::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Start::Spec>};
+    .empty = kgen::detail::kZeros<Start::Spec>};
 
 constinit const kgen::TypeTable Start::kTable = {
     .version = 1,
@@ -1004,9 +956,7 @@ constinit const kgen::TypeTable Start::kTable = {
     .hash_seed = 0,
     .hash_slots = kStartSlots,
     .kind = &kStartKind,
-    .empty = kgen::detail::kZeros<Start>,
-    .construct = &kgen::detail::ConstructMany<Start>,
-    .relocate = &kgen::detail::RelocateMany<Start>};
+    .empty = kgen::detail::kZeros<Start>};
 
 constinit const kgen::TypeTable StartList::kTable = {
     .version = 1,
@@ -1021,9 +971,7 @@ constinit const kgen::TypeTable StartList::kTable = {
     .hash_seed = 0,
     .hash_slots = kStartListSlots,
     .kind = &kStartListKind,
-    .empty = kgen::detail::kZeros<StartList>,
-    .construct = &kgen::detail::ConstructMany<StartList>,
-    .relocate = &kgen::detail::RelocateMany<StartList>};
+    .empty = kgen::detail::kZeros<StartList>};
 
 const Start* StartList::begin() const noexcept { return items.begin(); }
 const Start* StartList::end() const noexcept { return items.end(); }

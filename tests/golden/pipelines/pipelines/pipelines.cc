@@ -110,9 +110,7 @@ constinit const kgen::TypeTable Container_9446d601::Env::kTable = {
     .hash_seed = 1,
     .hash_slots = kContainer_9446d601_EnvSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container_9446d601::Env>,
-    .construct = &kgen::detail::ConstructMany<Container_9446d601::Env>,
-    .relocate = &kgen::detail::RelocateMany<Container_9446d601::Env>};
+    .empty = kgen::detail::kZeros<Container_9446d601::Env>};
 
 constinit const kgen::TypeTable Container_9446d601::kTable = {
     .version = 1,
@@ -127,9 +125,7 @@ constinit const kgen::TypeTable Container_9446d601::kTable = {
     .hash_seed = 3,
     .hash_slots = kContainer_9446d601Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Container_9446d601>,
-    .construct = &kgen::detail::ConstructMany<Container_9446d601>,
-    .relocate = &kgen::detail::RelocateMany<Container_9446d601>};
+    .empty = kgen::detail::kZeros<Container_9446d601>};
 
 constinit const kgen::TypeTable Build_3a0def03::Metadata::kTable = {
     .version = 1,
@@ -144,9 +140,7 @@ constinit const kgen::TypeTable Build_3a0def03::Metadata::kTable = {
     .hash_seed = 0,
     .hash_slots = kBuild_3a0def03_MetadataSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03::Metadata>,
-    .construct = &kgen::detail::ConstructMany<Build_3a0def03::Metadata>,
-    .relocate = &kgen::detail::RelocateMany<Build_3a0def03::Metadata>};
+    .empty = kgen::detail::kZeros<Build_3a0def03::Metadata>};
 
 constinit const kgen::TypeTable Build_3a0def03::Spec::kTable = {
     .version = 1,
@@ -161,9 +155,7 @@ constinit const kgen::TypeTable Build_3a0def03::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kBuild_3a0def03_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03::Spec>,
-    .construct = &kgen::detail::ConstructMany<Build_3a0def03::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Build_3a0def03::Spec>};
+    .empty = kgen::detail::kZeros<Build_3a0def03::Spec>};
 
 constinit const kgen::TypeTable Build_3a0def03::kTable = {
     .version = 1,
@@ -178,9 +170,7 @@ constinit const kgen::TypeTable Build_3a0def03::kTable = {
     .hash_seed = 0,
     .hash_slots = kBuild_3a0def03Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Build_3a0def03>,
-    .construct = &kgen::detail::ConstructMany<Build_3a0def03>,
-    .relocate = &kgen::detail::RelocateMany<Build_3a0def03>};
+    .empty = kgen::detail::kZeros<Build_3a0def03>};
 
 constinit const kgen::TypeTable SecretRef_5a795a88::kTable = {
     .version = 1,
@@ -195,9 +185,7 @@ constinit const kgen::TypeTable SecretRef_5a795a88::kTable = {
     .hash_seed = 0,
     .hash_slots = kSecretRef_5a795a88Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<SecretRef_5a795a88>,
-    .construct = &kgen::detail::ConstructMany<SecretRef_5a795a88>,
-    .relocate = &kgen::detail::RelocateMany<SecretRef_5a795a88>};
+    .empty = kgen::detail::kZeros<SecretRef_5a795a88>};
 
 constinit const kgen::TypeTable Selector_0958d741::Selector::kTable = {
     .version = 1,
@@ -212,9 +200,7 @@ constinit const kgen::TypeTable Selector_0958d741::Selector::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelector_0958d741_SelectorSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Selector_0958d741::Selector>,
-    .construct = &kgen::detail::ConstructMany<Selector_0958d741::Selector>,
-    .relocate = &kgen::detail::RelocateMany<Selector_0958d741::Selector>};
+    .empty = kgen::detail::kZeros<Selector_0958d741::Selector>};
 
 constinit const kgen::TypeTable Selector_0958d741::kTable = {
     .version = 1,
@@ -229,9 +215,7 @@ constinit const kgen::TypeTable Selector_0958d741::kTable = {
     .hash_seed = 0,
     .hash_slots = kSelector_0958d741Slots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Selector_0958d741>,
-    .construct = &kgen::detail::ConstructMany<Selector_0958d741>,
-    .relocate = &kgen::detail::RelocateMany<Selector_0958d741>};
+    .empty = kgen::detail::kZeros<Selector_0958d741>};
 
 }  // namespace pipelines::ci
 
@@ -377,9 +361,7 @@ constinit const kgen::TypeTable Pipeline::Spec::NullSecretRef::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipeline_Spec_NullSecretRefSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Spec::NullSecretRef>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Spec::NullSecretRef>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Spec::NullSecretRef>};
+    .empty = kgen::detail::kZeros<Pipeline::Spec::NullSecretRef>};
 
 constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .version = 1,
@@ -394,9 +376,7 @@ constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipeline_Spec_RetrySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Spec::Retry>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Spec::Retry>};
+    .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>};
 
 constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .version = 1,
@@ -411,9 +391,7 @@ constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .hash_seed = 4,
     .hash_slots = kPipeline_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Spec>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Spec>};
+    .empty = kgen::detail::kZeros<Pipeline::Spec>};
 
 constinit const kgen::TypeTable Pipeline::Status::kTable = {
     .version = 1,
@@ -428,9 +406,7 @@ constinit const kgen::TypeTable Pipeline::Status::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipeline_StatusSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Status>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Status>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Status>};
+    .empty = kgen::detail::kZeros<Pipeline::Status>};
 
 constinit const kgen::TypeTable Pipeline::kTable = {
     .version = 1,
@@ -445,9 +421,7 @@ constinit const kgen::TypeTable Pipeline::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipelineSlots,
     .kind = &kPipelineKind,
-    .empty = kgen::detail::kZeros<Pipeline>,
-    .construct = &kgen::detail::ConstructMany<Pipeline>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline>};
+    .empty = kgen::detail::kZeros<Pipeline>};
 
 constinit const kgen::TypeTable PipelineList::kTable = {
     .version = 1,
@@ -462,9 +436,7 @@ constinit const kgen::TypeTable PipelineList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipelineListSlots,
     .kind = &kPipelineListKind,
-    .empty = kgen::detail::kZeros<PipelineList>,
-    .construct = &kgen::detail::ConstructMany<PipelineList>,
-    .relocate = &kgen::detail::RelocateMany<PipelineList>};
+    .empty = kgen::detail::kZeros<PipelineList>};
 
 const Pipeline* PipelineList::begin() const noexcept { return items.begin(); }
 const Pipeline* PipelineList::end() const noexcept { return items.end(); }
@@ -488,9 +460,7 @@ constinit const kgen::TypeTable Task::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kTask_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Task::Spec>,
-    .construct = &kgen::detail::ConstructMany<Task::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Task::Spec>};
+    .empty = kgen::detail::kZeros<Task::Spec>};
 
 constinit const kgen::TypeTable Task::kTable = {
     .version = 1,
@@ -505,9 +475,7 @@ constinit const kgen::TypeTable Task::kTable = {
     .hash_seed = 0,
     .hash_slots = kTaskSlots,
     .kind = &kTaskKind,
-    .empty = kgen::detail::kZeros<Task>,
-    .construct = &kgen::detail::ConstructMany<Task>,
-    .relocate = &kgen::detail::RelocateMany<Task>};
+    .empty = kgen::detail::kZeros<Task>};
 
 constinit const kgen::TypeTable TaskList::kTable = {
     .version = 1,
@@ -522,9 +490,7 @@ constinit const kgen::TypeTable TaskList::kTable = {
     .hash_seed = 0,
     .hash_slots = kTaskListSlots,
     .kind = &kTaskListKind,
-    .empty = kgen::detail::kZeros<TaskList>,
-    .construct = &kgen::detail::ConstructMany<TaskList>,
-    .relocate = &kgen::detail::RelocateMany<TaskList>};
+    .empty = kgen::detail::kZeros<TaskList>};
 
 const Task* TaskList::begin() const noexcept { return items.begin(); }
 const Task* TaskList::end() const noexcept { return items.end(); }
@@ -615,9 +581,7 @@ constinit const kgen::TypeTable Pipeline::Spec::Retry::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipeline_Spec_RetrySlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Spec::Retry>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Spec::Retry>};
+    .empty = kgen::detail::kZeros<Pipeline::Spec::Retry>};
 
 constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .version = 1,
@@ -632,9 +596,7 @@ constinit const kgen::TypeTable Pipeline::Spec::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipeline_SpecSlots,
     .kind = nullptr,
-    .empty = kgen::detail::kZeros<Pipeline::Spec>,
-    .construct = &kgen::detail::ConstructMany<Pipeline::Spec>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline::Spec>};
+    .empty = kgen::detail::kZeros<Pipeline::Spec>};
 
 constinit const kgen::TypeTable Pipeline::kTable = {
     .version = 1,
@@ -649,9 +611,7 @@ constinit const kgen::TypeTable Pipeline::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipelineSlots,
     .kind = &kPipelineKind,
-    .empty = kgen::detail::kZeros<Pipeline>,
-    .construct = &kgen::detail::ConstructMany<Pipeline>,
-    .relocate = &kgen::detail::RelocateMany<Pipeline>};
+    .empty = kgen::detail::kZeros<Pipeline>};
 
 constinit const kgen::TypeTable PipelineList::kTable = {
     .version = 1,
@@ -666,9 +626,7 @@ constinit const kgen::TypeTable PipelineList::kTable = {
     .hash_seed = 0,
     .hash_slots = kPipelineListSlots,
     .kind = &kPipelineListKind,
-    .empty = kgen::detail::kZeros<PipelineList>,
-    .construct = &kgen::detail::ConstructMany<PipelineList>,
-    .relocate = &kgen::detail::RelocateMany<PipelineList>};
+    .empty = kgen::detail::kZeros<PipelineList>};
 
 const Pipeline* PipelineList::begin() const noexcept { return items.begin(); }
 const Pipeline* PipelineList::end() const noexcept { return items.end(); }
