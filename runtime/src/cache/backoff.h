@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// How long a reflector waits before it asks again, by cause. What has no connection waits at the client's Gate instead.
+// How long a reflector waits before it retries, by cause. A request that has no connection waits at the client's Gate
+// instead.
 #ifndef KGEN_RUNTIME_CACHE_BACKOFF_H_
 #define KGEN_RUNTIME_CACHE_BACKOFF_H_
 
@@ -11,11 +12,10 @@
 
 namespace kgen::cache {
 
-// For a resource that fails: 403, 404, 500, an answer that is no list. One per informer.
+// For a resource that fails: 403, 404, 500, or a response that is not a list. Each informer has one.
 //
-// The n-th delay since Reset() lies between half of 2^n seconds and all of it, 30 seconds at most: 0.5 to 1 s, 1 to 2
-// s,
-// ... 15 to 30 s.
+// The n-th delay since Reset() is random between half of min(2^n, 30) seconds and all of it, counting n from 0: 0.5 to
+// 1 s, 1 to 2 s, and so on up to 15 to 30 s.
 class Backoff {
  public:
   Nanos Next(Jitter& jitter) noexcept;
@@ -25,27 +25,27 @@ class Backoff {
   Nanos step_{};  // 0: the next delay is the first
 };
 
-// For watches that the server, or something in between, ends early. A token bucket of 5 that fills at one a second:
-// with a token the watch is opened again at once, else after a delay that doubles from 0.5..1 s to 15..30 s. Delays
-// become small again when the bucket is full: after five seconds of watching.
+// For watches that the server or a proxy ends early. A token bucket of 5 that refills at one token per second: while
+// there is a token, the watch is reopened at once; otherwise after a delay that doubles from 0.5..1 s to 15..30 s. The
+// delay starts over when the bucket is full, which takes up to five seconds of watching.
 class EarlyEnds {
  public:
-  // Of a watch that has just ended; 0: at once.
+  // The delay before a watch that has just ended is reopened; 0: at once.
   Nanos Next(TimePoint now, Jitter& jitter) noexcept;
 
  private:
   static constexpr double kBurst = 5;
   double tokens_ = kBurst;
-  TimePoint filled_{};  // later than now while it waits, which earns nothing
+  TimePoint filled_{};  // later than now during a delay, which earns no tokens
   Backoff delay_;
 };
 
 // The delay that a server requested (Retry-After, in seconds) plus 0 to 100 %, so that its clients do not all return at
-// once; never more than five minutes, whatever a broken proxy says.
+// once. At most five minutes, in case a broken proxy requests more.
 Nanos AskedFor(std::int32_t seconds, Jitter& jitter) noexcept;
 
-// For a server that answers again after the connection was lost, and may refuse for a while what it will allow: 0.5 to
-// 2 seconds.
+// For a server that has come back after the connection was lost, and may for a while refuse requests that it will
+// accept later: 0.5 to 2 seconds.
 Nanos WhileStarting(Jitter& jitter) noexcept;
 
 }  // namespace kgen::cache

@@ -50,7 +50,8 @@ void ChangeSet::Delete(const ObjectKey& key, AnyRef final_state) {
   AnyRef before = Now(key);
   refused_.Erase(key);
   if (before) Put(key, {});
-  // The final state of the incarnation that handlers know; if it is of another one, the end of theirs was missed.
+  // The final state is known if it belongs to the incarnation that handlers have seen. Otherwise the watch missed the
+  // end of that incarnation.
   const bool known = final_state && (!before || !IsAnotherIncarnation(before, final_state));
   if (known || !before) before = std::move(final_state);
   if (wants_events_) events_.Delete(key, std::move(before), Reason::kWatch, version_, !known);

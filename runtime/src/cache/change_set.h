@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From drained deltas of single objects to one transaction of the store and the events of the handlers.
+// ChangeSet: turns drained deltas of single objects into one transaction of the store and the events for the handlers.
 #ifndef KGEN_RUNTIME_CACHE_CHANGE_SET_H_
 #define KGEN_RUNTIME_CACHE_CHANGE_SET_H_
 
@@ -16,13 +16,15 @@
 
 namespace kgen::cache {
 
-// One drain. Each delta meets the state that the deltas before it left, whether or not the store holds that already, so
-// that `before` is right for several deltas of a key. A Replace or a Sync is no part of it, see cache/jobs.h.
+// The deltas of one Drain(). Each delta is applied to the state that the deltas before it left, whether or not the
+// store already holds that state, so `before` is correct when a key has several deltas. Replace and Sync are handled in
+// cache/jobs.h instead.
 //
 // Thread safety: on the informer's strand.
 class ChangeSet {
  public:
-  // `base`: what the store holds. `refused`: the keys whose newest state was refused, kept up to date here.
+  // `base` is the content of the store. `refused` is the set of keys whose newest state was refused; Apply() updates
+  // it.
   ChangeSet(AnySnapshot base, bool wants_events, KeySet& refused);
 
   void Apply(Delta delta);
@@ -43,7 +45,7 @@ class ChangeSet {
   KeySet& refused_;
   std::unordered_map<ObjectKey, AnyRef> overlay_;  // changed since base_; null: deleted
   Transaction transaction_;
-  String version_;  // of the state so far
+  String version_;  // of the last delta applied
   EventBatch events_;
 };
 

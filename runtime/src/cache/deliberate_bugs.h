@@ -1,12 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Faults that can be built in on purpose, to prove that the simulation finds them. None is in a normal build:
-// Injected() is then constant false and the compiler drops the branch.
+// Bugs that can be built in on purpose, to prove that the simulation finds them. A normal build contains none:
+// Injected() is then constant false, and the compiler drops the branch.
 //
 //   -DKGEN_DELIBERATE_BUG=3    bug 3 is in
 //   -DKGEN_DELIBERATE_BUG=0    the program chooses: InjectBug(Bug::kRewatchFromNothing), before it starts anything
 //
-// Never define it for anything but the simulation's own build: all files of the cache must agree on it.
+// Define it only in the simulation's own build: all files of the cache must agree on it.
 #ifndef KGEN_RUNTIME_CACHE_DELIBERATE_BUGS_H_
 #define KGEN_RUNTIME_CACHE_DELIBERATE_BUGS_H_
 
@@ -19,7 +19,7 @@ enum class Bug : int {
   kRewatchFromNothing = 3,      // reflector: after a 410 it watches from "" instead of listing
   kIndexValueKept = 4,          // store: an index value that an object no longer has is not removed
   kReplayAfterRemoval = 5,      // listener: a handler that is removed during its replay still gets the rest of it
-  kIgnoresReplacedHistory = 6,  // reflector: it never asks whether the history of the server was replaced
+  kIgnoresReplacedHistory = 6,  // reflector: never checks whether the server's history was replaced
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// DeltaFifo: every change that the reflector received, in order, until the controller loop applies it.
+// DeltaFifo: keeps every change that the reflector received, in order, until the controller loop applies it.
 //
 //   reflector --Add, Update, Delete, Replace, Resync, Bookmark--> DeltaFifo --Drain--> controller loop
 //
@@ -10,15 +10,16 @@
 //
 // Invariants (tests/runtime/cache/delta_fifo_test.cc names them):
 //   Q1  Drained elements come in the order in which they were put in, over all objects.
-//   Q2  Every delta put in comes out, except a deletion whose object's newest queued delta already is one; its version
-//       stays, as a bookmark.
-//   Q3  Of two deletions in a row the one with a certain final state stays, at the place of the older one.
-//   Q4  Replace and Sync are elements of their own; deletions on both sides of one are not merged.
+//   Q2  Every delta that is put in comes out, except a deletion of an object whose newest queued delta is already a
+//       deletion; of that, only the version is kept, as a bookmark.
+//   Q3  If one of two successive deletions has the final state of the object, that state is kept, in the position of
+//       the older deletion.
+//   Q4  Replace and Sync are separate elements; deletions before and after one of them are not merged.
 //   Q5  Drain takes at most max_deltas deltas (a Replace counts as one) and at least one. A Replace or a Sync is always
-//       the last that it takes, because the controller loop applies it in steps of its own.
+//       the last that it takes, because the controller loop applies it in separate steps.
 //   Q6  initial_population_done() is false until the first Replace has been drained and reported with Applied(). If an
-//       object's delta comes before any Replace, the initial population is empty, and so done (a Bookmark or Sync does
-//       not do that). It never turns false again.
+//       object's delta comes before any Replace, the initial population is empty and therefore done (a Bookmark or a
+//       Sync does not have this effect). It never becomes false again.
 //   Q7  Storage of drained elements is released at once.
 #ifndef KGEN_RUNTIME_CACHE_DELTA_FIFO_H_
 #define KGEN_RUNTIME_CACHE_DELTA_FIFO_H_
@@ -40,7 +41,7 @@ enum class DeltaType : std::uint8_t {
   kAdded,
   kUpdated,
   kDeleted,   // the object is its final state
-  kRefused,   // a state that could not be decoded: the key, if it could be read, and its version only
+  kRefused,   // a state that could not be decoded: only its version and, if it could be read, its key
   kReplaced,  // the complete list; applying it determines what was deleted by comparing it with the store
   kSync,      // send a resync to the handlers that requested one
   kBookmark,  // the version alone
@@ -77,12 +78,12 @@ class DeltaFifo {
 
   // Takes elements from the front.
   std::vector<Delta> Drain(std::size_t max_deltas);
-  // The caller has applied everything that Drain() has returned and distributed its events.
+  // Call it after applying everything that Drain() has returned and distributing the events.
   void Applied();
 
   bool empty() const noexcept { return queue_.empty(); }
   std::size_t size() const noexcept { return queue_.size(); }
-  // The next drained delta still belongs to the initial state.
+  // True if the next drained delta still belongs to the initial state.
   bool in_initial_population() const noexcept { return !initial_done_; }
   bool initial_population_done() const noexcept { return initial_done_; }
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Events on their way to the handlers.
+// EventBatch: collects the events of applied changes for the handlers.
 #ifndef KGEN_RUNTIME_CACHE_EVENT_BATCH_H_
 #define KGEN_RUNTIME_CACHE_EVENT_BATCH_H_
 
@@ -11,19 +11,20 @@
 
 namespace kgen::cache {
 
-// True for an object that was deleted and made again under the same name. Objects without a UID say nothing.
+// True if `a` and `b` are different objects of one name: the object was deleted and created again. False if either has
+// no UID.
 bool IsAnotherIncarnation(const AnyRef& a, const AnyRef& b);
 
 // Thread safety: as a standard container.
 class EventBatch {
  public:
-  // An addition or an update; of another incarnation, a deletion and an addition. `before` may be null. The reason is
-  // kResync for an object whose version did not change; with `other_history`, in which an equal version does not mean
-  // an equal object, only for the very same object.
+  // Adds an addition or an update or, if `now` is another incarnation than `before`, a deletion and an addition.
+  // `before` may be null. The reason is kResync for an object whose version did not change. With `other_history`, equal
+  // versions do not imply equal objects, so the reason is kResync only if `now` is the very same object as `before`.
   void Upsert(const ObjectKey& key, const AnyRef& before, const AnyRef& now, Reason reason, const String& version,
               bool other_history = false);
   void Delete(const ObjectKey& key, AnyRef before, Reason reason, const String& version, bool final_state_unknown);
-  // As it is, because a period has passed.
+  // Adds an update with the unchanged object, because its resync period has passed.
   void Resync(const ObjectKey& key, const AnyRef& object, const String& version);
 
   std::vector<AnyEvent> Take() { return std::exchange(events_, {}); }

@@ -26,7 +26,8 @@ int EventQueue::Push(AnyEvent event) {
   return initial;
 }
 
-// None: both have to be told.
+// Merges `event` into `pending` and returns the change in the number of initial events. Returns nothing if both events
+// must be delivered.
 std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
   using Type = AnyEvent::Type;
   AnyEvent& first = pending.event;
@@ -39,7 +40,7 @@ std::optional<int> EventQueue::Merge(Pending& pending, AnyEvent& event) {
   }
   if (first.type == Type::kDeleted) {
     if (event.type != Type::kDeleted) return std::nullopt;
-    return 0;  // of an object that was never delivered in between
+    return 0;  // the object was never delivered in between
   }
   if (event.type == Type::kAdded) return std::nullopt;
   if (event.type == Type::kUpdated) {

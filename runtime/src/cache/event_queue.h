@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The events that wait for one handler.
+// EventQueue: the events that wait for one handler.
 #ifndef KGEN_RUNTIME_CACHE_EVENT_QUEUE_H_
 #define KGEN_RUNTIME_CACHE_EVENT_QUEUE_H_
 
@@ -15,9 +15,9 @@
 
 namespace kgen::cache {
 
-// While fewer than `limit` events wait, each is kept. From then on an event is merged with the newest one that waits
-// for its key, see HandlerOptions::backlog_limit; so at most `limit` events wait and two for each key. No operation's
-// cost grows with the number of events.
+// While fewer than `limit` events wait, each is kept. Beyond that, an event is merged with the newest waiting event of
+// its key, see HandlerOptions::backlog_limit, so that at most `limit` events plus two for each key wait. The cost of an
+// operation does not depend on the number of events.
 //
 // Thread safety: as a standard container.
 class EventQueue {
@@ -37,7 +37,7 @@ class EventQueue {
  private:
   struct Pending {
     AnyEvent event;
-    bool cancelled = false;  // an addition whose deletion came before it was delivered: nothing to deliver
+    bool cancelled = false;  // an addition that was deleted before it was delivered: do not deliver it
   };
 
   std::optional<int> Merge(Pending& pending, AnyEvent& event);
@@ -46,7 +46,7 @@ class EventQueue {
   std::deque<Pending> queue_;
   std::size_t size_ = 0;  // without cancelled ones
 
-  // The newest one of each key; empty without a limit. Elements of the queue do not move.
+  // The newest waiting event of each key; empty if there is no limit. Elements of the queue do not move.
   class Place {
    public:
     using Key = KeyView;

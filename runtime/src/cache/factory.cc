@@ -16,13 +16,13 @@
 namespace kgen {
 namespace {
 
-// What is known of a dynamic informer's kind. ForMapping() may know more than the ForResource() before it.
+// What is known about the kind of a dynamic informer. A ForMapping() may add to what an earlier ForResource() knew.
 struct NamedKind : SharedObject {
   explicit NamedKind(const KindInfo& of) noexcept : info(&of) {}
   std::atomic<const KindInfo*> info;
 };
 
-// The object with the apiVersion and the kind that a server leaves out of lists.
+// Returns the object with its apiVersion and kind, which servers omit from the items of lists.
 AnyRef WithKind(AnyRef any, const KindInfo& kind) {
   const Ref<const Unstructured> object = any.As<Unstructured>();
   const bool complete = !object->apiVersion.empty() && (!object->kind.empty() || kind.kind.empty());
@@ -35,7 +35,7 @@ AnyRef WithKind(AnyRef any, const KindInfo& kind) {
 
 }  // namespace
 
-// The informers of one scope. Holds no lock while it calls an informer that may wait.
+// The informers of one scope. Holds no lock while it calls a function of an informer that may block.
 class FactoryState : public SharedObject {
  public:
   using Core = Shared<cache::InformerCore>;
@@ -51,7 +51,7 @@ class FactoryState : public SharedObject {
     return Add(table, *table.kind, options_.transform);
   }
 
-  // Of Unstructured.
+  // Returns the informer for Unstructured objects of this kind.
   Core DynamicInformerFor(const KindInfo& kind) {
     const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
@@ -79,7 +79,7 @@ class FactoryState : public SharedObject {
         fresh.push_back(entry.core);
       }
     }
-    for (const Core& core : fresh) core->Start(stop);  // of two at a time only the first does something
+    for (const Core& core : fresh) core->Start(stop);  // of concurrent calls only the first has an effect
     const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
       entry.started = entry.started || std::find(fresh.begin(), fresh.end(), entry.core) != fresh.end();
@@ -94,14 +94,14 @@ class FactoryState : public SharedObject {
       for (const Entry& entry : entries_) all.push_back(entry.core);
     }
     for (const Core& core : all) core->Stop();
-    // On a thread that must not block nothing is waited for: everything ends by itself.
+    // On a thread that must not block, Join() fails and this does not wait: the informers end by themselves.
     for (const Core& core : all) {
       if (!core->Join({})) return;
     }
   }
 
-  // What a wait is about: all but those that another thread is starting at this moment, which are neither started nor
-  // forgotten.
+  // The informers that WaitForCacheSync() waits for: all but those that another thread is starting at this moment. They
+  // are not yet started, but were not forgotten either.
   std::vector<Core> ToWaitFor() const {
     const MutexLock lock(mutex_);
     std::vector<Core> cores;
@@ -130,15 +130,15 @@ class FactoryState : public SharedObject {
     Core core;
     Shared<NamedKind> named{};  // of a dynamic informer
     bool starting = false;      // Start() has been called for it
-    bool started = false;       // and is through
+    bool started = false;       // and has returned
   };
 
-  // Whether the informer is what a caller who knows that much of the kind asks for. One that has not been started takes
-  // over the kind.
+  // Whether the informer matches what the caller knows of the kind. If the informer does not know the kind yet and has
+  // not been started, it adopts that of the caller.
   bool Serves(const Entry& entry, const KindInfo& kind) const KGEN_REQUIRES(mutex_) {
     const KindInfo& own = *entry.named->info.load();
     if (own.group != kind.group || own.version != kind.version || own.resource != kind.resource) return false;
-    if (kind.kind.empty()) return true;  // by resource alone: whatever there is
+    if (kind.kind.empty()) return true;  // the caller names only the resource: any kind matches
     if (own.scope != kind.scope && !options_.namespace_.empty()) return false;
     if (own.kind == kind.kind) return true;
     if (!own.kind.empty() || entry.starting) return false;
@@ -148,7 +148,7 @@ class FactoryState : public SharedObject {
 
   Core Add(const TypeTable& table, const KindInfo& kind, const TransformFunction& transform) KGEN_REQUIRES(mutex_) {
     entries_.push_back({.table = &table, .core = Make(table, kind, transform)});
-    if (shut_down_) entries_.back().core->Stop();  // so that handlers are refused instead of waiting for ever
+    if (shut_down_) entries_.back().core->Stop();  // so that handlers are rejected instead of waiting forever
     return entries_.back().core;
   }
 

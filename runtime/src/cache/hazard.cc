@@ -4,7 +4,7 @@
 namespace kgen::cache {
 namespace {
 
-// All slots ever made, newest first. Never shrinks, so it can be walked without a lock.
+// All slots ever created, newest first. The list never shrinks, so it can be traversed without a lock.
 std::atomic<HazardSlot*> all_slots{nullptr};
 
 HazardSlot* TakeSlot() {
@@ -15,8 +15,8 @@ HazardSlot* TakeSlot() {
   auto* const slot = new HazardSlot();  // kept for the life of the process, see HazardSlot
   slot->taken.store(true, std::memory_order_relaxed);
   slot->next = all_slots.load(std::memory_order_relaxed);
-  // In one order with the writer's store of what it replaces and its look at the list after that: either it sees this
-  // slot, or the reader sees what is new.
+  // Sequentially consistent with the writer, which stores the new pointer and then reads this list: either the writer
+  // sees this slot, or the reader sees the new pointer.
   while (!all_slots.compare_exchange_weak(slot->next, slot, std::memory_order_seq_cst)) {
   }
   return slot;

@@ -2,9 +2,9 @@
 //
 // Reading a pointer that a writer may replace at any moment, without a lock and without a shared counter.
 //
-// A reader announces in a slot of its own thread what it is about to read; the writer frees nothing that stands in a
-// slot. Readers on different cores therefore write to different cache lines only, which is what lets look-ups grow with
-// the readers.
+// A reader announces in the slot of its own thread what it is about to read, and the writer frees nothing that is
+// announced in a slot. Readers on different cores therefore write only to different cache lines, so that look-ups scale
+// with the number of readers.
 #ifndef KGEN_RUNTIME_CACHE_HAZARD_H_
 #define KGEN_RUNTIME_CACHE_HAZARD_H_
 
@@ -13,8 +13,8 @@
 
 namespace kgen::cache {
 
-// One announcement. Slots belong to threads, are given back when a thread ends, and are never freed: there are as many
-// as there have been threads that read at the same time.
+// One announcement. A slot belongs to a thread and is returned when the thread ends. Slots are never freed; there are
+// only as many as there have ever been reading threads at the same time.
 struct alignas(64) HazardSlot {
   std::atomic<const void*> announced{nullptr};
   std::atomic<bool> taken{false};
@@ -24,10 +24,10 @@ struct alignas(64) HazardSlot {
 // The calling thread's slot.
 HazardSlot& ThisThreadsSlot();
 
-// Everything that is announced now.
+// Returns all pointers that are announced now.
 std::vector<const void*> AnnouncedPointers();
 
-// Protects what `source` holds for as long as the guard lives. One guard at a time per thread.
+// Protects the object that `source` points to while the guard lives. A thread may have one guard at a time.
 template <typename T>
 class HazardGuard {
  public:

@@ -1,15 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// HistoryCheck: asks, beside a watch that was resumed after a lost connection or a wait, whether the server still has
-// the history that the cache follows.
+// HistoryCheck: while a watch runs that was resumed after a lost connection or a delay, asks whether the server still
+// has the history that the cache follows.
 //
-// When etcd is restored from an older copy, versions go back. A watch that resumes from a version of the lost future is
-// accepted by the server and stays silent until the new history has overtaken it, and the cache shows a world that no
-// longer exists. A consistent list (no resourceVersion, limit=1) tells: with an intact history its version is at least
-// that of anything that was received before the list was sent.
+// When etcd is restored from a backup, resource versions go back. The server accepts a watch that resumes from a
+// version that the restore has lost, but sends no events until the new history has passed that version. Until then the
+// cache shows a state that no longer exists. A consistent list (no resourceVersion, limit=1) reveals this: if the
+// history is intact, the version of the list is at least that of anything received before the list was sent.
 //
-// What it cannot see: a restored server that has already overtaken the cache's version when it is asked. Versions that
-// are no numbers give no verdict.
+// It does not detect a restored server that has already passed the cache's version when the check runs. Versions that
+// are not numbers give no verdict.
 #ifndef KGEN_RUNTIME_CACHE_HISTORY_CHECK_H_
 #define KGEN_RUNTIME_CACHE_HISTORY_CHECK_H_
 
@@ -27,24 +27,24 @@
 
 namespace kgen::cache {
 
-// Whether `found` comes before `known`: both are numbers, and it is the smaller one.
+// True if both versions are numbers and `found` is the smaller one.
 bool IsOlderVersion(std::string_view found, std::string_view known) noexcept;
 
 // Thread safety: all members on the strand.
 // Lifetime: its requests and timers keep it alive until Stop().
 class HistoryCheck final : public SharedObject {
  public:
-  // Neither is called after Stop(); both may call it.
+  // No hook is called after Stop(); a hook may call Stop().
   struct Hooks {
-    std::function<std::string()> version;  // of the cache, at that moment
-    // Nothing: the history is the one that we know, or the versions say nothing. A text: it was replaced, and how that
-    // was seen. An error: the server could not be asked, five times.
+    std::function<std::string()> version;  // the current version of the cache
+    // nullopt: the history is intact, or the versions cannot tell. A text: the history was replaced, and how that was
+    // detected. An error: the request failed five times.
     std::function<void(Result<std::optional<std::string>> verdict)> done;
   };
   HistoryCheck(Shared<ListWatch> source, const KindInfo* kind, Shared<Executor> executor, Shared<Strand> strand,
                Shared<client::Gate> gate, std::uint64_t seed, Hooks hooks);
 
-  void Start();  // nothing if it is under way
+  void Start();  // does nothing if a check is running
   void Stop();   // idempotent
 
  private:
@@ -66,11 +66,11 @@ class HistoryCheck final : public SharedObject {
   const Hooks hooks_;
   Jitter jitter_;
   Backoff backoff_;
-  StrandTimer timer_;  // a wait, or the deadline of the list
+  StrandTimer timer_;  // a delay, or the deadline of the list
   bool running_ = false;
   bool opened_ = false;
   int attempts_ = 0;
-  std::string known_;  // when the list was sent
+  std::string known_;  // the version of the cache when the list was sent
   client::Gate::Turn turn_;
   Shared<Sink> sink_;
   Shared<StreamCall> call_;

@@ -9,7 +9,8 @@
 
 namespace kgen::cache {
 
-// Ends the informer on its strand; at once if the executor throws the task away, because then no strand runs any more.
+// Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
+// the informer at once.
 class InformerCore::Impl::StopTask {
  public:
   explicit StopTask(Shared<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -24,10 +25,12 @@ class InformerCore::Impl::StopTask {
   Shared<Impl> impl_;
 };
 
-// Frees a store without readers, and then what its objects shared, in tasks of bounded length.
+// Frees a store that has no readers, and then the strings and subtrees that its objects shared, in tasks of bounded
+// length.
 class InformerCore::Impl::Freer {
  public:
-  // `store` is null if somebody still reads it, `reflector` if the informer was never started; it has been stopped.
+  // `store` is null if it still has readers, `reflector` if the informer was never started. The reflector has been
+  // stopped.
   Freer(Shared<Executor> executor, Shared<Strand> strand, Shared<Store> store, Shared<Reflector> reflector,
         std::size_t objects_per_task)
       : executor_(std::move(executor)),
@@ -35,7 +38,7 @@ class InformerCore::Impl::Freer {
         store_(std::move(store)),
         reflector_(std::move(reflector)),
         objects_per_task_(objects_per_task) {
-    std::size_t units = 1;  // an empty content is published at once
+    std::size_t units = 1;  // one unit suffices to publish an empty content
     if (store_) Store::Replacement(*store_).Publish("", units);
   }
   void operator()() {
@@ -60,7 +63,7 @@ class InformerCore::Impl::Freer {
 };
 
 void InformerCore::Impl::FireRelay::operator()() const {
-  const Shared<StopRelay> held = relay;  // this object may go with the informer
+  const Shared<StopRelay> held = relay;  // the informer may destroy this object
   if (const Shared<Impl> impl = held->Take()) impl->Stop();
 }
 
@@ -85,7 +88,8 @@ InformerCore::Impl::Impl(const Connection& connection, Shared<ListWatch> source,
   });
 }
 
-// On any thread, so what may still be swept by tasks of the strand is freed there.
+// Runs on any thread. Tasks of the strand may still be sweeping the reflector's shared values, so they are freed on the
+// strand.
 InformerCore::Impl::~Impl() {
   if (!store_.ReleaseUnlessLast() || reflector_) {
     executor_->Post(strand_,
@@ -96,9 +100,9 @@ InformerCore::Impl::~Impl() {
 void InformerCore::Impl::Start(std::stop_token stop) {
   if (stopping_.load() || started_->set.exchange(true)) return;
   relay_->Set(Shared<Impl>(this));
-  if (stopping_.load()) relay_->Take();  // a stop that came in between found nothing to take
+  if (stopping_.load()) relay_->Take();  // a concurrent Stop() found nothing to take
   executor_->Post(strand_, [self = Shared<Impl>(this)] { self->StartOnStrand(); });
-  on_stop_.emplace(std::move(stop), FireRelay{relay_});  // calls it right here if the stop was requested before
+  on_stop_.emplace(std::move(stop), FireRelay{relay_});  // if the stop was already requested, this calls it at once
 }
 
 void InformerCore::Impl::Stop() {
@@ -134,7 +138,7 @@ Shared<Listener> InformerCore::Impl::AddListener(AnyHandler handler, HandlerOpti
   {
     const MutexLock lock(mutex_);
     std::erase_if(listeners_, [&](Shared<Listener>& old) {
-      if (!old->gone()) return false;  // one that removed itself may still run: Join() waits for it
+      if (!old->gone()) return false;  // if it removed itself, its call may still run; Join() waits for it
       gone.push_back(old);
       return true;
     });

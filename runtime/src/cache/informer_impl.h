@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an informer: what runs on its strand, and what other threads may see of it.
+// The implementation of an informer: what runs on its strand, and what other threads may access.
 #ifndef KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
 #define KGEN_RUNTIME_CACHE_INFORMER_IMPL_H_
 
@@ -29,7 +29,7 @@
 namespace kgen::cache {
 
 // Lifetime: held by the InformerCore, by its posted tasks and, while it runs, by the relay of the stop token.
-// ~InformerCore posts the stop, so the last reference goes only after everything has ended on the strand.
+// ~InformerCore posts the stop, so the last reference is dropped only after everything has ended on the strand.
 class InformerCore::Impl final : public SharedObject {
  public:
   Impl(const Connection& connection, Shared<ListWatch> source, const TypeTable& table, InformerOptions options);
@@ -72,7 +72,7 @@ class InformerCore::Impl final : public SharedObject {
   Nanos RequestedResync(const Listener& listener) const;
   Nanos EffectiveResync(Nanos requested) const;
 
-  // On the strand, informer_work.cc: everything whose length grows with the objects, a piece for each task.
+  // On the strand, in informer_work.cc: work that grows with the number of objects, done in one bounded step per task.
   void ScheduleDrain(Nanos delay);
   void ScheduleWork();
   void Work();
@@ -96,35 +96,36 @@ class InformerCore::Impl final : public SharedObject {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> stopped_{false};
   Shared<StopRelay> relay_;
-  std::optional<std::stop_callback<FireRelay>> on_stop_;  // made once, by the thread that wins started_
+  std::optional<std::stop_callback<FireRelay>> on_stop_;  // created once, by the thread that sets started_
 
-  // Of the strand.
+  // Used on the strand only.
   DeltaFifo fifo_;
   Processor processor_;
   Shared<Reflector> reflector_;
   StrandTimer drain_timer_;
   std::vector<PendingListener> pending_;  // added before the start
   KeySet refused_;
-  Nanos check_period_{};  // of resyncs; handlers added after the start do not shorten it
+  Nanos check_period_{};  // of checks for due resyncs; handlers added after the start do not shorten it
   Garbage garbage_;
   struct PendingJob {
     std::unique_ptr<Job> job;
     bool list = false;
   };
-  std::deque<PendingJob> jobs_;  // the first one is under way; what is queued in fifo_ waits for all of them
-  bool drain_due_ = false;       // what is queued may be applied now
+  std::deque<PendingJob> jobs_;  // the first one is running; the elements of fifo_ wait for all of them
+  bool drain_due_ = false;       // the elements of fifo_ may be applied now
   bool work_scheduled_ = false;
   bool running_ = false;
 
-  // Of every thread. Nothing is called while it is held.
+  // Used on all threads. No user code and no other component is called while mutex_ is held.
   mutable Mutex mutex_;
   TransformFunction transform_ KGEN_GUARDED_BY(mutex_) = options_.transform;
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
-  std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each takes itself out
+  std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
 };
 
-// What a stop token calls. It knows the informer while that runs, so that token and informer may go in any order.
+// Called by the stop token. It refers to the informer only while the informer runs, so token and informer may be
+// destroyed in any order.
 class InformerCore::Impl::StopRelay final : public SharedObject {
  public:
   void Set(Shared<Impl> impl) {

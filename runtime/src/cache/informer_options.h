@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options of one informer: made by the factory, used by the controller loop and the reflector.
+// The options of one informer: filled in by the factory, used by the controller loop and the reflector.
 #ifndef KGEN_RUNTIME_CACHE_INFORMER_OPTIONS_H_
 #define KGEN_RUNTIME_CACHE_INFORMER_OPTIONS_H_
 
@@ -12,16 +12,17 @@
 
 namespace kgen::cache {
 
-// The first six are those of FactoryOptions.
+// All but the last are those of FactoryOptions.
 struct InformerOptions {
   Nanos resync = Nanos(0);     // the default of handlers, and how often the reflector checks whether one is due
-  std::int64_t page_size = 0;  // 0: 500 where the server may answer from etcd, else no pages
+  std::int64_t page_size = 0;  // 0: 500 where the server may read from etcd, otherwise no paging
   bool streaming_list = true;  // false: always list
   bool drop_managed_fields = false;
   TransformFunction transform{};
   Nanos apply_delay = Nanos(0);
-  // About how many objects one task on the strand processes. Longer work is split into several tasks, between which
-  // others run. 256 objects take less than a millisecond on a common core. At least 1; the simulation uses fewer.
+  // The approximate number of objects that one task on the strand processes. Longer work is split into several tasks,
+  // and other tasks run in between. 256 objects take less than a millisecond on a common CPU. At least 1; the
+  // simulation uses less than the default.
   std::size_t objects_per_task = 256;
 };
 

@@ -69,11 +69,11 @@ void InformerCore::Impl::StartOnStrand() {
   reflector_->Start();
 }
 
-// Stops reflector and loop first, then the listeners, so that nothing is delivered to a stopped listener. Join() waits
-// for `stopped`, so that is set when no call can start any more.
+// Stops the reflector and the loop first, then the listeners, so that nothing is delivered to a stopped listener.
+// Join() waits for `stopped`, so `stopped` is set only when no call can start any more.
 void InformerCore::Impl::StopOnStrand() {
   if (IsStopped()) return;
-  const Shared<Impl> started = relay_->Take();  // a reference that the relay held
+  const Shared<Impl> started = relay_->Take();  // keeps the reference that the relay held
   if (reflector_) reflector_->Stop();
   drain_timer_.Cancel();
   jobs_.clear();
@@ -81,7 +81,7 @@ void InformerCore::Impl::StopOnStrand() {
   for (const PendingListener& pending : std::exchange(pending_, {})) pending.listener->StopDelivery();
   stopped_.store(true, std::memory_order_release);
   Publish();
-  Work();  // frees what is left
+  Work();  // starts to free what is left
 }
 
 // ----------------------------------------------------------------------------------------------- registrations
@@ -96,11 +96,11 @@ void InformerCore::Impl::AddOnStrand(PendingListener pending) {
   AddRunning(pending);
 }
 
-// Behind the jobs that are under way, so that it hears of what they show as initial, and of what comes later as
-// changes.
+// Queues the replay behind the jobs that are running. The handler then receives what those jobs publish as initial
+// events, and what comes later as changes.
 void InformerCore::Impl::AddRunning(const PendingListener& pending) {
   const Nanos requested = RequestedResync(*pending.listener);
-  if (check_period_ <= Nanos(0) && requested > Nanos(0)) {  // the first one that wants any
+  if (check_period_ <= Nanos(0) && requested > Nanos(0)) {  // the first handler that requests resyncs
     check_period_ = requested;
     reflector_->SetResync(requested);
   }
@@ -124,7 +124,8 @@ Nanos InformerCore::Impl::EffectiveResync(Nanos requested) const {
 
 // ------------------------------------------------------------------------------------------------------ status
 
-// Whoever sees that it has synced finds the status of that state, refused objects included.
+// A thread that sees HasSynced() become true then also reads a status that belongs to that state, including its refused
+// objects.
 void InformerCore::Impl::Publish() {
   InformerStatus now;
   now.name = name_;
@@ -150,7 +151,7 @@ void InformerCore::Impl::Publish() {
   std::vector<Shared<StatusWatch>> to_notify;
   {
     const MutexLock lock(mutex_);
-    if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // what was received is not in the store yet
+    if (!fifo_.empty()) now.current_as_of = status_.current_as_of;  // the store does not have everything received yet
     const bool changed = now.synced != status_.synced || now.stopped != status_.stopped ||
                          now.failures != status_.failures || now.has_error != status_.has_error;
     status_ = std::move(now);

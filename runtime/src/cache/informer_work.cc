@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The controller loop: applies what the reflector queued, tells the handlers, and frees what is no longer needed, in
-// tasks of bounded length.
+// The controller loop: applies what the reflector queued, distributes the events to the handlers, and frees what is no
+// longer needed, in tasks of bounded length.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ constexpr std::size_t kUnitsPerDelta = 2;  // a change of one object costs about
 
 }  // namespace
 
-// With a delay, what comes during it is applied together.
+// All deltas that arrive during the delay are applied together.
 void InformerCore::Impl::ScheduleDrain(Nanos delay) {
   if (!drain_due_ && delay > Nanos(0)) {
     if (drain_timer_.armed()) return;
@@ -26,7 +26,7 @@ void InformerCore::Impl::ScheduleDrain(Nanos delay) {
     });
   }
   drain_due_ = true;
-  ScheduleWork();  // not at once: what else comes with the same bytes is applied together
+  ScheduleWork();  // not at once, so that all deltas from the same bytes are applied together
 }
 
 void InformerCore::Impl::ScheduleWork() {
@@ -37,7 +37,7 @@ void InformerCore::Impl::ScheduleWork() {
   });
 }
 
-// One task's worth.
+// Does the work of one task.
 void InformerCore::Impl::Work() {
   std::size_t units = options_.objects_per_task;
   bool more = IsStopped() ? Discard(units) : Advance(units);
@@ -46,7 +46,7 @@ void InformerCore::Impl::Work() {
   if (more) ScheduleWork();
 }
 
-// Goes on with the jobs, then with the queue. Returns true if there is more to do.
+// Continues with the jobs, then with the queue. Returns true if there is more to do.
 bool InformerCore::Impl::Advance(std::size_t& units) {
   while (units > 0) {
     if (!jobs_.empty()) {
@@ -64,7 +64,7 @@ bool InformerCore::Impl::Advance(std::size_t& units) {
   return !jobs_.empty() || drain_due_;
 }
 
-// One transaction. A list or a resync behind it becomes a job.
+// Applies one transaction. A list or a resync that follows it becomes a job.
 void InformerCore::Impl::ApplyBatch(std::size_t& units) {
   AnySnapshot known;
   if (Injected(Bug::kReplaceForgetsQueued)) known = store_->Snapshot();
@@ -93,16 +93,16 @@ void InformerCore::Impl::ApplyBatch(std::size_t& units) {
   }
 }
 
-// What was taken from the queue is in the store, and its events have been handed out.
+// Called when the drained deltas are in the store and their events were distributed.
 void InformerCore::Impl::Applied(bool list) {
   fifo_.Applied();
   const bool was_synced = HasSynced();
   Publish();
   if (!was_synced && HasSynced()) processor_.InitialQueued();  // after the initial events
-  if (list && was_synced) reflector_->Sweep();                 // what only the old objects shared
+  if (list && was_synced) reflector_->Sweep();                 // forget what only the old objects shared
 }
 
-// After the stop nothing is applied any more. Returns true if there is more to throw away.
+// After the stop, discards deltas instead of applying them. Returns true if there are more.
 bool InformerCore::Impl::Discard(std::size_t& units) {
   if (fifo_.empty()) return false;
   for (Delta& delta : fifo_.Drain(units)) {

@@ -70,7 +70,7 @@ ListJob::ListJob(JobContext context, Delta list, bool initial, AnySnapshot known
       known_(std::move(known)),
       slot_(list_.list.slots()),
       next_(context_.store) {
-  if (list_.incomplete) refused_.Insert(ObjectKey());  // whatever has no name counts as well
+  if (list_.incomplete) refused_.Insert(ObjectKey());  // stands for all objects whose name could not be read
   version_ = list_.version.empty() ? base_.version() : String(list_.version);
 }
 
@@ -109,7 +109,7 @@ bool ListJob::StepPhase(std::size_t& units) {
   return true;
 }
 
-// From the end, because the last one of a key counts.
+// Goes backwards, because the last item of a key wins.
 bool ListJob::PutSome(std::size_t& units) {
   for (; units > 0 && slot_ > 0; --units) PutOne(list_.list[--slot_]);
   if (slot_ > 0) return false;

@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an informer does with all of its objects at once: apply a list, tell a resync, tell a late handler what there
-// is. With a million objects each takes seconds, so it is done in steps, one task on the strand for each, and other
-// tasks run in between. What a step leaves unfinished nobody else can see: a list is built beside the store and shown
-// at once, and nothing else is applied before the job has ended.
+// Jobs: work of an informer on all of its objects, namely applying a list, delivering a resync, and replaying the
+// objects to a handler that was added late. With a million objects each takes seconds, so a job is done in steps, each
+// a task on the strand, and other tasks run in between. Intermediate results are not visible: a list is built beside
+// the store and published at once, and nothing else is applied before the job has ended.
 #ifndef KGEN_RUNTIME_CACHE_JOBS_H_
 #define KGEN_RUNTIME_CACHE_JOBS_H_
 
@@ -26,12 +26,12 @@ namespace kgen::cache {
 class Job {
  public:
   virtual ~Job() = default;
-  // Deals with about `units` objects, counting each event once for each handler that hears of it, and takes what it did
-  // from `units`. Returns true when all is done.
+  // Processes about `units` objects, counting each event once for each handler that receives it, and subtracts the
+  // number processed from `units`. Returns true when the job is done.
   virtual bool Step(std::size_t& units) = 0;
 };
 
-// What of the informer the jobs use. Outlives them.
+// The parts of the informer that jobs use. They outlive the jobs.
 struct JobContext {
   Store& store;
   Processor& processor;
@@ -39,7 +39,8 @@ struct JobContext {
   Garbage& garbage;
 };
 
-// Objects given in any order and taken in the order of their keys. Neither step grows with the number of objects.
+// Objects that are added in any order and taken in the order of their keys. No single operation takes long, however
+// many objects there are.
 class ObjectsByKey {
  public:
   void Add(AnyRef object);
@@ -57,11 +58,11 @@ class ObjectsByKey {
   std::vector<Run> runs_;  // each sorted, the first key at the end; a heap with the first key on top
 };
 
-// Applies a list: replaces the store's content, then tells the difference, deletions first in the order of their keys,
-// then the rest in the order of the list.
+// Applies a list: replaces the store's content, then delivers the differences as events: first the deletions, in the
+// order of their keys, then the rest, in the order of the list.
 class ListJob final : public Job {
  public:
-  // `known`: only for a deliberate bug, else empty.
+  // `known`: only for a deliberate bug, otherwise empty.
   ListJob(JobContext context, Delta list, bool initial, AnySnapshot known);
   ~ListJob() override;
   bool Step(std::size_t& units) override;
@@ -89,12 +90,12 @@ class ListJob final : public Job {
   Delta list_;
   const Reason reason_;
   String version_;           // of the events
-  AnySnapshot base_;         // what the store holds before
+  AnySnapshot base_;         // the content of the store before the list
   const AnySnapshot known_;  // of a deliberate bug
   Phase phase_ = Phase::kPut;
-  std::size_t slot_;  // of the list: how many are to be put, then how many were delivered
+  std::size_t slot_;  // of list_: first the number of items left to put, then the number delivered
   Store::Replacement next_;
-  KeySet refused_;  // of the list; the former ones once it is shown
+  KeySet refused_;  // those of the list; once it is published, the former ones, to be freed
   ObjectMap::Cursor cursor_;
   ObjectsByKey missing_;
   Processor::Recipients recipients_;
@@ -118,7 +119,8 @@ class ResyncJob final : public Job {
 class ReplayJob final : public Job {
  public:
   ReplayJob(JobContext context, Shared<Listener> listener, Nanos effective_resync, TimePoint registered);
-  // Before its end, because the informer stops: no other place knows the listener yet, so its delivery ends here.
+  // If the job is destroyed before its end, the informer is stopping. Nothing else knows the listener yet, so its
+  // delivery is stopped here.
   ~ReplayJob() override;
   bool Step(std::size_t& units) override;
 
@@ -127,7 +129,7 @@ class ReplayJob final : public Job {
   const Shared<Listener> listener_;
   const Nanos effective_resync_;
   const TimePoint registered_;
-  std::optional<AnySnapshot> snapshot_;  // taken by the first step: another job may come before
+  std::optional<AnySnapshot> snapshot_;  // taken by the first step, since other jobs may run before it
   ObjectMap::Cursor cursor_;
   bool done_ = false;
 };

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A set of object keys that grows without rehashing everything and can be freed in pieces.
+// KeySet: a set of object keys that grows without rehashing everything and can be freed in steps.
 #ifndef KGEN_RUNTIME_CACHE_KEY_SET_H_
 #define KGEN_RUNTIME_CACHE_KEY_SET_H_
 

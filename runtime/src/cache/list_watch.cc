@@ -10,7 +10,7 @@
 namespace kgen::cache {
 namespace {
 
-// A request that was refused before it was sent.
+// Stands for a request that failed before it was sent.
 class NoCall final : public StreamCall {
  public:
   void Cancel() noexcept override {}
@@ -42,7 +42,7 @@ class ResourceListWatch final : public ListWatch {
     return MakeShared<NoCall>();
   }
 
-  // The tweak comes last and is user code.
+  // The tweak is user code. It runs last.
   Result<ApiRequest> Request(bool watch, ListOptions& options) const {
     std::string what;
     try {

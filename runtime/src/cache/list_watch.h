@@ -26,7 +26,8 @@ class ListWatch : public SharedObject {
   // Responses are streamed to `sink` on `strand`.
   virtual Shared<StreamCall> List(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
   virtual Shared<StreamCall> Watch(const ListOptions& options, Shared<Strand> strand, Shared<StreamSink> sink) = 0;
-  // Decides which reflector of the connection may send its next request. Null: the reflector makes one of its own.
+  // The gate of the connection, which decides which reflector may send its next request. If null, the reflector creates
+  // its own gate.
   virtual Shared<client::Gate> gate() const;
   // False if the source never sends initial events in a watch.
   virtual bool SupportsStreamingList() const noexcept { return true; }

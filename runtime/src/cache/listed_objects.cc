@@ -11,7 +11,7 @@ namespace {
 
 KeyView View(const ObjectKey& key) noexcept { return {key.namespace_, key.name}; }
 
-// Points to an item, which has the key and never moves.
+// Points to an item. The item contains the key and never moves.
 class ItemLeaf {
  public:
   using Key = KeyView;
@@ -30,7 +30,7 @@ class ItemLeaf {
 
 }  // namespace
 
-// Where each key is.
+// Maps each key to its item.
 class ListedObjects::Places : public SharedObject {
  public:
   PersistentMap<ItemLeaf> map;

@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// ListedObjects: the objects of one list, as the reflector collects them and the controller loop applies them.
+// ListedObjects: the objects of one list. The reflector collects them, and the controller loop applies them.
 //
-// The cost of each operation is independent of how much is in it: growing moves nothing, finding a key rehashes
-// nothing, and a list of a million objects is freed a few hundred at a time with FreeSome().
+// The cost of each operation is independent of the number of objects: growing moves no items, finding a key does not
+// rehash, and FreeSome() frees a list of a million objects a few hundred at a time.
 #ifndef KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_
 #define KGEN_RUNTIME_CACHE_LISTED_OBJECTS_H_
 
@@ -19,8 +19,8 @@ namespace kgen::cache {
 
 struct ListedObject {
   ObjectKey key;
-  AnyRef object;       // null: refused, the last good state stays
-  bool stale = false;  // a newer state was refused; `object` is the last good one of the same snapshot
+  AnyRef object;       // null: refused; the cache keeps the last good state
+  bool stale = false;  // a newer state was refused; `object` is the last good state in the same list
 };
 
 // A paged list calls Append(); a streaming list, whose objects may change before its end, calls Upsert() and Remove().
@@ -42,7 +42,7 @@ class ListedObjects {
   // Removes the object of that key, if it is there. Its slot stays, with an empty key.
   void Remove(const ObjectKey& key);
 
-  // How many objects there are, without removed ones.
+  // The number of objects, not counting removed ones.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
@@ -60,7 +60,7 @@ class ListedObjects {
   class Places;
 
   std::vector<std::vector<ListedObject>> chunks_;  // all but the last are full; items never move
-  Shared<Places> places_;                          // made by the first Upsert() or Remove()
+  Shared<Places> places_;                          // created by the first Upsert() or Remove()
   std::size_t slots_ = 0;
   std::size_t size_ = 0;
 };

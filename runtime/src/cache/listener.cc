@@ -14,11 +14,11 @@ namespace {
 
 constexpr Nanos kSlowCall = std::chrono::milliseconds(100);
 
-thread_local Listener* running_here = nullptr;  // whose handler this thread is in
+thread_local Listener* running_here = nullptr;  // the listener whose handler this thread is running
 
 }  // namespace
 
-// In on_synced_ from NotifySynced() until it was called or its last handle went.
+// One NotifySynced(). Listed in on_synced_ until it is called or its last handle is dropped.
 class Listener::OnSynced final : public SyncedWatch {
  public:
   OnSynced(Shared<Listener> listener, Task callback) : listener_(std::move(listener)), callback_(std::move(callback)) {}
@@ -86,14 +86,14 @@ void Listener::StopDelivery() {
   {
     const MutexLock lock(mutex_);
     closed_ = true;
-    // Drain() discards what waits: here, on the informer's strand, that might take too long.
+    // Drain() discards the waiting events. Doing it here, on the informer's strand, might take too long.
     if (!queue_->empty() && !std::exchange(scheduled_, true)) Schedule();
   }
   FireSyncedCallbacks();
 }
 
 // Waits until no call is running. Not on the thread of that call, and not where the call itself waits, directly or
-// through others, for the handler that this thread runs: two handlers that remove each other would wait for ever.
+// through others, for the handler that this thread runs: two handlers that remove each other would wait forever.
 Result<void> Listener::Join(std::stop_token stop) {
   Listener* const caller = running_here;
   if (caller == this) return {};
@@ -171,17 +171,18 @@ bool Listener::gone() const noexcept {
   return removed_ && !running_;
 }
 
-// Not on strand_, where it would come after the call that is running, and that may wait for the one to be notified.
+// Does not use strand_: there it would wait for the running call, and that call may itself be waiting for this
+// notification.
 void Listener::PostCall(Shared<OnSynced> watch) {
   executor_->Post(notices_, [watch = std::move(watch)] { watch->Call(); });
 }
 
-// The task keeps this alive.
+// The task keeps the listener alive.
 void Listener::Schedule() {
   executor_->BlockingOn(strand_, [self = Shared<Listener>(this)] { self->Drain(); });
 }
 
-// Calls the handler for what waits, one event at a time. The only place where user code of a handler runs.
+// Calls the handler for the waiting events, one at a time. Handlers are called nowhere else.
 void Listener::Drain() {
   running_here = this;
   for (;;) {
@@ -205,7 +206,7 @@ void Listener::Drain() {
   if (closed_) discarded = TakeQueue();
 }
 
-// What waits, to be destroyed without it.
+// Returns the waiting events, so that the caller can destroy them without holding mutex_.
 std::unique_ptr<EventQueue> Listener::TakeQueue() {
   return std::exchange(queue_, std::make_unique<EventQueue>(options_.backlog_limit));
 }
@@ -226,8 +227,8 @@ void Listener::Call(const AnyEvent& event) {
     NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerSlow({informer_, &event.key, took, Backlog()}); });
 }
 
-// False if the handler was removed meanwhile: then its functions are destroyed here, after their last call and before
-// anybody hears of its end.
+// Returns false if the handler was removed or the informer stopped in the meantime. The functions of a removed handler
+// are destroyed here, after their last call and before any waiter is notified.
 bool Listener::FinishCall(bool initial) {
   std::vector<Shared<Waiter>> waiters;
   bool open = true;
@@ -271,7 +272,8 @@ void Listener::FireSyncedCallbacks() {
   for (Shared<OnSynced>& watch : to_notify) PostCall(std::move(watch));
 }
 
-// The backlog, when it has just passed the mark; told again only after it has been down to half of it.
+// Returns the backlog if it has just reached the warning level, otherwise 0. It is reported again only after it has
+// fallen to half of that level.
 std::size_t Listener::NewlyHighBacklog() {
   if (options_.backlog_warning == 0) return 0;
   if (queue_->size() < options_.backlog_warning || std::exchange(backlog_reported_, true)) return 0;

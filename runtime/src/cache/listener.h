@@ -32,23 +32,24 @@ struct StartMark : SharedObject {
 };
 
 // Thread safety: all members from any thread.
-// Lifetime: shared by the registration, the informer and the calls under way.
+// Lifetime: shared by the registration, the informer and the running calls.
 // Invariants (tests/runtime/cache/processor_test.cc):
 //   L1  Calls of the functions never overlap, and come in the order of Deliver().
 //   L2  After Remove() from another thread has returned no call is running or will start.
 //   L3  Remove() from the functions themselves returns at once; they are destroyed after that call.
-//   L4  HasSynced() turns true only after InitialQueued() and the return of every initial event's call, and stays.
+//   L4  HasSynced() becomes true only after InitialQueued() and after the calls for all initial events have returned.
+//       It then stays true.
 //   L5  Nothing is dropped while registered, and nothing is called after removal.
 class Listener final : public SharedObject {
  public:
-  // Without `started`: the informer has been started.
+  // If `started` is null, the informer counts as started.
   Listener(AnyHandler handler, HandlerOptions options, std::string informer, Shared<Executor> executor,
            Shared<Observer> observer, Shared<const StartMark> started = {});
 
   void Deliver(std::vector<AnyEvent> events);
   void InitialQueued();  // the informer has synced, and every initial event was delivered
   void Remove();
-  void StopDelivery();  // the informer stopped: discards waiting events, lets the running call finish; does not wait
+  void StopDelivery();  // the informer stopped: discards waiting events and lets the running call finish; does not wait
   // Blocks until no call is running. As with Remove(), it does not wait on the thread of the running call itself, nor
   // when two handlers would wait for each other. Errors: kCancelled (`stop`).
   Result<void> Join(std::stop_token stop);
@@ -57,8 +58,8 @@ class Listener final : public SharedObject {
   const std::string& name() const noexcept { return name_; }
 
   bool HasSynced() const noexcept;
-  // Runs `callback` once, as posted work, when HasSynced() is true or the listener is removed, unless the handle is
-  // dropped before, so that repeated waits leave nothing behind.
+  // Posts `callback` once, when HasSynced() is true or the listener is closed. If the handle is dropped before,
+  // `callback` is forgotten, so that repeated waits leave nothing behind.
   class SyncedWatch : public SharedObject {};
   [[nodiscard]] Shared<SyncedWatch> NotifySynced(Task callback);
   std::size_t Backlog() const noexcept;
@@ -89,9 +90,9 @@ class Listener final : public SharedObject {
   const Shared<Strand> strand_, notices_;
   const Shared<const StartMark> started_;
   static inline Mutex graph_mutex_;                              // taken before any mutex_
-  Listener* waits_for_ KGEN_GUARDED_BY(graph_mutex_) = nullptr;  // while this handler's call removes another one
+  Listener* waits_for_ KGEN_GUARDED_BY(graph_mutex_) = nullptr;  // set while this handler's call removes another
 
-  mutable Mutex mutex_;  // never held while a function of the user runs or a thread waits
+  mutable Mutex mutex_;  // never held while user code runs or a thread waits
   // Changed under mutex_ and called without it: only Drain() calls it, and only Drain() destroys it while running_.
   AnyHandler handler_;
   std::unique_ptr<EventQueue> queue_ KGEN_GUARDED_BY(mutex_) = std::make_unique<EventQueue>(options_.backlog_limit);

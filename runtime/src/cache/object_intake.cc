@@ -16,8 +16,8 @@ bool SameIdentity(const meta::v1::ObjectMeta& a, const meta::v1::ObjectMeta& b) 
   return a.name == b.name && a.namespace_ == b.namespace_ && a.resourceVersion == b.resourceVersion && a.uid == b.uid;
 }
 
-// The transformed object under the identity that it was received with: key, version and incarnation are the cache's
-// business.
+// Returns the transformed object with the identity that it was received with. A transform must not change the key, the
+// version or the UID, since the cache depends on them.
 AnyRef WithIdentity(AnyRef changed, const meta::v1::ObjectMeta& received) {
   if (SameIdentity(*changed.metadata(), received)) return changed;
   const TypeTable& table = changed.table();
@@ -35,8 +35,8 @@ bool IsForeign(const Identity& identity, const TypeTable& table) {
   return table.kind != nullptr && !identity.kind.empty() && identity.kind != table.kind->kind;
 }
 
-// A name without its namespace is that of another object, or of none: to take it for a key would delete the one that it
-// belongs to from every list.
+// A name without its namespace is not a key: it identifies another object, or none. Using it as one would make the real
+// object look missing from a list, and so deleted.
 ObjectKey KeyOf(const Identity& identity, const TypeTable& table) {
   const bool namespaced = table.kind != nullptr && table.kind->scope == Scope::kNamespaced;
   if (namespaced && identity.namespace_.empty()) return {};
@@ -77,8 +77,8 @@ Received ObjectIntake::Take(std::string_view json) {
   return received;
 }
 
-// The state that is about to be replaced, or one that came shortly before it: what waits in the queue is not stored
-// yet.
+// Returns the state that this one is about to replace, or a slightly older one, because what waits in the queue is not
+// stored yet.
 AnyRef ObjectIntake::Stored(std::string_view json) const {
   if (!stored_) return {};
   ObjectKey key;
@@ -119,9 +119,9 @@ Result<AnyRef> ObjectIntake::Transform(AnyRef object) {
 AnyRef ObjectIntake::Share(AnyRef changed, const AnyRef& received) {
   if (changed == received || detail::EqualStruct(changed.object(), received.object(), table_)) return received;
   DecodeOptions options = decode_;
-  options.mismatches = nullptr;  // they were reported when it was received
+  options.mismatches = nullptr;  // they were reported when the object was received
   Result<AnyRef> shared = decoder_.Decode(Encode(changed), options);
-  // What does not come back as it was (the transform may set what no decoder takes) stays without sharing.
+  // A transform may set values that do not survive decoding. In that case the object is kept as it is, unshared.
   const bool same = shared && detail::EqualStruct(shared->object(), changed.object(), table_);
   return same ? *std::move(shared) : changed;
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the bytes of one object to what goes into the queue: decode, transform, refuse.
+// ObjectIntake: turns the bytes of one object into an element of the queue. It decodes, transforms and refuses objects.
 #ifndef KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
 #define KGEN_RUNTIME_CACHE_OBJECT_INTAKE_H_
 
@@ -21,33 +21,34 @@ namespace kgen::cache {
 struct Received {
   ObjectKey key{};        // empty: name or namespace could not be read
   AnyRef object{};        // null: refused, and reported
-  std::string version{};  // as the server wrote it, whatever the transform did; "" if it could not be read
-  bool foreign = false;   // refused as of another kind
+  std::string version{};  // as the server wrote it, not changed by the transform; "" if it could not be read
+  bool foreign = false;   // refused because it is of another kind
 };
 
 // Thread safety: on the informer's strand.
 class ObjectIntake {
  public:
-  // `stored` returns what the cache holds under a key, or null: what has not changed since then is shared with it.
+  // `stored` returns the cached object of a key, or null. A new object shares its unchanged parts with the cached one.
   ObjectIntake(const TypeTable& table, std::string informer, Shared<Observer> observer, DecodeOptions decode,
                TransformFunction transform, std::function<AnyRef(const ObjectKey&)> stored);
 
   // Decodes and transforms once. Never fails: errors are reported to the observer.
   Received Take(std::string_view json);
-  // An event that is no object of ours, by its text: for unknown event types and bookmarks that do not decode.
+  // Reports an event that carries no object of this kind, with its text: for unknown event types and for bookmarks that
+  // cannot be decoded.
   void Report(std::string_view json, const Error& error);
-  // Forgets what no object shares any more, in steps: SweepStep() returns true while there may be more of it. The
-  // decoder does so by itself as well, a little with each object.
+  // Forgets strings and subtrees that no object shares any more, in steps; SweepStep() returns true while there may be
+  // more. The decoder also sweeps by itself, a little with each object.
   void StartSweep() { decoder_.StartSweep(); }
   bool SweepStep() { return decoder_.SweepStep(); }
-  // Forgets all that objects share, in steps. Returns true while there is more.
+  // Forgets all shared strings and subtrees, in steps. Returns true while there are more.
   bool FreeStep(std::size_t entries) { return decoder_.FreeStep(entries); }
 
  private:
   AnyRef Stored(std::string_view json) const;
   Received Refuse(std::string_view json, const Error& error);
   Result<AnyRef> Transform(AnyRef object);
-  // The result of a transform, which was made by a copy that shares nothing, with its text and subtrees shared again.
+  // A transform works on a copy that shares nothing. This shares the strings and subtrees of its result again.
   AnyRef Share(AnyRef changed, const AnyRef& received);
   void ReportMismatches(const ObjectKey& key);
 

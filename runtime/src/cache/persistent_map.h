@@ -2,30 +2,34 @@
 //
 // PersistentMap: a hash trie whose versions share what they have in common.
 //
-// The store's next version is the current one with a few paths made anew, so a transaction of one change to a cache of
-// 100,000 objects copies some hundred pointers, and a snapshot costs nothing while it lives.
+// The store's next version is the current one with a few paths copied: a transaction of one change to a cache of
+// 100,000 objects copies a few hundred pointers. A live snapshot costs nothing.
 //
 // A node of the trie takes five bits of the hash: up to 32 places, each empty, a leaf, or a child. Two bit maps tell
-// which are which. Where the hash is used up, leaves of equal hash stand in a list. A node is one block of the process
-// heap: header, then the leaves from the front, and the pointers to the children from the end.
+// which are which. Where the hash is used up, leaves of equal hash are kept in a list. A node is one block of the
+// process heap: a header, then the leaves growing from the front, and the pointers to the children growing from the
+// end.
 //
-// Ownership. There is one writer, and each version is made from the one before. So nothing in here is counted: copying
-// a node copies its bits and touches neither its children nor what its leaves refer to. Instead:
+// Ownership. There is one writer, and each version is derived from the one before. So no node is reference-counted:
+// copying a node copies its bits and touches neither its children nor what its leaves refer to. Instead:
 //
 //   1. Each node and each leaf carries the number of the version that made it, its birth. A child is never younger than
 //      its parent, and a leaf never younger than its node.
-//   2. The writer changes in place only nodes born in the version that it is writing, which nobody else can see. Any
-//      other node it copies, and the original dies: the version before is the last one that has it.
-//   3. A node or leaf belongs to all versions from its birth to the one it died after, without a gap. What dies goes to
-//      the Remains of that last version, exactly once; what was born in the version being written is freed at once.
-//   4. When a version goes, the next older one that lives inherits from its remains what was born no later than itself.
-//      Nobody can reach the rest, which is freed. That is cache/version.h; Remains::Free() does the sorting.
-//   5. A birth may be earlier than the truth, never later: then something is freed later than it could be.
-//   6. Readers never look at births, nor at the links of Remains: those are written while old versions are being read.
+//   2. The writer changes in place only nodes born in the version that it is writing, which nobody else can see. It
+//      copies any other node, and the original dies: the version before is the last one that has it.
+//   3. A node or leaf belongs to all versions from its birth to the one after which it died, without a gap. When it
+//      dies, it is added to the Remains of that last version, exactly once. A node or leaf that was born in the version
+//      being written is freed at once.
+//   4. When a version is destroyed, the next older live version inherits from its Remains what was born no later than
+//      that version itself. Nothing else can reach the rest, which is freed. cache/version.h does this;
+//      Remains::Free() separates the two.
+//   5. A recorded birth may be too early, never too late. If it is too early, something is freed later than
+//      necessary.
+//   6. Readers never read births or the links of Remains, because those are written while old versions are being read.
 //
-// Two kinds of things stand in Remains. A node whose block alone died: its children and leaves live on in its copy. And
-// a node that died with all that it holds, such as the root of a map that was replaced as a whole. A leaf that dies
-// alone is put into a node of its own of the second kind.
+// Remains contain two kinds of nodes: nodes of which only the block died, while the children and leaves live on in a
+// copy; and nodes that died with everything below them, such as the root of a map that was replaced as a whole. A leaf
+// that dies alone is put into a new node of the second kind.
 //
 // Thread safety: const members from any thread, also while a later version is being written.
 #ifndef KGEN_RUNTIME_CACHE_PERSISTENT_MAP_H_
@@ -49,8 +53,8 @@ namespace kgen::cache {
 // Leaf: movable by copying its bits, with `using Key`, `std::uint64_t hash() const`, `bool Is(const Key&) const` and
 // `Key key() const`; hash() of equal keys is equal and is what callers pass as `hash`.
 //
-// Owns its nodes, and frees them at once when it is destroyed. For a map that is part of a version see Alias() and
-// Forget(), which cache/version.h asks for at the right time.
+// A map owns its nodes and frees them all when it is destroyed. Maps that are part of a version use Alias() and
+// Forget() instead, see cache/version.h.
 template <typename Leaf>
 class PersistentMap {
   static constexpr unsigned kBits = 5;
@@ -62,11 +66,11 @@ class PersistentMap {
   using Key = typename Leaf::Key;
   class Remains;
 
-  // The birth of all nodes of a map that has no versions.
+  // The birth of the nodes of a map that has no versions.
   static constexpr std::uint64_t kNoVersion = 1;
 
-  // What a change belongs to: the version that is being written, and where that leaves what it replaces. The default is
-  // for a map that has no versions; with it nothing dies that is not freed at once.
+  // The context of a change: the version that is being written, and the Remains that receive what it replaces. The
+  // default is for a map without versions, where everything that dies is freed at once.
   struct Edit {
     std::uint64_t version = kNoVersion;
     Remains* remains = nullptr;
@@ -85,14 +89,15 @@ class PersistentMap {
     if (root_ != nullptr) Remains().Add(std::move(*this));
   }
 
-  // The same nodes once more, for the next version to start from. One of the two must be forgotten in the end.
+  // Returns a second map with the same nodes, from which the next version starts. Forget() must eventually be called on
+  // one of the two.
   PersistentMap Alias() const noexcept {
     PersistentMap alias;
     alias.root_ = root_;
     alias.size_ = size_;
     return alias;
   }
-  // Gives the nodes up without freeing them: another version has them, or they are in some Remains.
+  // Releases the nodes without freeing them, because another version has them or they are in some Remains.
   void Forget() noexcept {
     root_ = nullptr;
     size_ = 0;
@@ -120,8 +125,9 @@ class PersistentMap {
     return nullptr;
   }
 
-  // The same, to be written in place: no other version sees it. Valid until this map changes. The leaf keeps its birth,
-  // so its key and whatever its destructor gives back must stay, but for a map in it, which has births of its own.
+  // Like Find(), but first copies the nodes that other versions share, so that the leaf may be changed in place. Valid
+  // until this map changes. The leaf keeps its birth, so the caller must not change its key or anything that its
+  // destructor releases, except a map in it, which has its own births.
   Leaf* FindToWrite(const Key& key, std::uint64_t hash, const Edit& edit = {}) {
     Node** at = &root_;
     for (unsigned shift = 0; *at != nullptr; shift += kBits) {
@@ -141,7 +147,7 @@ class PersistentMap {
     return nullptr;
   }
 
-  // Adds or replaces.
+  // Adds the leaf, or replaces the one of the same key.
   void Set(Leaf leaf, const Edit& edit = {}) {
     const std::uint64_t hash = leaf.hash();
     Node** at = &root_;
@@ -157,7 +163,7 @@ class PersistentMap {
     SetIn(*at, shift, hash, std::move(leaf), edit);
   }
 
-  // True if there was one.
+  // Removes the leaf of that key. Returns true if there was one.
   bool Erase(const Key& key, std::uint64_t hash, const Edit& edit = {}) {
     if (Find(key, hash) == nullptr) return false;
     EraseIn(root_, key, hash, 0, edit);
@@ -169,7 +175,8 @@ class PersistentMap {
     if (root_ != nullptr) Visit(*root_, f);
   }
 
-  // Walks over all leaves, as many at a time as the caller likes. The map must neither change nor go meanwhile.
+  // Iterates over all leaves, as many at a time as the caller likes. The map must not be changed or destroyed
+  // meanwhile.
   class Cursor {
    public:
     Cursor() = default;
@@ -200,8 +207,8 @@ class PersistentMap {
     std::size_t depth_ = 0;
   };
 
-  // What some version is the last to have, or what nobody has any more and is being freed in pieces. Neither adding nor
-  // freeing allocates. What is left at the end is freed by the destructor.
+  // The nodes and leaves that some version is the last to have, or that no version has any more and that are being
+  // freed in steps. Neither adding nor freeing allocates memory. The destructor frees what is left.
   //
   // Thread safety: as a standard container.
   class Remains {
@@ -221,7 +228,7 @@ class PersistentMap {
 
     bool empty() const noexcept { return blocks_.first == nullptr && wholes_.first == nullptr; }
 
-    // All of a map, which no other version has unless that has inherited it, see Free().
+    // Adds a whole map, which no other version has unless it has inherited it, see Free().
     void Add(PersistentMap map) noexcept {
       if (map.root_ != nullptr) wholes_.Push(map.root_);
       map.Forget();
@@ -231,9 +238,9 @@ class PersistentMap {
       wholes_.Append(std::exchange(other.wholes_, {}));
     }
 
-    // Frees what was born after version `heir`, and gives the rest to `inherited`, until about `units` nodes and leaves
-    // were dealt with. Before a leaf goes, `f` may take from it what should not be freed with it. True when nothing is
-    // left.
+    // Frees what was born after version `heir` and moves the rest to `inherited`, until about `units` nodes and leaves
+    // were processed. Before a leaf is destroyed, `f` may take from it what should not be freed with it. Returns true
+    // when nothing is left.
     template <typename F>
     bool Free(std::size_t& units, std::uint64_t heir, Remains& inherited, F&& f) {
       for (; units > 0 && blocks_.first != nullptr; --units) {
@@ -248,7 +255,7 @@ class PersistentMap {
         Node* const node = wholes_.Pop();
         --units;
         if (node->born <= heir) {
-          inherited.wholes_.Push(node);  // with all that it holds, which is older still
+          inherited.wholes_.Push(node);  // with everything below it, which is no younger
         } else {
           units -= std::min<std::size_t>(units, node->leaf_count);
           TakeApart(node, heir, inherited, f);
@@ -266,7 +273,8 @@ class PersistentMap {
       return Free(units, [](Leaf&) {});
     }
 
-    // For a version that is given up unpublished: nothing of this has died. Frees the blocks that it made for leaves.
+    // For a version that is abandoned unpublished: nothing in these Remains has died after all. Frees the blocks that
+    // were allocated for leaves that died alone.
     void Forget(std::uint64_t version) noexcept {
       while (blocks_.first != nullptr) blocks_.Pop();
       while (wholes_.first != nullptr) {
@@ -278,7 +286,7 @@ class PersistentMap {
    private:
     friend class PersistentMap;
 
-    // A list that is linked through its nodes.
+    // A list linked through its nodes.
     struct List {
       void Push(Node* node) noexcept {
         node->next = first;
@@ -296,7 +304,7 @@ class PersistentMap {
       Node* last = nullptr;  // only when there is a first
     };
 
-    // No version can reach `node`. Its leaves that are inherited stay in its block.
+    // Frees `node`, which no version can reach. Leaves that are inherited stay in its block.
     template <typename F>
     void TakeApart(Node* node, std::uint64_t heir, Remains& inherited, F& f) noexcept {
       for (std::size_t i = node->children(); i > 0; --i) wholes_.Push(node->child(i - 1));
@@ -320,11 +328,12 @@ class PersistentMap {
     }
 
     List blocks_;  // nodes whose block alone died
-    List wholes_;  // nodes that died with all that they hold
+    List wholes_;  // nodes that died with everything below them
   };
 
-  // Calls `f` with every leaf that `other` does not have just so, and with some that both have: those that stand beside
-  // one. What both share is not looked at, so between two versions a few changes apart that is a few nodes.
+  // Calls `f` with every leaf that `other` does not have in the same state, and with some leaves that both have: those
+  // in the same node as a differing one. Shared nodes are skipped, so if the versions are a few changes apart, this
+  // visits a few nodes.
   template <typename F>
   void ForEachNotShared(const PersistentMap& other, F&& f) const {
     if (root_ != nullptr) VisitNotShared(*root_, other.root_, f);
@@ -341,8 +350,8 @@ class PersistentMap {
     Node* next;  // in a list of Remains
     std::uint32_t leaf_map;
     std::uint32_t child_map;
-    std::uint32_t leaf_count;  // more than leaf_map tells where the hash is used up
-    std::uint32_t words;       // of the block, of 8 bytes each
+    std::uint32_t leaf_count;  // where the hash is used up, leaf_map does not contain it
+    std::uint32_t words;       // the size of the block, in units of 8 bytes
 
     Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
     const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(this + 1); }
@@ -350,7 +359,7 @@ class PersistentMap {
     Node** end() noexcept { return reinterpret_cast<Node**>(this) + words; }
     Node*& child(std::size_t place) noexcept { return *(end() - 1 - place); }
     const Node* child(std::size_t place) const noexcept { return const_cast<Node*>(this)->child(place); }
-    // Where the hash is used up: of the leaf with that key, or leaf_count.
+    // Where the hash is used up: the index of the leaf with that key, or leaf_count.
     std::size_t PlaceOf(const Key& key) const noexcept {
       std::size_t place = 0;
       while (place < leaf_count && !slots()[place].leaf.Is(key)) ++place;
@@ -372,14 +381,14 @@ class PersistentMap {
     return NewNode(born, Words(leaves, children));
   }
   static Node* NewNode(std::uint64_t born, std::size_t words) {
-    words += words % 2;  // the heap gives 16 bytes at a time
+    words += words % 2;  // the heap allocates in multiples of 16 bytes
     return ::new (detail::Allocate(words * 8)) Node{born, nullptr, 0, 0, 0, static_cast<std::uint32_t>(words)};
   }
   static void CopySlots(Slot* to, const Slot* from, std::size_t count) noexcept {
     if (count > 0) std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Slot));
   }
 
-  // The node, ready to be written, with room for so many more.
+  // Returns the node ready to be written, with room for the given number of additional leaves and children.
   static Node& Own(Node*& at, const Edit& edit, std::size_t more_leaves = 0, std::size_t more_children = 0) {
     Node* const old = at;
     const bool in_place = old->born == edit.version;
@@ -400,7 +409,7 @@ class PersistentMap {
     return *node;
   }
 
-  // The node goes, what it holds stays.
+  // Drops the block of the node; its leaves and children stay.
   static void GiveBlock(Node* node, const Edit& edit) noexcept {
     if (node->born == edit.version) {
       detail::Free(node);
@@ -409,7 +418,7 @@ class PersistentMap {
     }
   }
 
-  // The leaf goes, and leaves raw memory.
+  // Drops the leaf; the slot becomes raw memory.
   static void GiveLeaf(Slot& slot, const Edit& edit) {
     if (slot.born == edit.version) {
       slot.leaf.~Leaf();
@@ -421,7 +430,7 @@ class PersistentMap {
     edit.remains->wholes_.Push(alone);
   }
 
-  // Into a node with room. `bit` is 0 where the hash is used up.
+  // Adds a leaf to a node that has room. `bit` is 0 where the hash is used up.
   void AddLeaf(Node& node, std::size_t place, std::uint32_t bit, Leaf leaf, const Edit& edit) noexcept {
     Slot* const slot = node.slots() + place;
     CopySlots(slot + 1, slot, node.leaf_count - place);
@@ -455,7 +464,7 @@ class PersistentMap {
     node.child_map &= ~bit;
   }
 
-  // At the node where the leaf belongs, or stands in the way of another.
+  // Called at the node where the leaf belongs or where another leaf has its place.
   void SetIn(Node*& at, unsigned shift, std::uint64_t hash, Leaf leaf, const Edit& edit) {
     if (shift >= kHashBits) {
       const std::size_t place = at->PlaceOf(leaf.key());
@@ -467,14 +476,14 @@ class PersistentMap {
     if ((at->leaf_map & bit) == 0) return AddLeaf(Own(at, edit, 1), place, bit, std::move(leaf), edit);
     const Leaf& present = at->slots()[place].leaf;
     if (present.hash() == hash && present.Is(leaf.key())) return ReplaceLeaf(at, place, std::move(leaf), edit);
-    // Two leaves for one place: both go down to where their hashes differ.
+    // Two leaves for one place: move both down to where their hashes differ.
     Node& node = Own(at, edit, 0, 1);
     Node* const child = Pair(node.slots()[place], std::move(leaf), shift + kBits, edit);
     CloseLeaf(node, place, bit);
     AddChild(node, bit, child);
   }
 
-  // A node with both; `present` becomes raw memory.
+  // Returns a node with both leaves; `present` becomes raw memory.
   Node* Pair(Slot& present, Leaf leaf, unsigned shift, const Edit& edit) {
     const std::uint64_t hash = leaf.hash(), present_hash = present.leaf.hash();
     const bool collide = shift >= kHashBits;
@@ -497,7 +506,7 @@ class PersistentMap {
     return node;
   }
 
-  // Only for a key that is there.
+  // Removes the leaf of a key, which must be in the map.
   void EraseIn(Node*& at, const Key& key, std::uint64_t hash, unsigned shift, const Edit& edit) {
     const std::uint32_t bit = shift < kHashBits ? Bit(hash, shift) : 0;
     if ((at->child_map & bit) != 0) {
@@ -516,7 +525,7 @@ class PersistentMap {
     --size_;
   }
 
-  // A node goes with its only leaf.
+  // Drops a node with its only leaf.
   static void GiveLast(Node* node, const Edit& edit) noexcept {
     Slot& slot = node->slots()[0];
     if (slot.born == edit.version) {
@@ -527,7 +536,7 @@ class PersistentMap {
     }
   }
 
-  // A child that became empty goes; one that holds a single leaf gives it to its parent.
+  // Removes a child that became empty; the parent takes the leaf of a child with a single leaf.
   static void Fold(Node*& at, std::uint32_t bit, Node* child, const Edit& edit) {
     if (child != nullptr && (child->child_map != 0 || child->leaf_count > 1)) return;
     Node& node = child != nullptr ? Own(at, edit, 1) : *at;
@@ -540,7 +549,7 @@ class PersistentMap {
       node.leaf_map |= bit;
       GiveBlock(child, edit);
     } else if (node.leaf_count == 0 && node.child_map == 0) {
-      detail::Free(std::exchange(at, nullptr));  // it was made in this version
+      detail::Free(std::exchange(at, nullptr));  // it was created in this version
     }
   }
 

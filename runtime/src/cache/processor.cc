@@ -6,9 +6,9 @@
 namespace kgen::cache {
 namespace {
 
-// An update that changed nothing: a resync, or an object that a list or a watch brought as it was. EventBatch decides
-// which ones these are. An equal resource version is not enough here: after the server's history was replaced, it may
-// stand for another state.
+// True for an update that changed nothing: a resync, or an object that a list or a watch sent unchanged. EventBatch
+// decides that. Comparing resource versions here would not be enough: after the server's history was replaced, equal
+// versions may stand for different states.
 bool IsSync(const AnyEvent& event) noexcept { return event.reason == Reason::kResync; }
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 namespace kgen::cache {
 
-// All registrations of one informer. On the informer's strand, except where it says otherwise.
+// The registrations of one informer. Thread safety: all members on the informer's strand.
 class Processor {
  public:
   // The recipients of events. Fixed at the beginning of a delivery in several steps, so that each listener gets all of

@@ -9,7 +9,7 @@
 namespace kgen::cache {
 namespace {
 
-// No two processes start in the same microsecond an informer of the same name.
+// Differs between processes, because no two of them start an informer of the same name in the same microsecond.
 std::uint64_t SeedOf(Clock& clock, std::string_view name) {
   std::uint64_t seed = 1469598103934665603u;
   for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -110,7 +110,7 @@ void Reflector::Go(Step step, client::Gate::Purpose purpose) {
   Changed();
 }
 
-// A reflector that waits for its turn reports why there is no connection, even if another one found out.
+// A reflector that waits for its turn reports why there is no connection, even if another reflector noticed it.
 void Reflector::OnGateClosed() {
   auto* waiting = std::get_if<Waiting>(&state_);
   std::optional<Error> error = gate_->error();
@@ -121,7 +121,7 @@ void Reflector::OnGateClosed() {
   Changed();
 }
 
-// The turn that is waited for was granted: a state that was left has dropped its turn, and is not called any more.
+// The turn was granted. It belongs to the current state, because leaving a state drops its turn.
 void Reflector::OnTurn() {
   auto* waiting = std::get_if<Waiting>(&state_);
   if (waiting == nullptr) return;
@@ -132,7 +132,7 @@ void Reflector::OnTurn() {
 
 void Reflector::Wait(Nanos delay, Step step, bool wakes) {
   Become(Waiting{Waiting::Reason::kDelay, step});
-  check_due_ = true;  // nothing is open that could be lost when the server restarts meanwhile
+  check_due_ = true;  // with no stream open, a restart of the server would go unnoticed
   if (wakes) {
     std::get<Waiting>(state_).turn =
         gate_->Enter(client::Gate::Purpose::kOnSuccess, strand_, [self = Shared<Reflector>(this)] { self->OnTurn(); });
@@ -144,15 +144,15 @@ void Reflector::Wait(Nanos delay, Step step, bool wakes) {
 void Reflector::StartRound(Turn turn) {
   streaming_attempts_ = 0;
   resync_timer_.Cancel();
-  check_->Stop();  // a list says it as well, and a watch that follows it is not resumed
+  check_->Stop();  // a list reveals it as well, and the watch after it is not a resumed one
   if (options_.streaming_list && source_->SupportsStreamingList()) return SendStreaming(std::move(turn));
   SendList(std::move(turn));
 }
 
 void Reflector::EndRound(bool watch, const Error& error) { OpeningFailed(watch, error, &Reflector::StartRound); }
 
-// The server answered, and refuses; or what it sent is no answer. Whether the same is asked again or a new round starts
-// depends on the cause: who is asked to wait, or meets a server that starts, has nothing to learn from a new list.
+// The server refused the request, or sent an invalid response. The cause decides whether to repeat the request or to
+// start a new round: if the server asks to wait or is still starting, a new list would gain nothing.
 void Reflector::OpeningFailed(bool watch, const Error& error, Step same) {
   const bool asked = error.retry_after_seconds() > 0 || error.code() == Code::kTooManyRequests;
   const bool starting = MayBeStarting(error) && gate_->reconnected_lately();
@@ -171,7 +171,7 @@ Nanos Reflector::DelayAfter(const Error& error) {
 }
 
 void Reflector::Park(bool watch, const Error& error, Step step) {
-  check_due_ = true;  // also if the gate is open again
+  check_due_ = true;  // even if the gate is open again
   CountFailure(error);
   Report(watch, error, gate_->UntilProbe());
   Go(step);
@@ -190,9 +190,9 @@ void Reflector::HistoryGone(const Error& error) {
   Wait(delay, &Reflector::StartRound, false);
 }
 
-// Only while a watch was resumed, or waits to be: a round stops the check.
+// Called only while a watch is resumed or waits to be; a new round stops the check.
 void Reflector::OnHistoryChecked(Result<std::optional<std::string>> verdict) {
-  if (!verdict) {  // the watch goes on; the next lost connection asks again
+  if (!verdict) {  // the watch continues; the next lost connection starts another check
     const Error error = verdict.error().With("failed to check whether the data of the server was replaced");
     return Report(false, error, Nanos(0));
   }

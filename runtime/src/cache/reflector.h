@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reflector: keeps a DeltaFifo fed with the state of one resource: list, then watch, then watch again, without end.
+// Reflector: feeds the state of one resource into a DeltaFifo: it lists, then watches, and reopens the watch whenever
+// it ends.
 //
 //   ListWatch bytes --> split, decode, transform --> DeltaFifo --> Hooks::on_queued (the controller loop drains)
 //
@@ -10,26 +11,26 @@
 //
 // What fails is retried by its cause:
 //   no connection           parks at the gate of the connection, then sends the same request again
-//   the server asks to wait (Retry-After): as long as it says and up to twice that, at most five minutes
-//   the resource fails      (403, 404, 500, no list): a delay that doubles from 0.5..1 to 15..30 seconds until a watch
-//                           has proved itself by an event, a bookmark or ten seconds; in the 30 seconds after the
-//                           connection came back, 0.5 to 2 seconds, and once another stream succeeds, at once
+//   the server asks to wait (Retry-After): waits for that time and up to twice that, at most five minutes
+//   the resource fails      (403, 404, 500, not a list): a delay that doubles from 0.5..1 to 15..30 seconds until a
+//                           watch has brought an event or a bookmark or has lasted ten seconds; in the 30 seconds
+//                           after the connection came back, 0.5 to 2 seconds, and at once when another stream succeeds
 //   410                     lists again at once; without progress since the last one it counts as a failure
-//   a watch that ends early is opened again at once, five times and then once a second; more often with a delay that
-//                           doubles to 15..30 seconds
+//   a watch that ends early is reopened at once, five times and then once a second; if it ends more often, after a
+//                           delay that doubles to 15..30 seconds
 //   a replaced history      (a restored etcd): lists again at once, without a version
 //
 // It never publishes streamed objects before the end marker, records a version from before the marker, goes back to an
 // older state after a 410, treats a clean end of a watch as an error, or keeps a stream that it no longer reads.
 //
-// The state is a sum type, and each state owns what belongs to it: leaving a state ends its request and its timer.
+// The state is a std::variant, and each state owns its request: leaving a state ends the request and the timer.
 //
 //   Idle --Start--> Waiting --turn granted--> Streaming --marker--> Watching --ends--> Waiting --> ...
 //                      |                          | cannot stream
 //                      +----------------------> Listing --last page--> Waiting --turn--> Watching
 //
-// Everything that opens a stream goes through Waiting, because it needs a turn at the gate; when the connection works
-// that takes no time. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
+// Every stream is opened from Waiting, because it needs a turn at the gate; on a working connection, the turn is
+// granted at once. Parts: reflector.cc (rounds, waiting, requests), reflector_watch.cc, reflector_list.cc,
 // reflector_streaming.cc.
 #ifndef KGEN_RUNTIME_CACHE_REFLECTOR_H_
 #define KGEN_RUNTIME_CACHE_REFLECTOR_H_
@@ -64,14 +65,14 @@
 
 namespace kgen::cache {
 
-// The server is asked to end a watch after between this and twice as long.
+// The server is asked to end a watch after a random time between this and twice this.
 inline constexpr std::chrono::seconds kLeastWatchTimeout = std::chrono::minutes(5);
-// A watch that outlives its timeout by this is ended from here.
+// The reflector ends a watch that outlives its timeout by this.
 inline constexpr Nanos kWatchDeadlineSlack = std::chrono::seconds(30);
-// A list that receives no byte for so long fails, and so does a watch without a response.
+// A list that receives no byte for this long fails, and so does a watch without a response.
 inline constexpr Nanos kListDeadline = std::chrono::minutes(1);
-// A streaming list without an initial event for so long, or without its end marker for five times as long, falls back
-// to a list.
+// A streaming list that receives no initial event for this long, or no end marker for five times as long, falls back to
+// a list.
 inline constexpr Nanos kEndMarkerDeadline = std::chrono::minutes(1);
 
 // The state of a reflector, for WaitForCacheSync and status queries.
@@ -89,8 +90,8 @@ struct ReflectorStatus {
   };
   State state = State::kIdle;
   int failures = 0;                        // in a row; 0 once a watch is open
-  int refusals = 0;                        // 401, 403 and 404 in a row: what a wait for the sync gives up on
-  TimePoint refused_since{};               // the first of them; meaningful if refusals > 0
+  int refusals = 0;                        // 401, 403 and 404 in a row; WaitForCacheSync gives up on these
+  TimePoint refused_since{};               // the time of the first one; meaningful if refusals > 0
   std::optional<TimePoint> current_as_of;  // the last event, bookmark or opening of a watch
   bool has_error = false;
   Error last_error{Code::kInternal, ""};  // meaningful if has_error
@@ -103,20 +104,20 @@ struct ReflectorStatus {
 // must stop it.
 class Reflector final : public SharedObject {
  public:
-  // None may call Stop().
+  // No hook may call Stop().
   struct Hooks {
-    std::function<void()> on_queued;      // the fifo has something new
+    std::function<void()> on_queued;      // new elements are in the fifo
     std::function<bool()> should_resync;  // absent: yes
     std::function<void()> on_status;      // state, failures or last error changed
-    // The cached object with that key, or null. A list uses it in place of an equal object, so that a relist makes no
-    // second copy of unchanged objects. Absent: every object is a new one.
+    // The cached object with that key, or null. A list uses it in place of an equal object, so that a relist keeps no
+    // second copy of unchanged objects. Absent: every object is new.
     std::function<AnyRef(const ObjectKey&)> stored{};
     // Frees the objects of a list that failed, without delaying the strand. Absent: they are freed at once.
     std::function<void(ListedObjects)> discard{};
   };
 
-  // `table` is of the kind; `strand` the informer's. The fifo must outlive the reflector's last task: both belong to
-  // the informer.
+  // `table` describes the kind; `strand` is the informer's. The fifo must outlive the reflector's last task; the
+  // informer owns both.
   Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo& fifo, Shared<Executor> executor,
             Shared<Strand> strand, Shared<Observer> observer, InformerOptions options, Hooks hooks);
 
@@ -129,16 +130,16 @@ class Reflector final : public SharedObject {
   // Forgets shared strings and subtrees that no object uses any more, in short tasks on the strand. Call it after a
   // relist was applied.
   void Sweep();
-  // Frees, after Stop(), up to so many of the strings and subtrees that it keeps for objects to share. Returns true
-  // while there are more. The destructor frees the rest at once.
+  // After Stop(), frees up to `entries` of the strings and subtrees that objects share. Returns true while there are
+  // more. The destructor frees the rest at once.
   bool FreeStep(std::size_t entries) { return intake_.FreeStep(entries); }
 
  private:
   using Turn = client::Gate::Turn;
-  using Step = void (Reflector::*)(Turn);  // sends something; the turn has been granted
+  using Step = void (Reflector::*)(Turn);  // sends a request, after its turn was granted
   class Stream;
 
-  // A request under way, from before it was sent. Destroying it ends it and gives its turn back.
+  // A request that is being sent or was sent. Destroying it cancels the request and returns its turn.
   class Request {
    public:
     Request() noexcept = default;
@@ -147,7 +148,7 @@ class Reflector final : public SharedObject {
     Request& operator=(Request&& other) noexcept;
     ~Request() { Close(); }
 
-    void Sent(Shared<Stream> stream, Shared<StreamCall> call);  // instead of the one before: the next page
+    void Sent(Shared<Stream> stream, Shared<StreamCall> call);  // replaces the previous call, for the next page
     void Close() noexcept;
     Turn& turn() noexcept { return turn_; }
 
@@ -158,14 +159,14 @@ class Reflector final : public SharedObject {
     Shared<StreamCall> call_;
   };
 
-  // One list, over all its pages and its second attempts.
+  // One list, with all its pages and retries.
   struct List {
     ListOptions first;    // of the first page
-    ListOptions request;  // of the page under way
+    ListOptions request;  // of the current page
     std::string version;  // of the first page
     ListedObjects items;
     detail::TokenCycle tokens;
-    bool answered = false;  // the page under way has a head
+    bool answered = false;  // the response to the current page has begun
     bool incomplete = false;
     bool paginated = false;
     bool without_pages = false;  // the full list after an expired continue token
@@ -176,13 +177,13 @@ class Reflector final : public SharedObject {
   struct Watch {
     std::string version;
     std::optional<TimePoint> opened{};
-    bool unordered = false;  // started at "" or "0": what comes first has no order of versions
+    bool unordered = false;  // started at "" or "0", so the versions of its first events are not ordered
     std::uint64_t events = 0;
-    std::optional<Error> error{};  // an ERROR event, or an event that ends the watch
+    std::optional<Error> error{};  // an ERROR event, or bytes that are not events
     std::chrono::seconds timeout{};
     TimePoint started{};
   };
-  // The private store of a streaming list.
+  // The objects collected by a streaming list, before they are published.
   struct Snapshot {
     ListedObjects items;
     bool incomplete = false;
@@ -190,7 +191,7 @@ class Reflector final : public SharedObject {
     TimePoint started{};
     TimePoint last_event{};
   };
-  // Shared, so that it outlives the state that is left while it reads.
+  // Shared, so that it outlives a state that is left while the decoder runs.
   struct Decoder final : SharedObject {
     explicit Decoder(WatchDecoder::OnEvent on_event);
     WatchDecoder decoder;
@@ -222,20 +223,20 @@ class Reflector final : public SharedObject {
   struct Stopped {};
   using State = std::variant<Idle, Listing, Streaming, Watching, Waiting, Stopped>;
 
-  // How a watch or streaming list came to its end.
+  // How a watch or a streaming list ended.
   struct End {
     std::optional<Error> error{};  // none: closed by the server
     bool opened = false;
-    bool lost = false;       // with the connection: nothing against the stream
-    bool fruitless = false;  // within a second and without an event
-    bool proved = false;     // by an event, a bookmark or ten seconds
+    bool lost = false;       // the connection was lost; not a failure of the stream
+    bool fruitless = false;  // ended within a second and without an event
+    bool proved = false;     // it brought an event or a bookmark, or lasted ten seconds
   };
 
   // States and waiting.
   template <typename S>
   S& Become(S state);
   void Go(Step step);
-  void Go(Step step, client::Gate::Purpose purpose);  // as soon as the gate lets it
+  void Go(Step step, client::Gate::Purpose purpose);  // runs `step` as soon as the gate grants a turn
   void OnTurn();
   void OnGateClosed();
   void Wait(Nanos delay, Step step, bool wakes);  // `wakes`: also when another stream succeeds
@@ -243,7 +244,7 @@ class Reflector final : public SharedObject {
   void EndRound(bool watch, const Error& error);  // with a failure
   void OpeningFailed(bool watch, const Error& error, Step same);
   void Park(bool watch, const Error& error, Step step);  // no connection
-  // 410, or a version of the future: lists, at once for the first time in a row.
+  // After a 410, or a version that is ahead of the server's: lists again, the first time in a row at once.
   void HistoryGone(const Error& error);
   void OnHistoryChecked(Result<std::optional<std::string>> verdict);
   Nanos DelayAfter(const Error& error);
@@ -251,17 +252,17 @@ class Reflector final : public SharedObject {
   void CountSuccess();
   void Report(bool watch, const Error& error, Nanos retry_in);
   void Changed();
-  void Discard(ListedObjects& items);  // of a list or streaming list that came to nothing
+  void Discard(ListedObjects& items);  // of a list or a streaming list that failed
   TimePoint Now() const noexcept { return executor_->clock()->Now(); }
-  // One short task after the other, so that events come in between.
+  // Each step is a separate task, so that events are handled in between.
   void SweepOn() {
-    if (std::holds_alternative<Stopped>(state_)) return;  // all of it goes
+    if (std::holds_alternative<Stopped>(state_)) return;  // all entries will be freed
     if (intake_.SweepStep()) executor_->Post(strand_, [self = Shared<Reflector>(this)] { self->SweepOn(); });
   }
 
-  // Of the stream that is open.
+  // The current stream.
   void Open(Request& request, bool watch, const ListOptions& options);
-  static void Settle(Request& request, const Error& error);  // tells the gate of a request that was not answered well
+  static void Settle(Request& request, const Error& error);  // reports a failed request to the gate
   void OnOpen();
   void OnBytes(std::string_view bytes);
   void OnEnd(Result<void> end);
@@ -324,7 +325,7 @@ class Reflector final : public SharedObject {
   const Shared<client::Gate> gate_;
 
   State state_;
-  StrandTimer timer_;  // of the state: a delay or a deadline
+  StrandTimer timer_;  // of the current state: a delay or a deadline
   StrandTimer resync_timer_;
   Nanos resync_;
   Jitter jitter_;
@@ -333,16 +334,16 @@ class Reflector final : public SharedObject {
   ObjectIntake intake_;
   Shared<HistoryCheck> check_;
 
-  std::string version_;         // last seen; "" before the first list
-  bool has_been_open_ = false;  // a watch
-  bool check_due_ = false;      // the connection was lost, or may have been, since the history was known to be intact
+  std::string version_;            // last seen; "" before the first list
+  bool has_been_open_ = false;     // a watch
+  bool check_due_ = false;         // the connection was, or may have been, lost since the last history check
   bool history_replaced_ = false;  // until the next list
-  bool version_unusable_ = false;  // expired, ahead of the server, or of a history that is gone
-  bool server_pages_ = false;      // a list at "0" came in pages once
-  int streaming_attempts_ = 0;     // of this round, that ended without a marker
+  bool version_unusable_ = false;  // expired, ahead of the server, or from a lost history
+  bool server_pages_ = false;      // a list at "0" has been paged once
+  int streaming_attempts_ = 0;     // streaming lists of this round that ended without a marker
   int expirations_ = 0;            // without progress in between
 
-  // What status() shows besides the state.
+  // What status() returns besides the state.
   int failures_ = 0, refusals_ = 0;
   TimePoint refused_since_{};
   std::optional<Error> last_error_;
@@ -351,7 +352,7 @@ class Reflector final : public SharedObject {
   std::uint64_t lists_ = 0, watches_ = 0, events_ = 0;
 };
 
-// What the source talks to. Once detached it passes nothing on.
+// Receives the bytes of the source. Once detached, it ignores them.
 class Reflector::Stream final : public StreamSink {
  public:
   explicit Stream(Shared<Reflector> owner) noexcept : owner_(std::move(owner)) {}
@@ -371,7 +372,8 @@ class Reflector::Stream final : public StreamSink {
   Shared<Reflector> owner_;
 };
 
-// Ends the state before, with its request and its timer. What it had listed is freed without holding up the strand.
+// Leaves the previous state, which ends its request and its timer. Objects that it had listed are freed without
+// delaying the strand.
 template <typename S>
 S& Reflector::Become(S state) {
   timer_.Cancel();

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The reflector's list: pages, second attempts, fall-backs.
+// The reflector's list: pages, retries and fallbacks.
 #include <utility>
 
 #include "cache/reflector.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kDefaultPageSize = 500;
 
-// The envelope says what came instead of a list of ours, for example a Status or a Table.
+// The envelope shows whether the server sent something else, for example a Status or a Table.
 Result<void> CheckEnvelope(const ListSplitter& list, const TypeTable& table) {
   if (PeekIdentity(list.envelope()).kind == "Status") return Fail(client::WatchError(list.envelope()));
   return CheckListKind(list.envelope(), table.kind, list.has_items());
@@ -21,8 +21,8 @@ Result<void> CheckEnvelope(const ListSplitter& list, const TypeTable& table) {
 
 }  // namespace
 
-// The first list may come from the server's cache, later ones must not be older than what is known. What is unusable is
-// not sent: the server then answers with the newest.
+// The first list may come from the server's cache; later ones must not be older than the version known here. If that
+// version is unusable, it is not sent, and the server returns the newest state.
 std::string Reflector::ListVersion() const {
   if (version_unusable_) return "";
   return version_.empty() ? "0" : version_;
@@ -31,7 +31,7 @@ std::string Reflector::ListVersion() const {
 std::int64_t Reflector::PageSize(const std::string& version) const {
   if (options_.page_size != 0) return options_.page_size;
   if (server_pages_) return kDefaultPageSize;
-  return version.empty() || version == "0" ? kDefaultPageSize : 0;  // at a version the server answers from its cache
+  return version.empty() || version == "0" ? kDefaultPageSize : 0;  // given a version, the server reads from its cache
 }
 
 void Reflector::SendList(Turn turn) {
@@ -66,9 +66,9 @@ Result<void> Reflector::OnListItem(std::string_view item) {
   return {};
 }
 
-// The stored object instead of an equal one, which goes at once: else two copies of everything would be in memory until
-// the list has been applied. The version alone does not say that an object is the same, since servers change what they
-// send without a new one: defaults and conversions come with a new CRD or a new release.
+// Returns the stored object if it is equal, so that the new one can be freed at once. Otherwise memory would hold two
+// copies of everything until the list has been applied. Comparing versions is not enough: servers change what they send
+// without changing the version, since a new CRD or release brings new defaults and conversions.
 AnyRef Reflector::OrStored(const ObjectKey& key, AnyRef object) const {
   if (!object || !hooks_.stored) return object;
   AnyRef stored = hooks_.stored(key);
@@ -81,7 +81,7 @@ Result<meta::v1::ListMeta> Reflector::FinishPage(Listing& state, Result<void> en
   Result<meta::v1::ListMeta> meta = state.splitter->Finish();
   if (!meta) return meta;
   if (Result<void> fits = CheckEnvelope(*state.splitter, table_); !fits) return Fail(std::move(fits).error());
-  // Without a version there is nothing that a watch could go on from.
+  // Without a version, no watch could continue from this list.
   if (state.list.version.empty() && meta->resourceVersion.empty()) {
     return Fail(Code::kDecode, "the list has no metadata.resourceVersion, so it cannot be watched");
   }
@@ -103,7 +103,7 @@ void Reflector::OnListEnd(Listing& state, Result<void> end) {
   if (meta->continue_.empty()) return ListDone(state);
   list.paginated = true;
   list.request.continue_ = meta->continue_.str();
-  list.request.resource_version.clear();  // servers refuse it beside a continue token
+  list.request.resource_version.clear();  // servers refuse it together with a continue token
   list.request.resource_version_match.clear();
   SendPage(state);
 }
@@ -142,8 +142,8 @@ void Reflector::ListDone(Listing& state) {
   Go(&Reflector::SendWatch);
 }
 
-// What was listed becomes the state, and its version the one to go on from, also where it is older than the last one:
-// that is a history that was replaced.
+// The listed objects become the state, and the watch continues from the version of the list. If that version is older
+// than the last one, the server's history was replaced.
 void Reflector::Replace(ListedObjects items, const std::string& version, bool incomplete) {
   const bool other_history = std::exchange(history_replaced_, false) || IsOlderVersion(version, version_);
   version_unusable_ = false;

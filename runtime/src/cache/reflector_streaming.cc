@@ -10,8 +10,8 @@
 namespace kgen::cache {
 namespace {
 
-// Streams that end without a marker are tried so often in a round before it lists. One is bad luck; more are a server
-// or a proxy that will never send it, which would keep the informer waiting for ever.
+// How many streams of a round may end without a marker before the reflector lists. One may be bad luck; if it happens
+// again, the server or a proxy will probably never send the marker, and the informer would wait forever.
 constexpr int kAttempts = 2;
 constexpr int kDeadlinesForAll = 5;
 
@@ -35,7 +35,7 @@ void Reflector::Collect(Snapshot& snapshot, WatchEventType type, Received receiv
   snapshot.items.Upsert(std::move(received.key), std::move(object));
 }
 
-// The same stream goes on as the watch.
+// The same stream continues as the watch.
 void Reflector::OnMarker() {
   auto& streaming = std::get<Streaming>(state_);
   Snapshot done = std::move(streaming.snapshot);
@@ -74,7 +74,7 @@ void Reflector::StreamingFailed(const std::string& version, const Error& error) 
     Report(true, error, Nanos(0));
     return Go(&Reflector::SendStreaming);
   }
-  // A list would be refused as well, by a server that knows streaming lists and starts.
+  // The server supports streaming lists and is still starting; it would refuse a list as well.
   if (lists_ > 0 && MayBeStarting(error) && gate_->reconnected_lately()) {
     return OpeningFailed(true, error, &Reflector::SendStreaming);
   }

@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 constexpr std::string_view kEndMarker = "k8s.io/initial-events-end";
 constexpr Nanos kVeryShort = 1s;
 constexpr Nanos kLasting = 10s;
-constexpr Nanos kCheckAfter = 1s;  // a resumed watch that is not answered may be one from the future
+constexpr Nanos kCheckAfter = 1s;  // a resumed watch without a response may be ahead of the server
 
-// Larger than what the decoder takes, so that an object that is too large is refused by itself instead of ending its
+// Larger than the decoder's limit for one object, so that an object that is too large is refused without ending the
 // stream.
 constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
 
@@ -66,7 +66,7 @@ void Reflector::OnWatchBytes(std::string_view bytes) {
   const Result<void> fed = decoder->decoder.Feed(bytes);  // may turn Streaming into Watching
   Watch& watch = *CurrentWatch();
   if (!fed && !watch.error) watch.error = fed.error();
-  // The marker first: what came behind it in the same bytes was queued after it, by OnEvent.
+  // OnEvent has queued the marker first, then what followed it in the same bytes.
   if (fifo_.size() != queued && hooks_.on_queued) hooks_.on_queued();
   if (!watch.error) return;
   const Error error = *watch.error;
@@ -110,7 +110,7 @@ Result<void> Reflector::OnObjectEvent(WatchEventType type, std::string_view obje
   if (nameless && streaming != nullptr) {
     streaming->snapshot.incomplete = true;
   } else if (streaming != nullptr) {
-    if (added) streaming->snapshot.last_event = Now();  // what is not ADDED is not initial
+    if (added) streaming->snapshot.last_event = Now();  // only ADDED events are initial
     Collect(streaming->snapshot, type, std::move(received));
   } else {
     current_as_of_ = Now();
@@ -176,7 +176,7 @@ Reflector::End Reflector::Describe(const Watch& watch, Result<void> end) const {
   End how;
   const TimePoint now = Now();
   how.opened = watch.opened.has_value();
-  // A frame that was cut when the connection broke is not missed, as its version was not recorded.
+  // An event that was cut off when the connection broke is not lost: its version was not recorded, so it is sent again.
   how.lost = how.opened && !end && IsNoConnection(end.error());
   if (!end) how.error = end.error();
   how.fruitless = watch.events == 0 && now - watch.started < kVeryShort;
@@ -193,7 +193,7 @@ void Reflector::WatchEnded(Watching& state, End end) {
   if (end.lost) {
     state.request.turn().Lost();
     check_due_ = true;
-    check_->Stop();  // it went with the connection, and is sent again with the watch
+    check_->Stop();  // its request was lost with the connection; the next watch starts it again
   }
   if (!end.opened && end.error) {
     Settle(state.request, *end.error);
@@ -216,7 +216,7 @@ void Reflector::WatchNotOpened(const Error& error) {
   OpeningFailed(true, error, &Reflector::SendWatch);
 }
 
-// An ERROR event, or bytes that are no events.
+// Called for an ERROR event, or for bytes that are not events.
 void Reflector::WatchFailedInside(const Error& error) {
   if (error.code() == Code::kTooManyRequests) return OpeningFailed(true, error, &Reflector::SendWatch);
   if (Injected(Bug::kRewatchFromNothing) && IsExpired(error)) {
@@ -232,8 +232,8 @@ void Reflector::WatchFailedInside(const Error& error) {
   Wait(delay, &Reflector::StartRound, MayBeStarting(error));
 }
 
-// By the server, or with its connection: no failure, unless it happens all the time. A watch that ends at once and
-// brings nothing may be one that never would; then a list shows at least now and then what there is.
+// The server closed the watch, or the connection was lost. That is not a failure unless it keeps happening. If watches
+// end at once and bring nothing, they may never work; lists then at least refresh the cache from time to time.
 void Reflector::WatchClosed(const Watch& watch, const End& end) {
   const Nanos delay = early_ends_.Next(Now(), jitter_);
   if (delay == Nanos(0)) {
@@ -273,14 +273,14 @@ void Reflector::OnWatchDeadline(Watching& state) {
                  "watch " + name_ + " was not answered within " +
                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(kListDeadline).count()) + " s")));
   }
-  // The server should have ended it by now: the connection is dead, or the server has forgotten us.
+  // The server should have ended it by now: the connection is dead, or the server has lost the watch.
   const Error error(Code::kTimeout, "watch " + name_ + " outlived its timeout of " +
                                         std::to_string(state.watch.timeout.count()) + " s");
   Report(true, error, Nanos(0));
   Go(&Reflector::SendWatch);
 }
 
-// The timer lives as long as the watches of the round.
+// The timer runs as long as the watches of the round.
 void Reflector::ArmResync() {
   resync_timer_.Cancel();
   if (resync_ <= Nanos(0)) return;

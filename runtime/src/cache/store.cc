@@ -16,7 +16,7 @@ namespace {
 
 using State = AnySnapshot::State;
 
-// Collects the values of one object, each once.
+// Collects the index values of one object, without duplicates.
 class ValueCollector final : public IndexSink {
  public:
   void Add(std::string_view value) override {
@@ -29,7 +29,7 @@ class ValueCollector final : public IndexSink {
   std::vector<std::string> values_;
 };
 
-// The stores whose index functions run on this thread, innermost first. One of these functions that adds an index to
+// The stores whose index functions are running on this thread, innermost first. An index function that adds an index to
 // its own store would wait for the lock under which it is called.
 struct Asking {
   const void* store;
@@ -55,9 +55,10 @@ class AskingScope {
   const Asking mine_;
 };
 
-// How often a new index catches up with the store beside the writer before the writer waits for the rest, if that is no
-// more than a few changes. An index function so slow that it never gets there holds up the writer in the end: it will
-// run for each change anyway.
+// A new index catches up with the store without the lock for at least kRoundsBeside rounds and until at most
+// kFewChanges changes are left; the writer waits only for those. If the index function is so slow that this never
+// happens, AddIndex() takes the lock after kMostRoundsBeside rounds: the function delays the writer at every change
+// anyway.
 constexpr int kRoundsBeside = 2;
 constexpr int kMostRoundsBeside = 16;
 constexpr std::uint64_t kFewChanges = 256;
@@ -67,7 +68,7 @@ bool Has(const ObjectMap& objects, const ObjectLeaf& leaf) noexcept {
   return present != nullptr && present->object() == leaf.object() && present->stale() == leaf.stale();
 }
 
-// In place where only this version holds the set: a list makes no version of it for every object.
+// Changes the set in place if only this version has it, so that a list does not copy the set for every object.
 void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
   if (ValueLeaf* present = values.FindToWrite(value, hash, edit.values)) {
@@ -79,7 +80,7 @@ void AddToIndex(ValueMap& values, std::string_view value, const ObjectLeaf& leaf
   values.Set(ValueLeaf(String(value), hash, std::move(objects)), edit.values);
 }
 
-// An empty set goes with its value.
+// A value is removed with its last object.
 bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& key, const StateEdit& edit) {
   const std::uint64_t hash = HashValue(value);
   const ValueLeaf* present = values.Find(value, hash);
@@ -88,7 +89,7 @@ bool RemoveFromIndex(ValueMap& values, std::string_view value, const KeyView& ke
   return values.FindToWrite(value, hash, edit.values)->objects().Erase(key, LeafHash(key), edit.objects);
 }
 
-// The slow way, for an index function that is seen not to give the same values twice.
+// The slow way, for an index function that did not return the same values twice.
 void RemoveEverywhere(ValueMap& values, const KeyView& key, const StateEdit& edit) {
   std::vector<std::string> all;
   values.ForEach([&](const ValueLeaf& leaf) { all.emplace_back(leaf.key()); });
@@ -123,7 +124,7 @@ StoreFault Misplaced(const Change& change) {
           "bug in kgen: " + object + " was given the key " + change.key.str() + " and was left out"};
 }
 
-// Gives what the function threw, if it did: the object has no value then.
+// Calls the index function. If it throws, returns what it threw, and the object has no value in this index.
 std::optional<std::string> Ask(const Store& store, const IndexDefinition& definition, const AnyRef& object,
                                ValueCollector& collector) {
   std::optional<std::string> thrown;
@@ -139,7 +140,8 @@ std::optional<std::string> Ask(const Store& store, const IndexDefinition& defini
   return thrown;
 }
 
-// Takes the object out of every value that it had and does not keep. Not for one that the function threw for.
+// Removes the object from every value that it had and that is not in `kept`. Not for objects for which the function
+// threw.
 void Unindex(const Store& store, Index& index, const StateEdit& edit, const AnyRef& before, const KeyView& key,
              const std::vector<std::string>& kept) {
   ValueCollector collector;
@@ -151,7 +153,7 @@ void Unindex(const Store& store, Index& index, const StateEdit& edit, const AnyR
   if (!consistent) RemoveEverywhere(index.values, key, edit);
 }
 
-// `on_throw` is called with an object that the function threw for, and what; it says whether to go on.
+// If the function throws, calls `on_throw` with the object and the message; it returns whether to continue.
 template <typename OnThrow>
 ValueMap Build(const Store& store, const IndexDefinition& definition, const ObjectMap& objects, const StateEdit& edit,
                OnThrow on_throw) {
@@ -167,7 +169,7 @@ ValueMap Build(const Store& store, const IndexDefinition& definition, const Obje
   return values;
 }
 
-// From the objects that the index was made of to these.
+// Updates the index from the objects `from`, of which it was built, to the objects `to`.
 Result<void> CatchUp(const Store& store, Index& index, const StateEdit& edit, const ObjectMap& from,
                      const ObjectMap& to) {
   from.ForEachNotShared(to, [&](const ObjectLeaf& before) {
@@ -233,8 +235,8 @@ void Store::Apply(Transaction transaction) {
   for (const StoreFault& fault : faults) on_fault(fault);
 }
 
-// The function is asked for all objects beside the writer, who has to wait only while the rest is added: what changed
-// during the last look. Each look goes from one version to the next, and versions share what did not change.
+// Calls the function for all objects without holding the lock; the writer waits only while the last few changes are
+// added. Each round goes from one version to the next and visits only what they do not share.
 Result<void> Store::AddIndex(std::string_view name, IndexFunction function) {
   if (IsAsking(this)) {
     return Fail(Code::kInvalidArgument, "index \"" + std::string(name) +
@@ -281,7 +283,7 @@ bool Store::Show(Replacement& replacement, const std::string& version) {
   auto next = MakeShared<State>(NextNumber());
   next->version = version.empty() ? current.version : version;
   retired_.reserve(retired_.size() + 1);
-  next->Begin();  // shares nothing with what is there, whose line ends
+  next->Begin();  // shares nothing with the current version, so it starts a new line
   next->changes = current.changes + current.objects.size() + replacement.objects_.size();
   next->objects = std::exchange(replacement.objects_, {});
   next->indexes = std::exchange(replacement.indexes_, {});
@@ -318,7 +320,7 @@ bool Store::FreeSome(std::size_t& units) {
   SettleRetired();
   if (!old_maps_.Free(units) || !old_threw_.Free(units)) return false;
   for (; !leaving_.empty(); leaving_.pop_back()) {
-    // Nobody else can reach it any more.
+    // There are no other references to it.
     if (!const_cast<State&>(*leaving_.back()).FreeSome(units)) return false;
   }
   return std::none_of(retired_.begin(), retired_.end(), [](const Retired& each) { return each.whole; });
@@ -374,7 +376,7 @@ void Store::SettleRetired() {
   std::erase_if(retired_, [&](Retired& each) KGEN_REQUIRES(writer_) {
     if (std::find(announced.begin(), announced.end(), static_cast<const void*>(each.state.get())) != announced.end())
       return false;
-    // Where a snapshot holds it, whoever drops that frees it.
+    // If a snapshot still holds it, dropping the last one frees it.
     if (each.whole && !each.state.ReleaseUnlessLast()) leaving_.push_back(std::move(each.state));
     return true;
   });
@@ -391,7 +393,7 @@ void Store::Put(State& state, Change change) {
     return;
   }
   if (!change.object) {
-    if (!before) return;  // deleting what is not there is no error
+    if (!before) return;  // deleting an absent object is not an error
     for (std::size_t i = 0; i < state.indexes.size(); ++i) {
       if (!ForgetThrew(i, before)) Unindex(*this, state.indexes[i], edit, before, key, {});
     }

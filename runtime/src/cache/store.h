@@ -35,7 +35,7 @@ struct Change {
 };
 struct Transaction {
   std::vector<Change> changes;
-  std::string version;  // of the store afterwards; "" leaves it
+  std::string version;  // of the store afterwards; "" keeps the current one
 };
 
 // A fault in a transaction. The rest of the transaction is in the store nevertheless.
@@ -54,13 +54,13 @@ struct StoreFault {
 // Thread safety: Snapshot(), Look(), AddIndex() and SetOnFault() from any thread; Apply() from one thread at a time,
 // the informer's strand. The function of an index is never called by two threads at once.
 //
-// Blocking: Snapshot() and Look() never do. Apply() and AddIndex() wait for each other's last step, see AddIndex().
+// Blocking: Snapshot() and Look() never block. Apply() and AddIndex() may wait for each other, see AddIndex().
 //
 // Invariants (tests/runtime/cache/store_test.cc):
 //   X1  A snapshot never changes.
 //   X2  For every index and value, ByIndex gives exactly the objects of that snapshot whose function adds the value.
 //   X3  A value without objects is not listed.
-//   X4  version() of successive snapshots is the version of the last applied transaction that had one.
+//   X4  version() of a snapshot is the version of the last applied transaction that had one.
 class Store : public SharedObject {
  public:
   Store();
@@ -71,14 +71,15 @@ class Store : public SharedObject {
   AnyRef Look(std::string_view namespace_, std::string_view name) const;
   AnyRef Look(const ObjectKey& key) const;
   // The metadata of every changed object must match its key; one that does not is left out and reported to `on_fault`.
-  // The cost is proportional to the transaction; Replacement builds a whole new content in steps.
+  // The cost is proportional to the transaction. Use Replacement to build a whole new content in steps.
   void Apply(Transaction transaction);
   class Replacement;  // cache/store_replacement.h, for the informer
 
-  // Content that was replaced as a whole is not freed at once. Frees about `units` objects of it, subtracts what it did
-  // from `units`, and returns true when nothing is left. Content of a snapshot is freed when that is dropped.
+  // Content that was replaced as a whole is not freed at once. This frees about `units` objects of it, subtracts their
+  // number from `units`, and returns true when nothing is left. Content that a snapshot holds is freed when the
+  // snapshot is dropped.
   bool FreeSome(std::size_t& units);
-  // Drops a snapshot that may have the last reference to its content, and leaves freeing that to FreeSome().
+  // Drops a snapshot. If it has the last reference to its content, FreeSome() frees that.
   void Drop(AnySnapshot snapshot);
 
   // Indexes the existing objects; the index is visible when the call returns. The values that `function` adds must
@@ -92,8 +93,8 @@ class Store : public SharedObject {
   // the other call needs. `on_fault` may add indexes.
   //
   // Errors:
-  //   kInvalidArgument  the name is taken, maybe by an AddIndex() that ended meanwhile; or called from an index
-  //                     function of this store
+  //   kInvalidArgument  the name is taken, perhaps by a concurrent AddIndex(); or called from an index function
+  //                     of this store
   //   kUserCode         `function` threw
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   // Calls `on_fault` for each fault of a transaction once the transaction is visible, on the thread of Apply(), with no
@@ -105,44 +106,46 @@ class Store : public SharedObject {
   // A version that was replaced, until no reader announces it any more.
   struct Retired {
     Shared<const State> state;
-    bool whole = false;  // it shares little with the current one: freeing it is much work
+    bool whole = false;  // it shares little with the current one, so freeing it takes long
   };
 
   std::uint64_t NextNumber() noexcept;
-  // For maps that become part of a version later. They have births of their own, lower than that.
+  // For maps that are built before the version that they will belong to. Their nodes have a smaller birth than that
+  // version.
   StateEdit EditBeside() noexcept;
-  // Under the lock, so that numbers ascend. Keeps room for what PublishNext() adds, which must not fail half-way.
+  // Called under the lock, so that version numbers ascend. Reserves room for what the caller adds, since publishing
+  // must not fail half-way.
   Shared<State> NextState() KGEN_REQUIRES(writer_);
   void ShowIndex(Index index) KGEN_REQUIRES(writer_);
   void PublishNext(Shared<State> next) KGEN_REQUIRES(writer_);
-  // With room in retired_.
+  // The caller has reserved room in retired_.
   void Publish(Shared<State> next, bool whole) KGEN_REQUIRES(writer_);
   void SettleRetired() KGEN_REQUIRES(writer_);
   void Put(State& state, Change change) KGEN_REQUIRES(writer_);
   void SetEverywhere(State& state, const AnyRef& before, const ObjectLeaf& leaf) KGEN_REQUIRES(writer_);
-  // True if the function of that index threw when the object was put: it stands under no value.
+  // Returns true if the function of that index threw when the object was put, so that the object has no value in it.
   bool ForgetThrew(std::size_t index, const AnyRef& before) KGEN_REQUIRES(writer_);
 
-  // For Replacement. Shows it, or gives it the next index that it lacks and returns false.
+  // For Replacement. Publishes it, or adds the next index that it lacks and returns false.
   bool Show(Replacement& replacement, const std::string& version);
-  // Leaves what a Replacement holds to FreeSome().
+  // Leaves freeing the content of a Replacement to FreeSome().
   void Bury(Replacement& replacement);
   void Report(const StoreFault& fault);
 
-  Mutex writer_;  // the publishing of versions, the end of AddIndex(), and the freeing of old versions
+  Mutex writer_;  // guards publishing versions, the end of AddIndex(), and freeing old versions
   std::atomic<const State*> current_{nullptr};
   Shared<const State> current_owner_ KGEN_GUARDED_BY(writer_);
-  std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader when last looked at
-  std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of what is built beside them
+  std::vector<Retired> retired_ KGEN_GUARDED_BY(writer_);      // announced by a reader at the last check
+  std::atomic<std::uint64_t> numbers_{ObjectMap::kNoVersion};  // of versions, and of maps that are built beside them
   // What FreeSome() frees.
-  std::vector<Shared<const State>> leaving_ KGEN_GUARDED_BY(writer_);  // nobody else has these
+  std::vector<Shared<const State>> leaving_ KGEN_GUARDED_BY(writer_);  // no other references exist
   StateRemains old_maps_ KGEN_GUARDED_BY(writer_);                     // of no version
   IdentitySet::Remains old_threw_ KGEN_GUARDED_BY(writer_);
-  // For each index the objects of the current state that its function threw for. Without this the next change of such
-  // an object would look for it under every value.
+  // For each index, the objects of the current state for which its function threw. Without this, the next change of
+  // such an object would have to search every value for it.
   std::vector<IdentitySet> threw_ KGEN_GUARDED_BY(writer_) = std::vector<IdentitySet>(1);
-  std::vector<StoreFault> faults_ KGEN_GUARDED_BY(writer_);                   // of the transaction under way
-  std::function<void(const StoreFault&)> on_fault_ KGEN_GUARDED_BY(writer_);  // called without it
+  std::vector<StoreFault> faults_ KGEN_GUARDED_BY(writer_);                   // of the current transaction
+  std::function<void(const StoreFault&)> on_fault_ KGEN_GUARDED_BY(writer_);  // called without the lock
 };
 
 }  // namespace kgen::cache

@@ -20,7 +20,7 @@
 
 namespace kgen::cache {
 
-// A key as views, so that a look-up makes no strings.
+// A key made of views, so that a look-up creates no strings.
 struct KeyView {
   std::string_view namespace_;
   std::string_view name;
@@ -31,13 +31,13 @@ inline std::uint64_t HashKey(const KeyView& key) noexcept {
   return (h ^ (h >> 29)) * 0x9E3779B97F4A7C15u ^ std::hash<std::string_view>()(key.name);
 }
 
-// An object in the store. Its key is the one in its metadata: Store::Apply sees to that.
+// An object in the store. Its key is the one in its metadata; Store::Apply ensures that.
 class ObjectLeaf {
  public:
   using Key = KeyView;
   ObjectLeaf(AnyRef object, std::uint64_t hash, bool stale) : object_(std::move(object)), hash_(hash << 1 | stale) {}
 
-  // 63 bits of the hash; the lowest bit of the member is the stale mark.
+  // 63 bits of the hash. The lowest bit of hash_ marks a stale object.
   std::uint64_t hash() const noexcept { return hash_ >> 1; }
   bool stale() const noexcept { return (hash_ & 1) != 0; }
   const AnyRef& object() const noexcept { return object_; }
@@ -61,7 +61,7 @@ inline std::uint64_t HashValue(std::string_view value) noexcept { return std::ha
 
 inline std::uint64_t LeafHash(const KeyView& key) noexcept { return HashKey(key) << 1 >> 1; }
 
-// All objects of one value of an index. The map is part of the same version as the leaf: see StateRemains.
+// All objects with one value of an index. The map belongs to the same version as the leaf, see StateRemains.
 class ValueLeaf {
  public:
   using Key = std::string_view;
@@ -81,7 +81,7 @@ class ValueLeaf {
 
 using ValueMap = PersistentMap<ValueLeaf>;
 
-// A set of objects by identity. Does not keep them alive.
+// An element of a set of objects that are compared by identity. Does not keep the object alive.
 class IdentityLeaf {
  public:
   using Key = const void*;
@@ -108,10 +108,10 @@ struct Index {
   ValueMap values;
 };
 
-// Objects by namespace, always there: namespace lists are what listers are asked for most.
+// The index of objects by namespace. Every store has it, because most reads of listers are lists of one namespace.
 inline constexpr std::string_view kNamespaceIndex = "namespace";
 
-// What a version of a store leaves behind.
+// The Remains of all maps of one version of a store.
 struct StateRemains {
   bool empty() const noexcept { return objects.empty() && values.empty(); }
   void Add(ObjectMap map) noexcept { objects.Add(std::move(map)); }
@@ -122,7 +122,7 @@ struct StateRemains {
   }
   bool Free(std::size_t& units, std::uint64_t heir, StateRemains& inherited) noexcept {
     if (!objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {})) return false;
-    // The objects of a value are judged by their own births.
+    // The nodes of the set of a value have their own births, so they are sorted separately.
     const bool done = values.Free(units, heir, inherited.values,
                                   [&](ValueLeaf& leaf) { objects.Add(std::exchange(leaf.objects(), {})); });
     return objects.Free(units, heir, inherited.objects, [](ObjectLeaf&) {}) && done;
@@ -140,7 +140,7 @@ struct StateRemains {
   ValueMap::Remains values;
 };
 
-// A change to the maps of a store.
+// The context of a change to the maps of a store.
 struct StateEdit {
   ObjectMap::Edit objects;
   ValueMap::Edit values;
@@ -165,7 +165,7 @@ class AnySnapshot::State final : public Version<StateRemains> {
   ObjectMap objects;
   std::vector<Index> indexes;  // the namespace index first
   std::string version;
-  std::uint64_t changes = 0;  // so many objects were put or removed since the first version, about
+  std::uint64_t changes = 0;  // about how many objects were put or removed since the first version
 
  private:
   void TakeMaps(StateRemains* to) noexcept override {
@@ -178,7 +178,7 @@ class AnySnapshot::State final : public Version<StateRemains> {
   }
 };
 
-// What listers use: one look at the current version without taking a reference to it.
+// For listers: one read of a version that the caller protects, without a reference to it.
 AnyRef GetFrom(const AnySnapshot::State& state, const KeyView& key);
 std::vector<AnyRef> ListFrom(const AnySnapshot::State& state, std::string_view namespace_, const Selector* selector);
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A timer of a state machine on a strand: what it does runs there, and does not run any more once it was cancelled
-// there.
+// StrandTimer: a timer of a state machine on a strand. Its task runs on the strand and, once it was cancelled there,
+// does not run any more.
 #ifndef KGEN_RUNTIME_CACHE_STRAND_TIMER_H_
 #define KGEN_RUNTIME_CACHE_STRAND_TIMER_H_
 
@@ -14,10 +14,10 @@
 
 namespace kgen::cache {
 
-// Thread safety: all members on the strand; the destructor on any thread, as a task that the clock has posted may run
-// beside it.
-// Ownership: an armed timer owns its task, and every task keeps its owner alive: it must be run or cancelled, and when
-// the timer goes nothing is armed.
+// Thread safety: all members on the strand; the destructor on any thread, because it may run concurrently with a task
+// that the clock has posted.
+// Ownership: an armed timer owns its task, and every task keeps its owner alive. So a task must run or be cancelled
+// before the timer is destroyed.
 class StrandTimer {
  public:
   StrandTimer(Shared<Executor> executor, Shared<Strand> strand)
@@ -26,7 +26,7 @@ class StrandTimer {
   StrandTimer& operator=(const StrandTimer&) = delete;
   ~StrandTimer() = default;
 
-  // Replaces what was armed.
+  // Arms the timer; replaces a task that is armed.
   void After(Nanos delay, TimerKind kind, Task task) {
     Cancel();
     state_->task = std::move(task);
@@ -41,7 +41,7 @@ class StrandTimer {
   }
 
   void Cancel() noexcept {
-    ++state_->round;  // a task that the clock has posted already finds another round
+    ++state_->round;  // a task that the clock has already posted sees another round and does nothing
     timer_.Cancel();
     const Task dropped = std::exchange(state_->task, nullptr);
   }

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Version: one of a line of versions of persistent maps, and when it may free what.
+// Version: one of a line of versions of persistent maps. Decides which nodes may be freed when.
 //
 //   the writer    next = a version with aliases of the maps of the current one; changes them; next.Follow(current)
 //   anybody       drops the last reference to a version, or frees it in pieces with FreeSome()
 //
-// Each version has the Remains of what it was the last to have, see cache/persistent_map.h. When it goes, the next
-// older one that still lives inherits what it has of that as well. The others are asked only for their numbers, so
-// versions may go in any order, on any threads, several at once.
+// Each version has the Remains of the nodes that it was the last to have, see cache/persistent_map.h. When it is
+// destroyed, the next older live version inherits those that it also has. Of the other versions only the numbers are
+// read, so versions may be destroyed in any order, on any threads, and several at once.
 #ifndef KGEN_RUNTIME_CACHE_VERSION_H_
 #define KGEN_RUNTIME_CACHE_VERSION_H_
 
@@ -24,30 +24,30 @@ namespace kgen::cache {
 // `Dead` holds the Remains of all maps of a version. It is movable, and has
 //   void Append(Dead) noexcept, bool Free(std::size_t& units, std::uint64_t heir, Dead& inherited) noexcept,
 //   void Forget(std::uint64_t version) noexcept
-// as these have them.
+// which do the same as those of the Remains.
 //
-// The derived class has the maps, and calls FreeAll() in its destructor.
+// The derived class contains the maps and calls FreeAll() in its destructor.
 //
-// Thread safety: Begin(), Follow() and what leads to them on one thread at a time, the writer's. FreeSome() and the
-// destructor on any thread, by whoever holds the last reference. They hold a lock of the line for some instructions,
-// and free without it.
+// Thread safety: a version is written, and Begin() or Follow() is called, by one thread at a time. FreeSome() and the
+// destructor may be called on any thread, by the holder of the last reference. They hold the lock of the line for a few
+// instructions, and free memory without it.
 template <typename Dead>
 class Version : public SharedObject {
  public:
-  // Numbers of a line ascend, and all of its births are of this order.
+  // The numbers of a line ascend, and the births of its nodes are such numbers.
   explicit Version(std::uint64_t number) noexcept : number_(number) {}
 
   std::uint64_t number() const noexcept { return number_; }
 
-  // What the maps leave behind while this version is being written.
+  // Receives the nodes and leaves that die while this version is being written.
   Dead& left_behind() noexcept { return dead_; }
 
-  // This is the first of a new line. May throw, and has done nothing then.
+  // Makes this the first version of a new line. If it throws, nothing has changed.
   void Begin() {
     line_ = MakeShared<Line>();
     written_ = true;
   }
-  // This is the one after `before`, the newest of its line.
+  // Makes this the next version after `before`, which must be the newest of its line.
   void Follow(Version& before) noexcept {
     line_ = before.line_;
     const MutexLock lock(line_->lock);
@@ -58,9 +58,9 @@ class Version : public SharedObject {
     written_ = true;
   }
 
-  // Frees about `units` nodes and leaves of what this version alone has, and takes what it did from `units`. True when
-  // nothing is left. Only for whoever holds the last reference; nothing may be read any more. One that was never
-  // published leaves everything as it was before.
+  // Frees about `units` nodes and leaves that only this version has, and subtracts the number freed from `units`.
+  // Returns true when nothing is left. Only for the holder of the last reference; the version must not be read
+  // afterwards. If it was never published, the version before it keeps everything.
   bool FreeSome(std::size_t& units) noexcept {
     if (gone_) return true;
     if (!leaving_) Leave();
@@ -78,33 +78,34 @@ class Version : public SharedObject {
     while (!FreeSome(all)) {
     }
   }
-  // Gives all maps to `to`, or only forgets them if that is null.
+  // Moves all maps to `to`; if `to` is null, only forgets them.
   virtual void TakeMaps(Dead* to) noexcept = 0;
 
  private:
-  // Guards the links between the versions of a line, who is leaving, and the remains of those that are not. The members
-  // cannot say so: that of another version is reached under the lock of this one, and Clang does not know that the line
-  // is the same.
+  // Guards, for all versions of a line, the links between them, leaving_, and the Remains of versions that are not
+  // leaving. KGEN_GUARDED_BY cannot express this: members of one version are accessed under the lock of another, and
+  // Clang does not know that both have the same line.
   struct Line : SharedObject {
     Mutex lock;
   };
 
   void Leave() noexcept {
     if (!written_) {
-      // Before that its maps are those of the version before, which lives, but for what was born in this one.
+      // Not published: the maps are those of the version before, which is alive, except for what was born in this one.
       leaving_ = true;
       heir_ = number_ - 1;
       return TakeMaps(&dead_);
     }
     const MutexLock lock(line_->lock);
     leaving_ = true;
-    // After the last of a line nobody has anything of it.
+    // If this is the newest of its line, its maps belong to no newer version and die as well.
     TakeMaps(followed_ ? nullptr : &dead_);
     heir_ = Heir();
     if (heir_ == 0) Unlink();
   }
 
-  // Hands over what is inherited, unless the heir went meanwhile. Then there is more to free.
+  // Moves what is inherited to the heir and returns true. If the heir was destroyed meanwhile, sets the next one and
+  // returns false: there may be more to free.
   bool Settle() noexcept {
     if (!written_) {
       inherited_.Forget(number_);
@@ -141,8 +142,8 @@ class Version : public SharedObject {
   bool followed_ = false;
   bool leaving_ = false;
   bool gone_ = false;
-  std::uint64_t heir_ = 0;  // when leaving: the next older version that stays, or 0
-  Dead inherited_;          // by that
+  std::uint64_t heir_ = 0;  // while leaving: the number of the next older version that stays, or 0
+  Dead inherited_;          // what that version inherits
 };
 
 }  // namespace kgen::cache

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for caches to be filled, and saying why they are not.
+// Waits until caches have synced, and explains why they have not.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -25,7 +25,7 @@ std::string Attempts(int n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
-// One informer that has not synced, in words, without its last error.
+// Describes an informer that has not synced, without its last error.
 std::string Describe(const InformerStatus& status) {
   if (status.refusals > 0)
     return status.name + ": " + std::string(RefusalWord(status.last_error.code())) + " after " +
@@ -47,7 +47,8 @@ class SyncWait {
                        [](const auto* handler) { return handler->HasSynced(); });
   }
 
-  // Why waiting longer would be in vain: not started, stopped, or refused by the server for too long.
+  // Fails if waiting longer is pointless: an informer was not started, has stopped, or was refused by the server for
+  // too long.
   Result<void> StillPossible(TimePoint now) const {
     for (const Shared<InformerCore>& informer : informers_) {
       if (informer->HasSynced()) continue;
@@ -80,8 +81,8 @@ class SyncWait {
     return {};
   }
 
-  // When to look again although nothing has changed: an informer that was refused often enough may have been so for
-  // long enough by then.
+  // When to check again even if nothing has changed: an informer that was refused often enough may by then have been
+  // refused for long enough to give up.
   TimePoint LookAgain(TimePoint now) const {
     TimePoint next = Waiter::kNoDeadline;
     if (options_.patient) return next;
@@ -92,7 +93,7 @@ class SyncWait {
     return next;
   }
 
-  // Everything that is missing, for a wait that ended too early.
+  // The error of a wait that ended too early: lists all informers that have not synced.
   Error WhyNot(const Error& ended) const {
     std::string text;
     for (const InformerStatus& status : Missing()) {
@@ -135,7 +136,7 @@ class SyncWait {
     return missing;
   }
 
-  // The other informers that have not synced either, in front of the one that ends the wait.
+  // Describes the other informers that have not synced, as a prefix for the message about the one that ends the wait.
   std::string Others(const std::string& but) const {
     std::string text;
     for (const InformerStatus& status : Missing()) {
@@ -173,13 +174,13 @@ Result<void> WaitForSync(Executor& executor, std::stop_token stop, const std::ve
     if (wait.Done()) return wait.Success();
     const TimePoint now = executor.clock()->Now();
     const Result<void> possible = wait.StillPossible(now);
-    // Informers often stop with the caller's token, before or after this sees it: that is a wait which was cancelled.
+    // Informers often stop with the caller's token. Whichever is seen first, the wait counts as cancelled.
     if (stop.stop_requested()) return Fail(wait.WhyNot(Error(Code::kCancelled, "stopped")));
     if (!possible) return possible;
     const TimePoint until = std::min(deadline, wait.LookAgain(now));
     const Result<void> waited = waiter->Wait(stop, until);
     if (waited || (waited.error().code() == Code::kTimeout && until < deadline)) continue;
-    if (wait.Done()) return wait.Success();  // done in the last moment counts
+    if (wait.Done()) return wait.Success();  // a sync at the last moment counts
     return Fail(wait.WhyNot(waited.error()));
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTooLarge = "Too large resource version";
 
-// A known reason decides alone, whatever the code.
+// A known reason decides, regardless of the code.
 bool HasReasonOrElseCode(const meta::v1::Status& status, std::string_view reason, int code) {
   return status.reason == reason || (status.code.value_or(0) == code && !client::IsKnownReason(status.reason));
 }
