@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Gives decoder, encoder and interpreter access to the representation of the scalar types of fields.
+// Gives the decoder, the encoder and the interpreter access to the representation of scalar field types.
 #ifndef KGEN_SRC_CORE_ACCESS_H_
 #define KGEN_SRC_CORE_ACCESS_H_
 
@@ -14,17 +14,17 @@
 namespace kgen::detail {
 
 struct StringAccess {
-  // Takes over one reference.
+  // Takes over one reference to `block`.
   static void AdoptBlock(String& s, TextBlock* block) noexcept {
     std::memcpy(s.bytes_, static_cast<const void*>(&block), sizeof(void*));
     s.bytes_[15] = static_cast<char>(String::kBlock);
   }
-  // At most 15 bytes, into an unset String.
+  // Stores text of at most 15 bytes in an unset String.
   static void SetInline(String& s, const char* data, std::size_t size) noexcept {
     std::memcpy(s.bytes_, data, size);
     s.bytes_[15] = static_cast<char>(size + 1);
   }
-  // The same with all 16 bytes given: text, zeros, tag.
+  // Does the same, given all 16 bytes: text, zeros, tag.
   static void SetBytes(String& s, const char* bytes) noexcept { std::memcpy(s.bytes_, bytes, sizeof s.bytes_); }
 };
 
@@ -43,10 +43,11 @@ struct ScalarAccess {
   static unsigned char Tag(const String& text) noexcept { return text.tag(); }
   // A longer number is text that begins with this byte, which never occurs in UTF-8.
   static constexpr char kLongNumber = '\xFF';
-  // The text of a number, of at most 15 bytes, into an unset one; false, and still unset, if it is longer.
+  // Stores the text of a number, of at most 15 bytes, in an unset value. If the text is longer, returns false and
+  // leaves the value unset.
   static bool SetNumber(IntOrString& v, std::string_view text) noexcept { return SetNumber(v.text_, text); }
   static bool SetNumber(Quantity& q, std::string_view text) noexcept { return SetNumber(q.text_, text); }
-  // The spelling. Only if is_int().
+  // Returns the spelling of the number. Only if is_int().
   static std::string_view Number(const IntOrString& v) noexcept;
 
  private:

@@ -2,9 +2,9 @@
 //
 // Private to the runtime: the internals of blocks, for the interpreter (core/value.cc) and the codec.
 //
-// The public headers declare how a block is held; this one declares how it is filled in place, sorted and shared, and
-// whether its value is present. All functions take erased values: `member` is the address of a field of a struct (base
-// + Field::offset), `value` that of a list's or map's element.
+// The public headers declare how a block is held. This one declares how a block is filled in place, sorted and shared,
+// and how to tell whether a value is present. All functions take erased values: `member` is the address of a field of a
+// struct (base + Field::offset), `value` that of a list's or map's element.
 //
 // How the decoder fills a block:
 //   list   block = NewList(n, type)
@@ -16,7 +16,8 @@
 //   box    block = NewBox(table, false), and decode into block->object()
 // At any point Release{List,Map,Box} frees everything that was appended, so an error path is one call.
 //
-// Sharing: AddRef(block) and store the pointer a second time. Only below objects that become Ref<const T>.
+// To share a block, call AddRef(block) and store the pointer a second time. Only below objects that become Ref<const
+// T>.
 #ifndef KGEN_SRC_CORE_BLOCKS_H_
 #define KGEN_SRC_CORE_BLOCKS_H_
 
@@ -80,7 +81,7 @@ inline void* ElementAt(ListBlock* list, std::size_t i, const ValueType& type) no
 inline const void* ElementAt(const ListBlock* list, std::size_t i, const ValueType& type) noexcept {
   return static_cast<const char*>(list->elements()) + i * type.size;
 }
-// Appends a default element, which counts at once. `list` may be null and is replaced when it is full.
+// Appends a default element and counts it. `list` may be null and is replaced when it is full.
 inline void* AppendElement(ListBlock*& list, const ValueType& type) {
   if (list == nullptr || list->word == list->capacity) {
     list = ReserveList(list, list == nullptr ? 4 : std::size_t{list->capacity} * 2 + 2, type);
@@ -90,9 +91,9 @@ inline void* AppendElement(ListBlock*& list, const ValueType& type) {
   ++list->word;
   return slot;
 }
-// The same elements in a block without spare room; the argument is consumed.
+// Returns the same elements in a block without spare room. Consumes the argument.
 ListBlock* ShrinkList(ListBlock* list, const ValueType& type);
-// An exact block with `count` elements moved out of scratch memory, whose lifetime there ends.
+// Returns a block without spare room, with `count` elements moved out of scratch memory. Their lifetime there ends.
 ListBlock* NewListFrom(void* elements, std::size_t count, const ValueType& type);
 
 // ---- Maps. ----
@@ -102,18 +103,18 @@ inline const String& KeyOf(const void* entry) noexcept { return *static_cast<con
 inline void* ValueOf(void* entry) noexcept { return static_cast<char*>(entry) + sizeof(String); }
 inline const void* ValueOf(const void* entry) noexcept { return static_cast<const char*>(entry) + sizeof(String); }
 
-// No entries, room for `capacity`. The caller tracks the capacity.
+// Returns a map without entries and with room for `capacity`. The caller tracks the capacity.
 MapBlock* NewPackedMap(std::size_t capacity, const ValueType& type);
-// The next entry, key unset and value default, counted at once. Only within the capacity.
+// Appends and counts an entry with an unset key and a default value. Only within the capacity.
 void* AppendEntry(MapBlock* map, const ValueType& type);
 // Turns a packed block into a map: sorts it by the bytes of the keys and removes duplicates (the last one wins). The
 // argument is consumed; it is the result if it was already sorted, as Go servers write maps.
 MapBlock* SortPackedMap(MapBlock* map, const ValueType& type);
-// An exact map with `count` entries (EntrySize apart, any order, duplicates) moved out of scratch memory, whose
-// lifetime there ends.
+// Returns a map without spare room, with `count` entries moved out of scratch memory, where their lifetime ends. They
+// are EntrySize apart, may be in any order, and may contain duplicates.
 MapBlock* NewPackedMapFrom(void* entries, std::size_t count, const ValueType& type);
-// Marks the unset values of a decoded map as received `null`, so that they are written as null. Other unset values are
-// not written.
+// Marks the unset values of a decoded map as received as `null`, so that they are written as null. Other unset values
+// are not written.
 void KeepNulls(MapBlock* map, const ValueType& type);
 
 inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
@@ -122,7 +123,7 @@ inline const void* MapEntryAt(const MapBlock* map, std::size_t i, const ValueTyp
 
 // ---- Presence: what the encoder writes and what comparison sees. ----
 
-// For kString ... kJson: the unset state of its own. True for every other kind.
+// For kString to kJson, false if the value is in its unset state. True for every other kind.
 inline bool ValueIsSet(const void* value, ValueKind kind) noexcept {
   switch (kind) {
     case ValueKind::kString:
@@ -195,12 +196,12 @@ inline std::uintptr_t TableMark(const TypeTable& table) noexcept {
   return (mixed >> 48 & 0xFFFE) | 1;
 }
 std::uintptr_t CopyUnknown(std::uintptr_t word);
-// The list of `unknown`, to be appended to; null for nothing. Marks become notes.
+// Returns the list of `unknown` for appending, or null if there is nothing in it. Marks become notes.
 ListBlock* UnknownListFor(UnknownFields& unknown);
 UnknownField MakeNote(std::uintptr_t table_mark, std::size_t member, String raw);
 // The member of a note, or null if the note belongs to another table.
 const Field* NotedMember(const UnknownField& note, const TypeTable& table) noexcept;
-// Whether both hold the same fields.
+// True if both hold the same fields.
 bool SameFields(const UnknownFields& a, const UnknownFields& b) noexcept;
 
 // Calls `visit` with each member that was received as `null`, is not nullable (nulls of nullable members are among the
@@ -227,9 +228,8 @@ void ForEachSentNull(const void* object, const TypeTable& table, const Visit& vi
   }
 }
 
-// True for an unknown field that is not written, because the table has a member of that name, which now has a value: a
-// field of the wrong type, or a null, that the user replaced. A field without a name is replaced by anything that is
-// set in the struct.
+// True for an unknown field that is not written because the member of that name now has a value: the user has replaced
+// a field of the wrong type, or a null. A field without a name is replaced as soon as anything in the struct is set.
 bool IsReplaced(const UnknownField& unknown, const void* object, const TypeTable& table) noexcept;
 
 // ---- Resetting to the default state, which frees everything owned. ----

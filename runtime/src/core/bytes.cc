@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: base64 (RFC 4648, padded), line breaks inside ignored as Go does.
+// Bytes: base64 (RFC 4648, padded). Line breaks in the text are ignored, as in Go.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,8 @@ constexpr std::array<std::uint8_t, 256> kDigitOf = [] {
   return table;
 }();
 
-// Calls `put` with each byte. False if the text is not base64; `put` may have been called before that.
+// Calls `put` with each byte. Returns false if the text is not base64; `put` may already have been called for a part of
+// it.
 template <typename Put>
 bool DecodeBase64(std::string_view text, const Put& put) {
   std::uint32_t bits = 0;

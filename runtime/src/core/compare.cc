@@ -28,7 +28,7 @@ bool SameText(const void* a, const void* b) noexcept {
   const unsigned char x = static_cast<const unsigned char*>(a)[15];
   const unsigned char y = static_cast<const unsigned char*>(b)[15];
   if (x != 255 && y != 255) return false;  // both inline
-  // At least one is text in a block; the other may be text of any form, but not unset and no integer.
+  // At least one is text in a block; the other may be text of any form, but neither unset nor an integer.
   const auto is_text = [](unsigned char tag) { return tag == 255 || (tag != 0 && tag <= 0x80); };
   return is_text(x) && is_text(y) && static_cast<const String*>(a)->view() == static_cast<const String*>(b)->view();
 }
@@ -71,7 +71,7 @@ bool SameNumberOrText(const T& a, const T& b) noexcept {
   return !x.empty() && !y.empty() && SameJson(x, y);
 }
 
-// Everything except scalars, which are Optional in members and bare in values.
+// Compares everything except scalars, which are Optional in members and bare in elements.
 template <Meaning meaning>
 bool Equal(const void* a, const void* b, ValueKind kind, const void* detail) noexcept {
   switch (kind) {
@@ -154,7 +154,7 @@ bool EqualLists(const ListBlock* a, const ListBlock* b, const ValueType& type) n
   return true;
 }
 
-// The index of the next entry that counts.
+// Returns the index of the next entry that counts, from `i` on.
 std::size_t NextEntry(const MapBlock* map, std::size_t i, const ValueType& type) noexcept {
   while (i < MapSize(map) && !MapEntryCounts(map, i, type)) ++i;
   return i;

@@ -13,7 +13,7 @@
 namespace kgen {
 namespace {
 
-constexpr std::uint64_t kMaxMagnitude = std::uint64_t{1} << 63;  // of the most negative duration
+constexpr std::uint64_t kMaxMagnitude = std::uint64_t{1} << 63;  // the magnitude of the most negative duration
 
 struct Unit {
   std::string_view name;
@@ -27,7 +27,8 @@ constexpr Unit kUnits[] = {
 
 bool IsDigit(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
 
-// Removes one "1.5h" from the front of `text` and adds it to `sum`. False if there is none, or it does not fit.
+// Removes one "1.5h" from the front of `text` and adds it to `sum`. Returns false if there is none, or if it does not
+// fit.
 bool TakeTerm(std::string_view& text, std::uint64_t& sum) {
   std::uint64_t whole = 0;
   bool any = false;
@@ -57,7 +58,7 @@ bool TakeTerm(std::string_view& text, std::uint64_t& sum) {
     break;
   }
   if (unit == 0 || whole > kMaxMagnitude / unit) return false;
-  // The fraction in floating point, as Go does: the two must agree on the last nanosecond.
+  // The fraction uses floating point, as in Go: the results must agree to the nanosecond.
   const std::uint64_t term =
       whole * unit + static_cast<std::uint64_t>(static_cast<double>(fraction) * (static_cast<double>(unit) / scale));
   if (term > kMaxMagnitude || sum > kMaxMagnitude - term) return false;
@@ -79,7 +80,7 @@ std::optional<std::int64_t> ParseNanos(std::string_view text) {
   return static_cast<std::int64_t>(sum);
 }
 
-// "1.5" of 1'500'000'000 and 9 digits.
+// Returns "1.5" for 1'500'000'000 and 9 digits.
 std::string Decimal(std::uint64_t value, int digits) {
   std::string text = std::to_string(value);
   if (static_cast<int>(text.size()) <= digits) text.insert(0, static_cast<std::size_t>(digits) + 1 - text.size(), '0');

@@ -80,7 +80,7 @@ std::string_view Number(T value, char (&buffer)[32]) {
 
 using Sink = std::function<void(std::string_view)>;
 
-// The text of a present well-known value.
+// Emits the text of a value of one of the text types, if it is set.
 void EmitText(const void* value, ValueKind kind, const Sink& sink) {
   if (!detail::ValueIsSet(value, kind)) return;
   switch (kind) {

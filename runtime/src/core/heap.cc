@@ -16,7 +16,7 @@ constexpr std::size_t kPage = 4096;
 
 constexpr std::size_t RoundUp(std::size_t value, std::size_t to) noexcept { return (value + to - 1) / to * to; }
 
-// Address space of so many bytes that starts at a multiple of `alignment`; null: there is none.
+// Returns `bytes` of address space that start at a multiple of `alignment`, or null if there is none.
 void* Map(std::size_t bytes, std::size_t alignment) noexcept {
   void* const mapped =
       ::mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -101,7 +101,7 @@ void* Heap::Take(std::size_t bytes) {
   return block;
 }
 
-// A span that was full comes first, so that the fullest ones are filled and the others become empty.
+// A span that was full is put first in the list, so that the fullest spans are filled up and the others become empty.
 void Heap::Give(void* block) noexcept {
   Span* const span = SpanOf(block);
   if (span->of == nullptr) return GiveLarge(span);
@@ -149,7 +149,8 @@ void* Heap::TakeLarge(std::size_t bytes) {
   return StartOf(span);
 }
 
-// For blocks larger than a region: a mapping of its own, which begins with the part of a Region that Give() reads.
+// For blocks larger than a region. Each gets a separate mapping, which begins with the part of a Region that Give()
+// reads.
 void* Heap::TakeHuge(std::size_t pages) {
   if (pages > std::size_t{1} << 46) throw std::bad_alloc();
   auto* const region = static_cast<Region*>(Map(kSpanBytes + pages, kRegionBytes));
@@ -199,7 +200,7 @@ void Heap::Unlist(Region* region) noexcept {
 Heap::Region* Heap::AddRegion() {
   void* const memory = Map(kRegionBytes, kRegionBytes);
   if (memory == nullptr) throw std::bad_alloc();
-  auto* const region = static_cast<Region*>(memory);  // zeros; what is not written here needs no page
+  auto* const region = static_cast<Region*>(memory);  // all zeros; parts that are never written need no page
   region->longest = kSpansInRegion - 1;
   std::fill_n(region->free, kWords, ~std::uint64_t{0});
   ClearBit(region->free, 0);
@@ -207,7 +208,7 @@ Heap::Region* Heap::AddRegion() {
   return region;
 }
 
-// The first of `count` adjacent free spans; 0: there are none.
+// Returns the first of `count` adjacent free spans, or 0 if there are none.
 std::size_t Heap::FindRun(const Region& region, std::size_t count) noexcept {
   std::size_t run = 0;
   for (std::size_t i = 1; i < kSpansInRegion; ++i) {
@@ -271,7 +272,7 @@ void Heap::MarkFree(Span* first, std::size_t count, bool at_hand) noexcept {
   List(region);
 }
 
-// The spans of a large block are returned at once, unless they can be kept.
+// Frees the spans of a large block. They are returned to the system at once, unless they can be kept.
 void Heap::GiveSpans(Span* first, std::size_t count) noexcept {
   {
     const MutexLock lock(spans_lock_);

@@ -41,14 +41,14 @@ class KGEN_CAPABILITY("mutex") SpinLock {
   std::atomic<bool> taken_{false};
 };
 
-// Thread safety: all members from any thread; they hold a lock for some instructions, or for a system call when address
-// space is needed. Not in a signal handler, and not in a forked child of a process with threads.
+// Thread safety: all members from any thread; they hold a lock for a few instructions, or for a system call when
+// address space is needed. Must not be used in a signal handler, or in a forked child of a process with threads.
 // Lifetime: constant-initialized and trivially destroyed, so that static objects may own blocks at exit.
 class Heap {
  public:
   static constexpr std::size_t kSpanBytes = 64u << 10;
   static constexpr std::size_t kRegionBytes = 16u << 20;
-  static constexpr std::size_t kLargestInClass = 16u << 10;  // larger blocks have spans of their own
+  static constexpr std::size_t kLargestInClass = 16u << 10;  // each larger block has its own spans
   static constexpr std::size_t kMostAtHand = 64;             // free spans that are kept
   static constexpr std::size_t kFreedForEach = 16u << 10;    // bytes to be freed before Give() returns a span
 
@@ -56,9 +56,9 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // Memory aligned to 16 bytes. Throws std::bad_alloc.
+  // Returns memory aligned to 16 bytes. Throws std::bad_alloc.
   void* Take(std::size_t bytes);
-  // Frees a block of Take(); not null.
+  // Frees a block from Take(), which must not be null.
   void Give(void* block) noexcept;
   // Returns up to `most` free spans to the system, while more than kMostAtHand have memory. Returns true if there are
   // more.
@@ -85,8 +85,8 @@ class Heap {
   struct alignas(64) Span {
     SizeClass* of;    // null: one large block
     FreeBlock* free;  // freed blocks
-    char* untouched;  // behind the blocks that were ever taken
-    Span* next;       // of those with room in their class, or of those at hand
+    char* untouched;  // the end of the blocks that were ever taken
+    Span* next;       // in the list of spans with room of the class, or of spans at hand
     Span* previous;
     std::size_t used;  // blocks; of a large block: bytes, in whole pages
   };
@@ -94,19 +94,19 @@ class Heap {
     SpinLock lock;
     std::uint32_t size = 0;
     std::uint32_t capacity = 0;  // blocks in a span
-    std::uint32_t due_mask = 0;  // of `given`: when the bits are zero, a free span may go back to the system
+    std::uint32_t due_mask = 0;  // when these bits of `given` are zero, a free span may be returned to the system
     Span* with_room KGEN_GUARDED_BY(lock) = nullptr;
     std::uint64_t taken KGEN_GUARDED_BY(lock) = 0;  // in all
     std::uint64_t given KGEN_GUARDED_BY(lock) = 0;
   };
   struct Region {
-    Span spans[kSpansInRegion];  // the first one is where this stands, and is never used
-    Region* next;                // of those with free spans
+    Span spans[kSpansInRegion];  // the first one contains this Region and is never used
+    Region* next;                // in the list of regions with free spans
     Region* previous;
     bool listed;
-    std::size_t longest;            // no more free spans than these stand side by side
+    std::size_t longest;            // at most this many free spans are adjacent
     std::uint64_t free[kWords];     // a bit for each span
-    std::uint64_t at_hand[kWords];  // of the free ones: still has its memory
+    std::uint64_t at_hand[kWords];  // a bit for each free span that still has its memory
   };
   static_assert(sizeof(Region) <= kSpanBytes);
 
@@ -131,7 +131,7 @@ class Heap {
   void GiveLarge(Span* span) noexcept;
   void* TakeHuge(std::size_t pages);
 
-  // Spans side by side, of any region.
+  // Adjacent spans of any region.
   Span* TakeSpans(std::size_t count);
   void GiveSpans(Span* first, std::size_t count) noexcept;
   void ReturnSpans(Span* first, std::size_t count) noexcept;
@@ -145,10 +145,10 @@ class Heap {
   std::array<SizeClass, kClasses> classes_;
 
   SpinLock spans_lock_;                                     // taken after a class's lock, never before
-  Region* regions_ KGEN_GUARDED_BY(spans_lock_) = nullptr;  // with free spans
+  Region* regions_ KGEN_GUARDED_BY(spans_lock_) = nullptr;  // those with free spans
   Span* oldest_ KGEN_GUARDED_BY(spans_lock_) = nullptr;     // of the free spans that still have their memory
   Span* newest_ KGEN_GUARDED_BY(spans_lock_) = nullptr;
-  std::atomic<std::size_t> at_hand_{0};  // how many these are; written under the lock
+  std::atomic<std::size_t> at_hand_{0};  // the number of these; written under the lock
   std::uint64_t large_taken_ KGEN_GUARDED_BY(spans_lock_) = 0;
   std::uint64_t large_given_ KGEN_GUARDED_BY(spans_lock_) = 0;
   std::size_t large_bytes_ KGEN_GUARDED_BY(spans_lock_) = 0;

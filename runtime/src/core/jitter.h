@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers for delays: they only have to differ between processes. The same seed gives the same ones.
+// Random numbers for delays. They only have to differ between processes. The same seed gives the same sequence.
 #ifndef KGEN_RUNTIME_CORE_JITTER_H_
 #define KGEN_RUNTIME_CORE_JITTER_H_
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: the bound of what is handed to nlohmann_json. It parses and destroys without recursion, but copies, compares
-// and writes with one call for each level.
+// Private: the maximum depth of JSON that is passed to nlohmann_json. That library parses and destroys without
+// recursion, but copies, compares and writes with one call per level.
 #ifndef KGEN_SRC_CORE_JSON_DEPTH_H_
 #define KGEN_SRC_CORE_JSON_DEPTH_H_
 
@@ -10,9 +10,10 @@
 
 namespace kgen::detail {
 
-inline constexpr std::size_t kMaxJsonDepth = 256;  // as the decoder's
+inline constexpr std::size_t kMaxJsonDepth = 256;  // the same as the decoder's
 
-// Whether a text of JSON nests deeper than `levels`. Of other text it says whether as many brackets are open.
+// True if JSON text is nested deeper than `levels`. For text that is not JSON, true if more than that many brackets are
+// open at some point.
 inline bool NestsTooDeep(std::string_view text, std::size_t levels = kMaxJsonDepth) noexcept {
   std::size_t depth = 0;
   bool quoted = false;

@@ -21,7 +21,7 @@ std::string_view Trim(std::string_view text) noexcept {
 
 std::unexpected<Error> Malformed() { return Fail(Code::kDecode, "the value is not JSON"); }
 
-// The end of the value that begins at `at`, or npos. Brackets are counted and strings respected; scalars end where
+// Returns the end of the value that begins at `at`, or npos. Counts brackets outside of strings; a scalar ends where
 // punctuation begins.
 std::size_t EndOfValue(std::string_view text, std::size_t at) noexcept {
   std::size_t depth = 0;
@@ -68,9 +68,9 @@ class Entries {
   }
   bool object() const noexcept { return object_; }
   bool good() const noexcept { return good_; }
-  std::size_t position() const noexcept { return at_; }  // after the last entry: of the closing bracket
+  std::size_t position() const noexcept { return at_; }  // after the last entry, the position of the closing bracket
 
-  // False at the end, and if the text cannot be read.
+  // Returns false at the end, and if the text cannot be read.
   bool Next(Entry& entry) noexcept {
     SkipSpace();
     if (!good_ || !(good_ = at_ < text_.size())) return false;
@@ -119,10 +119,10 @@ std::string Describe(const JsonStep& step) {
   return step.index ? '[' + std::to_string(*step.index) + ']' : '"' + step.name + '"';
 }
 
-// The value of a step in a container.
+// The result of one step into a container.
 struct Found {
-  std::vector<Entry> entries;  // of that name, or the one of that index; the last one counts
-  std::size_t count = 0;       // of all entries
+  std::vector<Entry> entries;  // all of that name, or the one of that index; the last one counts
+  std::size_t count = 0;       // the number of all entries
   std::size_t close = 0;       // where the closing bracket is
 };
 

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: finds and replaces a value inside of JSON text by its path, without parsing the rest into memory. All other
-// bytes are kept: the order of members, the spelling of numbers, white space.
+// Private: finds and replaces a value in JSON text by its path, without parsing the rest into memory. Keeps all other
+// bytes: the order of members, the spelling of numbers, white space.
 #ifndef KGEN_SRC_CORE_JSON_PATH_H_
 #define KGEN_SRC_CORE_JSON_PATH_H_
 
@@ -28,11 +28,12 @@ Result<std::vector<JsonStep>> ParseJsonPath(std::string_view path);
 
 // All of these fail with kDecode if `json` cannot be read, or if a value on the path is neither an object nor a list.
 using JsonSteps = std::span<const JsonStep>;
-// The text of the value; kNotFound if there is none.
+// Returns the text of the value; kNotFound if there is none.
 Result<std::string_view> FindJson(std::string_view json, JsonSteps steps);
-// `json` with `value` at the path; "" is an absent value. kInvalidArgument for an index that is too large.
+// Returns `json` with `value` at the path; a `json` of "" is an absent value. kInvalidArgument for an index that is too
+// large.
 Result<std::string> SetJson(std::string_view json, JsonSteps steps, std::string_view value);
-// `json` without the value at the path, or nothing if there is none.
+// Returns `json` without the value at the path, or nullopt if there is none.
 Result<std::optional<std::string>> RemoveJson(std::string_view json, JsonSteps steps);
 
 // Calls `visit` for each element of a list (with an empty name) or member of an object (with its name, unescaped).

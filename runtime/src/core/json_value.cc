@@ -18,11 +18,11 @@ constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
 using Memory = std::pmr::monotonic_buffer_resource;
 
-// One value, or a member's name. `text` is canonical: a string without quotes and escapes, a number in its one
-// spelling; so two scalars are the same if kind and text are.
+// One value, or the name of a member. `text` is canonical (a string without quotes and escapes, a number in its
+// canonical spelling), so two scalars are equal if their kinds and texts are.
 struct Node {
   std::string_view text;
-  std::uint32_t next = kNone;  // behind this value and all inside it; while a container is open, what lies around it
+  std::uint32_t next = kNone;  // the node after this value; of an open container, the container around it
   char kind = 0;               // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
 };
 
@@ -66,8 +66,8 @@ char* WriteUtf8(std::uint32_t c, char* to) noexcept {
   return to;
 }
 
-// Unescapes the escape at `p`, a backslash, to `to`, and advances both. The result is never longer than the escape. A
-// lone surrogate becomes U+FFFD, as in the decoder.
+// Decodes the escape at `p` (a backslash), writes its character to `to`, and advances both. The result is never longer
+// than the escape. A lone surrogate becomes U+FFFD, as in the decoder.
 bool Unescape(const char*& p, const char* end, char*& to) noexcept {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
@@ -96,18 +96,18 @@ bool Unescape(const char*& p, const char* end, char*& to) noexcept {
   return true;
 }
 
-// A text as a flat tree, in the order of the text. Views point into the text, or into `memory`.
+// A JSON text as a flat tree, in the order of the text. Views point into the text or into `memory`.
 class Tree {
  public:
   explicit Tree(Memory& memory) : memory_(memory), nodes_(&memory) {}
 
-  // False if it is not JSON.
+  // Returns false if the text is not JSON.
   bool Read(std::string_view text) {
     p_ = text.data();
     end_ = p_ + text.size();
     for (;;) {
       if (!Value()) return false;
-      for (;;) {  // behind a value, or behind the opening bracket of an empty container
+      for (;;) {  // after a value, or after the opening bracket of an empty container
         SkipSpace();
         if (open_ == kNone) return p_ == end_;
         if (p_ == end_) return false;
@@ -174,7 +174,7 @@ class Tree {
     --depth_;
   }
 
-  // A scalar, or the opening bracket of a container.
+  // Reads a scalar, or the opening bracket of a container.
   bool Value() {
     SkipSpace();
     if (p_ == end_) return false;
@@ -189,7 +189,7 @@ class Tree {
     return true;
   }
 
-  // A member's name and its colon.
+  // Reads the name of a member and its colon.
   bool Name() {
     SkipSpace();
     if (p_ == end_ || *p_ != '"' || !String()) return false;
@@ -230,7 +230,7 @@ class Tree {
     return true;
   }
 
-  // A number, true, false or null.
+  // Reads a number, true, false or null.
   bool Word() {
     const char* const start = p_;
     while (p_ != end_ && !IsSpace(*p_) && *p_ != ',' && *p_ != ']' && *p_ != '}') ++p_;
@@ -240,7 +240,7 @@ class Tree {
       return true;
     }
     if (!IsJsonNumber(text)) return false;
-    constexpr std::size_t kDigits = 20;  // what CanonicalNumber leaves as it is
+    constexpr std::size_t kDigits = 20;  // CanonicalNumber does not change such integers
     if (text.size() <= kDigits && text.find_first_of(".eE") == text.npos && text != "-0") {
       Add('0', text);
       return true;
@@ -252,7 +252,7 @@ class Tree {
     return true;
   }
 
-  // The members of an object by their names' nodes, in order of the names; of equal names the last one.
+  // Returns the nodes of the names of an object's members, sorted by name; of equal names the last one.
   Names Members(std::uint32_t object) const {
     Names names(&memory_);
     bool sorted = true;
@@ -292,7 +292,7 @@ struct Stack {
 }  // namespace
 
 bool SameJson(std::string_view a, std::string_view b) noexcept {
-  if (a.size() == b.size() && (a.data() == b.data() || a == b)) return true;  // shared text needs no look at it
+  if (a.size() == b.size() && (a.data() == b.data() || a == b)) return true;  // shared text is equal without being read
   if (a.empty() || b.empty()) return false;
   try {
     Stack stack;

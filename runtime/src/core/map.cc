@@ -42,13 +42,13 @@ bool IsSorted(void* entries, std::size_t count, const ValueType& type) noexcept 
   return true;
 }
 
-// Moves entries out of `entries`, whose lifetime ends, into a map in key order; of equal keys the last wins.
+// Moves entries out of `entries`, where their lifetime ends, into a map in key order. Of equal keys the last one wins.
 MapBlock* Sorted(void* entries, std::size_t count, const ValueType& type) {
   std::vector<void*> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = PackedAt(entries, i, type);
   std::sort(order.begin(), order.end(), [](const void* a, const void* b) {
     const int by_key = KeyOf(a).compare(KeyOf(b));
-    return by_key != 0 ? by_key < 0 : std::less<>()(a, b);  // of equal keys the later one stands last
+    return by_key != 0 ? by_key < 0 : std::less<>()(a, b);  // of equal keys the later one comes last
   });
   std::size_t distinct = count == 0 ? 0 : 1;
   for (std::size_t i = 1; i < count; ++i) distinct += KeyOf(order[i - 1]) != KeyOf(order[i]);
@@ -69,7 +69,7 @@ MapOrder* NewOrder(std::size_t capacity) {
   return ::new (memory) MapOrder{0, static_cast<std::uint32_t>(capacity), false};
 }
 
-// The order table, created if there is none, with room for one more entry.
+// Returns the order table with room for one more entry. Creates it if there is none.
 MapOrder& Ordered(MapBlock* map, const ValueType& type) {
   MapOrder* old = map->order;
   if (old != nullptr && old->size < old->capacity) return *old;
@@ -94,14 +94,14 @@ void* NewEntry(const String& key, const ValueType& type) {
   return entry;
 }
 
-// An unset value, such as a text, time or list: there is nothing to write.
+// True for an unset value, such as a text, a time or a list: there is nothing to write.
 bool IsUnset(const void* value, const ValueType& type) noexcept {
   if (type.kind == ValueKind::kList) return ListOf(value) == nullptr;
   if (type.kind == ValueKind::kMap) return MapOf(value) == nullptr;
   return !ValueIsSet(value, type.kind);
 }
 
-// A value that could be written, and in which nothing was ever set.
+// True for a value that could be written, but in which nothing was ever set.
 bool IsUntouched(const void* value, const ValueType& type) noexcept {
   if (type.kind == ValueKind::kStruct) return IsEmptyStruct(value, *type.table);
   return type.kind == ValueKind::kMap && !MapHasValue(MapOf(value), *type.element);

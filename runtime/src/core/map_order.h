@@ -3,8 +3,8 @@
 // Private to map.cc and value.cc: the order table that a Map gets with its first insertion or erasure.
 //
 // Entries never move while the map lives, because users hold references to them; insertion and erasure only change this
-// table of pointers, in key order. An entry is packed (inside the MapBlock) or separate (a block of its own). Erasing a
-// packed entry resets it to its default state, in which it is safe to destroy it again.
+// table of pointers, in key order. An entry is either packed (inside the MapBlock) or separate (in its own block).
+// Erasing a packed entry resets it to its default state, in which it is safe to destroy it again.
 #ifndef KGEN_SRC_CORE_MAP_ORDER_H_
 #define KGEN_SRC_CORE_MAP_ORDER_H_
 
@@ -22,7 +22,7 @@ struct alignas(8) MapOrder {
   std::uint32_t capacity;
   bool accessed;  // the map itself was created by operator[], and not changed since
 
-  // Entry pointers, with marks in the low bits, which are free in a pointer to 8 bytes.
+  // Entry pointers with marks in the low bits, which are zero in a pointer that is aligned to 8 bytes.
   static constexpr std::uintptr_t kAccessed = 1;  // operator[] created the entry
   static constexpr std::uintptr_t kNull = 2;      // was received as `null`, and is written as null while it is unset
   std::uintptr_t* entries() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Mutexes with the annotations of Clang's thread-safety analysis: Clang refuses code that uses what a mutex guards
-// without holding it. Other compilers ignore the annotations.
+// Mutexes with the annotations of Clang's thread-safety analysis: Clang rejects code that uses guarded members without
+// holding the mutex. Other compilers ignore the annotations.
 //
 //   Mutex mutex_;
 //   std::vector<Entry> entries_ KGEN_GUARDED_BY(mutex_);
@@ -22,7 +22,7 @@
 #define KGEN_REQUIRES(mutex) KGEN_THREAD_SAFETY(requires_capability(mutex))
 #define KGEN_ACQUIRE(...) KGEN_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define KGEN_RELEASE(...) KGEN_THREAD_SAFETY(release_capability(__VA_ARGS__))
-// For a function that the analysis cannot follow. A comment says why the function is right.
+// For a function that the analysis cannot follow. A comment must say why the function is correct.
 #define KGEN_NO_THREAD_SAFETY_ANALYSIS KGEN_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace kgen {

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls the observer and ignores its exceptions.
+// NotifyObserver(): calls the observer and ignores its exceptions.
 #ifndef KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_NOTIFY_OBSERVER_H_
 
@@ -9,13 +9,13 @@
 
 namespace kgen {
 
-// `say` is called with the observer, if there is one.
+// Calls `say` with the observer, if there is one.
 template <typename Say>
 void NotifyObserver(const Shared<Observer>& observer, Say say) noexcept {
   if (!observer) return;
   try {
     say(*observer);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): an observer cannot disturb what it observes
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a failing observer must not affect its caller
   }
 }
 

@@ -13,20 +13,20 @@ namespace {
 
 bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Exponents and lengths beyond this are all the same: too large or too small.
+// Larger exponents and lengths need not be told apart: all are too large or too small.
 constexpr std::int64_t kFar = 100'000'000;
 
-// A number as digits and a power of ten: 0.<digits> * 10^exponent, digits without zeros at either end.
+// A number as digits and a power of ten: 0.<digits> * 10^exponent. The digits have no zeros at either end.
 struct Decimal {
   bool negative = false;
-  std::string_view text;   // from the first significant digit to the last, maybe with a point inside
+  std::string_view text;   // from the first significant digit to the last, possibly with a point in between
   std::size_t digits = 0;  // of `text`, without the point; 0 for zero
   std::int64_t exponent = 0;
 
   bool integral() const noexcept { return exponent >= static_cast<std::int64_t>(digits); }
 };
 
-std::int64_t ParseExponent(std::string_view text) noexcept {  // behind the e
+std::int64_t ParseExponent(std::string_view text) noexcept {  // the text after the e
   bool negative = false;
   std::int64_t value = 0;
   for (const char c : text) {
@@ -81,7 +81,7 @@ bool IsJsonNumber(std::string_view text) noexcept {
 
 bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noexcept {
   if (plain) {
-    constexpr std::size_t kSafe = 18;  // so many digits cannot overflow
+    constexpr std::size_t kSafe = 18;  // this many digits cannot overflow
     const bool negative = number.front() == '-';
     if (number.size() <= kSafe) {
       std::int64_t sum = 0;
@@ -111,7 +111,7 @@ bool ParseInteger(std::string_view number, bool plain, std::int64_t& value) noex
 
 namespace {
 
-// False for 2^53 + 1, which would go back as 2^53.
+// Returns false for integers such as 2^53 + 1, which would be sent back as 2^53.
 bool KeepsInteger(std::string_view number, double parsed) noexcept {
   constexpr double kAllExact = 9007199254740992;
   std::int64_t integer;
@@ -139,7 +139,7 @@ bool ParseDouble(std::string_view number, double& value) noexcept {
 }
 
 std::string CanonicalNumber(std::string_view number) {
-  constexpr std::int64_t kLongest = 20;  // digits; more zeros than that, from `1e400`, become an exponent again
+  constexpr std::int64_t kLongest = 20;  // digits; a longer integer, such as `1e400`, keeps an exponent
   const Decimal decimal = Split(number);
   if (decimal.digits == 0) return "0";
   if (decimal.integral()) {
@@ -174,7 +174,7 @@ char* WriteDouble(double value, char* to) noexcept {
 }
 
 bool IsWrittenSo(double value, std::string_view number, bool plain) noexcept {
-  constexpr std::size_t kExact = 15;  // digits of an integer that come back as they are
+  constexpr std::size_t kExact = 15;  // integers of this many digits are written unchanged
   if (plain && number.size() <= kExact && number != "-0") return true;
   char buffer[kNumberRoom];
   return number == std::string_view(buffer, WriteDouble(value, buffer));

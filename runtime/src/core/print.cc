@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The scalar types of the API on streams.
+// Stream output of the scalar field types.
 #include <ostream>
 #include <string_view>
 

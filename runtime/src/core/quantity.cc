@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Quantities as decimal digits and an exponent, and IntOrString.
+// Quantity, computed with decimal digits and an exponent, and IntOrString.
 #include "kgen/core/quantity.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Decimal {
     if (size == 0) point = 0;
   }
 
-  // Times 2^bits.
+  // Multiplies by 2^bits.
   void Shift(int bits) {
     for (; bits > 0; bits -= 10) {
       unsigned carry = 0;
@@ -60,8 +60,8 @@ struct Decimal {
 
 struct Suffix {
   std::string_view name;
-  int exponent;  // of ten
-  int bits;      // of two
+  int exponent;  // the exponent of ten
+  int bits;      // the exponent of two
 };
 constexpr Suffix kSuffixes[] = {
     {"", 0, 0},    {"n", -9, 0},  {"u", -6, 0},  {"m", -3, 0},  {"k", 3, 0},   {"M", 6, 0},
@@ -71,7 +71,7 @@ constexpr Suffix kSuffixes[] = {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The suffix or exponent after the digits; the exponent fits 32 bits, as in the server.
+// Applies the suffix or the exponent after the digits. An exponent must fit into 32 bits, as in the server.
 bool ApplySuffix(std::string_view text, Decimal& number) {
   for (const Suffix& suffix : kSuffixes) {
     if (text != suffix.name) continue;
@@ -125,7 +125,7 @@ Decimal Read(std::string_view text) {
   return number;
 }
 
-// |number| * 10^shift, rounded up; saturating.
+// Returns number * 10^shift, rounded away from zero and saturated.
 std::int64_t RoundedUp(const Decimal& number, int shift) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();

@@ -65,7 +65,7 @@ struct Answer : SharedObject {
   meta::v1::Status status;
 };
 
-// Keeps a message on one line of a log.
+// Appends text with control characters replaced, so that a message stays on one line of a log.
 void AppendLine(std::string& out, std::string_view text) {
   for (const char c : text) {
     const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
@@ -129,7 +129,7 @@ Error Error::NotConnected(std::string_view message, Code code) {
 Code Error::code() const noexcept { return state_ ? state_->code : Code::kInternal; }
 
 const std::string& Error::message() const noexcept {
-  static const std::string& none = *new std::string;  // never destroyed: it may be read at any time
+  static const std::string& none = *new std::string;  // never destroyed, since it may be read while the process exits
   return state_ ? state_->message : none;
 }
 

@@ -34,7 +34,7 @@ constexpr Field kScaleFields[] = {
 constexpr NameSlots kScaleSlots = FindNameSlots(kScaleFields);
 static_assert(std::is_standard_layout_v<Scale>);
 
-// Scale is not a resource itself, only the type of a subresource.
+// Scale is not a resource, only the type of a subresource.
 constexpr KindInfo kScaleKind = {.group = "autoscaling",
                                  .version = "v1",
                                  .kind = "Scale",

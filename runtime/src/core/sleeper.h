@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sleeper: one thread sleeps, any thread wakes it. Every wait of the real executor, the clock and the simulation uses
-// it, so that only one file (waiter.cc) contains a condition variable.
+// Sleeper: lets one thread sleep until any thread wakes it. All waits of the real executor, the clock and the
+// simulation use it, so that only one file (waiter.cc) contains a condition variable.
 #ifndef KGEN_SRC_CORE_SLEEPER_H_
 #define KGEN_SRC_CORE_SLEEPER_H_
 
@@ -19,17 +19,17 @@ class Sleeper : public SharedObject {
  public:
   // Ends the current sleep, or the next one.
   virtual void Wake() noexcept = 0;
-  // True when woken, and then that wake is used up; false when `deadline` (of the machine's monotonic clock) has
+  // Returns true when woken, which consumes the wake, or false when `deadline` (of the machine's monotonic clock) has
   // passed.
   virtual bool SleepUntil(TimePoint deadline) noexcept = 0;
 };
 
 Shared<Sleeper> MakeSleeper();
 
-// The notifications between an executor of threads and its waiters.
+// Connects a thread executor with its waiters.
 class WaitScope : public SharedObject {
  public:
-  // Called at the begin and the end of a wait; the executor wakes `sleeper` when it closes in between.
+  // Called at the beginning and the end of a wait. The executor wakes `sleeper` if it is closed in between.
   virtual void Enter(Sleeper* sleeper) = 0;
   virtual void Leave(Sleeper* sleeper) noexcept = 0;
   virtual bool closed() const noexcept = 0;

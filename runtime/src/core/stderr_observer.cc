@@ -29,7 +29,7 @@ std::string Others(std::size_t count) {
 
 std::string Why(const Error* error) { return error != nullptr ? ": " + error->ToString() : std::string(); }
 
-// As above, without a leading "list pods: ", which the line already contains.
+// As above, without a leading "list pods: ", because the line already contains it.
 std::string WhyOf(std::string_view informer, const Error* error) {
   if (error == nullptr) return {};
   const std::string text = error->ToString();
@@ -40,7 +40,7 @@ std::string WhyOf(std::string_view informer, const Error* error) {
   return ": " + text;
 }
 
-// Stateless, hence safe from any thread. A line is one write, so that lines are not mixed.
+// Stateless, so it is safe to use from any thread. A line is written with one call, so that lines are not mixed.
 class Stderr final : public Observer {
  public:
   void OnListOrWatchFailed(const ListOrWatchFailed& event) override {
@@ -97,7 +97,7 @@ class Stderr final : public Observer {
   }
 
  private:
-  // Keeps text of a server or of user code on one line.
+  // Replaces control characters, so that text of a server or of user code stays on one line.
   static void Write(std::string_view text) {
     std::string line = "kgen: ";
     for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;

@@ -32,7 +32,7 @@ std::stop_source& InstallOnce() {
   auto& source = *new std::stop_source;
   int ends[2];
   if (pipe(ends) != 0)
-    return source;  // out of descriptors: the signals keep their default effect, which also ends the process
+    return source;  // out of descriptors: the signals keep their default action, which also ends the process
   signal_pipe = ends[1];
   auto reader = detail::Thread::Start([&source, from = ends[0]] {
     char byte;

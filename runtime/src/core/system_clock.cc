@@ -14,10 +14,10 @@ namespace kgen {
 namespace detail {
 namespace {
 
-// The state that the timer thread and the timers share with the clock, so that any of them may be destroyed first.
+// The state that the clock shares with its timer thread and its timers, so that any of them may be destroyed first.
 class TimerQueue : public SharedObject {
  public:
-  // When, and which of those at the same moment.
+  // The time, and a number that distinguishes timers of the same time.
   using Key = std::pair<TimePoint, std::uint64_t>;
 
   Key Add(TimePoint when, Task task, const Shared<TimerQueue>& self) {
@@ -35,7 +35,7 @@ class TimerQueue : public SharedObject {
     return key;
   }
 
-  // The task, for the caller to destroy without a lock.
+  // Removes and returns the task, so that the caller can destroy it without holding the lock.
   Task Remove(const Key& key) {
     const MutexLock lock(mutex_);
     const auto found = tasks_.find(key);

@@ -6,8 +6,8 @@
 
 namespace kgen::detail {
 
-// A clock of the machine with a timer thread of its own, which is joined when the last reference is dropped. For tests;
-// all other code shares SystemClock().
+// Returns a clock of the machine with a separate timer thread, which is joined when the last reference is dropped. For
+// tests; all other code shares SystemClock().
 Shared<Clock> MakeSystemClock();
 
 }  // namespace kgen::detail

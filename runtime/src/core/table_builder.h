@@ -27,7 +27,7 @@ struct NameSlots {
   std::array<std::uint8_t, 64> slots{};
 };
 
-// The first seed without a collision for the smallest table that has at least twice as many slots as fields.
+// Finds the first seed without a collision for the smallest table that has at least twice as many slots as fields.
 template <std::size_t n>
 consteval NameSlots FindNameSlots(const Field (&fields)[n]) {
   static_assert(n <= 32);

@@ -14,11 +14,11 @@ namespace kgen::detail {
 
 struct Thread::State {
   std::thread thread;
-  std::atomic<bool> ended{false};  // the last that the thread does, so that joining takes no time
+  std::atomic<bool> ended{false};  // set as the last action of the thread, so that joining it then takes no time
 
   static void LeaveThreadsAlone();
 
-  // Never destroyed: threads may end while the process' static objects are being destroyed.
+  // Never destroyed: threads may end while the static objects of the process are being destroyed.
   struct Released {
     Mutex mutex;
     std::vector<State*> threads KGEN_GUARDED_BY(mutex);
@@ -39,7 +39,7 @@ Thread Thread::Start(std::move_only_function<void()> function) {
   try {
     state->thread = std::thread([state, function = std::move(function)]() mutable {
       function();
-      function = nullptr;  // destroy what it holds before the thread counts as ended
+      function = nullptr;  // destroys the captured values before the thread counts as ended
       state->ended.store(true, std::memory_order_release);
     });
   } catch (const std::system_error&) {
@@ -86,7 +86,7 @@ void ReapThreads() noexcept {
   }
 }
 
-// At the exit of the process, threads that have ended are joined; others run until the process is gone.
+// Called at the exit of the process. Joins the threads that have ended; others run until the process ends.
 void Thread::State::LeaveThreadsAlone() {
   ReapThreads();
   Thread::State::Released& released = Thread::State::released();

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The threads of executor, clock and signals. They are always joined, though never by themselves, and never delay the
-// exit of the process.
+// The threads of the executor, the clock and the signal handling. A thread is joined by another thread after it has
+// ended, and never delays the exit of the process.
 #ifndef KGEN_SRC_CORE_THREAD_H_
 #define KGEN_SRC_CORE_THREAD_H_
 
@@ -25,7 +25,7 @@ class Thread {
   [[nodiscard]] static Thread Start(std::move_only_function<void()> function);
 
   bool IsThisOne() const noexcept;
-  void Join() noexcept;  // not from the thread itself; nothing if there is none
+  void Join() noexcept;  // not from the thread itself; does nothing if there is no thread
   // Detaches the thread from this object: another thread joins it soon after its end, at the latest when the process
   // exits. If it has not ended by then it is not joined, because an exit must not wait for user code.
   void Release() noexcept;

@@ -2,8 +2,8 @@
 //
 // The real executor: three lanes of threads over one lock. Posted work has a fixed number of threads; blocking work
 // gets a thread whenever none is idle, up to a limit, and idle threads end after a while. Work that blocking work waits
-// for (a token file, a name) has a lane of its own; otherwise it could never run once blocking work holds every thread.
-// A strand is a queue that is in at most one of the first two lanes at a time, by the kind of its next task.
+// for (a token file, a name) has a separate lane; otherwise it could never run once blocking work holds every thread. A
+// strand is a queue that is in at most one of the first two lanes at a time, by the kind of its next task.
 //
 // The handle (ThreadPool) and the threads share PoolState, so that the last reference may be dropped on any thread,
 // even one of the pool: then its threads are released instead of joined (core/thread.h).
@@ -32,9 +32,9 @@ namespace {
 using detail::Sleeper;
 using detail::Thread;
 
-constexpr int kTasksInARow = 64;         // of one strand, before others get the thread
-constexpr std::size_t kSpansAtOnce = 8;  // of memory: some hundred microseconds
-constexpr int kShortThreads = 2;  // beyond max_threads: a name server that is silent does not hold up a token file
+constexpr int kTasksInARow = 64;         // of one strand, before the thread serves others
+constexpr std::size_t kSpansAtOnce = 8;  // spans of memory, which take some hundred microseconds
+constexpr int kShortThreads = 2;  // beyond max_threads: so that a slow name server does not delay reading a token file
 
 enum class Kind : std::uint8_t { kPosted, kBlocking, kShort };
 
@@ -48,7 +48,7 @@ class PoolStrand final : public Strand {
   explicit PoolStrand(std::string_view name) : name_(name) {}
   std::string_view name() const noexcept override { return name_; }
 
-  // True when the strand was idle: the caller puts it into the lane of its first item.
+  // Returns true if the strand was idle: then the caller puts it into the lane of its first item.
   bool Push(Item item) {
     const MutexLock lock(mutex_);
     items_.push_back(std::move(item));
@@ -56,7 +56,7 @@ class PoolStrand final : public Strand {
   }
 
   enum class Next : std::uint8_t { kTaken, kOtherLane, kNone };
-  // The next item if it is of this kind. After kNone the strand is idle.
+  // Takes the next item if it is of this kind. After kNone the strand is idle.
   Next Take(bool blocking, Item& item) {
     const MutexLock lock(mutex_);
     if (items_.empty()) {
@@ -69,9 +69,10 @@ class PoolStrand final : public Strand {
     return Next::kTaken;
   }
 
-  // Destroys queued tasks, because they may hold the strand and so would keep each other alive.
+  // Destroys the queued tasks, because they may hold a reference to the strand, and then both would keep each other
+  // alive.
   void Drop() {
-    std::deque<Item> dropped;  // destroyed without the lock
+    std::deque<Item> dropped;  // destroyed after the lock is released
     const MutexLock lock(mutex_);
     dropped.swap(items_);
   }
@@ -83,7 +84,7 @@ class PoolStrand final : public Strand {
   bool scheduled_ KGEN_GUARDED_BY(mutex_) = false;  // in a lane, or running
 };
 
-// A turn of a strand, or a task of none.
+// A turn of a strand, or a task without a strand.
 struct Job {
   Shared<PoolStrand> strand;
   Task task;
@@ -99,7 +100,7 @@ struct Lane {
   Kind kind = Kind::kPosted;
   int limit = 1;
   std::deque<Job> ready;
-  std::vector<Worker*> idle;  // the last one to become idle is the first to work again
+  std::vector<Worker*> idle;  // the last one to become idle is used first
   std::vector<std::unique_ptr<Worker>> workers;
 };
 
@@ -123,7 +124,7 @@ class PoolState final : public detail::WaitScope {
     if (!closed_) observers_.push_back(std::move(observer));
   }
   void StopReportingTo(const Observer& observer) noexcept {
-    Shared<Observer> taken;  // goes without the lock
+    Shared<Observer> taken;  // destroyed after the lock is released
     const MutexLock lock(mutex_);
     const auto found = std::ranges::find(observers_, &observer, &Shared<Observer>::get);
     if (found == observers_.end()) return;
@@ -166,18 +167,18 @@ class PoolState final : public detail::WaitScope {
   Lane blocking_ KGEN_GUARDED_BY(mutex_);
   Lane short_ KGEN_GUARDED_BY(mutex_);
   std::vector<Sleeper*> waiting_ KGEN_GUARDED_BY(mutex_);  // in Waiter::Wait
-  // Of Close() on a thread of ours: these run on, and still use theirs.
+  // If Close() runs on a thread of the pool, the threads keep running and keep using their workers.
   std::vector<std::unique_ptr<Worker>> left_behind_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Observer>> observers_ KGEN_GUARDED_BY(mutex_);
   bool limit_reported_ KGEN_GUARDED_BY(mutex_) = false;
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
-// The pool that a thread belongs to, for a handle that is dropped there.
+// The pool that a thread belongs to, for a handle that is dropped on it.
 thread_local constinit const PoolState* current_pool = nullptr;
 
 void PoolState::Add(const Shared<PoolState>& self, Kind kind, Job job) {
-  Job dropped;  // destroyed without the lock
+  Job dropped;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   if (closed_) {
     dropped = std::move(job);
@@ -206,7 +207,7 @@ void PoolState::WakeOrStart(const Shared<PoolState>& self, Lane& lane) {
   if (lane.kind == Kind::kBlocking) ReportLimit(self);
 }
 
-// The observer is user code, so a posted task calls it, without the lock.
+// The observer is user code, so a posted task calls it, without holding the lock.
 void PoolState::ReportLimit(const Shared<PoolState>& self) {
   if (limit_reported_ || observers_.empty()) return;
   limit_reported_ = true;
@@ -227,7 +228,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
   bool may_give_back = true;
   while (!closed_) {
     if (lane.ready.empty()) {
-      if (may_give_back) {  // the thread is idle: time for the system calls that Free() has deferred
+      if (may_give_back) {  // the thread is idle, so it makes the system calls that Free() has deferred
         mutex_.unlock();
         may_give_back = detail::GiveBackMemory(kSpansAtOnce);
         mutex_.lock();
@@ -245,7 +246,7 @@ void PoolState::Work(Lane& lane, Worker* worker) {
   }
 }
 
-// False: the thread was idle for too long, and ends.
+// Returns false if the thread was idle for too long and must end.
 bool PoolState::WaitForWork(Lane& lane, Worker* worker) {
   lane.idle.push_back(worker);
   mutex_.unlock();
@@ -319,7 +320,7 @@ void PoolState::RunTask(Task& task, std::string_view name) noexcept {
 void PoolState::Close() noexcept {
   std::vector<std::unique_ptr<Worker>> workers;
   std::deque<Job> dropped;
-  std::vector<Shared<Observer>> observers;  // they may hold waiters, which hold this
+  std::vector<Shared<Observer>> observers;  // they may hold waiters, which refer to this object
   {
     const MutexLock lock(mutex_);
     closed_ = true;
@@ -337,7 +338,7 @@ void PoolState::Close() noexcept {
     if (job.strand) job.strand->Drop();
   }
   dropped.clear();
-  // A thread of the pool does not wait: the others may be waiting for it.
+  // A thread of the pool does not join the others: they may be waiting for it.
   const bool own = current_pool == this;
   for (auto& worker : workers) {
     if (own) {

@@ -8,7 +8,7 @@
 
 namespace kgen::detail {
 
-// How many threads an executor made by MakeThreadPool() has now. For tests.
+// The number of threads that an executor from MakeThreadPool() has now. For tests.
 struct PoolCensus {
   std::size_t posted = 0;    // threads for posted work
   std::size_t blocking = 0;  // threads for blocking work

@@ -23,7 +23,7 @@ const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-// Copies of events for later, since the text in an event is valid only during the call.
+// Copies of events for a later report, since the text in an event is valid only during the call.
 
 auto Keep(const Observer::ListOrWatchFailed& event) {
   return [kept = Observer::ListOrWatchFailed(event), informer = std::string(event.informer),
@@ -68,7 +68,7 @@ auto Keep(const Observer::ServerWarned& event) {
   };
 }
 
-// Whether there was no response of any server.
+// True if no server has responded.
 bool LacksConnection(const Error& error) {
   return error.status() == nullptr && (error.code() == Code::kUnavailable || error.code() == Code::kTls);
 }
@@ -138,7 +138,7 @@ void ThrottledObserver::OnBacklogHigh(const BacklogHigh& event) {
 void ThrottledObserver::OnRelisted(const Relisted& event) {
   if (!warnings_only_) observer_->OnRelisted(event);
 }
-// The server chooses the texts. Beyond a number of them all share one cause.
+// The server chooses the texts. Once there are many, all further ones share one cause.
 void ThrottledObserver::OnServerWarned(const ServerWarned& event) {
   const Cause cause{Kind::kServer, {}, HasManyCauses() ? std::string_view() : event.message};
   if (Admit(cause, event)) observer_->OnServerWarned(event);
@@ -151,7 +151,7 @@ void ThrottledObserver::OnLimiterWaited(const LimiterWaited& event) {
   if (!warnings_only_) observer_->OnLimiterWaited(event);
 }
 
-// True: nothing with this cause was reported within the last second, so the caller reports this one.
+// Returns true if nothing with this cause was reported within the last second; then the caller reports this event.
 template <typename Event>
 bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
   const MutexLock lock(mutex_);
@@ -168,7 +168,7 @@ bool ThrottledObserver::Admit(const Cause& cause, const Event& event) {
   return true;
 }
 
-// The reported events have already happened, so nothing waits for this timer: housekeeping.
+// A housekeeping timer, since nothing waits for it: the events have already happened.
 Timer ThrottledObserver::EndOf(const KeptCause& cause) {
   return executor_->clock()->After(kWindow, TimerKind::kHousekeeping, [self = Shared<ThrottledObserver>(this), cause] {
     self->executor_->Post(self->strand_, [self, cause] { self->OnWindowEnd(cause); });

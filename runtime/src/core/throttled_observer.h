@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sits between a connection and its observer and bounds the number of calls.
+// ThrottledObserver: sits between a connection and its observer and limits the number of calls.
 //
 //   reflector, processor, transport --> ThrottledObserver --> the user's Observer, or warnings on standard error
 //
@@ -8,9 +8,9 @@
 // reports them, with their count, and the next second begins. So the counts of all calls add up to the number of
 // events.
 //
-// For a user's observer, a cause is a kind of refusal (object or field) of one informer, or the text of a warning of
-// the server; other events pass unchanged. Without one, only warnings pass, each throttled, and all events that are due
-// to a missing connection have one cause, however many informers report them.
+// For a user's observer, a cause is one kind of refusal (object or field) of one informer, or the text of a server's
+// warning; other events pass unchanged. Without one, only warnings pass, each throttled, and all events that are due to
+// a missing connection have one cause, however many informers report them.
 #ifndef KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 #define KGEN_RUNTIME_CORE_THROTTLED_OBSERVER_H_
 
@@ -37,7 +37,7 @@ class ThrottledObserver final : public Observer {
   // A null `observer` means: write warnings to standard error. Time is that of the executor's clock.
   ThrottledObserver(Shared<Observer> observer, Shared<Executor> executor);
 
-  // Reports the events that were counted so far and cancels all timers. Later events pass at once.
+  // Reports the events counted so far and cancels all timers. Later events pass at once.
   void Close() noexcept;
 
   void OnListOrWatchFailed(const ListOrWatchFailed& event) override;
@@ -71,9 +71,9 @@ class ThrottledObserver final : public Observer {
   };
   // Reports `count` events to the observer, with a copy of the first of them.
   using Notice = std::move_only_function<void(Observer&, std::size_t count)>;
-  // The second that follows a call.
+  // The second after a call to the observer.
   struct Window {
-    std::size_t count = 0;  // events since
+    std::size_t count = 0;  // events since the call
     Notice notice{};        // of the first of these
     Timer end{};
   };
@@ -90,7 +90,7 @@ class ThrottledObserver final : public Observer {
   const Shared<Strand> strand_;
   Mutex mutex_;
   std::map<KeptCause, Window, Before> windows_ KGEN_GUARDED_BY(mutex_);
-  bool connection_warned_ KGEN_GUARDED_BY(mutex_) = false;  // and its recovery not yet reported
+  bool connection_warned_ KGEN_GUARDED_BY(mutex_) = false;  // a lost connection was reported, and its recovery was not
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 

@@ -51,7 +51,7 @@ class Cursor {
     ++at_;
     return true;
   }
-  // One digit or more, as millionths; digits after the sixth do not count.
+  // Reads one or more digits as millionths. Digits after the sixth are ignored.
   int Fraction() {
     int micros = 0;
     int weight = 100'000;
@@ -100,7 +100,7 @@ std::optional<std::int64_t> ParseRfc3339(std::string_view text) {
   if (!std::chrono::year_month_day(std::chrono::year(year) / month / day).ok()) return std::nullopt;
 
   const std::int64_t minutes = std::int64_t{hour} * 60 + minute - offset;
-  // A leap second ends a day of UTC, and reads as the first second of the next.
+  // A leap second is the last second of a day in UTC. It reads as the first second of the next day.
   if (second == 60 && (minutes % 1440 + 1440) % 1440 != 1439) return std::nullopt;
   const std::int64_t result = MicrosAt(year, static_cast<unsigned>(month), static_cast<unsigned>(day)) +
                               (minutes * 60 + second) * kMicrosPerSecond + micros;

@@ -44,7 +44,7 @@ void UnknownFields::Set(std::string_view name, Json value) {
     Erase(name);
     return;
   }
-  const String owned(name);  // `name` may be a view of a field that goes
+  const String owned(name);  // `name` may be a view of a field that is removed
   std::size_t at = 0;
   while (at < size() && !Is(begin()[at], owned)) ++at;
   if (at == size()) {

@@ -23,15 +23,15 @@ nlohmann::json ToJson(const void* value, const ValueType& type) {
   switch (type.kind) {
     case ValueKind::kString:
       if (const auto& text = *static_cast<const String*>(value); text.has_value()) return text.view();
-      return nullptr;  // as it came
+      return nullptr;  // it was received as null
     case ValueKind::kStruct:
       return ToJson(value, *type.table);
     default:
-      return nullptr;  // ObjectMeta has no lists and maps of other things
+      return nullptr;  // ObjectMeta has no other lists and maps
   }
 }
 
-// A member of ObjectMeta and its children.
+// Converts a member of ObjectMeta, with its children.
 nlohmann::json ToJson(const void* member, const Field& field) {
   switch (field.kind) {
     case ValueKind::kBool:
@@ -71,7 +71,7 @@ nlohmann::json ToJson(const void* object, const TypeTable& table) {
   nlohmann::json result = nlohmann::json::object();
   for (const UnknownField& unknown : detail::UnknownOf(object, table)) {
     if (detail::IsReplaced(unknown, object, table)) continue;
-    if (!unknown.name.has_value()) return ToJson(unknown.value);  // an element that is no such struct
+    if (!unknown.name.has_value()) return ToJson(unknown.value);  // an element of the wrong type
     result[unknown.name.str()] = ToJson(unknown.value);
   }
   detail::ForEachSentNull(object, table, [&](const Field& field) { result[std::string(field.wire_name())] = nullptr; });

@@ -23,9 +23,9 @@ Error At(const Error& error, std::string_view doing, std::string_view path) {
   return error.With(std::string(doing) + " \"" + std::string(path) + '"');
 }
 
-// The value at the first step, and the text of the value at the path.
+// The text of the value at a path. If the first member of the path is not stored as JSON, `owner` has its text.
 struct Value {
-  std::string owner{};  // of what is not stored as JSON
+  std::string owner{};  // the text of a value that is not stored as JSON
   std::string_view text{};
 };
 
@@ -47,7 +47,8 @@ Result<Value> Find(const Unstructured& object, std::string_view path) {
   }
   Result<std::string_view> found = detail::FindJson(value.text, std::span(*steps).subspan(1));
   if (!found) return Fail(At(found.error(), "get", path));
-  // A copy of the owner moves a short text.
+  // Returning `owner` moves it, which would invalidate a view into a short text. So `owner` becomes the found text
+  // itself.
   if (!value.owner.empty()) {
     value.owner = std::string(*found);
     value.text = {};
@@ -78,7 +79,7 @@ Result<T> Number(const Unstructured& object, std::string_view path, std::string_
   return Fail(At(Error(Code::kDecode, std::string(text) + " is not " + std::string(what)), "get", path));
 }
 
-// The steps of a path that may be written to.
+// Parses a path that may be written to.
 Result<std::vector<JsonStep>> StepsToWrite(std::string_view path, std::string_view doing) {
   Result<std::vector<JsonStep>> steps = detail::ParseJsonPath(path);
   if (!steps) return steps;
@@ -89,7 +90,7 @@ Result<std::vector<JsonStep>> StepsToWrite(std::string_view path, std::string_vi
   return steps;
 }
 
-// The typed member of that name, or null.
+// Returns the typed member of that name, or null.
 String* TypedMember(Unstructured& object, const std::vector<JsonStep>& steps) {
   if (steps.size() != 1) return nullptr;
   return steps[0].name == "kind" ? &object.kind : steps[0].name == "apiVersion" ? &object.apiVersion : nullptr;

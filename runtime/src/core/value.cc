@@ -16,7 +16,7 @@ namespace kgen::detail {
 namespace {
 
 // Destroys values with bounded use of the stack: blocks below kMaxDepth are queued in a list and destroyed later.
-// Decoded values are never that deep, but a user may build a linked list of a million boxes.
+// Decoded values are never that deep, but user code may build a linked list of a million boxes.
 class Destroyer {
  public:
   Destroyer() = default;
@@ -115,7 +115,7 @@ class Destroyer {
       case ValueKind::kIntOrString:
       case ValueKind::kBytes:
       case ValueKind::kJson:
-        static_cast<String*>(member)->~String();  // each is a String and nothing else
+        static_cast<String*>(member)->~String();  // each of these types consists of one String
         break;
       case ValueKind::kTime:
       case ValueKind::kMicroTime:
@@ -150,7 +150,7 @@ class Destroyer {
       waiting_.push_back(waiting);
       return true;
     } catch (...) {
-      return false;  // no memory for the list: use the stack
+      return false;  // out of memory for the list: use the stack
     }
   }
 
@@ -165,7 +165,7 @@ void CopyTo(void* to, const void* from) {
 
 void FillStruct(void* to, const void* from, const TypeTable& table);
 
-// Copies anything but a scalar onto a default one, which owns nothing yet.
+// Copies anything but a scalar to a default value, which owns nothing yet.
 inline void Fill(void* to, const void* from, ValueKind kind, const void* detail) {
   switch (kind) {
     case ValueKind::kString:
@@ -174,7 +174,7 @@ inline void Fill(void* to, const void* from, ValueKind kind, const void* detail)
     case ValueKind::kIntOrString:
     case ValueKind::kBytes:
     case ValueKind::kJson:
-      CopyTo<String>(to, from);  // each is a String and nothing else
+      CopyTo<String>(to, from);  // each of these types consists of one String
       break;
     case ValueKind::kTime:
     case ValueKind::kMicroTime:
@@ -302,7 +302,7 @@ void ResetStruct(void* object, const TypeTable& table) noexcept {
 
 namespace {
 
-// Table and index of a note: four bytes, which are inline text.
+// The table and the index of a note: four bytes, stored as inline text.
 struct NoteKey {
   std::uint16_t table;
   std::uint16_t member;

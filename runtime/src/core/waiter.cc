@@ -55,7 +55,8 @@ class ThreadWaiter final : public Waiter {
           Error(Code::kInvalidArgument, "a blocking call on a thread that runs posted tasks; use Executor::Blocking")
               .With(what_));
     }
-    // The callback may outlive this wait by a moment, on the thread that requests the stop: hence its own reference.
+    // The callback has its own reference, because on the thread that requests the stop it may outlive this wait for a
+    // moment.
     const std::stop_callback wake(stop, [sleeper = sleeper_] { sleeper->Wake(); });
     scope_->Enter(sleeper_.get());
     Result<void> result = WaitInScope(stop, deadline);
