@@ -2,8 +2,8 @@
 //
 // Scratch memory for list elements and map entries while their number is not yet known.
 //
-// Elements are decoded here, one after the other, and then moved into a block of exactly their size: a cache of a
-// million objects needs blocks without slack, and counting first would read the text twice.
+// Elements are decoded here one after the other, and then moved into a block of exactly their size. A cache of a
+// million objects needs blocks without slack, and counting the elements first would read the text twice.
 #ifndef KGEN_SRC_CODEC_ARENA_H_
 #define KGEN_SRC_CODEC_ARENA_H_
 
@@ -42,7 +42,7 @@ class Arena {
     const auto past = reinterpret_cast<std::size_t>(top_) % 8;
     if (past != 0) top_ = std::min(top_ + (8 - past), limit_);
   }
-  // Continues in a chunk with at least that much room.
+  // Continues in a chunk with room for at least `bytes`.
   void NextChunk(std::size_t bytes) {
     while (used_ < chunks_.size() && chunks_[used_].size < bytes)
       chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(used_));
@@ -75,7 +75,7 @@ class Arena {
   std::size_t used_ = 0;
 };
 
-// The elements of one list, or the entries of one map, on the arena. Destroys them unless they were taken.
+// The elements of one list, or the entries of one map, on the arena. Destroys them unless Take() was called.
 class Elements {
  public:
   Elements(Arena& arena, const ValueType& type, bool entries)
@@ -98,7 +98,7 @@ class Elements {
     arena_.Release(mark_);
   }
 
-  // Appends a default-constructed element (of a map: with an unset key). May move the elements before it.
+  // Appends a default-constructed element (for a map, an entry with an unset key). May move the elements before it.
   void* Append() {
     if (arena_.room() < stride_) Grow();
     char* element = arena_.Top();
@@ -113,7 +113,7 @@ class Elements {
     return element;
   }
   std::size_t count() const noexcept { return count_; }
-  // The memory of all elements, which the caller must destroy from now on. Valid until ~Elements.
+  // Returns the memory of all elements and hands over the duty to destroy them. The memory is valid until ~Elements.
   void* Take() noexcept {
     count_ = 0;
     return base_;

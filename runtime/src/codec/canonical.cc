@@ -96,7 +96,7 @@ class Canonical {
               [](const Member& a, const Member& b) { return a.name != b.name ? a.name < b.name : a.order < b.order; });
     out += '{';
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (i + 1 < members.size() && members[i].name == members[i + 1].name) continue;  // the last one counts
+      if (i + 1 < members.size() && members[i].name == members[i + 1].name) continue;  // the last one wins
       if (out.back() != '{') out += ',';
       Quote(members[i].name, out);
       out += ':';

@@ -19,20 +19,20 @@ using detail::ListOf;
 using detail::MapOf;
 using detail::MemberOf;
 
-constexpr std::size_t kMaxDepth = 256;  // as that of the decoder
+constexpr std::size_t kMaxDepth = 256;  // the same as the decoder's
 
 bool IsStruct(const Field& field) noexcept { return field.kind == ValueKind::kStruct || field.kind == ValueKind::kBox; }
 
-// Whether values of both types are the same bytes.
+// True if values of both types have the same representation.
 bool SameType(const ValueType& a, const ValueType& b) noexcept {
   if (a.kind != b.kind || a.table != b.table) return false;
   return a.element == nullptr || SameType(*a.element, *b.element);
 }
 
-// Whether the member is moved, or converted member by member; else it goes through its JSON.
+// True if the member can be moved or converted member by member. Otherwise it is converted through its JSON.
 bool Fits(const void* member, const Field& from, const Field& to) noexcept {
   if (IsStruct(from) && IsStruct(to)) {
-    // One in place cannot say that it is present and empty; as JSON it becomes an unknown `{}`.
+    // A struct in place cannot be both present and empty. Through JSON, it becomes an unknown `{}`.
     return from.kind == ValueKind::kStruct || to.kind == ValueKind::kBox ||
            !detail::IsEmptyStruct(BoxOf(member)->object(), *from.table());
   }
@@ -43,7 +43,7 @@ bool Fits(const void* member, const Field& from, const Field& to) noexcept {
   return (a.kind == ValueKind::kStruct && b.kind == ValueKind::kStruct) || SameType(a, b);
 }
 
-// Whether the member's number came in another spelling than the encoder's, which only its JSON carries over.
+// True if the member's number was received in another spelling than the encoder's. Only its JSON preserves that.
 bool HasNote(const void* object, const TypeTable& table, const Field& field) noexcept {
   if (table.unknown_offset == TypeTable::kNoUnknown) return false;
   const detail::ListBlock* list = detail::UnknownList(detail::UnknownWord(detail::UnknownOf(object, table)));
@@ -78,7 +78,7 @@ std::size_t SizeOf(const Field& field) noexcept {
   }
 }
 
-// Values may be moved as bytes, and zeros are the default one. `to` owns nothing.
+// Values may be moved as bytes, and all zeros are the default value. `to` must own nothing.
 void MoveBytes(void* to, void* from, std::size_t size) noexcept {
   std::memcpy(to, from, size);
   std::memset(from, 0, size);
@@ -88,7 +88,7 @@ class Converter {
  public:
   explicit Converter(std::vector<Unplaced>& unplaced) noexcept : unplaced_(unplaced) {}
 
-  // `to` is a default struct. `whole`: it is an object, so apiVersion and kind are written with it.
+  // `to` is a default struct. If `whole`, it is a whole object, so apiVersion and kind are written with it.
   Result<void> Struct(void* from, const TypeTable& from_table, void* to, const TypeTable& to_table, bool whole) {
     if (&from_table == &to_table) {
       MoveBytes(to, from, to_table.size);
@@ -114,7 +114,7 @@ class Converter {
     return {};
   }
 
-  // `to` is null. `items`: those of a list of objects.
+  // `to` is null. `items` is true for the items of a list of objects.
   Result<void> List(detail::ListBlock* from, const ValueType& from_type, detail::ListBlock*& to,
                     const ValueType& to_type, bool items) {
     const Level level(*this);
@@ -157,7 +157,7 @@ class Converter {
     Converter& converter;
   };
 
-  // One step of the path, for as long as it lives.
+  // Adds one step to the path while it lives.
   struct Place {
     Place(Converter& c, std::string_view before, std::string_view name, std::string_view after)
         : converter(c), size(c.path_.size()) {
@@ -170,7 +170,7 @@ class Converter {
     std::size_t size;
   };
 
-  // False for a present member that has no member of the target to go to, or must go there as JSON.
+  // Returns false for a present member that has no counterpart in the target, or that must be converted through JSON.
   static bool IsPlaced(const void* object, const TypeTable& table, const Field& field, const TypeTable& to_table) {
     const void* member = MemberOf(object, field);
     if (!detail::MemberIsPresent(member, field)) return true;
@@ -182,7 +182,7 @@ class Converter {
     return table.Find("apiVersion") != nullptr || table.Find("kind") != nullptr;
   }
 
-  // An element that was no struct is none in the target either.
+  // If the element was not an object when it was decoded, keeps its text in the target, and returns true.
   bool KeepsText(const void* from, const TypeTable& from_table, void* to, const TypeTable& to_table) {
     const UnknownFields& unknown = detail::UnknownOf(from, from_table);
     if (unknown.size() != 1 || unknown.begin()->name.has_value()) return false;
@@ -193,8 +193,8 @@ class Converter {
     return true;
   }
 
-  // What goes through JSON: members of another kind, unknown fields, nulls, numbers in a spelling of their own. Not
-  // inlined, because its buffers would stand on the stack once for each level.
+  // Converts what must go through JSON: members of another kind, unknown fields, nulls, and numbers in another spelling
+  // than the encoder's. Not inlined, because its buffers would occupy the stack once for each level.
   [[gnu::noinline]] Result<void> Rest(const void* from, const TypeTable& from_table, void* to,
                                       const TypeTable& to_table, const KindInfo* kind, bool whole) {
     std::string json;
@@ -216,7 +216,7 @@ class Converter {
     return {};
   }
 
-  // A member that fits. The target holds nothing yet.
+  // Converts a member that fits. The target is in its default state.
   Result<void> Member(void* from, const Field& field, const TypeTable& from_table, void* to, const Field& target,
                       const TypeTable& to_table) {
     if (IsStruct(field)) {
@@ -234,7 +234,7 @@ class Converter {
 
   static Result<void> Ok() { return {}; }
 
-  // Whether the encoder writes apiVersion and kind with the elements of such a list.
+  // True if the encoder writes apiVersion and kind with the elements of such a list.
   static bool AreItems(const ValueType& type, const TypeTable& owner) noexcept {
     return type.table->kind != nullptr && type.table->kind->list == &owner;
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 constexpr std::size_t kDepth = 256;
-constexpr std::size_t kSlotsInAStep = 1024;  // of a sweep
+constexpr std::size_t kSlotsInAStep = 1024;  // slots that one step of a sweep checks
 
 }  // namespace
 
@@ -59,7 +59,7 @@ class ObjectDecoder::Impl {
     detail::ObjectBlock* block =
         traced ? codec::MemberHashes::NewObject(table_, slots_) : detail::NewObjectBlock(table_);
     detail::ConstructEmpty(block->object(), table_);
-    AnyRef object = AnyRef::Adopt(block);  // gives everything back on error
+    AnyRef object = AnyRef::Adopt(block);  // frees everything on error
     codec::SharedState* shared = state_.share_strings || state_.share_subtrees ? &state_ : nullptr;
     std::optional<codec::MemberTrace> trace;
     if (traced) {
@@ -161,7 +161,7 @@ bool PeekKey(std::string_view json, bool namespaced, ObjectKey& key) noexcept tr
     if (reader.Peek() != '"' || !reader.String(text)) return false;
     out = text;
     has = true;
-    return !has_name || !has_namespace;  // the look ends with what it was for
+    return !has_name || !has_namespace;  // stops once both were found
   };
   ForEachMember(reader, [&](std::string_view name) {
     if (name != "metadata" || reader.Peek() != '{') return reader.SkipValue(raw);
@@ -182,7 +182,7 @@ Identity PeekIdentity(std::string_view json) noexcept {
   std::string scratch;
   codec::Reader reader(json, kDepth, kNoLimit, scratch);
   std::string_view raw;
-  // An error ends the search, and so does memory that runs out; members that were found before it are still returned.
+  // An error, or running out of memory, ends the search. Members that were found before are still returned.
   const auto read = [&](std::string_view name) {
     if (name == "apiVersion") return ReadText(reader, identity.api_version);
     if (name == "kind") return ReadText(reader, identity.kind);

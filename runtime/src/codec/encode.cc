@@ -23,7 +23,7 @@ class Encoder {
  public:
   explicit Encoder(codec::TextWriter& out) noexcept : out_(out) {}
 
-  // `kind`: whose apiVersion and kind come first, or null.
+  // `kind` is the kind whose apiVersion and kind are written first, or null.
   void Struct(const void* object, const TypeTable& table, const KindInfo* kind) {
     const std::size_t start = out_.size();
     out_.Char('{');
@@ -54,7 +54,7 @@ class Encoder {
     out_.Char('}');
   }
 
-  // The members that `take` chooses, and everything that stands beside the members.
+  // Writes the members that `take` selects, the unknown fields and the nulls.
   void Rest(const void* object, const TypeTable& table, const KindInfo* kind,
             const std::function<bool(const Field&)>& take) {
     const UnknownFields& unknown = detail::UnknownOf(object, table);
@@ -69,7 +69,7 @@ class Encoder {
     out_.Char('}');
   }
 
-  // A bare value: an element of a list or map. `kind` as for Struct().
+  // Writes a bare value, that is, an element of a list or map. `kind` is as for Struct().
   void Value(const void* value, const ValueType& type, const KindInfo* kind) {
     switch (type.kind) {
       case ValueKind::kBool:
@@ -94,7 +94,7 @@ class Encoder {
   }
 
  private:
-  // Tables that have members of these names (Unstructured) write those.
+  // Writes apiVersion and kind, unless the table has members of these names (Unstructured).
   void Identity(const KindInfo& kind, const TypeTable& table) {
     if (table.Find("apiVersion") == nullptr) {
       out_.Name("apiVersion", 10);
@@ -112,7 +112,7 @@ class Encoder {
     }
   }
 
-  // Asks for presence first: most members of most objects are absent.
+  // Tests for presence first, because most members of most objects are absent.
   void Member(const void* member, const Field& field, const TypeTable& owner) {
     switch (field.kind) {
       case ValueKind::kBool:
@@ -164,8 +164,8 @@ class Encoder {
     }
   }
 
-  // Numbers with another spelling are written as received. Their notes are in the order of the members. `list` may be
-  // null.
+  // Writes the members, and numbers with another spelling as they were received. Their notes are in the order of the
+  // members. `list` may be null.
   template <typename Take>
   void MembersWithNotes(const void* object, const TypeTable& table, const detail::ListBlock* list, const Take& take) {
     const auto* note = list != nullptr ? static_cast<const UnknownField*>(list->elements()) : nullptr;
@@ -187,7 +187,7 @@ class Encoder {
     }
   }
 
-  // The raw members as received, except those that now have a value.
+  // Writes unknown members as they were received, except those that now have a value.
   void Unknown(const UnknownFields& unknown, const void* object, const TypeTable& table, bool has_identity) {
     for (const UnknownField& field : unknown) {
       if (!field.name.has_value() || detail::IsReplaced(field, object, table)) continue;
@@ -224,7 +224,7 @@ class Encoder {
     out_.Char('}');
   }
 
-  // Values with an unset state of their own, when they are set.
+  // Writes a value of a type that has its own unset state. The value must be set.
   void Text(const void* value, ValueKind kind) {
     switch (kind) {
       case ValueKind::kTime:

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: a part of a struct as JSON, for Convert().
+// Private: writes a part of a struct as JSON, for Convert().
 #ifndef KGEN_SRC_CODEC_ENCODE_REST_H_
 #define KGEN_SRC_CODEC_ENCODE_REST_H_
 
@@ -11,8 +11,9 @@
 
 namespace kgen::codec {
 
-// Appends an object of the members that `take` chooses, in their spelling, and of all unknown fields and nulls that the
-// encoder would write. `kind`: whose apiVersion and kind come first, or null. The struct has unknown fields.
+// Appends an object with the members that `take` selects, in their received spelling, and with all unknown fields and
+// nulls that the encoder would write. `kind` is the kind whose apiVersion and kind are written first, or null. The
+// table must have unknown fields.
 void EncodeRest(const void* object, const TypeTable& table, const KindInfo* kind,
                 const std::function<bool(const Field&)>& take, std::string& out);
 

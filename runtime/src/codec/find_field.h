@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// TypeTable::Find for a name inside of a larger buffer: the same look-up, inline, with whole-word loads.
+// FieldFinder: TypeTable::Find for a name inside a larger buffer. The same look-up, inlined, and with whole-word loads.
 #ifndef KGEN_SRC_CODEC_FIND_FIELD_H_
 #define KGEN_SRC_CODEC_FIND_FIELD_H_
 
@@ -23,7 +23,7 @@ T Part(const char* p) noexcept {
 }
 inline std::uint64_t Word(const char* p) noexcept { return Part<std::uint64_t>(p); }
 
-// memcmp without the call, for names, which are not empty.
+// An inlined memcmp for names, which are not empty.
 inline bool SameBytes(const char* a, const char* b, std::size_t size) noexcept {
   if (size >= 8) {  // the last word overlaps those before it
     if (Word(a) != Word(b) || Word(a + size - 8) != Word(b + size - 8)) return false;
@@ -45,7 +45,7 @@ inline bool SameBytes(const char* a, const char* b, std::size_t size) noexcept {
 
 }  // namespace internal
 
-// The look-up in one table, with the values that all names need.
+// Looks up names in one table, and holds the values that every look-up needs.
 class FieldFinder {
  public:
   explicit FieldFinder(const TypeTable& table) noexcept
@@ -54,7 +54,7 @@ class FieldFinder {
         multiplier_(TypeTable::kHashMultiplier + 2 * std::uint64_t{table.hash_seed}),
         shift_(64u - table.hash_bits) {}
 
-  // `end`: bytes after the name may be read up to here.
+  // The bytes after the name may be read up to `end`.
   [[gnu::always_inline]] const Field* Find(std::string_view name, const char* end) const noexcept {
     const std::size_t size = name.size();
     std::uint64_t key;

@@ -30,7 +30,7 @@ std::string ApiVersionOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.version) : std::string(kind.group) + "/" + std::string(kind.version);
 }
 
-// A value in a message: itself when short, its kind when it is a container.
+// Describes a value in a message: by its text, shortened if necessary, or by its kind if it is a container.
 std::string Describe(std::string_view raw) {
   constexpr std::size_t kLongest = 64;
   switch (raw.front()) {
@@ -47,7 +47,7 @@ std::string Describe(std::string_view raw) {
       std::string text(raw.front() == '"' ? "string " : "number ");
       if (raw.size() <= kLongest) return text.append(raw);
       std::size_t size = kLongest;
-      while (size > 0 && (raw[size] & 0xC0) == 0x80) --size;  // not inside a character
+      while (size > 0 && (raw[size] & 0xC0) == 0x80) --size;  // do not cut a character
       return text.append(raw.substr(0, size)).append("...");
     }
   }
@@ -106,11 +106,11 @@ Result<void> Interpreter::Whole(void* object, const TypeTable& table, Place plac
   return failure;
 }
 
-// At its opening brace.
+// Decodes a struct. The reader is at its opening brace.
 Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, Place place) {
   if (!reader_.Enter()) return Broken();
   const KeptMark mark = kept_;
-  std::uint64_t nulls = 0;  // bit i: member i came as null
+  std::uint64_t nulls = 0;  // bit i: member i was received as null
   if (reader_.Peek() != '}') {
     const FieldFinder finder(table);
     std::string_view name;
@@ -149,7 +149,7 @@ Interpreter::Outcome Interpreter::Struct(void* object, const TypeTable& table, P
   return Outcome::kOk;
 }
 
-// Decodes into a member that may already have a value: of two members of one name the last one counts.
+// Decodes into a member that may already have a value, since of two members of one name the last one wins.
 //
 // Each case ends in a tail call, so that no registers need saving: this runs once per member.
 inline Interpreter::Outcome Interpreter::Value(void* member, const Field& field, char c) {
@@ -199,7 +199,7 @@ Interpreter::Outcome Interpreter::Member(void* member, const Field& field, const
   return Value(member, field, c);
 }
 
-// With white space before the value, duplicates to find, or something kept that this member may replace.
+// Handles white space before the value, checks for duplicates, and forgets kept text that this member replaces.
 Interpreter::Outcome Interpreter::CarefulMember(void* member, const Field& field, const KeptMark& mark) {
   if (options_.strict && CheckDuplicate(field, mark) != Outcome::kOk) return Outcome::kError;
   if (kept_.known != mark.known) Forget(field, mark);
@@ -218,10 +218,10 @@ Interpreter::Outcome Interpreter::Null(void* member, const Field& field) {
   return Outcome::kOk;
 }
 
-// A member that the table does not know. `name` is only valid until the next string is read.
+// Decodes a member that is not in the table. `name` is valid only until the next string is read.
 Interpreter::Outcome Interpreter::Unknown(std::string_view name, const TypeTable& table, Place place) {
   field_ = nullptr;
-  // A kind inside of an object (a volume claim template) may say what it is.
+  // An object inside an object (a volume claim template) may have an apiVersion and a kind.
   const bool says_kind = table.kind != nullptr && (name == "apiVersion" || name == "kind");
   if (says_kind && place != Place::kPlain) return Identity(name, *table.kind, place);
   if (options_.strict && (table.flags & kPreservesUnknown) == 0 && !says_kind) {
@@ -243,7 +243,7 @@ void Interpreter::ReportUnknown(const String& name, const TypeTable& table, std:
       {Path(name), std::string(table.name) + " has no such member", reader_.OffsetOf(reader_.position())});
 }
 
-// apiVersion or kind of a kind: absent, empty and null are fine.
+// Checks the apiVersion or the kind of an object. It may be absent, empty or null.
 Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo& kind, Place place) {
   const bool is_kind = name == "kind";
   std::string_view found;
@@ -265,7 +265,7 @@ Interpreter::Outcome Interpreter::Identity(std::string_view name, const KindInfo
   return Outcome::kMismatch;
 }
 
-// `metadata` of a kind.
+// Decodes a struct that is stored in place: the `metadata` of an object.
 Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char c) {
   if (c != '{') return Mismatch("an object");
   const Step step{path_, field.wire_name(), 0, Step::Kind::kMember};
@@ -276,14 +276,14 @@ Interpreter::Outcome Interpreter::InPlace(void* member, const Field& field, char
   const Outcome outcome = Struct(member, table, Place::kPlain);
   path_ = step.up;
   if (metadata_path_ == &step) metadata_path_ = nullptr;
-  // The struct has no presence of its own, so `{}` is kept as text.
+  // A struct in place cannot be both present and empty, so `{}` is kept as text.
   if (outcome == Outcome::kOk && detail::IsEmptyStruct(member, table)) {
     KeepKnown(field, "{}");
   }
   return outcome;
 }
 
-// A value with a block of its own.
+// Decodes a value that has its own block.
 Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c) {
   if (field.kind == ValueKind::kList) {
     if (c != '[') return Mismatch("a list");
@@ -302,7 +302,7 @@ Interpreter::Outcome Interpreter::Block(void* member, const Field& field, char c
 
 namespace {
 
-// The one block that such a member holds.
+// Returns the block that such a member holds.
 detail::BlockHeader* BlockOf(const void* member, const Field& field) noexcept {
   switch (field.kind) {
     case ValueKind::kBox:
@@ -316,7 +316,7 @@ detail::BlockHeader* BlockOf(const void* member, const Field& field) noexcept {
   }
 }
 
-// The member, which holds nothing, takes over one reference.
+// The member, which must be empty, takes over one reference to `block`.
 void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcept {
   switch (field.kind) {
     case ValueKind::kBox:
@@ -336,7 +336,7 @@ void Adopt(void* member, const Field& field, detail::BlockHeader* block) noexcep
   }
 }
 
-// Whether that text becomes a block: short JSON stands in the member itself.
+// True if the text is stored in a block. Short JSON is stored in the member itself.
 bool HasBlock(const Field& field, std::string_view raw) noexcept {
   return field.kind != ValueKind::kJson || raw.size() > kInlineText;
 }
@@ -348,11 +348,11 @@ Interpreter::Outcome Interpreter::SharedBlock(void* member, const Field& field) 
   return slot != MemberSlots::kNone ? TracedBlock(member, field, slot) : MemoisedBlock(member, field);
 }
 
-// A member that has a hash.
+// Decodes a member that has a hash.
 Interpreter::Outcome Interpreter::TracedBlock(void* member, const Field& field, std::size_t slot) {
   const bool managed_fields = path_ != nullptr && slot == trace_->slots.OfManagedFields();
   MemberHash& now = trace_->now[slot];
-  now = {};  // of two members of one name the last one counts
+  now = {};  // of two members of one name the last one wins
   if (FindEarlier(slot) && AdoptEarlier(member, field)) {
     for (std::size_t i = 0; managed_fields && i < MemberSlots::kEntries; ++i) {
       const std::size_t entry = trace_->slots.OfEntries() + i;
@@ -372,8 +372,9 @@ Interpreter::Outcome Interpreter::TracedBlock(void* member, const Field& field, 
   return outcome;
 }
 
-// managedFields whose entries all have hashes need none of their own, which would go over the same bytes again. Where
-// every entry is what it was, in its place, the list becomes the earlier one. False: there are more entries.
+// If all entries of managedFields have hashes, the list needs no hash, which would read the same bytes again. If every
+// entry is unchanged and in the same place, the list shares the block of the earlier one. Returns false if there are
+// more entries than hashes.
 bool Interpreter::ShareEntries(void* member, const Field& field) noexcept {
   detail::ListBlock*& list = detail::ListOf(member);
   const std::size_t count = list == nullptr ? 0 : list->word;
@@ -386,7 +387,7 @@ bool Interpreter::ShareEntries(void* member, const Field& field) noexcept {
   return true;
 }
 
-// The member, which holds nothing, shares the block of the earlier one. False: that has none.
+// Shares the block of the earlier member with `member`, which must be empty. Returns false if the earlier one has none.
 bool Interpreter::AdoptEarlier(void* member, const Field& field) noexcept {
   detail::BlockHeader* const block = BlockOf(EarlierMember(field), field);
   if (block == nullptr) return false;
@@ -395,8 +396,8 @@ bool Interpreter::AdoptEarlier(void* member, const Field& field) noexcept {
   return true;
 }
 
-// Whether the value at the reader, which is an object or a list, has the bytes that the earlier one had. It ends where
-// they end, since an object or list says itself where that is.
+// True if the value at the reader, an object or a list, has the same bytes as the earlier one. It then also has the
+// same end, because an object or a list ends at its closing bracket.
 bool Interpreter::FindEarlier(std::size_t slot) const noexcept {
   if (trace_->earlier.empty()) return false;
   const MemberHash& earlier = trace_->earlier[slot];
@@ -404,7 +405,7 @@ bool Interpreter::FindEarlier(std::size_t slot) const noexcept {
   return Hashed({reader_.position(), earlier.size}, 0).hash == earlier.hash;
 }
 
-// Goes on behind a value that is shared.
+// Continues after a value that is shared.
 Interpreter::Outcome Interpreter::TakeEarlier(MemberHash& now, std::size_t slot) {
   now = trace_->earlier[slot];
   reader_.Rewind(reader_.position() + now.size);
@@ -416,8 +417,8 @@ MemberHash Interpreter::Hashed(std::string_view raw, std::size_t members) const 
   return {hash, static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(members)};
 }
 
-// Looks up whether these bytes were decoded before. The quick scan finds the end of the value without checking it; a
-// hit was checked when it was decoded the first time.
+// Looks up whether these bytes were decoded before. The quick scan finds the end of the value without validating it; a
+// value that is found was validated when it was first decoded.
 Interpreter::Outcome Interpreter::MemoisedBlock(void* member, const Field& field) {
   SubtreeMemo::FieldStats* const stats = MayShare(field) ? shared_->subtrees.Try(field) : nullptr;
   if (stats == nullptr) {
@@ -430,7 +431,7 @@ Interpreter::Outcome Interpreter::MemoisedBlock(void* member, const Field& field
   const std::string_view raw(start, static_cast<std::size_t>(behind - start));
   const SubtreeMemo::Key key = shared_->subtrees.MakeKey(raw, field, options_.drop_managed_fields);
   const SubtreeMemo::Hit hit = shared_->subtrees.Find(key);
-  stats->Count(hit.block != nullptr);  // before anything else is decoded: that may move the statistics
+  stats->Count(hit.block != nullptr);  // before anything else is decoded, which may move the statistics
   if (hit.block != nullptr) {
     Adopt(member, field, hit.block);
     reader_.Rewind(behind);
@@ -455,7 +456,7 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
     path_ = step.up;
     std::string_view raw;
     if (!reader_.SkipValue(raw)) return Broken();
-    *static_cast<Json*>(member) = Json(raw);  // not of the pool: what pool and memo both held neither would ever sweep
+    *static_cast<Json*>(member) = Json(raw);  // not from the pool: text in both pool and memo would never be swept
     return Outcome::kOk;
   }
   if (field.kind == ValueKind::kBox) {
@@ -471,7 +472,7 @@ Interpreter::Outcome Interpreter::FreshBlock(void* member, const Field& field) {
   return respelled_ == nullptr || outcome != Outcome::kOk ? outcome : Outcome::kRespelled;
 }
 
-// The other outcomes of a member.
+// Handles the outcomes of a member other than kOk.
 Interpreter::Outcome Interpreter::KeepOdd(Outcome outcome, void* member, const Field& field, const TypeTable& table,
                                           std::uint64_t& nulls) {
   switch (outcome) {
@@ -496,7 +497,7 @@ Interpreter::Outcome Interpreter::KeepOdd(Outcome outcome, void* member, const F
   }
 }
 
-// The member reads as absent and keeps its text.
+// Makes the member read as absent, and keeps its text.
 Interpreter::Outcome Interpreter::KeepMismatch(void* member, const Field& field) {
   if (top_is_object_) {  // an object without a trustworthy name cannot be kept at all
     const bool is_metadata = path_ == nullptr && field.offset == top_->metadata_offset;
@@ -535,7 +536,7 @@ void Interpreter::KeepNote(const Field& field, const TypeTable& table, std::stri
   ++kept_.known;
 }
 
-// A later member of the same name decides.
+// Forgets what was kept of an earlier member of the same name, because the later one wins.
 void Interpreter::Forget(const Field& field, const KeptMark& mark) {
   const auto first = known_.begin() + mark.known;
   known_.erase(std::remove_if(first, known_.end(), [&](const Kept& kept) { return kept.field == &field; }),
@@ -562,7 +563,7 @@ Interpreter::Outcome Interpreter::CheckDuplicate(const Field& field, const KeptM
 // Turns the kept members of one struct into its unknown fields, in a block of exactly that size.
 void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark& mark, std::uint64_t nulls) {
   const auto known = known_.begin() + mark.known;
-  for (auto kept = known; kept != known_.end(); ++kept) {  // a later member of that name, which is kept as it is
+  for (auto kept = known; kept != known_.end(); ++kept) {  // kept text replaces an earlier null of the same member
     const auto index = static_cast<std::size_t>(kept->field - table.begin());
     if (index < detail::kMarks) nulls &= ~(std::uint64_t{1} << index);
   }
@@ -579,8 +580,8 @@ void Interpreter::StoreKept(void* object, const TypeTable& table, const KeptMark
     UnknownField note = detail::MakeNote(table_mark, static_cast<std::size_t>(std::countr_zero(left)), String("null"));
     append(std::move(note.name), std::move(note.value));
   }
-  // Notes first, those of numbers in the order of the members, as the encoder looks for them. Not std::stable_sort,
-  // whose buffer Clang calls deprecated.
+  // Notes come first, and those of numbers in the order of the members, because the encoder searches them in that
+  // order. Does not use std::stable_sort, because Clang reports that it uses a deprecated function.
   std::uint32_t order = 0;
   for (auto each = known; each != known_.end(); ++each) each->order = order++;
   std::sort(known, known_.end(), [](const Kept& a, const Kept& b) {
@@ -631,7 +632,7 @@ Interpreter::Outcome Interpreter::Refuse(std::string message, std::size_t offset
   return Outcome::kError;
 }
 
-// "spec.containers[2].ports"; the member being decoded, or `last`, at its end.
+// Returns a path such as "spec.containers[2].ports", which ends with `last` or else with the member being decoded.
 std::string Interpreter::Path(std::string_view last) const {
   std::vector<const Step*> steps;
   for (const Step* step = path_; step != nullptr; step = step->up) steps.push_back(step);
@@ -658,7 +659,7 @@ std::string Interpreter::Path(std::string_view last) const {
   return path;
 }
 
-// "Pod default/web-0: spec.nodeName: ..., at byte 17".
+// Returns an error such as "Pod default/web-0: spec.nodeName: ..., at byte 17".
 Error Interpreter::MakeError(const void* object, const TypeTable& table) const {
   std::string message(table.kind != nullptr ? table.kind->kind : std::string_view(table.name));
   if (top_is_object_) {

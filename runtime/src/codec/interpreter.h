@@ -1,23 +1,23 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The decoder: walks JSON and a table in parallel and stores the values. One use per object.
+// Interpreter: the decoder. Walks JSON and a table in parallel and stores the values. Use one for each object.
 //
 //   Interpreter --Reader--> tokens        SharedState (informers only) --> blocks that exist already
 //               --Arena---> elements of lists and maps until their number is known
 //
-// Values are stored in the object as they are read, so that abandoning an object is destroying it: nothing else owns
-// memory.
+// Values are stored in the object as they are read, so destroying the object is all that is needed to abandon it:
+// nothing else owns memory.
 //
 // Facts about the JSON that a value does not show are kept in notes (core/blocks.h): a member was `null`, or a number
-// was spelled differently than the encoder would spell it. Such members have outcomes of their own, which the enclosing
+// was spelled differently than the encoder would spell it. Such members have separate outcomes, which the enclosing
 // struct treats as success. The note of a number in a list or map covers the whole member.
 //
 // Mismatches: a function that finds a value of the wrong type leaves the reader at the start of the value that it was
 // called for and returns kMismatch; the enclosing struct keeps that member's raw text. A mismatched element of a list
-// or map of structs keeps its position instead: the struct stays default and holds the raw text as an unknown field
-// without a name (an unset String, which no JSON member can have). The encoder writes such a struct as that text unless
-// something was assigned in it. A null element is kept in the same way, without a report; null elements of text and of
-// the well-known types are unset values, which the encoder writes as null inside lists and maps.
+// or map of structs instead keeps its position: the struct stays in its default state and contains the raw text as an
+// unknown field without a name (an unset String, which no JSON member can have). The encoder writes such a struct as
+// that text, unless a value was assigned in it. A null element is kept in the same way, without a report; null elements
+// of text and of the well-known types are unset values, which the encoder writes as null inside lists and maps.
 #ifndef KGEN_SRC_CODEC_INTERPRETER_H_
 #define KGEN_SRC_CODEC_INTERPRETER_H_
 
@@ -36,7 +36,7 @@
 
 namespace kgen::codec {
 
-inline constexpr std::size_t kInlineText = 15;  // what a String holds without a block
+inline constexpr std::size_t kInlineText = 15;  // the longest text that a String holds without a block
 
 // Memory that is reused for the next object.
 struct Scratch {
@@ -54,29 +54,29 @@ class Interpreter {
   Interpreter& operator=(const Interpreter&) = delete;
   ~Interpreter();
 
-  // `object` is a default struct of that table, and is in that state again after an error.
+  // `object` must be a default struct of that table. After an error, it is in that state again.
   Result<void> Run(void* object, const TypeTable& table);
-  // The same for members that Convert() takes over as JSON. Those that the table does not know are reported among the
-  // mismatches, unless they are null or the schema takes any. `whole`: apiVersion and kind are the table's, as for
-  // Run(); elsewhere they are members like others.
+  // Does the same for members that Convert() converts through JSON. Members that are not in the table are reported as
+  // mismatches, unless they are null or the schema preserves unknown fields. If `whole`, apiVersion and kind must be
+  // the table's, as for Run(); otherwise they are ordinary members.
   Result<void> RunConverted(void* object, const TypeTable& table, bool whole);
-  // Whether a field of the object was of the wrong type.
+  // True if a field of the object had the wrong type.
   bool has_mismatches() const noexcept { return mismatches_ != 0; }
 
  private:
   enum class Outcome : unsigned char {
     kOk,
-    kNull,       // of a member: it was null and is absent
-    kRespelled,  // of a member: decoded, but its numbers are spelled differently; `respelled_` is where it begins
+    kNull,       // the member was null and is absent
+    kRespelled,  // decoded, but a number is spelled differently; `respelled_` is the start of the member
     kMismatch,
     kError,
   };
 
   // The position of a struct, which decides how apiVersion and kind are treated.
   enum class Place : unsigned char {
-    kPlain,  // they are members like others
-    kTop,    // they are the table's, and must be right
-    kItem,   // the same, of an item of the kind's own list
+    kPlain,  // they are ordinary members
+    kTop,    // they must match the table
+    kItem,   // the same, for an item of the kind's list
   };
 
   // The path from the object to the current value, for messages.
@@ -87,13 +87,14 @@ class Interpreter {
     enum class Kind : unsigned char { kMember, kKey, kIndex } kind;
   };
 
-  // A member that is kept as raw text: unknown (without a field), of the wrong type, or a nullable null; or a note.
+  // A member that is kept as raw text because it is unknown (`field` is null), has the wrong type, or is a nullable
+  // null; or a note.
   struct Kept {
     const Field* field;
     String name;
     Json value;
     bool note = false;
-    std::uint32_t order = 0;  // of arrival, when they are sorted
+    std::uint32_t order = 0;  // the order of arrival, for sorting
   };
   struct KeptMark {
     std::uint32_t unknown;
@@ -113,7 +114,7 @@ class Interpreter {
   Outcome Identity(std::string_view name, const KindInfo& kind, Place place);
   Outcome InPlace(void* member, const Field& field, char c);
   Outcome Block(void* member, const Field& field, char c);
-  // Whether the member may share its block with that of another object.
+  // True if the member may share its block with a member of another object.
   bool IsShared(const Field& field) const noexcept { return SlotOf(field) != MemberSlots::kNone || MayShare(field); }
   Outcome SharedBlock(void* member, const Field& field);
   Outcome TracedBlock(void* member, const Field& field, std::size_t slot);
@@ -163,7 +164,7 @@ class Interpreter {
   Outcome Base64(Bytes& value, char c);
   Outcome Raw(Json& value);
   Outcome RawMember(Json& value, const Field& field, char c);
-  // A String from text in the input.
+  // Sets a String to text from the input.
   void SetText(String& text, std::string_view value, bool unique) {
     if (text.has_value()) text.reset();
     if (value.size() <= kInlineText) {
@@ -177,13 +178,14 @@ class Interpreter {
     return shared_ != nullptr && shared_->share_subtrees && (field.flags & (kNoMemo | kUnique)) == 0 &&
            !options_.strict;
   }
-  // The hash of a member of the object or of its metadata; kNone for others, and without a trace.
+  // Returns the slot of the hash of a member of the object or of its metadata; kNone for other members, and if there is
+  // no trace.
   std::uint8_t SlotOf(const Field& field) const noexcept {
     if (trace_ == nullptr) return MemberSlots::kNone;
     if (path_ == nullptr) return trace_->slots.OfObject(field);
     return path_ == metadata_path_ ? trace_->slots.OfMetadata(field) : MemberSlots::kNone;
   }
-  // The same member of the earlier object, if there is one.
+  // Returns the same member of the earlier object. Only if there is one.
   const void* EarlierMember(const Field& field) const noexcept {
     const std::size_t metadata = path_ == nullptr ? 0 : top_->metadata_offset;
     return static_cast<const char*>(trace_->before) + metadata + field.offset;
@@ -220,22 +222,22 @@ class Interpreter {
   const Step* path_ = nullptr;
   const Step* metadata_path_ = nullptr;  // while in the metadata of the object
   bool at_entries_ = false;              // about to decode its managedFields
-  std::size_t same_entries_ = 0;         // of them, those that stood in the same place before
+  std::size_t same_entries_ = 0;         // how many of these are unchanged and in the same place
   const Field* field_ = nullptr;         // the member being decoded, for paths
   const TypeTable* top_ = nullptr;
   bool top_is_object_ = false;  // its metadata is an ObjectMeta
   bool reports_unknown_ = false;
   std::size_t mismatches_ = 0;
-  kgen::FieldMismatch pending_;     // the last one found; reported by whoever keeps its text
+  kgen::FieldMismatch pending_;     // the last one found; reported where its text is kept
   std::vector<Kept> unknown_;       // of all open structs
   std::vector<Kept> known_;         // mismatches and nulls of all open structs
   std::vector<const Field*> seen_;  // strict only
-  // Without a pool: the last long texts of this object, one reference each. An object repeats itself (images, paths,
-  // names of its volumes), and text that cannot change may be shared.
+  // Used if there is no pool: the most recent long texts of this object, with one reference each. Objects repeat text
+  // (images, paths, names of volumes), and immutable text may be shared.
   static constexpr std::size_t kRecent = 64;
   detail::TextBlock* recent_[kRecent] = {};
   bool has_recent_ = false;
-  KeptMark kept_{0, 0, 0};           // their sizes, at hand: they are asked for with each member
+  KeptMark kept_{0, 0, 0};           // the sizes of these vectors, cached because every member reads them
   const char* respelled_ = nullptr;  // a number that was spelled differently, or the member that it is in
   std::string error_;                // complete, with path and offset
 };

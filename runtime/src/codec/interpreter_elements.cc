@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Lists and maps: elements are decoded on the arena and then moved into a block of their number.
+// Lists and maps: elements are decoded on the arena and then moved into a block of exactly their size.
 #include <limits>
 #include <utility>
 
@@ -60,13 +60,13 @@ Interpreter::Outcome Interpreter::ListElements(Elements& elements, const ValueTy
   return Outcome::kOk;
 }
 
-// Copies an entry that the earlier object has too, at any position, from there, which shares its text.
+// If the earlier object has the same entry, at any position, copies it from there, which shares its text.
 Interpreter::Outcome Interpreter::ManagedFieldsEntry(void* element, const ValueType& type, std::size_t index) {
   if (reader_.Peek() != '{') return Element(element, type, Place::kPlain);
   const std::size_t first = trace_->slots.OfEntries();
   MemberHash& now = trace_->now[first + index];
   for (std::size_t i = 0; i < MemberSlots::kEntries; ++i) {
-    const std::size_t place = (index + i) % MemberSlots::kEntries;  // most stand where they stood
+    const std::size_t place = (index + i) % MemberSlots::kEntries;  // most are still in the same place
     if (!FindEarlier(first + place)) continue;
     const auto& metadata = *static_cast<const meta::v1::ObjectMeta*>(
         static_cast<const void*>(static_cast<const char*>(trace_->before) + top_->metadata_offset));
@@ -134,7 +134,7 @@ Interpreter::Outcome Interpreter::MapEntries(Elements& entries, const ValueType&
   return Outcome::kOk;
 }
 
-// Into a default value.
+// Decodes into a default value.
 Interpreter::Outcome Interpreter::Element(void* element, const ValueType& type, Place place) {
   const char c = reader_.Peek();
   if (c == 'n') return NullElement(element, type);
@@ -196,7 +196,8 @@ Interpreter::Outcome Interpreter::StructElement(void* element, const ValueType& 
   return KeepElement(element, type);
 }
 
-// Null is unset for types with such a state. A bare number has none, so null is a mismatch of the whole list or map.
+// Null becomes the unset state of types that have one. A bare number has none, so null is a mismatch of the whole list
+// or map.
 Interpreter::Outcome Interpreter::NullElement(void* element, const ValueType& type) {
   switch (type.kind) {
     case ValueKind::kBool:

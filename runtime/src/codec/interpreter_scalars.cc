@@ -21,7 +21,7 @@ namespace {
 
 bool StartsNumber(char c) noexcept { return c == '-' || (c >= '0' && c <= '9'); }
 
-// Standard base64 with padding; line breaks are allowed, as Go allows them.
+// True for standard base64 with padding. Line breaks are allowed, as in Go.
 bool IsBase64(std::string_view text) noexcept {
   std::size_t size = 0;
   std::size_t padding = 0;
@@ -45,21 +45,21 @@ std::uint64_t Load(const char* p) noexcept {
   return word;
 }
 
-// Eight characters minus those of a form such as "0000-00-"; true if where the form has a zero there is a digit, and
-// otherwise the same character. `word` then has the digits' values, one in a byte.
+// Matches eight characters with a form such as "0000-00-". Returns true if there is a digit wherever the form has a
+// zero, and the character of the form everywhere else. Each byte of `word` is then the value of one digit.
 bool MatchDigits(std::uint64_t& word, std::uint64_t form) noexcept {
   word ^= form;
   return ((word | (word + 0x0606060606060606u)) & 0xF0F0F0F0F0F0F0F0u) == 0;
 }
 
-// Of two digits side by side, the first one at byte `i`.
+// Returns the number that two adjacent digits form, the first one at byte `i`.
 unsigned Two(std::uint64_t digits, int i) noexcept {
   const auto pair = static_cast<unsigned>(digits >> (8 * i));
   return (pair & 15) * 10 + (pair >> 8 & 15);
 }
 
-// "2026-11-21T08:33:00Z" as seconds since the epoch; false for any other form, which TimeWord::Parse handles. Nearly
-// all times of the API have this form, and a pod has a dozen.
+// Parses a time such as "2026-11-21T08:33:00Z" to seconds since the epoch. Returns false for any other form, which
+// TimeWord::Parse handles. Nearly all times in the API have this form, and a pod has a dozen.
 bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
   if (text.size() != 20 || std::endian::native != std::endian::little) return false;
   std::uint64_t date = Load(text.data());       // 2026-11-
@@ -82,7 +82,8 @@ bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
 
 }  // namespace
 
-// Longer text of a String. The pool keeps each once; unique text (uid, resourceVersion) would only fill it.
+// Sets a String to text that needs a block. The pool stores each text once; unique text (uid, resourceVersion) would
+// only fill it.
 void Interpreter::SetLongText(String& text, std::string_view value, bool unique) {
   if (shared_ != nullptr && shared_->share_strings && !unique) {
     detail::StringAccess::AdoptBlock(text, shared_->strings.Intern(value));
@@ -91,7 +92,7 @@ void Interpreter::SetLongText(String& text, std::string_view value, bool unique)
   }
 }
 
-// A block with that text: one that this object holds already, if it is among the last ones, or a new one.
+// Returns a block with that text: one of this object, if it is among the most recent ones, or a new one.
 detail::TextBlock* Interpreter::RecentText(std::string_view value) {
   constexpr int kShift = 64 - std::countr_zero(kRecent);
   const std::uint64_t end = Load(value.data() + value.size() - sizeof(std::uint64_t));  // longer than 15 bytes
@@ -194,8 +195,8 @@ Interpreter::Outcome Interpreter::Double(double& value, char c) {
   return Mismatch("a number that fits 64-bit floating point");
 }
 
-// Most text is short and plain, and is found and stored here. LongText() handles everything else, in a tail call, so
-// that no registers need saving.
+// Most text is short and plain, and is stored here. LongText() handles everything else in a tail call, so that no
+// registers need saving.
 Interpreter::Outcome Interpreter::Text(String& text, bool unique, char c) {
 #ifdef KGEN_CODEC_SSE2
   static constexpr char kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -308,7 +309,8 @@ Interpreter::Outcome Interpreter::Base64(Bytes& bytes, char c) {
   return Outcome::kOk;
 }
 
-// Any value. Fields that hold whole objects (fieldsV1) repeat like other subtrees, and are shared like them.
+// Decodes any value. Fields that hold whole objects (fieldsV1) repeat like other subtrees, and are shared in the same
+// way.
 Interpreter::Outcome Interpreter::RawMember(Json& value, const Field& field, char c) {
   return c == '{' && IsShared(field) ? SharedBlock(&value, field) : Raw(value);
 }

@@ -8,7 +8,7 @@
 namespace kgen::codec {
 namespace {
 
-// "items[3] (default/web-0)": of a refused item, as far as it can be read.
+// Names a refused item, such as "items[3] (default/web-0)", as far as its name can be read.
 std::string NameOf(std::string_view item, std::size_t index) {
   const Identity identity = PeekIdentity(item);
   std::string name = "items[" + std::to_string(index) + ']';

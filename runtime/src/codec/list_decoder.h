@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Decodes a whole list while it arrives, for the typed List().
+// ListDecoder: decodes a whole list while it arrives, for the typed List().
 //
 //   transport bytes (any cut) --Feed--> ListSplitter --> items of the list ... --Finish--> the list
 //
@@ -23,7 +23,7 @@ namespace kgen::codec {
 // Thread safety: one thread at a time. Does not block.
 class ListDecoder {
  public:
-  // `table` is that of a list type, with a member `items`. The limits of `options` are those of each item.
+  // `table` describes a list type, with a member `items`. The limits of `options` apply to each item.
   explicit ListDecoder(const TypeTable& table, const DecodeOptions& options = {});
   ListDecoder(const ListDecoder&) = delete;
   ListDecoder& operator=(const ListDecoder&) = delete;
@@ -31,9 +31,9 @@ class ListDecoder {
 
   // Errors: kDecode, for the envelope with a byte offset, or for an item with its index and name.
   Result<void> Feed(std::string_view bytes) { return splitter_.Feed(bytes); }
-  // Call once, at the end of the body. The result is the only reference to the list.
+  // Call it once, at the end of the response body. The result is the only reference to the list.
   Result<AnyRef> Finish();
-  // The body without the items, after Finish(). If that failed, it may be a Status.
+  // The response body without the items. Valid after Finish(). If that failed, the body may be a Status.
   const std::string& envelope() const noexcept { return splitter_.envelope(); }
   bool has_items() const noexcept { return splitter_.has_items(); }
 

@@ -23,8 +23,8 @@ std::string ApiVersionOf(const KindInfo& kind) {
 
 }  // namespace
 
-// A state machine for the envelope of the list: it may stop anywhere between two calls, even inside an escape. Keys,
-// values and items are pieces: one of three scanners finds the end of each.
+// A state machine for the envelope of the list. The bytes of one call may end anywhere, even inside an escape. Keys,
+// values and items are called pieces, and one of three scanners finds the end of each.
 class ListSplitter::Impl {
  public:
   Impl(OnItem on_item, std::size_t max_item_bytes) : on_item_(std::move(on_item)), max_bytes_(max_item_bytes) {}
@@ -127,8 +127,7 @@ class ListSplitter::Impl {
       piece_ = Piece::kString;
     } else if (c == '{' || c == '[') {
       piece_ = Piece::kNested;
-      nesting_ =
-          codec::NestingScanner(0, static_cast<std::size_t>(-1) / 2);  // the decoder of the item limits its depth
+      nesting_ = codec::NestingScanner(0, static_cast<std::size_t>(-1) / 2);  // the item's decoder limits its depth
     } else {
       piece_ = Piece::kScalar;
     }
@@ -204,8 +203,8 @@ class ListSplitter::Impl {
     }
   }
 
-  // `items` with a value that is no array. Null is an empty list, as in Go, and stays in the envelope; anything else is
-  // not a list, and treating it as an empty one would delete everything that the caller has cached.
+  // Handles `items` that are not an array. Null is an empty list, as in Go, and stays in the envelope. Anything else is
+  // not a list: treating it as an empty one would delete everything that the caller has cached.
   void RefuseItems(std::string_view value, std::size_t behind) {
     const char first = value.front();
     const char* const found = first == '{' ? "an object" : first == '"' ? "a string" : "a value";
@@ -247,8 +246,8 @@ class ListSplitter::Impl {
   std::size_t max_bytes_;
   std::size_t offset_ = 0;  // of the bytes being fed
   std::size_t items_ = 0;
-  std::string held_;  // the part of the piece that came with earlier bytes
-  std::string key_;   // in its quotes
+  std::string held_;  // the part of the piece that was in earlier bytes
+  std::string key_;   // with its quotes
   std::string envelope_;
   std::optional<Error> failure_;
   codec::NestingScanner nesting_;
@@ -281,7 +280,7 @@ Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool
   const Identity found = PeekIdentity(envelope);
   const bool known = kind != nullptr && !kind->list_kind.empty();
   std::string expected = "a list";
-  // A CRD may call its list anything.
+  // A CRD may choose any name for its list kind.
   bool fits = !found.api_version.empty() && !found.kind.empty() && found.kind != "Status" &&
               (found.kind.ends_with("List") || has_items);
   if (known) {

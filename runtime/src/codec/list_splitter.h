@@ -1,16 +1,16 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Splits a list response into its items while it arrives.
+// ListSplitter: splits a list response into its items while it arrives.
 //
 //   transport bytes (in any pieces) --Feed--> on_item(raw JSON of one item) ... --Finish--> list metadata
 //
-// Copies at most one item into memory, and only if it came in several pieces. `items` is recognised at depth 1 only;
-// `metadata` may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is
-// not an array is refused. Everything else at depth 1 (apiVersion, kind, and `items` that are null) is kept for
+// Buffers at most one item, and only if it arrives in several pieces. `items` is recognised at depth 1 only; `metadata`
+// may come before or after it. Missing or null `items` are an empty list, as in Go; any other value that is not an
+// array is refused. Everything else at depth 1 (apiVersion, kind, and `items` that are null) is kept for
 // CheckListKind(). A Status instead of a list is returned as the envelope.
 //
-// Only the envelope of the list is checked. Items are split by their brackets and quotes, and their decoder finds
-// errors inside, so one bad item does not fail the list.
+// Only the envelope of the list is checked. Items are split by their brackets and quotes. Errors inside an item are
+// left to its decoder, so one bad item does not fail the list.
 #ifndef KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 #define KGEN_RUNTIME_CODEC_LIST_SPLITTER_H_
 
@@ -40,7 +40,8 @@ class ListSplitter {
   // Errors: kDecode (not a JSON object, a broken envelope, `items` that are not an array, another member over the
   // limit; with the byte offset), or the error of on_item. After an error, every further call returns it again.
   Result<void> Feed(std::string_view bytes);
-  // Call at the end of the body. Errors: kDecode if the list ends too early or its metadata cannot be decoded.
+  // Call it at the end of the response body. Errors: kDecode if the list ends too early or its metadata cannot be
+  // decoded.
   Result<meta::v1::ListMeta> Finish();
 
   // Depth-1 members other than items, as one JSON object. Valid after Finish().
@@ -53,12 +54,12 @@ class ListSplitter {
   Impl* impl_;
 };
 
-// Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope().
-// Without a kind, or with one that names no list kind, any list is accepted: what has a kind that ends in "List", or
-// a kind and items; `has_items` is ListSplitter::has_items().
+// Checks by apiVersion and kind that a response is the list of that kind. `envelope` is ListSplitter::envelope(). If
+// `kind` is null or has no list kind, accepts any list: a kind that ends in "List", or any kind with items. `has_items`
+// is ListSplitter::has_items().
 //
-// A body with neither apiVersion nor kind is refused, so that a proxy's {"message":"please log in"} with HTTP 200 is
-// not mistaken for an empty list. Errors: kDecode, which names the expected and the found kind.
+// Refuses a response with neither apiVersion nor kind, so that a proxy's {"message":"please log in"} with HTTP 200 is
+// not mistaken for an empty list. Errors: kDecode, which names the expected and the received kind.
 Result<void> CheckListKind(std::string_view envelope, const KindInfo* kind, bool has_items = false);
 
 }  // namespace kgen

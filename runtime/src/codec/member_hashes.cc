@@ -9,8 +9,8 @@
 namespace kgen::codec {
 namespace {
 
-constexpr std::uint32_t kHasHashes = 1;  // of an object's header
-constexpr std::size_t kMostSlots = 64;   // in a type with more members the last ones have none
+constexpr std::uint32_t kHasHashes = 1;  // a bit of the word in the object's header
+constexpr std::size_t kMostSlots = 64;   // if a type has more members, the last ones have no hash
 
 bool HoldsBlock(const Field& field) noexcept {
   return field.kind == ValueKind::kBox || field.kind == ValueKind::kList || field.kind == ValueKind::kMap ||
@@ -63,7 +63,7 @@ void MemberHashes::Seal(detail::ObjectBlock* block) noexcept { block->word |= kH
 
 MemberHashes MemberHashes::Of(const AnyRef& object, const TypeTable& table) noexcept {
   if (!object || &object.table() != &table) return {};
-  // The struct stands behind the header. The hashes of a sealed object are only read.
+  // The struct follows the header. The hashes of a sealed object are only read.
   auto* block = static_cast<detail::ObjectBlock*>(const_cast<void*>(object.object())) - 1;
   return (block->word & kHasHashes) != 0 ? MemberHashes(block) : MemberHashes();
 }

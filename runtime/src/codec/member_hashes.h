@@ -9,14 +9,15 @@
 //   object block: header | struct | hashes        (header.word: kHasHashes)
 //
 // A member here is one of the object, or one of its metadata, that holds a block: a box, a list, a map or raw JSON.
-// `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have hashes
-// of their own, since an update usually changes one of them.
+// `kind` and `apiVersion` have no hash, because the items of a list lack them. The entries of managedFields have
+// separate hashes, since an update usually changes only one of them.
 //
-// A hash says that the block was decoded from these bytes, independent of the object that they belonged to, so sharing
-// is correct whatever earlier state a decoder is given. 64 bits are enough, because a hash is compared with only one
-// other, and the keys never leave the process (codec/sharing.h).
+// A hash identifies the bytes that the block was decoded from, independently of their object, so sharing is correct for
+// any earlier state that a decoder is given. 64 bits are enough, because a hash is compared with only one other, and
+// the keys never leave the process (codec/sharing.h).
 //
-// An object with a field of the wrong type has no hashes: it must be reported each time, so it is decoded each time.
+// An object with a field of the wrong type has no hashes, because the field must be reported each time, so the object
+// is decoded each time.
 #ifndef KGEN_SRC_CODEC_MEMBER_HASHES_H_
 #define KGEN_SRC_CODEC_MEMBER_HASHES_H_
 
@@ -29,20 +30,21 @@
 
 namespace kgen::codec {
 
-// The members of a type that have hashes, and their slots.
+// Maps the members of a type that have hashes to their slots.
 //
-// Thread safety: const.
+// Thread safety: immutable, so safe on any thread.
 class MemberSlots {
  public:
   static constexpr std::uint8_t kNone = 0xFF;
-  static constexpr std::size_t kEntries = 4;  // of managedFields, the first ones
+  static constexpr std::size_t kEntries = 4;  // the first entries of managedFields
 
   explicit MemberSlots(const TypeTable& table);
 
-  // Of a member of the object, or of its metadata; kNone: it has no hash.
+  // The slot of a member of the object, or of its metadata; kNone if it has no hash.
   std::uint8_t OfObject(const Field& field) const noexcept { return object_[Index(field, *table_)]; }
   std::uint8_t OfMetadata(const Field& field) const noexcept { return metadata_[Index(field, *metadata_table_)]; }
-  // Of metadata.managedFields, and of its first entry; those of the others follow. Only of an object with metadata.
+  // The slot of metadata.managedFields, and that of its first entry; those of the other entries follow. Only if the
+  // object has metadata.
   std::uint8_t OfManagedFields() const noexcept { return managed_fields_; }
   std::uint8_t OfEntries() const noexcept { return entries_; }
 
@@ -74,14 +76,14 @@ struct MemberHash {
 class MemberHashes {
  public:
   MemberHashes() = default;
-  // Of a block that was made by NewObject() with these slots.
+  // The hashes of a block from NewObject().
   explicit MemberHashes(detail::ObjectBlock* block) noexcept;
 
-  // A block with room for hashes, all of which are unset; the struct is raw memory, to be constructed by the caller.
+  // Returns a block with room for hashes, all of them unset. The struct is raw memory, which the caller must construct.
   static detail::ObjectBlock* NewObject(const TypeTable& table, const MemberSlots& slots);
   // Marks the hashes as valid.
   static void Seal(detail::ObjectBlock* block) noexcept;
-  // The hashes of an object that is sealed; empty: it is not, or is of another type.
+  // Returns the hashes of a sealed object; empty if it is not sealed or is of another type.
   static MemberHashes Of(const AnyRef& object, const TypeTable& table) noexcept;
 
   bool empty() const noexcept { return hashes_ == nullptr; }

@@ -16,7 +16,7 @@ namespace {
 
 using Members = std::map<std::string, std::string_view, std::less<>>;
 
-// Of members of one name the last one counts.
+// Returns the members of an object. Of several members of one name the last one wins.
 Result<Members> MembersOf(std::string_view json) {
   Members members;
   auto done = ForEachJson(
@@ -62,7 +62,7 @@ class Differ {
   std::string Take() { return std::move(out_); }
 
  private:
-  // A value that differs. `before` is empty for one that is new.
+  // Appends the patch for a value that differs. `before` is empty if the value is new.
   Result<void> Member(std::string_view before, std::string_view after) {
     if (KindOfJson(after) == "null") {
       return Fail(Code::kInvalidArgument, "cannot set " + path_ +

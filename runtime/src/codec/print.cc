@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Objects and values as YAML: the JSON of the encoder is read again and written by the YAML writer.
+// Prints objects and values as YAML: parses the JSON of the encoder and writes it with the YAML writer.
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace kgen {
 namespace {
 
-// JSON as YAML; itself where it has no YAML form. In a list, because the reader leaves out documents that are null and
-// takes other scalars for YAML.
+// Returns JSON as YAML, or unchanged if it has no YAML form. Puts it into a list, because the reader omits documents
+// that are null and parses other scalars as YAML.
 std::string YamlOf(std::string_view json) {
   std::string list;
   list.reserve(json.size() + 2);

@@ -138,7 +138,7 @@ bool Reader::StringSlow(const char* start, std::string_view& text) {
   return true;
 }
 
-// At a backslash; leaves `p` behind the escape.
+// Decodes an escape. `p` is at its backslash, and is moved to the end of the escape.
 bool Reader::Unescape(const char*& p, std::string& out) {
   if (end_ - p < 2) return Fail("unterminated string", end_);
   if (p[1] == 'u') return UnescapeUnicode(p, out);
@@ -272,7 +272,7 @@ bool Reader::SkipKey() {
   return true;
 }
 
-// One bit per open bracket tells an object from an array.
+// One bit for each open bracket tells whether it belongs to an object or an array.
 bool Reader::SkipNested() {
   std::uint64_t objects[kDepthCeiling / 64 + 1] = {};
   const std::size_t floor = depth_;
@@ -295,7 +295,7 @@ bool Reader::SkipNested() {
     } else if (!(c == '"' ? SkipString() : SkipScalar(c))) {
       return false;
     }
-    for (;;) {  // behind a value
+    for (;;) {  // after a value
       if (depth_ == floor) return true;
       std::string_view name;
       if (close == '}' && QuickKey(name)) break;

@@ -1,13 +1,13 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Single-pass JSON reader: returns the tokens of a text in memory.
+// Reader: a single-pass JSON reader that returns the tokens of a text in memory.
 //
-// The decoder, ParseJson, CanonicalJson and PeekIdentity are built on it. It is stricter than most readers: RFC 8259
-// only, valid UTF-8 only, no control characters inside strings. The only thing that it repairs is a lone surrogate
-// escape, which becomes U+FFFD as in Go.
+// The decoder, ParseJson, CanonicalJson and PeekIdentity use it. It is stricter than most readers: it accepts only RFC
+// 8259 and valid UTF-8, and no control characters inside strings. It repairs only one error: a lone surrogate escape
+// becomes U+FFFD, as in Go.
 //
-// Never reads outside of the text, and needs no padding. Every function returns false after an error; the first error
-// is kept with its position.
+// It never reads outside of the text, and needs no padding. Every function returns false after an error; the first
+// error is kept with its position.
 #ifndef KGEN_SRC_CODEC_READER_H_
 #define KGEN_SRC_CODEC_READER_H_
 
@@ -20,7 +20,7 @@
 
 namespace kgen::codec {
 
-// Upper bounds of DecodeOptions: the decoder recurses, so depth needs stack, and sizes of a String have 32 bits.
+// Upper bounds of DecodeOptions. The decoder recurses, so depth needs stack; the size of a String has 32 bits.
 inline constexpr std::size_t kDepthCeiling = 1024;
 inline constexpr std::size_t kBytesCeiling = 0xFFFFFF00u;
 
@@ -47,18 +47,19 @@ class Reader {
   std::size_t max_depth() const noexcept { return max_depth_; }
   std::size_t members() const noexcept { return members_; }
   void set_members(std::size_t n) noexcept { members_ = n; }
-  // Counts members that were not read because the memo knows their text.
+  // Counts members that were not read because their text was found in the memo.
   bool AddMembers(std::size_t n) noexcept {
     members_ += n;
     return members_ <= max_members_ || Fail("too many members", p_);
   }
 
-  // The next byte that is not white space, not consumed; '\0' at the end (and for a NUL byte, which fits nowhere).
+  // Returns the next byte that is not white space, without consuming it; '\0' at the end (and for a NUL byte, which is
+  // never valid).
   char Peek() noexcept {
     if (p_ != end_ && static_cast<unsigned char>(*p_) > ' ') return *p_;
     return PeekSlow();
   }
-  // The same without skipping white space: '\0' for white space, too.
+  // Does the same without skipping white space; '\0' also for white space.
   char PeekQuickly() const noexcept { return p_ != end_ && static_cast<unsigned char>(*p_) > ' ' ? *p_ : '\0'; }
   void Skip() noexcept { ++p_; }  // the byte just peeked
   bool Take(char c) noexcept {
@@ -67,7 +68,7 @@ class Reader {
     return true;
   }
 
-  // After the opening bracket of an object or array was peeked: consumes it.
+  // Consumes the opening bracket of an object or array that Peek() has returned.
   bool Enter() noexcept {
     if (depth_ == max_depth_) return Fail("nested too deeply", p_);
     ++depth_;
@@ -76,7 +77,8 @@ class Reader {
   }
   void Leave() noexcept { --depth_; }
 
-  // A member's name and the colon. The view lies in the text, or in scratch until the next string.
+  // Reads the name of a member and the colon. The view points into the text, or into scratch until the next string is
+  // read.
   bool Key(std::string_view& key) {
     if (Peek() != '"') return Fail("expected a member name in quotes", p_);
     if (++members_ > max_members_) return Fail("too many members", p_);
@@ -85,14 +87,14 @@ class Reader {
     ++p_;
     return true;
   }
-  // After a member's value: the name of the next member, if it follows as `,"name":` without white space or escapes.
-  // Otherwise returns false and consumes nothing.
+  // After the value of a member, reads the name of the next one if it follows as `,"name":` without white space or
+  // escapes. Otherwise returns false and consumes nothing.
   bool QuickKey(std::string_view& key) noexcept {
     return end_ - p_ >= 2 && p_[0] == ',' && p_[1] == '"' && QuickName(p_ + 2, key);
   }
-  // The same for the first member, at its quote.
+  // Does the same for the first member, at its quote.
   bool QuickFirstKey(std::string_view& key) noexcept { return p_ != end_ && *p_ == '"' && QuickName(p_ + 1, key); }
-  // The text of a string, unescaped. At its quote.
+  // Reads a string, unescaped, at its quote.
   bool String(std::string_view& text) {
     const char* start = p_ + 1;
     const char* stop = FindStop(start, end_);
@@ -101,7 +103,7 @@ class Reader {
     p_ = stop + 1;
     return true;
   }
-  // A short integer that ends at a comma or a bracket, as most do. Otherwise returns false and consumes nothing.
+  // Reads a short integer that ends at a comma or a bracket, as most do. Otherwise returns false and consumes nothing.
   bool QuickInteger(std::int64_t& value) noexcept {
     const char* p = p_;
     const bool negative = p != end_ && *p == '-';
@@ -110,23 +112,23 @@ class Reader {
     std::uint64_t sum = 0;
     for (; p != end_ && *p >= '0' && *p <= '9' && p - first < 19; ++p)
       sum = sum * 10 + static_cast<std::uint64_t>(*p - '0');
-    constexpr std::ptrdiff_t kSafe = 18;  // so many digits cannot overflow
+    constexpr std::ptrdiff_t kSafe = 18;  // this many digits cannot overflow
     const bool spelled = p != first && p - first <= kSafe && (*first != '0' || p - first == 1);
     if (!spelled || p == end_ || (*p != ',' && *p != '}' && *p != ']')) return false;
     value = negative ? -static_cast<std::int64_t>(sum) : static_cast<std::int64_t>(sum);
     p_ = p;
     return true;
   }
-  // A number as it is spelled. At its first byte. `plain`: no fraction and no exponent.
+  // Reads a number as it is spelled, at its first byte. `plain` means no fraction and no exponent.
   bool Number(std::string_view& text, bool& plain) noexcept;
-  // true, false or null. At its first byte.
+  // Reads true, false or null, at its first byte.
   bool Literal(std::string_view word) noexcept;
-  // Any value, checked in full, without recursion. `raw` is its text.
+  // Skips any value, and validates all of it without recursion. `raw` is its text.
   bool SkipValue(std::string_view& raw);
-  // Nothing but white space may follow.
+  // Fails if anything but white space follows.
   bool AtEnd() noexcept { return (Peek() == '\0' && p_ == end_) || Fail("unexpected text after the value", p_); }
 
-  // The first error.
+  // Records the first error.
   bool Fail(const char* message, const char* at) noexcept {
     if (error_ == nullptr) {
       error_ = message;
@@ -174,11 +176,11 @@ class Reader {
   std::string& scratch_;
 };
 
-// The first byte of [p, end) that is not part of valid UTF-8 (no overlong forms, no surrogates, at most U+10FFFF), or
-// end.
+// Returns the first byte of [p, end) that is not part of valid UTF-8 (no overlong forms, no surrogates, at most
+// U+10FFFF), or end.
 const char* FindInvalidUtf8(const char* p, const char* end) noexcept;
 
-// Appends a code point.
+// Appends a code point as UTF-8.
 void AppendUtf8(std::uint32_t code_point, std::string& out);
 
 }  // namespace kgen::codec

@@ -1,13 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// 64 bytes at a time, in three versions of one step: AVX2, SSE2, plain. The processor is asked once.
+// NestingScanner: 64 bytes at a time, with three versions of one step: AVX2, SSE2 and portable. The features of the
+// processor are determined once.
 #include "codec/scan.h"
 
 #ifdef KGEN_CODEC_SSE2
 #include <immintrin.h>
 #define KGEN_CODEC_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
 #endif
-// Into the function that is compiled for a processor, so that it is compiled for that processor.
+// Inlined into a function that is compiled for certain processor features, so that it is compiled for them as well.
 #define KGEN_CODEC_INLINE __attribute__((always_inline)) inline
 
 namespace kgen::codec {
@@ -54,7 +55,7 @@ struct Portable {
     return marks;
   }
 
-  // Baseline x86-64 has no instruction for it, and the compiler's replacement is a call.
+  // Baseline x86-64 has no instruction for this, and the compiler would emit a call.
   static KGEN_CODEC_INLINE std::size_t Count(std::uint64_t bits) noexcept {
     bits -= bits >> 1 & 0x5555555555555555u;
     bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
@@ -94,7 +95,7 @@ struct Avx2 {
     return static_cast<std::size_t>(_mm_popcnt_u64(bits));
   }
   KGEN_CODEC_AVX2 static inline std::uint64_t PrefixXor(std::uint64_t bits) noexcept {
-    // A product without carries, with all ones.
+    // The carry-less product with all ones.
     const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(bits)), _mm_set1_epi8(-1), 0);
     return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
   }
@@ -103,7 +104,7 @@ struct Avx2 {
 
 }  // namespace
 
-// The step, on the scanner's state.
+// The step over one block, which updates the state of the scanner.
 struct NestingBlocks {
   using State = NestingScanner::State;
 
@@ -137,7 +138,7 @@ struct NestingBlocks {
     return State::kMore;
   }
 
-  // Goes bracket by bracket if the value may end or exceed the depth limit in this block.
+  // Processes single brackets, for a block in which the value may end or exceed the depth limit.
   static State Step(NestingScanner& s, const Marks& marks, const char*& p, std::size_t size) noexcept {
     for (std::uint64_t left = marks.opens | marks.closes; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
@@ -156,7 +157,7 @@ struct NestingBlocks {
     return State::kMore;
   }
 
-  // The bytes that follow an active backslash; remembers one that ends the block.
+  // Returns the bytes that follow an active backslash. Remembers an active backslash at the end of the block.
   static std::uint64_t Escaped(NestingScanner& s, std::uint64_t backslashes, std::size_t size) noexcept {
     std::uint64_t escaped = s.escaped_;
     s.escaped_ = 0;

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Searches for significant bytes, 16 or 64 at a time: with SSE2 where available, plain code elsewhere.
+// Searches for significant bytes, 16 or 64 at a time, with SSE2 where available and with portable code elsewhere.
 //
 //   FindSpecial      the end of plain text inside a string           (Reader)
-//   NestingScanner   the end of a bracketed value, strings respected  (memo, list splitter)
+//   NestingScanner   the end of a bracketed value, aware of strings  (memo, list splitter)
 //
-// Nothing here reads outside of the given range: tails are copied into a padded block first.
+// Nothing here reads outside of the given range: the tail is copied into a padded block first.
 #ifndef KGEN_SRC_CODEC_SCAN_H_
 #define KGEN_SRC_CODEC_SCAN_H_
 
@@ -23,7 +23,7 @@ namespace kgen::codec {
 
 inline bool IsSpecial(char c) noexcept { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
 
-// The first quote, backslash or control character in [p, end), or end. `high` becomes true if a byte >= 0x80 stands
+// Returns the first quote, backslash or control character in [p, end), or end. Sets `high` if there is a byte >= 0x80
 // before it.
 inline const char* FindSpecial(const char* p, const char* end, bool& high) noexcept {
 #ifdef KGEN_CODEC_SSE2
@@ -62,7 +62,7 @@ inline unsigned StopsOf(__m128i v) noexcept {
 }
 #endif
 
-// The first byte of [p, end) that is not plain ASCII text. Most strings end at it.
+// Returns the first byte of [p, end) that is not plain ASCII text. Most strings end there.
 inline const char* FindStop(const char* p, const char* end) noexcept {
 #ifdef KGEN_CODEC_SSE2
   for (; end - p >= 16; p += 16) {
@@ -74,13 +74,13 @@ inline const char* FindStop(const char* p, const char* end) noexcept {
   return p;
 }
 
-// Follows nesting through text that arrives in pieces, until it is back at depth 0. Brackets inside strings do not
-// count. Nothing else is checked, not even whether brackets match in kind: the user of the value parses it, or has
-// parsed the same bytes before.
+// Tracks nesting through text that arrives in pieces, until the value ends. Ignores brackets inside strings. Validates
+// nothing else, not even whether brackets match in kind: the caller parses the value, or has parsed the same bytes
+// before.
 class NestingScanner {
  public:
   NestingScanner() noexcept = default;
-  // `depth`: the nesting around the value, which only counts for the limit.
+  // `depth` is the nesting around the value, which matters only for the limit.
   NestingScanner(std::size_t depth, std::size_t max_depth) noexcept
       : floor_(depth), depth_(depth), max_depth_(max_depth) {}
 
@@ -89,7 +89,7 @@ class NestingScanner {
   // Consumes from `p`, which at the first call is at the opening bracket. kDone: `p` is after the closing bracket;
   // kTooDeep: `p` is at the bracket that exceeds the limit; kMore: `p` is `end`.
   State Scan(const char*& p, const char* end) noexcept;
-  // The same without instructions that some processors lack. For tests.
+  // Does the same without instructions that some processors lack. For tests.
   State ScanPortably(const char*& p, const char* end) noexcept;
 
  private:

@@ -24,7 +24,7 @@ std::uint64_t Load32(const char* p) noexcept {
   return value;
 }
 
-// Multiplies and folds: every bit of the result depends on every bit of both.
+// Multiplies and folds, so that every bit of the result depends on every bit of both arguments.
 std::uint64_t Mix(std::uint64_t x, std::uint64_t y) noexcept {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(x) * y;
@@ -36,8 +36,8 @@ struct Words {
   std::uint64_t last;
 };
 
-// The last 1 to 16 bytes as two words that overlap when there are fewer. With the length, which is hashed too, they say
-// exactly what the text is.
+// Returns the last 1 to 16 bytes as two words, which overlap if there are fewer than 16. Together with the length,
+// which is hashed too, they determine the text.
 inline Words Tail(const char* p, std::size_t size) noexcept {
   if (size >= 8) return {Load64(p), Load64(p + size - 8)};
   if (size >= 4) return {Load32(p), Load32(p + size - 4)};
@@ -58,12 +58,12 @@ const std::uint64_t* ProcessKeys() noexcept {
   return kKeys.words;
 }
 
-// Slots to check after each object, and for each entry that it added. An unused entry is found before an eighth of the
-// table's slots has been filled, whatever is decoded.
+// The number of slots to check after each object, and for each entry that it added. With these, an unused entry is
+// found before an eighth of the table's slots has been filled, whatever is decoded.
 constexpr std::size_t kSlotsForObject = 32;
 constexpr std::size_t kSlotsForEntry = 8;
 
-// Sole owner: there is no other reference to the block, so no other thread can take one.
+// True if there is no other reference to the block. Then no other thread can take one.
 bool OnlyOurs(const BlockHeader* block) noexcept { return block->refs.load(std::memory_order_acquire) == 1; }
 
 }  // namespace
@@ -207,7 +207,7 @@ void SubtreeMemo::GrowStats() {
 }
 
 SubtreeMemo::Key SubtreeMemo::MakeKey(std::string_view raw, const Field& field, bool variant) const noexcept {
-  // The type is part of the hash, and compared beside it: equal text means other things to other types.
+  // The type is part of the hash, and is also compared: equal text has different meanings for different types.
   const auto seed = reinterpret_cast<std::uintptr_t>(field.detail) * 2 + (variant ? 1 : 0);
   return {hash_(raw, seed ^ static_cast<std::uint64_t>(field.kind) << 56), raw, &field, variant};
 }
@@ -233,7 +233,7 @@ SubtreeMemo::Hit SubtreeMemo::Find(const Key& key) noexcept {
 
 void SubtreeMemo::Insert(const Key& key, BlockHeader* block, std::size_t members) {
   const auto matches = [&](const Slot& slot) { return Matches(slot, key); };
-  if (table_.Find(key.hash.a, matches) != nullptr) return;  // decoded once more inside itself
+  if (table_.Find(key.hash.a, matches) != nullptr) return;  // a subtree inside this one had the same bytes
   Slot slot;
   slot.key = key.hash;
   slot.block = block;
@@ -289,8 +289,8 @@ void SharedState::StartSweep() noexcept {
   strings.table_.StartLooking();
 }
 
-// A dropped subtree may have held the last other reference to a nested one, or to text. So the memo is searched until
-// nothing changes, and the pool after it.
+// A dropped subtree may have held the last other reference to a nested subtree or to text. So the memo is searched
+// until nothing changes, and then the pool.
 bool SharedState::SweepStep(std::size_t slots) {
   if (!subtrees.table_.IsClean()) {
     subtrees.Sweep(slots);

@@ -2,12 +2,12 @@
 //
 // The state that an ObjectDecoder keeps between objects: the string pool and the memo of equal subtrees.
 //
-//   StringPool    text -> the block that already holds it; found by hash, verified by comparing the bytes
+//   StringPool    text -> the block that already holds it; found by its hash, then compared byte by byte
 //   SubtreeMemo   raw JSON of a box, list or map -> the block that was decoded from the same bytes; compares only a
 //                 keyed 128-bit hash
 //
-// Both hold one reference to each block, and drop blocks that have no other references. They search for those in steps,
-// a few slots for each decoded object, so that no event waits for a pass over the whole table.
+// Both hold one reference to each block, and drop blocks that have no other references. They search for such blocks in
+// steps, a few slots for each decoded object, so that no event waits for a pass over the whole table.
 //
 // Thread safety: none; they belong to one strand.
 #ifndef KGEN_SRC_CODEC_SHARING_H_
@@ -29,9 +29,9 @@ namespace kgen::codec {
 // A 128-bit hash of text: two lanes that share only the input.
 //
 // Keyed, because the memo treats equal hashes as equal bytes. With a fixed hash, anybody who may write one object could
-// construct two subtrees of equal hash, and the cache would show one tenant's content in another's object. With keys
-// that are chosen at random for each process and never leave it, an attacker cannot compute a collision; what remains
-// is chance, 2^-128 for each pair. A lane is a chain of 64 x 64 -> 128 bit multiplications folded to 64 bits.
+// construct two subtrees of equal hash, and the cache would show one tenant's content in another's object. The keys are
+// chosen at random for each process and never leave it, so an attacker cannot compute a collision. The probability of
+// an accidental one is 2^-128 for each pair. A lane is a chain of 64 x 64 -> 128 bit multiplications folded to 64 bits.
 struct Hash128 {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -42,7 +42,8 @@ class KeyedHash {
  public:
   KeyedHash() noexcept;  // the keys of this process
   Hash128 operator()(std::string_view text, std::uint64_t seed) const noexcept;
-  // One lane, for the pool, which compares bytes. Keyed as well, so that an attacker cannot make its chains long.
+  // One lane, for the pool, which also compares the bytes. Keyed as well, so that an attacker cannot make many texts
+  // collide.
   std::uint64_t Short(std::string_view text) const noexcept;
   // One lane, for a comparison with one other hash (codec/member_hashes.h). Not weakened for fuzzing.
   std::uint64_t Lane(std::string_view text, std::uint64_t seed) const noexcept;
@@ -59,7 +60,7 @@ class StringPool {
   StringPool& operator=(const StringPool&) = delete;
   ~StringPool();
 
-  // One reference to a block with that text, owned by the caller.
+  // Returns a reference to a block with that text. The caller owns the reference.
   detail::TextBlock* Intern(std::string_view text);
   // Checks the given number of slots, and drops text that has no other references.
   void Sweep(std::size_t slots);
@@ -74,7 +75,7 @@ class StringPool {
   friend struct SharedState;
   struct Slot {
     std::uint64_t key = 0;
-    detail::TextBlock* text = nullptr;  // one reference of ours; null: free
+    detail::TextBlock* text = nullptr;  // one reference is held here; null: free
 
     bool free() const noexcept { return text == nullptr; }
     std::uint64_t hash() const noexcept { return key; }
@@ -106,7 +107,7 @@ class SubtreeMemo {
 
     void Count(bool hit) noexcept;
   };
-  // Null: decode it without a look-up.
+  // Returns null if the value should be decoded without a look-up.
   FieldStats* Try(const Field& field);
 
   // The key of a subtree.
@@ -114,7 +115,7 @@ class SubtreeMemo {
     Hash128 hash;
     std::string_view raw;
     const Field* field;
-    bool variant;  // decoded under other options, so not the same
+    bool variant;  // decoded with other options, so the result differs
   };
   Key MakeKey(std::string_view raw, const Field& field, bool variant) const noexcept;
   const KeyedHash& hash() const noexcept { return hash_; }
@@ -124,7 +125,7 @@ class SubtreeMemo {
     std::size_t members = 0;
   };
   Hit Find(const Key& key) noexcept;
-  // `block` is what `key.raw` decodes to; the memo takes a reference of its own.
+  // `block` is the result of decoding `key.raw`; the memo takes its own reference.
   void Insert(const Key& key, detail::BlockHeader* block, std::size_t members);
   // Checks the given number of slots, and drops subtrees that have no other references.
   void Sweep(std::size_t slots);
@@ -140,12 +141,12 @@ class SubtreeMemo {
   friend struct SharedState;
   struct Slot {
     Hash128 key;
-    detail::BlockHeader* block = nullptr;  // one reference of ours; null: free
+    detail::BlockHeader* block = nullptr;  // one reference is held here; null: free
     const Field* field = nullptr;          // any field of that type
     std::uint32_t members = 0;
     bool variant = false;
 #ifdef KGEN_CODEC_WEAK_HASH
-    std::string raw;  // the 8-bit hash of the fuzz target proves nothing, so the bytes decide
+    std::string raw;  // the hash of the fuzz target has only 8 bits, so the bytes are compared
 #endif
 
     bool free() const noexcept { return block == nullptr; }
@@ -165,15 +166,16 @@ class SubtreeMemo {
   std::uint64_t misses_ = 0;
 };
 
-// Pool and memo of a decoder.
+// The pool and the memo of a decoder.
 struct SharedState {
   StringPool strings;
   SubtreeMemo subtrees;
   bool share_strings = true;
   bool share_subtrees = true;
 
-  // Call after each object: searches for unused entries, in proportion to what the object added. So there are never
-  // more unused entries than half the number of live ones, plus those that became unused since the last object.
+  // Call this after each object. It searches for unused entries, in proportion to what the object added, so that there
+  // are never more unused entries than half the number of live ones, plus those that became unused since the last
+  // object.
   void SweepAfterObject();
   // Searches all entries, in steps of `slots` of each table. SweepStep() returns false once a pass over all of them
   // found nothing more to drop.

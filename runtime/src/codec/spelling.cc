@@ -17,7 +17,7 @@ const T& As(const void* value) noexcept {
   return *static_cast<const T*>(value);
 }
 
-// Walks text and value in parallel.
+// Walks the text and the value in parallel.
 class Comparison {
  public:
   explicit Comparison(std::string_view raw) : reader_(raw, kDepthCeiling, static_cast<std::size_t>(-1), scratch_) {}
@@ -50,7 +50,7 @@ class Comparison {
     return true;
   }
 
-  // Names may stand in any order, each once.
+  // Names may be in any order, but must not repeat.
   bool Map(const detail::MapBlock* map, const ValueType& type) {
     if (map == nullptr) return reader_.Literal("null");
     if (reader_.Peek() != '{' || !reader_.Enter()) return false;
@@ -74,7 +74,7 @@ class Comparison {
   }
 
   bool Value(const void* value, const ValueType& type) {
-    reader_.Peek();  // past white space
+    reader_.Peek();  // skips white space
     switch (type.kind) {
       case ValueKind::kInt32:
         return Integer(As<std::int32_t>(value));

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whether the text in a member's note (core/blocks.h) is still a spelling of its value.
+// Tells whether the text in a member's note (core/blocks.h) is still a spelling of its value.
 #ifndef KGEN_SRC_CODEC_SPELLING_H_
 #define KGEN_SRC_CODEC_SPELLING_H_
 
@@ -10,8 +10,8 @@
 
 namespace kgen::codec {
 
-// True if the member, a number or a list or map of numbers, has exactly the value that `raw` decodes to: nothing was
-// assigned since, or the same value again.
+// True if the member, a number or a list or map of numbers, has exactly the value that `raw` decodes to. That is so
+// unless another value has been assigned since.
 bool IsSpelling(std::string_view raw, const void* member, const Field& field);
 
 }  // namespace kgen::codec

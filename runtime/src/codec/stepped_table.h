@@ -18,8 +18,8 @@
 
 namespace kgen::codec {
 
-// Slot: default-constructed it is free; movable; `bool free() const`, `std::uint64_t hash() const`, and
-// `const void* memory() const`, which is what a look at the entry will read.
+// Slot must be movable and free when default-constructed, and have `bool free() const`, `std::uint64_t hash() const`,
+// and `const void* memory() const`, the memory that checking the entry will read.
 //
 // Thread safety: none.
 template <typename Slot>
@@ -39,7 +39,7 @@ class SteppedTable {
     return directory_.capacity() * sizeof(Segment*) + segments_ * sizeof(Segment) + slots_ * sizeof(Slot);
   }
 
-  // The entry of that hash for which `matches(slot)` is true, or null. Valid until the next Insert() or Look().
+  // Returns the entry of that hash for which `matches(slot)` is true, or null. Valid until the next Insert() or Look().
   template <typename F>
   Slot* Find(std::uint64_t hash, F matches) noexcept {
     if (directory_.empty()) return nullptr;
@@ -51,7 +51,7 @@ class SteppedTable {
     return nullptr;
   }
 
-  // Adds an entry that is not there yet.
+  // Adds an entry, which must not be in the table yet.
   void Insert(Slot entry) {
     if (directory_.empty()) AddFirst();
     const std::uint64_t hash = entry.hash();
@@ -63,8 +63,8 @@ class SteppedTable {
     ++inserted_;
   }
 
-  // Continues where the last call ended, and removes slots for which `is_dead(slot)`, which must free what the slot
-  // owns, returns true. Checks up to `slots` slots, and starts over at the end.
+  // Checks up to `slots` slots, from where the last call ended, and starts over at the end. Removes the entries for
+  // which `is_dead(slot)` returns true; that must have freed what the slot owns.
   template <typename F>
   void Look(std::size_t slots, F is_dead) {
     if (directory_.empty()) return;
@@ -81,17 +81,17 @@ class SteppedTable {
         ++next_;
         continue;
       }
-      Erase(*segment, next_);  // the entry that moves to its place is next
+      Erase(*segment, next_);  // the entry that moves into its place is checked next
       quiet_ = 0;
     }
   }
 
-  // Whether there are no entries and almost no memory: passes over an empty table merge its remaining segments.
+  // True if there are no entries and almost no memory is left: passes over an empty table merge its remaining segments.
   bool IsFreed() const noexcept { return size_ == 0 && segments_ <= 1; }
 
   // The number of entries that were inserted since the last call.
   std::size_t TakeInserted() noexcept { return std::exchange(inserted_, 0); }
-  // After this, IsClean() returns whether a pass over every slot found nothing more to remove.
+  // After this, IsClean() returns true once a pass over every slot has found nothing more to remove.
   void StartLooking() noexcept { quiet_ = 0; }
   bool IsClean() const noexcept { return quiet_ >= slots_; }
 
@@ -112,7 +112,7 @@ class SteppedTable {
   struct Segment {
     std::vector<Slot> slots;  // a power of two; linear probing
     std::size_t used = 0;
-    unsigned depth = 0;  // how many first bits its entries have in common
+    unsigned depth = 0;  // the number of first bits that its entries have in common
   };
 
   std::size_t IndexOf(std::uint64_t hash) const noexcept { return depth_ == 0 ? 0 : hash >> (64 - depth_); }
@@ -144,8 +144,8 @@ class SteppedTable {
     deepest_ = 1;
   }
 
-  // A larger table for the segment or, once it has its full size, two segments. Where the directory has many more
-  // places than there are segments, hashes are alike as chance never makes them, and a split would not help.
+  // Makes the segment larger or, once it has its full size, splits it in two. If the directory has many more places
+  // than there are segments, the hashes are far from random, and a split would not help.
   void MakeRoom(std::uint64_t hash) {
     Segment& segment = *directory_[IndexOf(hash)];
     const bool alike = segment.depth == depth_ && directory_.size() > segments_ * 8;
@@ -198,13 +198,13 @@ class SteppedTable {
     deepest_ = 0;
   }
 
-  // The hole is filled with later entries that may move there, so that no search ends early.
+  // Fills the hole with later entries that may move there, so that no search ends early.
   void Erase(Segment& segment, std::size_t hole) noexcept {
     std::vector<Slot>& slots = segment.slots;
     const std::size_t mask = slots.size() - 1;
     for (std::size_t i = (hole + 1) & mask; !slots[i].free(); i = (i + 1) & mask) {
       const std::size_t home = slots[i].hash() & mask;
-      if (((i - home) & mask) < ((i - hole) & mask)) continue;  // it would stand before the start of its search
+      if (((i - home) & mask) < ((i - hole) & mask)) continue;  // it would be before the start of its search
       slots[hole] = std::move(slots[i]);
       hole = i;
     }
@@ -213,7 +213,8 @@ class SteppedTable {
     --size_;
   }
 
-  // Behind the end of a segment: the next one, after this one has become smaller if there is little left in it.
+  // Called at the end of a segment. Shrinks or merges it if there is little left in it, and returns the segment to
+  // check next.
   Segment* NextSegment(Segment* segment) {
     if (ShrinkOrMerge(segment)) return segment;
     const std::uint64_t width = segment->depth == 0 ? 0 : std::uint64_t{1} << (64 - segment->depth);
@@ -221,7 +222,7 @@ class SteppedTable {
     return directory_[IndexOf(cursor_)];
   }
 
-  // True if `segment` must be searched again.
+  // Returns true if `segment` must be searched again.
   bool ShrinkOrMerge(Segment* segment) {
     if (segment->slots.size() > kFirstSlots && segment->used * 8 < segment->slots.size() &&
         (segment->depth == 0 || segment->slots.size() > kSegmentSlots)) {
@@ -231,7 +232,7 @@ class SteppedTable {
     }
     if (segment->depth == 0) return false;
     const std::uint64_t bit = std::uint64_t{1} << (64 - segment->depth);
-    if ((cursor_ & bit) != 0) return false;  // the lower one of two takes the upper one
+    if ((cursor_ & bit) != 0) return false;  // the lower one of two segments takes the entries of the upper one
     Segment* const upper = directory_[IndexOf((cursor_ | bit) & ~(bit - 1))];
     if (upper->depth != segment->depth || (segment->used + upper->used) * 8 > kSegmentSlots * 3) return false;
     Merge(segment, upper, bit);
@@ -270,8 +271,8 @@ class SteppedTable {
   std::size_t segments_ = 0;
   std::size_t deepest_ = 0;   // segments with one place in the directory
   std::size_t inserted_ = 0;  // since TakeInserted()
-  std::uint64_t cursor_ = 0;  // a hash in the segment that Look() has come to
-  std::size_t next_ = 0;      // its slot there
+  std::uint64_t cursor_ = 0;  // a hash in the segment that Look() has reached
+  std::size_t next_ = 0;      // the next slot in that segment
   std::size_t quiet_ = 0;     // slots searched since the last change
 };
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON text into a buffer that grows, and copies it into a std::string once, when its size is known.
+// TextWriter: writes JSON text into a growing buffer, and copies it into a std::string once its size is known.
 #ifndef KGEN_SRC_CODEC_TEXT_WRITER_H_
 #define KGEN_SRC_CODEC_TEXT_WRITER_H_
 
@@ -20,11 +20,11 @@ class TextWriter {
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(p_ - start_); }
   char last() const noexcept { return p_[-1]; }  // only when not empty
-  // Removes the text that was written since.
+  // Removes the text after the first `size` bytes.
   void Truncate(std::size_t size) noexcept { p_ = start_ + size; }
   void AppendTo(std::string& out) const { out.append(start_, size()); }
 
-  // Room for that many bytes at the returned position; Advance() sets how many were used.
+  // Makes room for that many bytes at the returned position. Advance() sets how many were used.
   char* Reserve(std::size_t bytes) {
     if (static_cast<std::size_t>(limit_ - p_) < bytes) Grow(bytes);
     return p_;
@@ -51,14 +51,14 @@ class TextWriter {
     *to++ = ':';
     p_ = to;
   }
-  // Text in quotes, escaped only as far as JSON requires. Invalid UTF-8 becomes U+FFFD.
+  // Writes text in quotes, escaped only as far as JSON requires. Invalid UTF-8 becomes U+FFFD.
   void Quoted(std::string_view text);
 
  private:
   void Grow(std::size_t bytes);
   void Escaped(const char* p, const char* end);
 
-  // memcpy without the call: names are short, and there is one for each member.
+  // An inlined memcpy: names are short, and there is one for each member.
   static void Copy(char* to, const char* from, std::size_t size) noexcept {
     if (size >= 8) {
       std::size_t i = 0;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// libyaml's events into the tree of kgen/codec/yaml.h. The only file that knows libyaml.
+// Builds the tree of kgen/codec/yaml.h from the events of libyaml.
 #include <yaml.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string_view View(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// Whether a line, or a value in a line, begins with a template action.
+// True if a line, or a value in a line, begins with a template action.
 bool LooksLikeTemplate(std::string_view text) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at + 2)) {
     const std::size_t before = text.find_last_not_of(" \"'", at == 0 ? std::string_view::npos : at - 1);
@@ -28,7 +28,7 @@ bool LooksLikeTemplate(std::string_view text) {
   return false;
 }
 
-// Whether the indentation of this line, or of the one before, contains a tab.
+// True if the indentation of this line, or of the one before, contains a tab.
 bool HasTabIndent(std::string_view text, Mark mark) {
   for (std::uint32_t line = mark.line > 1 ? mark.line - 1 : 1; line <= mark.line; ++line) {
     std::size_t at = ByteOfMark(text, Mark{line, 1});
@@ -39,7 +39,7 @@ bool HasTabIndent(std::string_view text, Mark mark) {
   return false;
 }
 
-// One event at a time, freed on the way out.
+// Owns one event.
 struct Event {
   yaml_event_t event;
   Event() { event.type = YAML_NO_EVENT; }
@@ -75,8 +75,8 @@ class EventReader {
   }
 
  private:
-  // libyaml treats U+0085, U+2028 and U+2029 as line ends, editors do not, so such characters inside text shift the
-  // positions after them. They are too rare to matter.
+  // libyaml treats U+0085, U+2028 and U+2029 as line ends, but editors do not, so such characters shift the positions
+  // after them. They are too rare to matter.
   static Mark ToMark(const yaml_mark_t& mark) {
     return Mark{static_cast<std::uint32_t>(mark.line) + 1, static_cast<std::uint32_t>(mark.column) + 1};
   }
@@ -135,8 +135,7 @@ class EventReader {
     return builder_.Key(text, mark, plain, plain && (kind != Kind::kString || LooksLikeTimestamp(text)));
   }
 
-  // Explicit tags. The core ones are checked; a scalar with any other is text, as it is for the Kubernetes command
-  // line.
+  // Handles explicit tags. Core tags are checked; a scalar with any other tag is text, as for kubectl.
   bool ApplyTag(std::string_view tag, std::string_view text, bool plain, Mark mark, Kind& kind, bool& value) {
     constexpr std::string_view kCore = "tag:yaml.org,2002:";
     if (!tag.starts_with(kCore)) {

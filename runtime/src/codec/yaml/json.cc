@@ -195,7 +195,7 @@ class JsonReader {
       const auto byte = static_cast<unsigned char>(*at_);
       if (!kStringStops.stop[byte]) continue;
       if (byte < 0x80) return;
-      if ((byte & 0xC0) == 0x80) ++line_base_;  // continuation bytes are no columns
+      if ((byte & 0xC0) == 0x80) ++line_base_;  // continuation bytes do not count as columns
     }
   }
 
@@ -211,7 +211,7 @@ class JsonReader {
   }
 
   bool ReadEscapedString(const char* start, std::string_view& text) {
-    // An escape never gets longer by decoding, so the rest of the line bounds the result; grow in a scratch string.
+    // The text may have escapes, so it is unescaped into a scratch string.
     scratch_.assign(start, at_);
     for (;;) {
       if (at_ == end_) return builder_.Fail(Here(), "the text ends inside a string");
@@ -258,7 +258,7 @@ class JsonReader {
     return true;
   }
 
-  // One \uXXXX; at_ stands on the backslash.
+  // Reads one \uXXXX. at_ is at the backslash.
   bool ReadUnit(char32_t& unit) {
     if (end_ - at_ < 6) return builder_.Fail(Here(), "the text ends inside an escape");
     for (int i = 2; i < 6; ++i) {

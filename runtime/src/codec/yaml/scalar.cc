@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The types of plain scalars, as for the Kubernetes command line: YAML 1.1 without base 60 and with dates as text.
+// Determines the types of plain scalars as kubectl does: YAML 1.1 without base 60 and with dates as text.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -31,8 +31,8 @@ std::string WithoutUnderscores(std::string_view text) {
   return out;
 }
 
-// An integer in the notations of the Kubernetes command line: decimal, 0x, 0o, 0b, and 0 followed by octal digits.
-// False if it is none, or does not fit 64 bits.
+// Parses an integer in the notations of kubectl: decimal, 0x, 0o, 0b, and 0 followed by octal digits. Returns false if
+// the text is not an integer, or does not fit into 64 bits.
 bool ParseInteger(std::string_view text, bool& negative, std::uint64_t& magnitude) {
   const std::string plain = WithoutUnderscores(text);
   std::string_view digits = plain;
@@ -74,7 +74,7 @@ bool IsYamlFloat(std::string_view text) {
   return i == text.size();
 }
 
-// A YAML float in JSON spelling: no plus sign, no leading zeros, digits on both sides of the point.
+// Returns a YAML float in JSON spelling: no plus sign, no leading zeros, digits on both sides of the point.
 std::string FloatToJson(std::string_view text) {
   std::string plain = WithoutUnderscores(text);
   std::string_view rest = plain;

@@ -37,7 +37,7 @@ void* Arena::Allocate(std::size_t bytes) {
   if (bytes > left_) {
     const std::size_t size = std::max(bytes, blocks_.empty() ? std::size_t{4096} : kBlockBytes);
     auto block = std::make_unique_for_overwrite<std::byte[]>(size);
-    if (size - bytes < left_) {  // a large block of its own: go on filling the current one
+    if (size - bytes < left_) {  // a separate large block: continue to fill the current one
       void* result = block.get();
       blocks_.push_back(std::move(block));
       return result;
@@ -147,7 +147,7 @@ bool TreeBuilder::Close() {
   if (!frame.anchor.empty()) {
     anchors_.insert_or_assign(frame.anchor, Anchored{node, frame.nodes, frame.height, false});
   }
-  node_count_ -= frame.nodes - 1;  // they were counted one by one; AddValue counts the subtree
+  node_count_ -= frame.nodes - 1;  // the children are already counted, and AddValue counts the whole subtree
   return AddValue(node, frame.nodes, frame.height);
 }
 
@@ -179,7 +179,7 @@ bool TreeBuilder::IndexKeys(MapBlock& block, std::size_t count) {
     return compared != 0 ? compared < 0 : a < b;
   });
   block.order = order;
-  std::size_t repeated = count;  // the first entry whose key was there before
+  std::size_t repeated = count;  // the first entry whose key is a repetition
   std::size_t before = count;
   for (std::size_t i = 1; i < count; ++i) {
     if (order[i] >= repeated || entries[order[i - 1]].key != entries[order[i]].key) continue;
@@ -213,7 +213,8 @@ bool TreeBuilder::ApplyMerges(Frame& frame) {
 }
 
 bool TreeBuilder::MergeOne(const Node& source, std::size_t first) {
-  // Linear in the keys that are there: merge keys are for hand-written files. The product is what is bounded.
+  // The search is linear in the keys of the map, since merge keys occur in hand-written files only. So the product of
+  // both sizes is counted against the limit.
   node_count_ += source.entries().size() * ((pending_.size() - first) / 64 + 1);
   if (node_count_ > options_.max_nodes) return Fail(source.mark(), "merge keys expand to too many values");
   for (const Entry& entry : source.entries()) {

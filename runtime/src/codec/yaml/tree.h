@@ -1,10 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: TreeBuilder, with which both readers (JSON, libyaml events) build the tree of kgen/codec/yaml.h.
+// Private: TreeBuilder, which both readers (JSON, libyaml events) use to build the tree of kgen/codec/yaml.h.
 //
-// A TreeBuilder gets values in document order: Open()/Close() around the children of a list or map, Key() before each
-// value of a map, Scalar(). It keeps the children of open containers on one stack and moves them into the arena, side
-// by side, when the container closes; so a finished tree is a handful of blocks and is never touched again.
+// The reader adds values in document order: Open() and Close() around the children of a list or map, Key() before each
+// value of a map, and Scalar(). The builder keeps the children of open containers on one stack and moves them into
+// adjacent memory of the arena when the container is closed. A finished tree therefore consists of a few blocks and
+// never changes.
 #ifndef KGEN_CODEC_YAML_TREE_H_
 #define KGEN_CODEC_YAML_TREE_H_
 
@@ -32,9 +33,9 @@ class Arena {
   std::size_t left_ = 0;
 };
 
-// The header before the entries of a map in the arena. Maps of more than kLinearKeys keys have the numbers of their
-// entries in the order of the keys, for a binary search. A hash table would need a secret, because the author of the
-// text chooses the keys.
+// The header before the entries of a map in the arena. A map of more than kLinearKeys keys also has the indexes of its
+// entries in the order of the keys, for a binary search. A hash table would need a secret seed, because the author of
+// the text chooses the keys.
 struct MapBlock {
   const std::uint32_t* order = nullptr;
 
@@ -64,7 +65,7 @@ class TreeBuilder {
   static Node MakeScalar(Kind kind, std::string_view text, Mark mark, bool plain, bool value = false);
 
   [[nodiscard]] bool Scalar(const Node& node) { return AddValue(node, 1, 1); }
-  // If the next node is the key of a map, this takes it instead of a value.
+  // Adds the key of a map. Only while WantsKey().
   [[nodiscard]] bool Key(std::string_view text, Mark mark, bool plain, bool ambiguous);
   [[nodiscard]] bool WantsKey() const { return !frames_.empty() && frames_.back().map && !frames_.back().has_key; }
   [[nodiscard]] bool Open(bool map, Mark mark, std::string_view anchor = {});
@@ -72,7 +73,7 @@ class TreeBuilder {
   [[nodiscard]] bool Alias(std::string_view name, Mark mark);
   void Anchor(std::string_view name, const Node& scalar);
 
-  // An empty document (null) is counted and dropped. Anchors end with their document.
+  // Counts an empty document (null), but drops it. Anchors end with their document.
   void FinishDocument();
   void Reset();  // forgets all documents; for a second reader over the same text
 
@@ -100,7 +101,7 @@ class TreeBuilder {
   struct Anchored {
     Node node;
     std::size_t nodes = 0, height = 0;
-    bool open = true;  // its container is not closed yet: an alias here would be a cycle
+    bool open = true;  // its container is not closed yet, so an alias here would be a cycle
   };
 
   bool AddValue(const Node& node, std::size_t nodes, std::size_t height);
@@ -125,11 +126,11 @@ class TreeBuilder {
   SyntaxError error_;
 };
 
-// The readers. False: builder.error() says why.
+// The readers. They return false on failure; builder.error() is the reason.
 bool ReadJson(TreeBuilder& builder, bool& is_yaml_stream);
 bool ReadYaml(TreeBuilder& builder);
 
-// The kind that a plain scalar has for the Kubernetes command line; `value` of a boolean. `.inf` and `.nan` give
+// Returns the kind that a plain scalar has for kubectl, and sets `value` if it is a boolean. `.inf` and `.nan` give
 // kFloat.
 Kind ResolvePlain(std::string_view text, bool& value);
 bool LooksLikeTimestamp(std::string_view text);
@@ -138,7 +139,7 @@ bool IsInfinityOrNan(std::string_view text);
 
 // Appends a code point as UTF-8.
 char* AppendUtf8(char32_t code_point, char* out);
-// The offset of the first byte that is no UTF-8 (surrogates and overlong forms are none), or npos.
+// Returns the offset of the first byte that is not valid UTF-8 (surrogates and overlong forms are invalid), or npos.
 std::size_t FindInvalidUtf8(std::string_view text);
 Mark MarkOfByte(std::string_view text, std::size_t offset);
 std::size_t ByteOfMark(std::string_view text, Mark mark);

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Writes a tree of kgen/codec/yaml.h with libyaml's emitter. The emitter knows which styles the syntax allows for a
-// text; this file chooses one that keeps its meaning.
+// text; this file chooses one that preserves its meaning.
 #include <yaml.h>
 
 #include <new>
@@ -14,14 +14,15 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// 1:30, -12:30:45.5: a number in base 60 to readers of YAML 1.1.
+// True for text such as 1:30 or -12:30:45.5, which readers of YAML 1.1 take for a number in base 60.
 bool LooksLikeBase60(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   return !text.empty() && IsDigit(text[0]) && text.find(':') != std::string_view::npos &&
          text.find_first_not_of("0123456789_:.") == std::string_view::npos;
 }
 
-// 0x1F, 0o17, 0b11 of any length. ResolvePlain() says this of those that fit 64 bits.
+// True for integers such as 0x1F, 0o17 and 0b11 of any length. ResolvePlain() recognises only those that fit into 64
+// bits.
 bool LooksLikeLongInteger(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text.size() < 3 || text[0] != '0' || std::string_view("xXoObB").find(text[1]) == std::string_view::npos) {
@@ -30,14 +31,14 @@ bool LooksLikeLongInteger(std::string_view text) {
   return text.find_first_not_of("0123456789abcdefABCDEF_", 2) == std::string_view::npos;
 }
 
-// Whether a parser of YAML 1.1 or 1.2 would read this text, without quotes, as anything else.
+// True if a parser of YAML 1.1 or 1.2 would read this text as something else if it is not quoted.
 bool NeedsQuotes(std::string_view text) {
   bool value = false;
   return ResolvePlain(text, value) != Kind::kString || LooksLikeTimestamp(text) || LooksLikeBase60(text) ||
          LooksLikeLongInteger(text) || text == "<<" || text == "=";
 }
 
-// Line ends that the emitter writes unchanged, and that are read back as others.
+// True if the text has line ends that the emitter writes unchanged but that are read back as different ones.
 bool HasUnicodeLineEnd(std::string_view text) {
   return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;
 }
@@ -54,7 +55,7 @@ class Writer {
     if (yaml_emitter_initialize(&emitter_) == 0) throw std::bad_alloc();
     yaml_emitter_set_output(&emitter_, &Append, &out);
     yaml_emitter_set_unicode(&emitter_, 1);
-    yaml_emitter_set_width(&emitter_, -1);  // no line is folded
+    yaml_emitter_set_width(&emitter_, -1);  // never folds a line
   }
   ~Writer() { yaml_emitter_delete(&emitter_); }
   Writer(const Writer&) = delete;
@@ -79,7 +80,7 @@ class Writer {
     }
   }
 
-  // Takes the event over. The tree is well-formed, so that only memory can be missing.
+  // Takes over the event. The tree is well-formed, so the only possible error is a lack of memory.
   void Emit(int initialized, yaml_event_t& event) {
     if (initialized == 0 || yaml_emitter_emit(&emitter_, &event) == 0) throw std::bad_alloc();
   }
@@ -124,7 +125,8 @@ class Writer {
 std::string ToYaml(const Node& node) {
   std::string out;
   Writer(out).Document(node);
-  // The emitter's mark behind a text that ends with empty lines; here the end of the text is the end of the document.
+  // The emitter writes this mark after a text that ends with empty lines. It is not needed, because the document ends
+  // here.
   if (out.ends_with("\n...\n")) out.resize(out.size() - 4);
   return out;
 }

@@ -9,7 +9,7 @@
 namespace kgen::yaml {
 namespace {
 
-// Length of the UTF-8 sequence at `text[at]`, 0 if it is none.
+// Returns the length of the UTF-8 sequence at `text[at]`, or 0 if it is not valid.
 std::size_t SequenceLength(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
@@ -34,7 +34,8 @@ bool LooksLikeUtf16(std::string_view text) {
                               (text[0] != '\0' && text[1] == '\0' && text[2] != '\0' && text[3] == '\0'));
 }
 
-// JSON objects and lists begin like this; YAML flow collections may, too, hence the second attempt in Parse().
+// True if the text begins like a JSON object or list. YAML flow collections may begin like that as well, so Parse() may
+// make a second attempt.
 bool LooksLikeJson(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
