@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxFile = 256u << 20;
 constexpr std::size_t kNamedInErrors = 10;
 
-// One object of the file, before its kind is known to the server.
+// One object of the file, before its kind has been looked up on the server.
 struct Manifest {
   GroupVersionKind kind{};
   std::string namespace_{};
@@ -44,7 +44,7 @@ bool DefinesKinds(const GroupVersionKind& kind) {
 
 using Applied = std::expected<void, ApplyError>;
 
-// The failure of an object, with its place.
+// Returns the failure of an object, with its position in the file.
 std::unexpected<ApplyError> FailAt(const Manifest& manifest, const ObjectKey& key, const Error& error) {
   ApplyError failure(error);
   failure.document = manifest.document;
@@ -54,7 +54,7 @@ std::unexpected<ApplyError> FailAt(const Manifest& manifest, const ObjectKey& ke
   return std::unexpected(std::move(failure));
 }
 
-// Collects the objects of a document, and fails at the first thing that is not one.
+// Collects the objects of a document. Fails at the first value that is not an object.
 class Manifests {
  public:
   Applied Add(const yaml::Node& node, std::uint32_t document) {
@@ -129,7 +129,7 @@ class Applier {
     return {};
   }
 
-  // What goes before an error: the objects that were applied, the last ones by name.
+  // The prefix of an error: the objects that were applied before, the last ones by name.
   std::string Before() const {
     std::string text = options_.dry_run ? "dry run" : "";
     if (!applied_.empty()) text += options_.dry_run ? "; accepted before: " : "applied before: ";
@@ -144,7 +144,7 @@ class Applier {
   std::vector<AppliedObject> Take() { return std::move(applied_); }
 
  private:
-  // Completes `key` with the namespace in which the object will be.
+  // Sends one object. Completes `key` with the namespace that the object will be in.
   Result<Unstructured> Send(const Manifest& manifest, ObjectKey& key) {
     const Result<ResourceMapping> mapping = LookUp(manifest.kind);
     if (!mapping) return Fail(mapping.error());
@@ -171,7 +171,8 @@ class Applier {
 
   Result<ResourceMapping> LookUp(const GroupVersionKind& kind) {
     Result<ResourceMapping> mapping = mapper_.ForKind(kind);
-    // The file may install the kinds of its own objects, more of them than the mapper would ask again for.
+    // The file may install the kinds of its own objects, and more of them than the mapper would query the server again
+    // for.
     if (!mapping && std::exchange(kinds_installed_, false)) {
       mapper_.Invalidate();
       mapping = mapper_.ForKind(kind);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The blocking form of a call: starts the asynchronous one and waits for its answer.
+// The blocking form of a call: starts the asynchronous call and waits for its result.
 #ifndef KGEN_SRC_CLIENT_BLOCKING_CALL_H_
 #define KGEN_SRC_CLIENT_BLOCKING_CALL_H_
 
@@ -16,8 +16,8 @@
 
 namespace kgen::client {
 
-// What a blocking call waits for. The caller holds no reference to the operation: when the executor was shut down and
-// drops it, the operation has to be destroyed, so that the caller is notified and does not wait for ever.
+// What a blocking call waits for. The caller holds no reference to the operation. So, when the executor is shut down
+// and drops the operation, it is destroyed, and the caller is notified instead of waiting forever.
 template <typename Op>
 struct Slot : SharedObject {
   explicit Slot(Shared<Waiter> w) : waiter(std::move(w)) {}
@@ -42,7 +42,7 @@ struct Slot : SharedObject {
   const Shared<Waiter> waiter;
   std::optional<Result<typename Op::Answer>> result;  // written once, before the waiter is notified
   Mutex mutex;
-  Op* operation KGEN_GUARDED_BY(mutex) = nullptr;  // until it has answered or goes
+  Op* operation KGEN_GUARDED_BY(mutex) = nullptr;  // until it has a result or is destroyed
 };
 
 // Fills a Slot, at the latest when it is destroyed.
@@ -67,7 +67,7 @@ Shared<Op> MakeCall(const Shared<ConnectionCore>& core, ApiRequest request, type
   return MakeShared<Op>(core, std::move(request), std::move(strand), std::move(done), more...);
 }
 
-// Blocks. `more` are further arguments of the operation's constructor.
+// Blocks until the call has ended. `more` are further arguments of the operation's constructor.
 template <typename Op, typename... More>
 Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest request, std::stop_token stop,
                                         More&... more) {
@@ -91,7 +91,7 @@ Result<typename Op::Answer> CallAndWait(const Connection& connection, ApiRequest
   }
   if (Result<void> waited = slot->waiter->Wait(std::move(stop)); !waited) {
     slot->Cancel();
-    // The call knows how far it had come.
+    // The result of the cancelled call describes how far it got.
     if (waited.error().code() != Code::kCancelled || !slot->waiter->Wait()) return Fail(waited.error().With(what));
   }
   return *std::move(slot->result);

@@ -15,8 +15,8 @@ namespace kgen::client {
 namespace {
 
 constexpr Nanos kAfterLostConnection = std::chrono::seconds(1);
-// A server, or whatever stands before it, that says "tomorrow" must not keep a caller until then: it is asked again
-// after this, and its error goes to the caller after kMaxRetries such waits.
+// The longest wait that a server or a proxy can request with Retry-After. A longer one is cut to this, and after
+// kMaxRetries such waits the caller gets the error.
 constexpr Nanos kLongestRetryAfter = std::chrono::minutes(5);
 
 }  // namespace
@@ -56,7 +56,7 @@ void AnswerOperation<T>::OnEnd(HttpEnd end) {
   }
   if (end.result && head_.status != 0) return Refused();
   const Error error = end.result ? Error(Code::kUnavailable, "the response has no headers") : end.result.error();
-  // Anything but a GET may have been carried out by the server before the connection went.
+  // Any other request than a GET may have been executed by the server before the connection was lost.
   if (request().method == "GET" && end.connection_lost && MayRetry()) {
     ++retries_;
     head_ = {};
@@ -112,7 +112,7 @@ Result<ApiResponse> CallOperation::Complete() {
 
 namespace {
 
-// Servers leave apiVersion and kind out of the items of lists of built-in resources.
+// Sets apiVersion and kind of the items, which servers omit in lists of built-in resources.
 void NameItems(UnstructuredList& list, const KindInfo& kind) {
   std::string_view name = kind.kind;
   if (name.empty() && list.kind.view().ends_with("List")) {
@@ -128,13 +128,13 @@ void NameItems(UnstructuredList& list, const KindInfo& kind) {
 
 Result<AnyRef> ListOperation::Complete() {
   Result<AnyRef> list = decoder_->Finish();
-  // What came instead of a list may say why.
+  // A response that is not a list may be a Status with the reason.
   if (std::optional<Error> failure = FailureIn(decoder_->envelope())) return Fail(*std::move(failure));
   if (!list) return list;
   if (Result<void> fits = CheckListKind(decoder_->envelope(), &kind_, decoder_->has_items()); !fits)
     return Fail(std::move(fits).error());
   if (&table_ == &UnstructuredList::kTable) {
-    // Nobody else has it yet.
+    // There are no other references to it yet.
     NameItems(*const_cast<UnstructuredList*>(static_cast<const UnstructuredList*>(list->object())), kind_);
   }
   return list;

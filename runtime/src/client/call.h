@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A request whose whole answer is wanted, with retries: as bytes, or as a list that is decoded while it arrives.
+// Requests that return the whole response, with retries: as bytes, or as a list that is decoded while it arrives.
 #ifndef KGEN_SRC_CLIENT_CALL_H_
 #define KGEN_SRC_CLIENT_CALL_H_
 
@@ -15,7 +15,7 @@
 
 namespace kgen::client {
 
-// What the two have in common. T is what the caller gets.
+// The common part of both. T is the type of the result.
 template <typename T>
 class AnswerOperation : public Operation {
  public:
@@ -26,7 +26,8 @@ class AnswerOperation : public Operation {
   AnswerOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done)
       : Operation(std::move(core), std::move(request), std::move(strand)), done_(std::move(done)) {}
 
-  // Of a successful answer: forget what came of an earlier one; the next bytes; the end.
+  // Called for a successful response: at its start, to forget what arrived of an earlier one; for its bytes; and at its
+  // end.
   virtual void Restart() = 0;
   virtual Result<void> Add(std::string bytes) = 0;
   virtual Result<T> Complete() = 0;
@@ -47,7 +48,7 @@ class AnswerOperation : public Operation {
   static constexpr int kMaxRetries = 10;
   Done done_;
   HttpHead head_{};
-  std::uint64_t bytes_ = 0;  // of this answer
+  std::uint64_t bytes_ = 0;  // of this response
   int retries_ = 0;
 };
 
@@ -64,7 +65,7 @@ class CallOperation final : public AnswerOperation<ApiResponse> {
   std::string body_{};
 };
 
-// Gives the list to its caller, who has the only reference to it.
+// Returns a list. The caller has the only reference to it.
 class ListOperation final : public AnswerOperation<AnyRef> {
  public:
   ListOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Done done,
@@ -80,7 +81,7 @@ class ListOperation final : public AnswerOperation<AnyRef> {
 
   const TypeTable& table_;
   const KindInfo& kind_;
-  std::optional<codec::ListDecoder> decoder_{};  // of the answer under way
+  std::optional<codec::ListDecoder> decoder_{};  // of the current response
 };
 
 }  // namespace kgen::client

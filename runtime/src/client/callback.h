@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Callbacks of the user, whose exceptions go to the observer.
+// Runs callbacks of the user and reports their exceptions to the observer.
 #ifndef KGEN_SRC_CLIENT_CALLBACK_H_
 #define KGEN_SRC_CLIENT_CALLBACK_H_
 
@@ -12,7 +12,7 @@
 
 namespace kgen::client {
 
-// `what`: the call whose callback it is.
+// `what` names the call that the callback belongs to.
 template <typename Callback>
 void RunCallback(const Shared<Observer>& observer, std::string_view what, Callback callback) noexcept {
   try {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The latest client certificate of a credential plugin: from the code that runs the plugin to the transport, which
-// opens its connections with it.
+// ClientIdentity: the latest client certificate of a credential plugin. The code that runs the plugin sets it, and the
+// transport opens its connections with it.
 #ifndef KGEN_SRC_CLIENT_CLIENT_IDENTITY_H_
 #define KGEN_SRC_CLIENT_CLIENT_IDENTITY_H_
 
@@ -26,7 +26,7 @@ class ClientIdentity : public SharedObject {
     key_pem_ = std::move(key_pem);
     version_.fetch_add(1, std::memory_order_release);
   }
-  // Raised with every change; 0 as long as there is no certificate.
+  // Increases with every change; 0 while there is no certificate.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   void ApplyTo(rest::TlsConfig& config) const {
     const MutexLock lock(mutex_);

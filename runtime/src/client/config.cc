@@ -77,7 +77,7 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-// The paths of $KUBECONFIG, each once, in order.
+// Returns the paths of $KUBECONFIG in order, without duplicates.
 std::vector<std::string> SplitPaths(std::string_view list) {
   std::vector<std::string> paths;
   while (!list.empty()) {
@@ -89,7 +89,7 @@ std::vector<std::string> SplitPaths(std::string_view list) {
   return paths;
 }
 
-// Adds what is there; `missing` names what is not. Every file that is there has to be right.
+// Adds the files that exist; `missing` lists the others. Every file that exists must be valid.
 Result<void> AddFiles(const std::vector<std::string>& paths, Kubeconfig& into, std::string& missing) {
   for (const std::string& path : paths) {
     if (!Exists(path)) {
@@ -143,7 +143,7 @@ Result<rest::Config> LoadConfig(const rest::LoadOptions& options, const Surround
   const auto failed = [](const Error& error) { return Fail(error.With("load config")); };
   Kubeconfig files;
   std::string tried;
-  if (!options.kubeconfig.empty()) {  // named: has to be there
+  if (!options.kubeconfig.empty()) {  // named explicitly, so it must exist
     Result<std::string> text = ReadFile("kubeconfig", options.kubeconfig);
     if (!text) return failed(text.error());
     if (Result<void> added = files.Add(options.kubeconfig, *std::move(text)); !added) return failed(added.error());

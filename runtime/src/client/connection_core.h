@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the handles of one Connection share.
+// ConnectionCore: the state that the handles of one Connection share.
 #ifndef KGEN_SRC_CLIENT_CONNECTION_CORE_H_
 #define KGEN_SRC_CLIENT_CONNECTION_CORE_H_
 
@@ -17,13 +17,13 @@
 
 namespace kgen::client {
 
-// Thread safety: immutable but for limiter, token, exec and gate, which look after themselves.
-// Ownership: handles and requests under way hold it; the last to go closes the transport.
+// Thread safety: immutable except for limiter, token, exec and gate, which are thread-safe.
+// Ownership: handles and running requests hold references; dropping the last one closes the transport.
 class ConnectionCore : public SharedObject {
  public:
   struct Settings {
     std::string host;         // for messages and observers
-    std::string base_path{};  // put in front of every path
+    std::string base_path{};  // the prefix of every path
     std::string user_agent{};
     std::string default_namespace = "default";
     Nanos timeout{};
@@ -40,7 +40,7 @@ class ConnectionCore : public SharedObject {
   static Shared<ConnectionCore> Of(const Connection& connection);
   static Connection Handle(Connection::Parts parts, Settings settings);
   static Connection Handle(Connection::Parts parts, Shared<ThrottledObserver> observer, Settings settings);
-  // Opens a connection, or finds the one of an equal config.
+  // Opens a connection, or returns that of an equal config.
   static Result<Connection> Open(const rest::Config& config);
   static Result<Connection> Over(const rest::Config& config, Shared<Transport> transport);
 

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Connection::Open: checks a config, reads its files, and finds the connection that an equal config has opened already.
+// Connection::Open: checks a config, reads its files, and finds the connection that was already opened for an equal
+// config.
 #include <errno.h>  // program_invocation_short_name
 
 #include <algorithm>
@@ -28,7 +29,7 @@ bool Equal(const rest::Config& a, const rest::Config& b) {
          a.timeout == b.timeout && a.observer == b.observer && a.executor == b.executor;
 }
 
-// The connections that are alive, by config. Entries hold no reference; a connection takes its own out when it goes.
+// The live connections by config. Entries hold no references; a connection removes its entry when it is destroyed.
 class Registry {
  public:
   Shared<ConnectionCore> Find(const rest::Config& config) {
@@ -44,7 +45,7 @@ class Registry {
     entries_.push_back({config, core});
   }
   void Remove(const ConnectionCore* core) noexcept {
-    std::vector<Entry> gone;  // destroyed after the lock: it may hold the last reference to an executor
+    std::vector<Entry> gone;  // destroyed after unlocking; may hold the last reference to an executor
     const MutexLock lock(mutex_);
     const auto found = std::ranges::find(entries_, core, &Entry::core);
     if (found == entries_.end()) return;
@@ -72,13 +73,13 @@ Result<void> CheckHeaderText(std::string_view what, std::string_view text) {
   return {};
 }
 
-// Who says who we are in another way has no need of a plugin.
+// A config with other credentials does not use its plugin.
 bool UsesExec(const rest::Config& config) {
   return !config.exec.command.empty() && config.bearer_token.empty() && config.bearer_token_file.empty() &&
          config.tls.certificate_data.empty() && config.tls.certificate_file.empty();
 }
 
-// Over `transport`, or over a new one if it is null.
+// Opens a connection over `transport`, or over a new transport if it is null.
 Result<Connection> OpenNew(rest::Config config, Shared<Transport> transport = {}) {
   Result<ServerUrl> url = ParseServerUrl(config.host, config.tls);
   if (!url) return Fail(url.error());
@@ -143,7 +144,7 @@ Result<Connection> ConnectionCore::Open(const rest::Config& config) {
   if (Shared<ConnectionCore> core = Connections().Find(config)) return Connection(std::move(core));
   Result<Connection> opened = OpenNew(config);
   if (!opened) return Fail(opened.error().With("open a connection"));
-  // Somebody may have opened an equal one meanwhile; both work, and the later one is found from now on.
+  // Another thread may have opened an equal one meanwhile. Both work, and later calls find this one.
   Connections().Add(config, Of(*opened).get());
   return opened;
 }

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr std::string_view kCollection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-// The member at a path of keys, or null.
+// Returns the member at a path of keys, or null.
 const json& At(const json& value, std::initializer_list<const char*> path) {
   static const json kNull;
   const json* here = &value;
@@ -41,13 +41,13 @@ std::string TextAt(const json& value, std::initializer_list<const char*> path) {
 
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-// Discarded where the text is not JSON, or is nested too deeply for what recurses over it.
+// The result is discarded if the text is not JSON, or is nested too deeply for code that recurses over it.
 json Parse(std::string_view text) {
   if (detail::NestsTooDeep(text)) return json(json::value_t::discarded);
   return json::parse(text, nullptr, false);
 }
 
-// One CRD on its way to being served.
+// The installation of one CRD, until it is served.
 class Installation {
  public:
   Installation(const Connection& connection, json manifest, std::stop_token stop)
@@ -68,7 +68,7 @@ class Installation {
     }
   }
 
-  // True once the condition Established holds and each served version answers.
+  // Returns true once the condition Established holds and lists of each served version succeed.
   Result<bool> Served() {
     Result<json> object = Get();
     if (!object) return Transient(object.error());
@@ -90,7 +90,7 @@ class Installation {
                                client::EscapeSegment(TextAt(version, {"name"})) + '/' +
                                client::EscapeSegment(TextAt(*object, {"spec", "names", "plural"}));
       Result<ApiResponse> answer = Send("GET", path, "", "limit=1");
-      // Who may install a kind need not be allowed to list it; that the server says so means that it looked.
+      // A user who may install a kind need not be allowed to list it. A 403 shows that the server serves it.
       if (answer || answer.error().code() == Code::kForbidden) continue;
       state_ += ", " + path + ": " + answer.error().message();
       return Transient(answer.error());
@@ -121,7 +121,7 @@ class Installation {
     return object;
   }
 
-  // Puts our spec, labels and annotations into what is there; what others have added to the metadata stays.
+  // Sets our spec, labels and annotations in the existing object. What others have added to the metadata is kept.
   Result<void> Update() {
     Result<json> object = Get();
     if (!object) return Fail(object.error());
@@ -139,7 +139,7 @@ class Installation {
     return Discard(Send("PUT", std::string(kCollection) + '/' + client::EscapeSegment(name_), Dump(wanted)));
   }
 
-  // Not there yet, or not well yet: look again. Everything else ends the installation.
+  // Returns false if the error may go away, so that the caller checks again. Every other error ends the installation.
   static Result<bool> Transient(const Error& error) {
     switch (error.code()) {
       case Code::kNotFound:
@@ -176,7 +176,7 @@ Result<json> ParseManifest(std::string_view text) {
   return manifest;
 }
 
-// A token that fires with the user's, and at a time.
+// A stop token that fires with the user's token, or at a deadline.
 class TimeLimit {
  public:
   TimeLimit(const Connection& connection, const InstallOptions& options)

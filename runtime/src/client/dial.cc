@@ -17,10 +17,10 @@
 namespace kgen::net {
 namespace {
 
-constexpr Nanos kNextAddress = std::chrono::milliseconds(250);  // until the next one is tried beside a silent one
-constexpr Nanos kSecondTry = std::chrono::seconds(1);           // until a silent one is tried once more beside itself
+constexpr Nanos kNextAddress = std::chrono::milliseconds(250);  // of silence, before the next address is tried as well
+constexpr Nanos kSecondTry = std::chrono::seconds(1);           // of silence, before the same address is tried again
 
-// IPv6 and IPv4 by turns, beginning with what the system puts first.
+// Returns IPv6 and IPv4 addresses alternately, beginning with the family that the system lists first.
 std::vector<Address> Alternate(const std::vector<Address>& addresses) {
   std::vector<Address> first, second, result;
   for (const Address& address : addresses) {
@@ -59,7 +59,7 @@ Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& var
   return target;
 }
 
-// What a blocking body owes the loop: an answer, even if it is destroyed unrun.
+// Guarantees that the loop gets a result, even if the blocking task is destroyed without running.
 struct Dialer::Reply {
   explicit Reply(Shared<Dialer> asker) : dialer(std::move(asker)) {}
   Reply(Reply&&) = default;
@@ -170,7 +170,7 @@ void Dialer::OnAttempt(std::size_t path, bool second, std::string_view error) {
   if (!done_) return;
   Path& tried = paths_[path];
   if (error.empty()) return Finish(std::exchange(second ? tried.second : tried.first, {}));
-  // A refusal is an answer, so the other attempt has nothing to wait for.
+  // The address has refused, so the other attempt need not wait any longer.
   tried.error = error;
   tried.silence.Cancel();
   for (Shared<TcpStream>* attempt : {&tried.first, &tried.second}) {
@@ -181,7 +181,7 @@ void Dialer::OnAttempt(std::size_t path, bool second, std::string_view error) {
   if (std::all_of(paths_.begin(), paths_.begin() + static_cast<std::ptrdiff_t>(tried_), failed)) TryNext();
 }
 
-// What each address has said; `silent` stands for those that have said nothing.
+// Describes the error of each address; `silent` is the text for addresses that have not responded.
 std::string Dialer::Errors(std::string_view silent) const {
   std::string text;
   for (std::size_t i = 0; i < tried_; ++i) {

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the address of an API server to a TCP connection: names are resolved, all addresses tried, the first that
-// answers is taken.
+// Dialer: opens a TCP connection to an API server. Resolves the name, tries all addresses, and uses the first that
+// responds.
 #ifndef KGEN_SRC_CLIENT_DIAL_H_
 #define KGEN_SRC_CLIENT_DIAL_H_
 
@@ -22,34 +22,34 @@
 
 namespace kgen::net {
 
-// Where a server is, taken apart.
+// The parsed address of a server.
 struct Target {
   std::string host{};  // name or IP address, without brackets
   std::uint16_t port = 0;
   bool tls = false;
-  std::string authority{};       // for :authority, as it was written
-  std::optional<Proxy> proxy{};  // that it is reached through
+  std::string authority{};       // the value of :authority, as the user wrote it
+  std::optional<Proxy> proxy{};  // the proxy to use, if any
   std::string Name() const { return Address{host, port}.ToString(); }
 };
 
-// Of rest::Config::host, whose path is ignored, and of its proxy, or the one of the environment. Errors: kConfig,
-// naming the host, or what is wrong with the proxy.
+// Parses rest::Config::host, ignoring its path, and chooses the proxy of the config or of the environment. Errors:
+// kConfig, which names the host or what is wrong with the proxy.
 Result<Target> ParseTarget(const rest::Config& config, const ProxyVariables& variables = ProxyVariables::OfProcess());
 
 // One attempt to reach a target. All members on the loop's thread.
 class Dialer final : public SharedObject {
  public:
-  // `timeout` is for names and TCP together.
+  // `timeout` covers resolving the name and connecting.
   Dialer(Shared<EventLoop> loop, Shared<Executor> executor, Target target, Nanos timeout)
       : loop_(std::move(loop)), executor_(std::move(executor)), target_(std::move(target)), timeout_(timeout) {}
 
   // `done` is called once, never inside this call, unless Cancel() came first.
-  // Errors: kUnavailable  not resolved, refused, silent; the message has each address and why
+  // Errors: kUnavailable  not resolved, refused or no response; the message lists the addresses and reasons
   void Start(std::move_only_function<void(Result<Shared<TcpStream>>)> done);
-  // The same where the addresses are known, in the order in which they are to be tried.
+  // Does the same for known addresses, in the order in which they are tried.
   void StartAt(std::vector<Address> addresses, std::move_only_function<void(Result<Shared<TcpStream>>)> done);
   void Cancel() noexcept;
-  // How far it has come, as part of a message: "10.0.0.1:6443: Connection refused; 10.0.0.2:6443: no answer yet".
+  // Describes the progress, as part of a message: "10.0.0.1:6443: Connection refused; 10.0.0.2:6443: no answer yet".
   std::string Progress() const;
 
  private:
@@ -58,14 +58,14 @@ class Dialer final : public SharedObject {
     std::string error{};
   };
   struct Reply;
-  // An address that is being tried. The first attempt stays to the end, because some paths are slow. The kernel repeats
-  // a lost SYN after 1, 3, 7 and 15 seconds: a second attempt, begun anew every second, finds a path that comes back in
+  // An address that is being tried. The first attempt lasts to the end, because some paths are slow. The kernel repeats
+  // a lost SYN after 1, 3, 7 and 15 seconds. A second attempt, restarted every second, notices a path that recovers in
   // between.
   struct Path {
     Address address{};
     Shared<TcpStream> first{}, second{};
     Timer silence{};
-    std::string error{};  // the address has refused
+    std::string error{};  // not empty: the address has refused
   };
   static void Resolve(const Target& target, Resolved& out);
 
@@ -87,7 +87,7 @@ class Dialer final : public SharedObject {
   const Nanos timeout_;
   std::move_only_function<void(Result<Shared<TcpStream>>)> done_;
   std::vector<Path> paths_;
-  std::size_t tried_ = 0;  // of paths_: those before have been begun
+  std::size_t tried_ = 0;  // how many of paths_ have been started
   Timer deadline_, next_;
 };
 

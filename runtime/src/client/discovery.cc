@@ -21,7 +21,7 @@ constexpr char kAccept[] =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
     "application/json";
 constexpr char kJson[] = "application/json";
-// A resource takes some 400 bytes of it.
+// A resource takes about 400 bytes of a response.
 constexpr std::uint64_t kMaxAnswer = std::uint64_t{64} << 20;
 
 // Members of the wrong type read as absent: one broken group must not hide the others.
@@ -65,7 +65,7 @@ class Discovery {
   }
 
  private:
-  // An old server refuses the aggregated form, or sends the old one.
+  // An old server refuses to send the aggregated form, or sends the old one.
   Result<json> Get(const std::string& path, const char* accept) const {
     ApiRequest request{.path = path, .what = "discover " + path};
     request.timeout = timeout_;
@@ -147,7 +147,7 @@ class Discovery {
     Result<json> document = Get(PathOf(group, version), kJson);
     if (document && !Child(*document, "resources").is_array()) document = Fail(Unexpected(PathOf(group, version)));
     if (!document && (document.error().code() == Code::kCancelled || document.error().not_connected())) {
-      ended_ = std::move(document).error();  // it would be the same for the rest
+      ended_ = std::move(document).error();  // the other requests would fail in the same way
       return;
     }
     if (!document) {
@@ -189,7 +189,7 @@ class Discovery {
     api_.failures.push_back({group, version, std::move(error), api_.resources.size()});
   }
 
-  // What has no kind cannot be used.
+  // A resource without a kind cannot be used.
   void Add(ApiResource resource) {
     if (!resource.resource.resource.empty() && !resource.kind.kind.empty()) {
       api_.resources.push_back(std::move(resource));
@@ -199,7 +199,7 @@ class Discovery {
   const Connection& connection_;
   const Nanos timeout_;
   ServerApi api_;
-  std::optional<Error> ended_;  // there is no use in asking on
+  std::optional<Error> ended_;  // why further requests are pointless
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct KnownKind {
         info{.group = mapping.resource.group,
              .version = mapping.resource.version,
              .kind = mapping.kind.kind,
-             .list_kind = {},  // any list: servers do not say what it is called
+             .list_kind = {},  // accept any list: discovery does not report its kind
              .resource = mapping.resource.resource,
              .singular = {},
              .scope = mapping.scope,

@@ -15,7 +15,7 @@
 namespace kgen::client {
 namespace {
 
-// The reasons of an API server.
+// The reasons that API servers use.
 struct Row {
   std::string_view reason;
   Code code;
@@ -111,14 +111,14 @@ Error FromStatus(meta::v1::Status status, int http_status) {
   return Error::FromStatus(status, code);
 }
 
-// "text/html" of "Text/HTML; charset=utf-8".
+// Returns "text/html" for "Text/HTML; charset=utf-8".
 std::string MediaType(std::string_view content_type) {
   std::string type(Trim(content_type.substr(0, content_type.find(';'))));
   std::ranges::transform(type, type.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return type;
 }
 
-// The text of a response that is not a Status, if it is text.
+// Quotes a response that is not a Status, if it is text.
 std::string Quote(const Answer& answer) {
   constexpr std::size_t kQuoted = 2048;
   const std::string type = MediaType(answer.content_type);
@@ -126,13 +126,13 @@ std::string Quote(const Answer& answer) {
   std::string_view text = Trim(answer.body);
   if (text.size() > kQuoted) {
     std::size_t end = kQuoted;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // do not cut a code point
     text = text.substr(0, end);
   }
   return std::string(text);
 }
 
-// Where a redirect leads, without what may be secret: credentials, the query and the fragment.
+// The target of a redirect, without parts that may be secret: credentials, the query and the fragment.
 std::string Destination(std::string_view location) {
   constexpr std::size_t kMost = 200;
   const std::size_t scheme = location.find("://");
@@ -146,7 +146,7 @@ std::string Destination(std::string_view location) {
   return std::string(location.substr(0, begin)) + std::string(rest.substr(0, kMost));
 }
 
-// "(HTTP 502, text/html)": the answer as it came.
+// Describes the form of the response: " (HTTP 502, text/html)".
 std::string Form(const Answer& answer) {
   const std::string type = MediaType(answer.content_type);
   return " (HTTP " + std::to_string(answer.status) + (type.empty() ? "" : ", " + type) + ")";
@@ -223,7 +223,7 @@ Error ErrorOf(const Answer& answer) {
 
 std::optional<Error> FailureIn(std::string_view body) {
   constexpr std::size_t kLargestStatus = 1u << 20;
-  // Objects and lists are what nearly every body is: the search for the word is all they pay.
+  // Nearly every body is an object or a list, and costs only this search.
   if (body.size() > kLargestStatus || body.find("\"Status\"") == std::string_view::npos) return std::nullopt;
   std::optional<meta::v1::Status> status = ParseStatus(body);
   if (!status || status->status != "Failure") return std::nullopt;

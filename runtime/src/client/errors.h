@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Turns the error responses of a server into Errors. The only place where reasons and HTTP codes become a Code.
+// Turns the error responses of a server into Errors. This is the only place that maps reasons and HTTP codes to a Code.
 #ifndef KGEN_SRC_CLIENT_ERRORS_H_
 #define KGEN_SRC_CLIENT_ERRORS_H_
 
@@ -12,7 +12,7 @@
 
 namespace kgen::client {
 
-// One answer, as far as errors look at it. Views are not kept.
+// The parts of a response that errors depend on. The views are not kept.
 struct Answer {
   std::string_view method{};
   int status = 0;
@@ -25,29 +25,30 @@ struct Answer {
 // The reason decides. The HTTP code decides if the reason is empty or unknown, and always for 413 and 429.
 Code CodeOf(std::string_view reason, int http_status) noexcept;
 
-// The Error of a response other than 2xx: from the Status in its body, or from the HTTP code and the text.
+// Returns the Error for a response other than 2xx: from the Status in its body, or else from the HTTP code and the
+// text.
 Error ErrorOf(const Answer& answer);
 
-// Whether an API server gives this reason. If it does, the HTTP code adds nothing.
+// True if API servers use this reason. Then the HTTP code adds no information.
 bool IsKnownReason(std::string_view reason) noexcept;
 
-// The failure in the body of a 2xx response: a Status that is not Success.
+// Returns the failure in the body of a 2xx response, which is a Status with the status Failure, or nothing.
 std::optional<Error> FailureIn(std::string_view body);
 
-// The Error of the ERROR event of a watch, from its object, which should be a Status. kDecode if it is not.
+// Returns the Error for an ERROR event of a watch. The object of the event should be a Status; kDecode if it is not.
 Error WatchError(std::string_view status);
 
-// What a call ends with when an allocation fails. Each connection asks for it when it is made, so that it needs no
-// memory when there is none. `what` stands in front of it as long as that works.
+// The error of a call that fails to allocate memory. Every connection requests it once when it is created, so that no
+// memory is needed when there is none left. `what` is added in front if memory suffices.
 const Error& OutOfMemory();
 Error OutOfMemory(std::string_view what);
 
-// Why an answer with a 2xx code that ought to be JSON is something else: the page of a proxy or of a login, mostly.
-// `body` may be its beginning. Nothing for what says that it is JSON or looks like a JSON object: the decoder judges
-// those.
+// The error for a 2xx response that should be JSON but is something else, mostly a page of a proxy or a login. `body`
+// may be only the beginning. Returns nothing if the content type is JSON or the body looks like a JSON object; the
+// decoder checks those.
 std::optional<Error> NotJson(const Answer& answer);
 
-// Whole seconds; nothing for a date or no header.
+// Returns whole seconds, or nothing if the header is absent or contains a date.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;
 
 }  // namespace kgen::client

@@ -46,7 +46,7 @@ class Stream final : public TcpStream {
 
   void Connect(const tcp::endpoint& to, std::move_only_function<void(std::string_view)> done) {
     connected_ = std::move(done);
-    // Opened here rather than by async_connect, to keep it from the programs that the user starts.
+    // Opened here instead of by async_connect, so that programs that the user starts do not inherit it.
     error_code error;
     if (!socket_.open(to.protocol(), error)) KeepFromChildren(socket_.native_handle());
     socket_.async_connect(to, [self = Shared<Stream>(this)](const error_code& error) {
@@ -69,7 +69,8 @@ class Stream final : public TcpStream {
   void Attach(User* user) override {
     user_ = user;
     if (!unread_.empty()) {
-      // Never inside a call, and before anything that is read from now on: the loop keeps the order.
+      // Posted, so that it is not called back inside this call. It still comes before anything that is read later,
+      // because the loop keeps the order.
       loop_->Post([self = Shared<Stream>(this)] {
         const std::string bytes = std::exchange(self->unread_, {});
         if (!self->closed_) self->user_->OnTcpRead(bytes);
@@ -137,7 +138,7 @@ class Stream final : public TcpStream {
     socket_.async_write_some(asio::buffer(writing_.data() + written_, writing_.size() - written_),
                              [self = Shared<Stream>(this)](const error_code& error, std::size_t size) {
                                if (self->closed_) return;
-                               // What the peer said before it went away is still to be read: reading tells the end.
+                               // Data that the peer sent before it closed is still unread; reading reports the end.
                                if (error) return self->WriteBroke(error);
                                self->written_ += size;
                                self->WriteSome();
@@ -210,7 +211,7 @@ class Listener final : public TcpListener {
 };
 
 class Loop;
-thread_local const Loop* current = nullptr;  // whose thread this is
+thread_local const Loop* current = nullptr;  // the loop that this thread runs
 
 class Loop final : public EventLoop {
  public:
@@ -222,7 +223,7 @@ class Loop final : public EventLoop {
     if (!started_) thread_ = detail::Thread::Start([this] { Run(); });
     started_ = started_ || thread_;
     if (!started_) return false;
-    // asio copies handlers in places; the task is not copyable.
+    // asio may copy handlers, but the task is not copyable.
     asio::post(context_, [task = std::make_unique<Task>(std::move(task))] { (*task)(); });
     return true;
   }
@@ -275,7 +276,7 @@ class Loop final : public EventLoop {
       const MutexLock lock(mutex_);
       thread = std::move(thread_);
     }
-    // Not under the lock: what is still posted meanwhile runs.
+    // Not under the lock, because tasks that are still posted must run.
     thread.Join();
   }
 
@@ -290,7 +291,7 @@ class Loop final : public EventLoop {
       const MutexLock lock(mutex_);
       stopped_ = true;
     }
-    // What was posted between the two.
+    // Runs tasks that were posted in between.
     context_.restart();
     context_.run();
   }
@@ -310,7 +311,7 @@ class Loop final : public EventLoop {
   bool stopped_ KGEN_GUARDED_BY(mutex_) = false;
   bool stopping_ = false;                          // on the loop's thread
   std::unordered_set<User*> users_;                // on the loop's thread
-  detail::Thread thread_ KGEN_GUARDED_BY(mutex_);  // taken by who joins it
+  detail::Thread thread_ KGEN_GUARDED_BY(mutex_);  // taken by the caller that joins it
 };
 
 class Loop::LoopTimer final : public Timer::State, public EventLoop::User {
@@ -374,9 +375,9 @@ bool IsIpAddress(std::string_view text) {
 Shared<EventLoop> EventLoop::Make() { return MakeShared<Loop>(); }
 
 Shared<EventLoop> EventLoop::Process() {
-  // What is registered later is called first: the thread is joined while it still has OpenSSL.
+  // Exit handlers run in reverse order, so the thread is joined while OpenSSL is still usable.
   OpenSslUse::Prepare();
-  // Never destroyed: a transport may be held by a static object that goes later than the thread.
+  // Never destroyed: a static object that is destroyed after the thread has ended may hold a transport.
   static const Shared<EventLoop>& loop = *new Shared<EventLoop>(Make());
   static const StopAtExit kStopAtExit{*loop};
   return loop;

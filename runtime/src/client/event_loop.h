@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The I/O thread: sockets, timers and posted tasks on one loop. The only place of the runtime that knows Boost.Asio.
+// EventLoop: the I/O thread, with sockets, timers and posted tasks on one loop. Only its source file uses Boost.Asio.
 //
 //   Pool, Session --> Wire (TLS) --> TcpStream --> EventLoop's thread
 //
@@ -26,7 +26,7 @@ struct Address {
   std::string ToString() const;  // "127.0.0.1:6443", "[::1]:6443"
 };
 
-// Whether `text` is an IP address, without brackets.
+// True if `text` is an IP address, without brackets.
 bool IsIpAddress(std::string_view text);
 
 // A TCP connection. All members on the loop's thread.
@@ -35,24 +35,24 @@ class TcpStream : public SharedObject {
   class User {
    public:
     virtual void OnTcpRead(std::string_view bytes) = 0;
-    virtual void OnTcpDrained() = 0;                     // everything that was written is with the kernel
+    virtual void OnTcpDrained() = 0;                     // everything that was written was passed to the kernel
     virtual void OnTcpClosed(std::string_view why) = 0;  // the peer closed or the connection broke; the last call
 
    protected:
     ~User() = default;
   };
 
-  // Starts reading. `user` must live until Close() or OnTcpClosed(), or until another user takes its place.
+  // Starts reading. `user` must live until Close() or OnTcpClosed(), or until another user replaces it.
   virtual void Attach(User* user) = 0;
-  // Bytes that a user has read and that belong to the next one: the first that it reads. Before Attach().
+  // Puts back bytes that belong to the next user, who reads them first. Call it before Attach().
   virtual void Unread(std::string bytes) = 0;
   virtual void Write(std::string bytes) = 0;
-  virtual std::size_t backlog() const noexcept = 0;  // bytes written and not yet with the kernel
+  virtual std::size_t backlog() const noexcept = 0;  // bytes written but not yet passed to the kernel
   virtual void PauseReading(bool pause) = 0;
-  // Tells the peer that no more bytes come; reading goes on. With an empty backlog.
+  // Tells the peer that no more bytes follow; reading continues. Only with an empty backlog.
   virtual void FinishSending() noexcept = 0;
   virtual Address peer() const = 0;
-  // Nothing is called back afterwards. Idempotent.
+  // No callbacks come afterwards. Idempotent.
   virtual void Close() noexcept = 0;
 };
 
@@ -65,7 +65,7 @@ class TcpListener : public SharedObject {
 // Thread safety: Post and InLoop from any thread, the rest on the loop's thread unless it says otherwise.
 class EventLoop : public SharedObject {
  public:
-  // Told when the loop stops, on its thread: end what is under way.
+  // Notified on the loop's thread when the loop stops. The user must end what it is doing.
   class User {
    public:
     virtual void OnLoopStop() noexcept = 0;
@@ -76,21 +76,21 @@ class EventLoop : public SharedObject {
 
   // The loop of the process, for clients: its thread starts with the first task and is joined when the process exits.
   static Shared<EventLoop> Process();
-  // A loop of its own. Stop() must be called.
+  // Creates a separate loop. Stop() must be called.
   static Shared<EventLoop> Make();
 
-  // Any thread. False, and the task is destroyed unrun, when the loop has stopped.
+  // Any thread. If the loop has stopped, returns false and destroys the task without running it.
   virtual bool Post(Task task) = 0;
   virtual bool InLoop() const noexcept = 0;
   [[nodiscard]] virtual Timer After(Nanos delay, Task task) = 0;
-  // `done` gets "" or what went wrong, never inside this call, and not after Close() of the stream.
+  // `done` gets "" or the error. It is never called inside this call, nor after Close() of the stream.
   virtual Shared<TcpStream> Connect(const Address& to, std::move_only_function<void(std::string_view error)> done) = 0;
-  // Any thread. Port 0: one that is free.
+  // Any thread. Port 0 stands for any free port.
   virtual Result<Shared<TcpListener>> Listen(const Address& at,
                                              std::move_only_function<void(Shared<TcpStream>)> accepted) = 0;
   virtual void Register(User* user) = 0;
   virtual void Unregister(User* user) noexcept = 0;
-  // Ends every user, runs what was posted and joins the thread. Not on the loop's thread. Idempotent.
+  // Ends every user, runs the posted tasks and joins the thread. Not on the loop's thread. Idempotent.
   virtual void Stop() noexcept = 0;
 };
 

@@ -27,7 +27,7 @@ constexpr std::string_view kHidden = "(hidden)";
 
 std::unexpected<Error> Wrong(std::string_view message) { return Fail(Code::kConfig, message); }
 
-// Members of a JSON object; those without a value are left out.
+// Collects the members of a JSON object. Omits those without a value.
 class JsonObject {
  public:
   void Text(std::string_view key, std::string_view value) {
@@ -68,7 +68,7 @@ Result<std::string> ClusterInfo(const rest::Config& config) {
   return std::move(cluster).Take();
 }
 
-// "" for none. Of anything but text: nothing.
+// Returns "" if the member is absent or null, and nothing if it is not text.
 std::optional<std::string> TextMember(const yaml::Node& object, std::string_view key) {
   const yaml::Node* node = object.Find(key);
   if (node == nullptr || node->is_null()) return std::string();
@@ -87,7 +87,7 @@ bool SoundsSecret(std::string_view name) {
                              [&](std::string_view word) { return lower.contains(word); });
 }
 
-// What was given to the plugin in confidence, and may come back in its messages.
+// Returns secrets that were given to the plugin and may appear in its messages.
 std::vector<std::string_view> SecretsOf(const rest::ExecConfig& exec) {
   std::vector<std::string_view> secrets;
   for (const auto& variable : exec.env) secrets.emplace_back(variable.value);
@@ -100,12 +100,12 @@ std::vector<std::string_view> SecretsOf(const rest::ExecConfig& exec) {
     if (secret && equals != std::string::npos) secrets.push_back(std::string_view(argument).substr(equals + 1));
     next = secret && equals == std::string::npos;
   }
-  std::erase_if(secrets, [](std::string_view secret) { return secret.size() < 4; });  // "1", "yes": no secret
+  std::erase_if(secrets, [](std::string_view secret) { return secret.size() < 4; });  // "1", "yes": not secret
   std::ranges::sort(secrets, std::ranges::greater(), &std::string_view::size);        // one may be a part of another
   return secrets;
 }
 
-// The end of what a plugin wrote to standard error, as a part of one line.
+// Quotes the end of what a plugin wrote to standard error, on one line.
 std::string QuoteErrors(std::string_view errors, const std::vector<std::string_view>& secrets) {
   std::string text(Trim(errors));
   for (const std::string_view secret : secrets) {
@@ -140,7 +140,7 @@ std::vector<std::string> EnvironmentOf(const rest::ExecConfig& exec, const std::
   return environment;
 }
 
-// Whether the plugin gets our standard input. Errors: kConfig  it needs one, and there is none
+// True if the plugin gets our standard input. Errors: kConfig  it needs a terminal, and there is none
 Result<bool> IsInteractive(const rest::ExecConfig& exec) {
   using Mode = rest::ExecConfig::InteractiveMode;
   if (exec.interactive_mode == Mode::kNever) return false;
@@ -293,7 +293,7 @@ Shared<ExecCredentials::Waiting> ExecCredentials::Ask(Done done) {
 }
 
 void ExecCredentials::Start(const Shared<Run>& run) {
-  if (!IsInteractive(config_.exec).value_or(false)) {  // a person at a terminal may take any time, and has Ctrl-C
+  if (!IsInteractive(config_.exec).value_or(false)) {  // a user at a terminal may take any time and can press Ctrl-C
     run->limit = clock_->After(kLongestRun, TimerKind::kProgress, [run] {
       run->too_long = true;
       run->process->Kill();
@@ -304,7 +304,7 @@ void ExecCredentials::Start(const Shared<Run>& run) {
 }
 
 void ExecCredentials::Leave(Waiting& waiting) noexcept {
-  Done dropped;  // destroyed without the lock
+  Done dropped;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   const Shared<Run> run = std::exchange(waiting.run_, {});
   if (!run) return;
@@ -337,7 +337,7 @@ void ExecCredentials::Finish(Run& run, Answer answer) {
 
 bool ExecCredentials::Reject(const Credential& refused) {
   const MutexLock lock(mutex_);
-  if (cached_.get() != &refused) return true;  // another request was faster
+  if (cached_.get() != &refused) return true;  // another request has already renewed it
   const TimePoint now = clock_->Now();
   if (refused_at_ && now - *refused_at_ < kBetweenRefusals) return false;
   refused_at_ = now;

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Credentials from a plugin: run when one is needed, cached until it expires or a server refuses it.
+// ExecCredentials: credentials from a plugin. The plugin runs when a credential is needed; the credential is cached
+// until it expires or a server refuses it.
 //
 //   Operation --Ask()--> ExecCredentials --Executor::Blocking--> Process;   certificates --> ClientIdentity -->
 //   transport
@@ -28,7 +29,7 @@
 
 namespace kgen::client {
 
-// What one run of a plugin has handed out. Immutable.
+// The credential that one run of a plugin returned. Immutable.
 struct Credential : SharedObject {
   std::string token{};  // "": only a certificate
   std::string certificate_pem{};
@@ -36,11 +37,11 @@ struct Credential : SharedObject {
   std::optional<std::chrono::sys_time<std::chrono::microseconds>> expires{};
 };
 
-// What the plugin is asked: the value of KUBERNETES_EXEC_INFO. Reads the CA file, so it may block.
+// Returns the input of the plugin: the value of KUBERNETES_EXEC_INFO. Reads the CA file, so it may block.
 // Errors: kConfig  the file cannot be read
 Result<std::string> ExecInfo(const rest::Config& config, bool interactive);
 
-// What it answers. The messages quote nothing of it. Errors: kConfig
+// Parses the output of the plugin. Error messages quote nothing of it. Errors: kConfig
 Result<Shared<const Credential>> ParseExecCredential(std::string text, std::string_view api_version);
 
 // Errors: kConfig  no command, or an unknown apiVersion or environment variable without a name
@@ -54,23 +55,23 @@ class ExecCredentials : public SharedObject {
 
   // The longest that a plugin without a terminal may run: long enough to log in with a browser.
   static constexpr Nanos kLongestRun = std::chrono::minutes(5);
-  // A server that refuses whatever the plugin hands out does not make it run more often than that.
+  // The minimum time between two runs that a server causes by refusing the credentials.
   static constexpr Nanos kBetweenRefusals = std::chrono::seconds(10);
 
-  // Of `config` the plugin and what it is told of the cluster. A certificate goes to `identity` before anybody hears of
-  // it; without an `identity` (null), one without a token is an error.
+  // Uses the plugin settings and the cluster information of `config`. Passes a certificate to `identity` before any
+  // request gets its result. If `identity` is null, a certificate without a token is an error.
   ExecCredentials(rest::Config config, Shared<Executor> executor, Shared<ClientIdentity> identity);
 
-  // The requests that wait for a credential.
+  // A request that waits for a credential.
   class Waiting;
   // The credential to use now; null if the plugin has to run.
   Shared<const Credential> Current();
   // `done` is called once, on any thread and perhaps inside this call, unless Leave() comes first. It must be short.
-  // Errors: kConfig  the plugin cannot be started, failed, or answered something else; with its name, its exit code and
+  // Errors: kConfig  the plugin cannot be started, failed, or returned invalid output; with its name, its exit code and
   //                  what it wrote to standard error
   Shared<Waiting> Ask(Done done);
   void Leave(Waiting& waiting) noexcept;
-  // A server answered 401 to this one. True if another one may be had by asking again.
+  // A server answered this credential with 401. Returns true if Ask() may return another one.
   bool Reject(const Credential& refused);
 
   std::string_view name() const noexcept { return name_; }  // "credential plugin aws", for messages
@@ -90,7 +91,7 @@ class ExecCredentials : public SharedObject {
   const Shared<ClientIdentity> identity_;
   Mutex mutex_;
   Shared<const Credential> cached_ KGEN_GUARDED_BY(mutex_){};
-  Shared<Run> run_ KGEN_GUARDED_BY(mutex_){};  // running, and at least one request waits for it
+  Shared<Run> run_ KGEN_GUARDED_BY(mutex_){};  // the running one, which at least one request waits for
   std::optional<TimePoint> refused_at_ KGEN_GUARDED_BY(mutex_){};
 };
 
@@ -100,7 +101,7 @@ class ExecCredentials::Waiting : public SharedObject {
 
  private:
   friend class ExecCredentials;
-  Done done_;          // owned by the thread that takes it out of the run's list
+  Done done_;          // owned by the thread that removes it from the run's list
   Shared<Run> run_{};  // guarded by the mutex of ExecCredentials
 };
 

@@ -9,11 +9,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanos kFirstStep = 200ms;
-constexpr Nanos kLasting = 10s;   // a stream that was open for so long resets the delay
-constexpr Nanos kStarting = 30s;  // how long a server that answers again may refuse what it will allow later
+constexpr Nanos kLasting = 10s;   // a stream that was open for this long resets the delay
+constexpr Nanos kStarting = 30s;  // how long a server that is back may refuse requests that it will accept later
 constexpr double kTurnsPerSecond = 20;
 constexpr double kTurnsAtOnce = 5;
-constexpr Nanos kProbePatience = 2s;  // a probe without any answer for so long does not keep the others from trying
+constexpr Nanos kProbePatience = 2s;  // after this, a probe without a response no longer holds up others
 
 // The largest delay between two probes.
 constexpr Nanos LargestStep(Nanos outage) noexcept {
@@ -27,7 +27,7 @@ struct Gate::Entry : SharedObject {
   Entry(Shared<Gate> g, Shared<Strand> s, Task t, Task c)
       : gate(std::move(g)), strand(std::move(s)), go(std::move(t)), closed(std::move(c)) {}
 
-  // Removes a task, to be run or destroyed without the lock: it may hold the last reference to its owner.
+  // Takes a task and runs it without holding the lock, because it may hold the last reference to its owner.
   static void Run(const Shared<Entry>& entry, Task Entry::* which) {
     Task task;
     {
@@ -61,7 +61,7 @@ Gate::Turn Gate::Enter(Purpose purpose, Shared<Strand> strand, Task go, Task clo
   auto entry = MakeShared<Entry>(Shared<Gate>(this), std::move(strand), std::move(go), std::move(closed));
   Granted granted;
   bool at_once = false;
-  Task unused[2];  // destroyed without the lock, see Entry::Run()
+  Task unused[2];  // destroyed after the lock is released, see Entry::Run()
   {
     const MutexLock lock(mutex_);
     if (purpose == Purpose::kFirst && !error_) {
@@ -124,7 +124,7 @@ void Gate::NoConnection(Entry& entry, const Error& error) {
     error_ = error;
     reconnecting_ = no_success_ = true;
     if (closes) {
-      // Streams that are still open on an older connection prove nothing more.
+      // Streams that are still open on an older connection no longer prove that the connection works.
       const bool proved = std::any_of(granted_.begin(), granted_.end(), [&](const Entry* each) {
         return each->opened && now - *each->opened >= kLasting;
       });
@@ -159,7 +159,7 @@ void Gate::Leave(Entry& entry) {
     std::erase(granted_, &entry);
     const TimePoint now = Now();
     if (entry.opened && now - *entry.opened >= kLasting) ResetDelay(now);
-    if (probe_ == &entry) {  // without an outcome
+    if (probe_ == &entry) {  // it had no outcome
       probe_ = nullptr;
       probe_at_ = now;
     }

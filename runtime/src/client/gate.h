@@ -4,28 +4,27 @@
 //
 //   reflector --Enter()--> Turn --granted--> opens its stream --Opened, Refused, NoConnection, Lost--> Gate
 //
-// While the connection works, every stream passes at once, limited only by a token bucket. When one finds no
-// connection, the gate closes: all streams wait, and one of them at a time is sent as a probe. So an outage costs a few
-// requests a second whatever the number of informers, and its end is noticed once for all of them instead of by each
-// informer's own delay.
+// While the connection works, every stream is opened at once, limited only by a token bucket. When one finds no
+// connection, the gate closes: all streams wait, and one of them at a time is opened as a probe. So an outage costs a
+// few requests a second, whatever the number of informers, and one probe detects its end for all of them.
 //
-//   open ----NoConnection----> closed: probe after U(0, d), d = 0.2 s doubling to 2 s in the first minute of the
+//   open ----NoConnection----> closed: probe after U(0, d), d = 0.2 s, doubling to 2 s in the first minute of the
 //     ^                          |     outage, to 5 s until its tenth minute, to 30 s afterwards
-//     +--- any HTTP answer ------+
+//     +--- any HTTP response ----+
 //
-// Any HTTP answer opens the gate, even a 403 or 503, because it proves that there is a connection, and the gate is
-// about nothing else. A starting server refuses all requests for a while, but some longer than others, and one refused
-// resource must not hold back the others. The reflector handles the refusal of a resource, with the help of
+// Any HTTP response opens the gate, even a 403 or 503, because it proves that there is a connection, and the gate
+// depends on nothing else. A starting server refuses all requests for a while, but some longer than others, and one
+// refused resource must not delay the others. The reflector handles the refusal of a resource, with the help of
 // reconnected_lately() and Purpose::kOnSuccess.
 //
-// Only a stream or list that was open for ten seconds (a 2xx and its body) resets d. A balancer in front of a dead
-// server accepts TCP and TLS, and may answer 503 or even 200 before it closes the connection.
+// Only a stream or list that was open for ten seconds (a 2xx and its body) resets d. A load balancer in front of a dead
+// server accepts TCP and TLS, and may respond with 503 or even 200 before it closes the connection.
 //
-// The rate: turns come from a bucket of 5 tokens that fills at 20 a second. A list that follows an expired watch (410)
-// takes its turn from a second bucket of the same size; otherwise a server that answers many resumed watches at once,
-// as a starting one does, would receive all of their lists at once. So no second has more than 50 requests. Twelve
-// informers are back 0.4 seconds after the probe, sixty after less than three. Further pages of a list are requests of
-// the same turn, and calls of typed clients do not use the gate.
+// The rate: turns come from a bucket of 5 tokens that refills at 20 a second. A list that follows an expired watch
+// (410) takes its turn from a second bucket of the same size; otherwise a server that rejects many resumed watches at
+// once, as a starting one does, would receive all of their lists at once. So there are at most 50 requests in any
+// second. Twelve informers recover within 0.4 seconds after the probe, sixty within less than three. Further pages of a
+// list belong to the same turn, and calls of typed clients do not use the gate.
 #ifndef KGEN_SRC_CLIENT_GATE_H_
 #define KGEN_SRC_CLIENT_GATE_H_
 
@@ -45,15 +44,15 @@
 
 namespace kgen::client {
 
-// Thread safety: all members from any thread. Never blocks. Makes no calls while it holds its lock: it posts.
+// Thread safety: all members from any thread. Never blocks. Calls nothing while it holds its lock, but posts tasks.
 // Lifetime: shared by the connection and by every turn.
 class Gate final : public SharedObject {
  public:
   enum class Purpose : std::uint8_t {
     kFirst,       // has never been open: not limited by the bucket, so that a program starts at full speed
     kAgain,       // was open before
-    kRelist,      // its watch has just expired
-    kBackground,  // no caller waits for it: after all others
+    kRelist,      // its watch has just expired (410)
+    kBackground,  // no caller waits for it, so it goes last
     kOnSuccess,   // waits until a stream succeeds for the first time since the connection was lost
   };
   class Turn;
@@ -61,7 +60,7 @@ class Gate final : public SharedObject {
   explicit Gate(Shared<Executor> executor);
   ~Gate() override;
 
-  // The turn is granted when this returns, or else later: `go` is then posted to `strand`, once, unless the turn was
+  // The turn is either granted when this returns, or later: then `go` is posted to `strand`, once, unless the turn is
   // dropped before. A request's deadlines should start when its turn has been granted. `closed` is posted if the gate
   // closes before that; if it is already closed, error() returns the reason.
   [[nodiscard]] Turn Enter(Purpose purpose, Shared<Strand> strand, Task go, Task closed = nullptr);
@@ -69,8 +68,8 @@ class Gate final : public SharedObject {
   // Why the gate is closed; nothing if it is open.
   std::optional<Error> error() const;
   Nanos UntilProbe() const;  // 0 if the gate is open
-  // Whether the connection answered for the first time within the last 30 seconds. Until then it was lost, or it is
-  // the first connection of the program.
+  // True if the first response after a lost connection, or the first one of the program, came within the last 30
+  // seconds.
   bool reconnected_lately() const;
 
  private:
@@ -84,7 +83,7 @@ class Gate final : public SharedObject {
 
   // A token bucket.
   struct Bucket {
-    // When the next token is available: now, or later.
+    // The time at which the next token is available, not before `now`.
     TimePoint Next(TimePoint now) noexcept;
     void Refill(TimePoint now) noexcept;
     double tokens;
@@ -103,7 +102,7 @@ class Gate final : public SharedObject {
   void ScheduleProbe(TimePoint now) KGEN_REQUIRES(mutex_);
   void ResetDelay(TimePoint now) noexcept KGEN_REQUIRES(mutex_);
 
-  // The caller does not hold mutex_.
+  // The caller must not hold mutex_.
   void Post(const Granted& granted, const Granted& closed = {});
   void OnTimer();
 
@@ -114,13 +113,13 @@ class Gate final : public SharedObject {
   Queue relists_ KGEN_GUARDED_BY(mutex_);
   Queue background_ KGEN_GUARDED_BY(mutex_);
   Queue on_success_ KGEN_GUARDED_BY(mutex_);
-  std::vector<Entry*> granted_ KGEN_GUARDED_BY(mutex_);  // and not left yet
-  std::optional<Error> error_ KGEN_GUARDED_BY(mutex_);   // why it is closed
-  Entry* probe_ KGEN_GUARDED_BY(mutex_) = nullptr;       // sent last, and without an outcome so far
+  std::vector<Entry*> granted_ KGEN_GUARDED_BY(mutex_);  // granted, and not left yet
+  std::optional<Error> error_ KGEN_GUARDED_BY(mutex_);   // why the gate is closed
+  Entry* probe_ KGEN_GUARDED_BY(mutex_) = nullptr;       // the last one sent, while it has no outcome
   TimePoint probe_sent_ KGEN_GUARDED_BY(mutex_){};
   TimePoint probe_at_ KGEN_GUARDED_BY(mutex_){};
-  Nanos step_ KGEN_GUARDED_BY(mutex_){};                     // d; 0: the next one is the first
-  std::optional<TimePoint> outage_ KGEN_GUARDED_BY(mutex_);  // since when there is no stream that lasted
+  Nanos step_ KGEN_GUARDED_BY(mutex_){};                     // d; 0: the next delay is the first
+  std::optional<TimePoint> outage_ KGEN_GUARDED_BY(mutex_);  // since when no stream has lasted
   Bucket opens_ KGEN_GUARDED_BY(mutex_);
   Bucket lists_ KGEN_GUARDED_BY(mutex_);
   bool reconnecting_ KGEN_GUARDED_BY(mutex_) = true;  // no response since the connection was lost
@@ -129,8 +128,8 @@ class Gate final : public SharedObject {
   Timer timer_ KGEN_GUARDED_BY(mutex_);
 };
 
-// A place in the queue of the gate, then the use of the connection. Dropping it leaves the queue; if it was the probe,
-// the next one is sent.
+// A place in the queue of the gate and, once granted, the permission to use the connection. Dropping it leaves the
+// queue; if it was the probe, the next one is sent.
 //
 // Thread safety: one thread at a time.
 class Gate::Turn {
@@ -141,11 +140,12 @@ class Gate::Turn {
   ~Turn() { Leave(); }
 
   explicit operator bool() const noexcept { return static_cast<bool>(entry_); }
-  bool granted() const noexcept { return granted_; }  // when Enter() returned; else `go` tells
+  bool granted() const noexcept { return granted_; }  // already when Enter() returned; otherwise `go` is posted
 
-  // The outcome, once granted. The first two may be called several times, each of the others is the last call.
+  // Report the outcome of a granted turn. The first two may be called several times; any of the others must be the last
+  // call.
   void Opened();   // response headers with 2xx
-  void Refused();  // an HTTP answer of another kind
+  void Refused();  // any other HTTP response
   void NoConnection(const Error& error);
   void Lost();  // the connection broke after the headers
   void Leave() noexcept;

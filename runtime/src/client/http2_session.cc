@@ -13,8 +13,8 @@
 namespace kgen::net {
 namespace {
 
-constexpr std::size_t kOutputBytes = 256 * 1024;  // framed ahead of the kernel
-constexpr int kAttempts = 3;                      // of a request that the server refused unprocessed
+constexpr std::size_t kOutputBytes = 256 * 1024;  // bytes framed but not yet passed to the kernel
+constexpr int kAttempts = 3;                      // of a request that the server refused without processing it
 
 nghttp2_nv Field(std::string_view name, std::string_view value) {
   return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
@@ -22,7 +22,7 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NONE};
 }
 
-// Of HTTP/1 only, or made by us.
+// True for headers that exist only in HTTP/1, or that the session sets itself.
 bool Unwanted(std::string_view name) {
   return name == "host" || name == "connection" || name == "transfer-encoding" || name == "keep-alive" ||
          name == "upgrade";
@@ -33,7 +33,7 @@ std::string NameOf(std::uint32_t http2_error) {
   return name == "unknown" ? "error code " + std::to_string(http2_error) : std::string(name);
 }
 
-// What the peer or nghttp2 says, as part of a message: printable, and not much of it.
+// Quotes text of the peer or of nghttp2 in a message: printable characters only, and not many.
 std::string Printable(std::string_view text) {
   constexpr std::size_t kMost = 200;
   std::string out(text.substr(0, kMost));
@@ -41,7 +41,8 @@ std::string Printable(std::string_view text) {
   return text.size() > kMost ? out + "..." : out;
 }
 
-// "PROTOCOL_ERROR: DATA: invalid padding": which rule of HTTP/2 the server broke. nghttp2 has no words for some.
+// Describes the rule of HTTP/2 that the server broke: "PROTOCOL_ERROR: DATA: invalid padding". nghttp2 has no text for
+// some rules.
 std::string BrokenRule(std::uint32_t http2_error, std::string_view words) {
   if (words.empty()) {
     switch (http2_error) {
@@ -64,7 +65,7 @@ std::string BrokenRule(std::uint32_t http2_error, std::string_view words) {
 
 }  // namespace
 
-// nghttp2's callbacks. `user` is the Session, a stream's user data the HttpExchange.
+// nghttp2's callbacks. `user` is the Session; the user data of a stream is the HttpExchange.
 struct SessionCallbacks {
   static HttpExchange* Find(nghttp2_session* http2, std::int32_t stream) {
     return static_cast<HttpExchange*>(nghttp2_session_get_stream_user_data(http2, stream));
@@ -116,7 +117,7 @@ struct SessionCallbacks {
     if (exchange == nullptr) return 0;
     if (frame->hd.type == NGHTTP2_HEADERS) session.OnResponseHead(*exchange);
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-    // The answer is complete, whether or not the server wanted all of the request.
+    // The response is complete, even if the server has not read the whole request.
     if (exchange->body_sent < exchange->request.body.size()) {
       nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_CANCEL);
     }
@@ -127,7 +128,7 @@ struct SessionCallbacks {
   static int OnData(nghttp2_session* http2, std::uint8_t, std::int32_t stream, const std::uint8_t* data,
                     std::size_t size, void* user) {
     Session& session = *static_cast<Session*>(user);
-    // The connection's window is for all: only the stream's own holds a slow reader back.
+    // All streams share the connection's window, so only the stream's own window holds back a slow reader.
     nghttp2_session_consume_connection(http2, size);
     HttpExchange* exchange = Find(http2, stream);
     if (exchange == nullptr) return 0;
@@ -144,7 +145,7 @@ struct SessionCallbacks {
     return 0;
   }
 
-  // Comes right before OnInvalidFrame() for a header that is not allowed.
+  // Called right before OnInvalidFrame() for a header that is not allowed.
   static int OnFault(nghttp2_session*, int, const char* message, std::size_t size, void* user) {
     static_cast<Session*>(user)->detail_.assign(message, size);
     return 0;
@@ -158,8 +159,8 @@ struct SessionCallbacks {
     return 0;
   }
 
-  // nghttp2 resets streams and ends the connection by itself where the server breaks a rule. This comes before the
-  // stream's OnClose(), which does not say who reset it.
+  // nghttp2 resets streams and ends the connection by itself if the server breaks a rule. This is called before the
+  // stream's OnClose(), which does not tell who reset the stream.
   static int OnFrameSent(nghttp2_session* http2, const nghttp2_frame* frame, void* user) {
     Session& session = *static_cast<Session*>(user);
     if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) {
@@ -171,7 +172,7 @@ struct SessionCallbacks {
     if (exchange == nullptr || !exchange->fault.empty()) return 0;
     std::string& rule = exchange->broken_rule;
     if (rule.empty() && frame->rst_stream.error_code == NGHTTP2_PROTOCOL_ERROR) {
-      rule = "the body is not as long as its content-length says";  // nghttp2 is silent about this one
+      rule = "the body is not as long as its content-length says";  // nghttp2 does not report this one
     }
     exchange->fault = "kgen reset the stream " + BrokenRule(frame->rst_stream.error_code, rule);
     return 0;
@@ -216,7 +217,7 @@ HttpExchange::HttpExchange(Shared<EventLoop> the_loop, Shared<Pool> the_pool, Ht
 HttpExchange::~HttpExchange() = default;
 
 void HttpExchange::Consumed(std::size_t bytes) noexcept {
-  if (bytes == 0 || consumed_.fetch_add(bytes) != 0) return;  // a task is on its way already
+  if (bytes == 0 || consumed_.fetch_add(bytes) != 0) return;  // a task is already posted
   loop->Post([self = Shared<HttpExchange>(this)] {
     if (self->session != nullptr) self->session->Credit(*self);
   });
@@ -299,7 +300,7 @@ std::uint32_t Session::Limit() const {
   return nghttp2_session_get_remote_settings(http2_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
 }
 
-// Four fifths, and always one for a watch if there is any.
+// Four fifths of the limit, but at least one if there is any.
 std::uint32_t Session::LongLimit() const {
   const std::uint32_t limit = Limit();
   return limit == 0 ? 0 : std::max<std::uint32_t>(1, limit / 5 * 4 + limit % 5 * 4 / 5);
@@ -312,7 +313,7 @@ bool Session::HasRoom(bool long_lived) const {
 
 bool Session::WillHaveRoom(bool long_lived) const {
   if (!ready_ || draining_ || ended_) return false;
-  // A server that allows none for the moment is waited for, not asked again over another connection.
+  // If the server allows no streams at the moment, requests wait instead of opening another connection.
   return long_streams_ < std::max<std::uint32_t>(1, long_lived ? LongLimit() : Limit());
 }
 
@@ -428,7 +429,7 @@ void Session::OnStreamEnd(HttpExchange& exchange, std::uint32_t error) {
 void Session::OnWireBytes(std::string_view plain) {
   if (http2_ == nullptr || ended_) return;
   last_received_ = clock_->Now();
-  // Whatever it is, the peer lives.
+  // Any bytes show that the peer is alive.
   if (std::exchange(ping_open_, false) && !streams_.empty()) WatchSilence();
   if (!ready_ && plain.starts_with("HTTP/1")) {
     const Error error = Broken(
@@ -436,7 +437,7 @@ void Session::OnWireBytes(std::string_view plain) {
         tls_ ? Code::kTls : Code::kUnavailable);
     return End(&error);
   }
-  if (!ready_ && !tls_ && plain.starts_with("\x15\x03")) {  // an alert
+  if (!ready_ && !tls_ && plain.starts_with("\x15\x03")) {  // a TLS alert
     const Error error = Broken("the server speaks TLS; its address begins with https://, not http://");
     return End(&error);
   }
@@ -461,7 +462,7 @@ void Session::OnWireClosed(Error why) {
   const Shared<Session> self(this);
   for (const auto& exchange : std::exchange(dirty_, {})) exchange->Deliver();
   const Error error = Broken(fault_.empty() ? why.message() : fault_, why.code());
-  // A server that has said goodbye may hang up once nothing is left to answer.
+  // After a GOAWAY, the server may close the connection once all requests have ended.
   End(draining_ && streams_.empty() && why.code() != Code::kTls ? nullptr : &error);
 }
 
@@ -524,8 +525,8 @@ void Session::OnTick() {
   End(nullptr);
 }
 
-// While requests are under way. Bytes that arrived before they began count too: requests that all give up sooner than
-// the interval would otherwise use a dead connection for ever.
+// Runs while there are requests. Silence counts from the last received byte, even if that came before the requests:
+// otherwise requests that all time out sooner than the interval would use a dead connection forever.
 void Session::WatchSilence() {
   if (ping_open_) return;
   const TimePoint now = clock_->Now();

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One HTTP/2 connection, client side: frames, windows, streams, PING. Knows nothing of other connections.
+// Session: the client side of one HTTP/2 connection, with its frames, windows, streams and PINGs. Knows nothing about
+// other connections.
 //
 //   Pool --Submit(exchange)--> Session --> Wire;   Wire --> Session --> exchange.sink
 #ifndef KGEN_SRC_CLIENT_HTTP2_SESSION_H_
@@ -31,7 +32,8 @@ class Pool;
 class Session;
 struct SessionCallbacks;
 
-// One request from Start() to its end. The two public members from any thread; all else on the loop's thread.
+// One request from Start() to its end. The two public members may be called from any thread, everything else on the
+// loop's thread.
 class HttpExchange final : public Exchange {
  public:
   HttpExchange(Shared<EventLoop> loop, Shared<Pool> pool, HttpRequest request, Shared<ResponseSink> sink);
@@ -39,7 +41,7 @@ class HttpExchange final : public Exchange {
   void Consumed(std::size_t bytes) noexcept override;
   void Cancel() noexcept override;
 
-  // Passes on what has arrived, then the end. Once.
+  // Passes on what has arrived, then the end. Called once.
   void Finish(HttpEnd end);
   void Deliver();
 
@@ -56,8 +58,8 @@ class HttpExchange final : public Exchange {
   std::size_t head_bytes = 0;
   bool head_given = false;
   std::string arrived{};        // body not yet given to the sink
-  std::size_t outstanding = 0;  // given and not yet consumed, and arrived
-  std::string broken_rule{};    // of HTTP/2, by the server, as nghttp2 words it
+  std::size_t outstanding = 0;  // bytes given but not yet consumed, and bytes arrived
+  std::string broken_rule{};    // the rule of HTTP/2 that the server broke, in nghttp2's words
   std::string fault{};          // why we reset the stream
 
  private:
@@ -74,8 +76,8 @@ class Session final : public SharedObject, private Wire::User {
     virtual void OnSessionReady(Session& session) = 0;                 // the server's settings are known
     virtual void OnSessionRoom(Session& session) = 0;                  // a stream ended or the limit changed
     virtual void OnSessionRefused(Shared<HttpExchange> exchange) = 0;  // not processed by the server: try elsewhere
-    virtual void OnSessionUnauthorized() = 0;                          // the server answered 401
-    virtual void OnSessionEnded(Session& session, const Error* error) = 0;  // null: ended in good order
+    virtual void OnSessionUnauthorized() = 0;                          // the server responded with 401
+    virtual void OnSessionEnded(Session& session, const Error* error) = 0;  // null: ended in an orderly way
 
    protected:
     ~Owner() = default;
@@ -86,22 +88,22 @@ class Session final : public SharedObject, private Wire::User {
 
   void Start(Shared<TcpStream> stream, std::optional<TlsEngine> tls);
 
-  // Whether a request may start now; false before the server's settings, after GOAWAY and after Retire().
+  // True if a request may start now. False before the server's settings, after GOAWAY and after Retire().
   bool HasRoom(bool long_lived) const;
-  // Whether one may start now or once others end that do end: what short requests take comes free, what watches take
-  // does not.
+  // True if a request may start now or once short requests end. Streams of short requests become free, those of watches
+  // do not.
   bool WillHaveRoom(bool long_lived) const;
 
   void Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority);
   void Cancel(HttpExchange& exchange);
   void Credit(HttpExchange& exchange);
   // For a connection that was opened with certificates that have since been replaced: starts no new requests, and lets
-  // running ones finish. A watch would never finish, so it ends as if the server had ended it, and its reader opens it
-  // again; a watch without a response yet moves to another connection.
+  // running ones finish. A watch would never finish, so it ends as if the server had ended it, and its reader reopens
+  // it. A watch without a response yet moves to another connection.
   void Retire();
-  // How far the opening of the session has come, as part of a message.
+  // Describes the progress of opening the session, as part of a message.
   std::string_view Progress() const;
-  // Ends every exchange with `why`, and the connection. Does not notify the owner.
+  // Ends every exchange and the connection with `why`. Does not notify the owner.
   void Close(const Error& why);
 
  private:
@@ -114,7 +116,7 @@ class Session final : public SharedObject, private Wire::User {
   void OnWireClosed(Error why) override;
 
   bool OpenHttp2();
-  // What ends the connection: lost, or not_connected() before the server's settings.
+  // The error that ends the connection: a lost connection or, before the server's settings, not_connected().
   Error Broken(std::string_view why, Code code = Code::kUnavailable) const;
   void OnSettings();
   void OnResponseHead(HttpExchange& exchange);
@@ -142,12 +144,12 @@ class Session final : public SharedObject, private Wire::User {
   std::uint32_t long_streams_ = 0;
   std::vector<Shared<HttpExchange>> dirty_;  // with bytes of this batch
   std::string output_;
-  std::string detail_;  // nghttp2's words about what it refuses next
-  std::string fault_;   // why the connection ends, by a GOAWAY of ours or of the server
+  std::string detail_;  // nghttp2's text about what it will refuse next
+  std::string fault_;   // why the connection ends, if either side sent a GOAWAY
 
   Timer timer_;
   TimePoint armed_for_{};
-  TimePoint last_received_{};  // when bytes of the peer last arrived
+  TimePoint last_received_{};  // when the last bytes of the peer arrived
   TimePoint idle_since_{};     // when the last request ended
   TimePoint ping_sent_{};
   bool ping_open_ = false;  // a PING is unanswered, and nothing has arrived since

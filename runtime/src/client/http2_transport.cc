@@ -29,7 +29,8 @@ bool NamesFiles(const rest::TlsConfig& config) {
 
 }  // namespace
 
-// The connections to one server and the requests that wait for one. Made anywhere; all else on the loop's thread.
+// The connections to one server and the requests that wait for a connection. May be constructed on any thread;
+// everything else runs on the loop's thread.
 class Pool final : public SharedObject, private Session::Owner, private EventLoop::User {
  public:
   struct Parts {
@@ -72,7 +73,7 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   void OnConnected(Result<Shared<TcpStream>> connected);
   Error BehindProxy(const Error& error) const;
   void FailWaiting(const Error& error);
-  // Whether a session that is open will take such a request sooner or later, so that no other one is opened for it.
+  // True if an open session will sooner or later have room for such a request, so that no other session is needed.
   bool WillHaveRoom(bool long_lived) const;
   void CheckFilesAfter(Nanos interval);
   void CheckFiles();
@@ -85,23 +86,23 @@ class Pool final : public SharedObject, private Session::Owner, private EventLoo
   const Shared<Clock> clock_;
   const std::string name_;
   const bool has_files_;                  // certificates come from files
-  const Shared<Strand> observer_strand_;  // the observer is
-  Queue short_, long_;                    // waiting, first come first
+  const Shared<Strand> observer_strand_;  // the observer is called on it
+  Queue short_, long_;                    // waiting requests, in order of arrival
   std::vector<Shared<Session>> sessions_;
   Shared<Dialer> dialer_;
   Shared<ProxyTunnel> tunnel_;
-  Session* opening_ = nullptr;      // of sessions_: its handshake is under way
+  Session* opening_ = nullptr;      // one of sessions_, during its handshake
   std::optional<Error> failure_{};  // of the last connection, until there is another
   Shared<TlsContext> tls_ = parts_.tls;
   bool opening_outdated_ = false;  // tls_ has changed since opening_ began
 
-  std::optional<TimePoint> files_checked_{};  // when, since the first request
-  std::uint64_t check_ = 0;                   // counts
+  std::optional<TimePoint> files_checked_{};  // the time of the last check; set with the first request
+  std::uint64_t check_ = 0;                   // the number of the current check
   Timer check_deadline_{};
   bool checking_ = false;
-  bool files_fresh_ = false;            // a check is just over: a connection may be opened
-  std::uint64_t identity_version_ = 0;  // of parts_.identity, in tls_ or on its way there
-  bool identity_due_ = false;           // tls_ waits for it, and requests do too
+  bool files_fresh_ = false;            // a check has just ended, so a connection may be opened
+  std::uint64_t identity_version_ = 0;  // of parts_.identity, in tls_ or being loaded into it
+  bool identity_due_ = false;           // tls_ and the requests wait for it
   bool registered_ = false;
   bool closed_ = false;
 };
@@ -111,7 +112,7 @@ void Pool::Start(Shared<HttpExchange> exchange) {
   if (!std::exchange(registered_, true)) loop_->Register(this);
   (exchange->request.long_lived ? long_ : short_).push_back(std::move(exchange));
   if (IdentityChanged()) {
-    // What comes with a new certificate must not go out on a connection that was made without it.
+    // Requests that come with a new certificate must not use a connection that was opened without it.
     identity_due_ = true;
     CheckFiles();
   } else if (!sessions_.empty()) {
@@ -136,7 +137,7 @@ void Pool::Cancel(HttpExchange& exchange) {
   held->Finish(std::move(end));
 }
 
-// What the requests that wait are waiting for.
+// Describes what the waiting requests are waiting for.
 std::string Pool::Progress() const {
   const std::string before = failure_ ? "; before that: " + failure_->message() : "";
   const auto& proxy = parts_.target.proxy;
@@ -169,7 +170,7 @@ void Pool::Pump() {
   if (more_short || more_long) Connect();
 }
 
-// Whether another connection is wanted for what is left.
+// Submits requests to sessions with room. Returns true if the rest needs another connection.
 bool Pool::Dispatch(Queue& queue, bool long_lived) {
   while (!queue.empty()) {
     const auto room =
@@ -187,7 +188,7 @@ bool Pool::WillHaveRoom(bool long_lived) const {
   return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->WillHaveRoom(long_lived); });
 }
 
-// What the blocking body owes the loop: an answer, even if it is destroyed unrun.
+// Guarantees that the loop gets a result, even if the blocking task is destroyed without running.
 struct Pool::FileAnswer {
   FileAnswer(Shared<Pool> asker, std::uint64_t check) : pool(std::move(asker)), round(check) {}
   FileAnswer(FileAnswer&&) = default;
@@ -208,8 +209,8 @@ void Pool::CheckFilesAfter(Nanos interval) {
   if (has_files_ && (!files_checked_ || clock_->Now() - *files_checked_ >= interval)) CheckFiles();
 }
 
-// Certificate files are replaced while connections live, and servers check the certificate with every request. Files
-// that cannot be read leave the old certificates in use.
+// Certificate files are replaced while connections live, and servers check the certificate with every request. If the
+// files cannot be read, the old certificates stay in use.
 void Pool::CheckFiles() {
   if (closed_ || std::exchange(checking_, true)) return;
   const Shared<Pool> self(this);
@@ -219,7 +220,7 @@ void Pool::CheckFiles() {
     identity_version_ = parts_.identity->version();
     if (identity_version_ != 0) parts_.identity->ApplyTo(config);
   }
-  // A file system that hangs does not keep us from connecting with what there is.
+  // If the file system hangs, connect with the certificates that are loaded.
   check_deadline_ = loop_->After(parts_.options.connect_timeout, [self, round] { self->OnFilesChecked(round, {}); });
   parts_.executor->BlockingShort("compare certificate files",
                                  [answer = FileAnswer(self, round), old = tls_, config = std::move(config)]() mutable {
@@ -248,7 +249,7 @@ void Pool::OnFilesChecked(std::uint64_t round, Shared<TlsContext> renewed) {
 
 void Pool::Connect() {
   if (dialer_ || tunnel_ || opening_ != nullptr) return;
-  if (has_files_ && !files_fresh_) return CheckFiles();  // pumps again at its end
+  if (has_files_ && !files_fresh_) return CheckFiles();  // calls Pump() again at its end
   const auto& proxy = parts_.target.proxy;
   const Target to = proxy ? Target{.host = proxy->host, .port = proxy->port} : parts_.target;
   dialer_ = MakeShared<Dialer>(loop_, parts_.executor, to, parts_.options.connect_timeout);
@@ -308,7 +309,7 @@ void Pool::OnSessionReady(Session& session) {
 void Pool::OnSessionRoom(Session&) { Pump(); }
 
 void Pool::OnSessionRefused(Shared<HttpExchange> exchange) {
-  // In front: it was the first to come. Whoever calls tells of the room next.
+  // To the front, because it came first. The caller then notifies the pool of free room.
   (exchange->request.long_lived ? long_ : short_).push_front(std::move(exchange));
 }
 
@@ -328,7 +329,7 @@ void Pool::OnSessionEnded(Session& session, const Error* error) {
   Pump();
 }
 
-// No connection could be opened: ends the requests that have no other one to wait for.
+// No connection could be opened: fails the requests that no other connection will take.
 void Pool::FailWaiting(const Error& error) {
   const bool keep_short = !closed_ && WillHaveRoom(false), keep_long = !closed_ && WillHaveRoom(true);
   Queue failed;
@@ -339,7 +340,7 @@ void Pool::FailWaiting(const Error& error) {
   for (const auto& exchange : failed) exchange->Finish(Fail(error));
 }
 
-// The observer is user code, which must not run on this thread. A strand keeps its events in order.
+// The observer is user code, which must not run on this thread. The strand keeps its events in order.
 void Pool::Observe(bool up, const Error* error) {
   if (!parts_.observer) return;
   std::optional<Error> why;
@@ -351,7 +352,7 @@ void Pool::Observe(bool up, const Error* error) {
   });
 }
 
-// Here, because it needs the Pool.
+// Defined here because it needs Pool.
 void HttpExchange::Cancel() noexcept {
   if (cancelled_.exchange(true)) return;
   loop->Post([self = Shared<HttpExchange>(this)] {
@@ -382,7 +383,8 @@ class Http2Transport final : public Transport {
   }
 
   void Close() noexcept override {
-    // Unused, there is nothing to close, and no reason to start a thread for it: a later Start() sees the mark.
+    // If the transport is unused, there is nothing to close, and no thread should be started for it. A later Start()
+    // sees closed_.
     if (closed_.exchange(true) || !used_) return;
     loop_->Post([pool = pool_] { pool->Close(); });
   }

@@ -25,7 +25,7 @@ std::unexpected<Error> Wrong(const KubeconfigFile& file, yaml::Mark mark, std::s
 
 std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-// A map of a file, read member by member. The first fault is kept, with its place.
+// Reads a map of a file member by member. Keeps the first error and its position.
 class Members {
  public:
   Members(const KubeconfigEntry& entry, std::string_view what) : entry_(entry), what_(what) {}
@@ -38,7 +38,7 @@ class Members {
     const yaml::Node* node = Find(key);
     if (node == nullptr || node->is_null()) return {};
     if (node->is_string()) return std::string(node->text());
-    // A number or a date without quotes is what people write for a token or a namespace; it is text as it stands.
+    // People write tokens and namespaces that look like numbers or dates without quotes. They are used as text.
     if (node->is_scalar() && !node->is_bool()) return std::string(node->text());
     Fault(*node, std::string(key) + ": expected text, found " + std::string(yaml::Describe(node->kind())));
     return {};
@@ -58,14 +58,14 @@ class Members {
     Fault(*Find(key), std::string(key) + ": not base64");
     return {};
   }
-  // Relative to the folder of the file that contains the entry.
+  // Returns a path, which is relative to the folder of the file that contains the entry.
   std::string Path(std::string_view key) {
     std::string path = Text(key);
     const std::size_t slash = entry_.file->path.rfind('/');
     if (path.empty() || path.starts_with('/') || slash == std::string::npos) return path;
     return entry_.file->path.substr(0, slash + 1) + path;
   }
-  // The same for a program: a bare name is looked up in PATH.
+  // Does the same for a program, except that a bare name is looked up in PATH.
   std::string Command(std::string_view key) {
     std::string command = Text(key);
     return command.contains('/') ? Path(key) : command;
@@ -88,7 +88,7 @@ class Members {
     }
     return node->items();
   }
-  // A map inside this one, as an entry of the same name; nothing if it is absent.
+  // Returns a map inside this one as an entry of the same name, or nothing if it is absent.
   std::optional<KubeconfigEntry> Nested(std::string_view key) {
     const yaml::Node* node = Find(key);
     if (node == nullptr || node->is_null()) return std::nullopt;
@@ -140,7 +140,7 @@ std::string Names(const std::vector<KubeconfigEntry>& entries) {
   return names;
 }
 
-// What a cluster has for credential plugins: an extension, as JSON.
+// Returns the cluster's extension for credential plugins, as JSON.
 std::string ExecExtension(Members& cluster) {
   for (const yaml::Node& extension : cluster.List("extensions")) {
     const yaml::Node* name = extension.Find("name");
@@ -212,7 +212,7 @@ Result<void> ApplyCluster(const KubeconfigEntry& cluster, rest::Config& config) 
 
 Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   Members members(user, "user");
-  // These entries decide the identity of the user: fail rather than silently act as another user.
+  // These entries determine the identity of the user, so fail instead of silently acting as another user.
   members.Refuse("auth-provider", "auth-provider credentials are not supported; servers replaced them by exec plugins");
   members.Refuse("username", "basic authentication is not supported");
   members.Refuse("password", "basic authentication is not supported");
@@ -238,7 +238,7 @@ Result<void> ApplyUser(const KubeconfigEntry& user, rest::Config& config) {
   return ApplyExec(*exec, config.exec);
 }
 
-// Secrets are not sent over a connection without TLS.
+// Removes the credentials, because secrets must not be sent over a connection without TLS.
 void DropCredentials(rest::Config& config) {
   config.bearer_token.clear();
   config.bearer_token_file.clear();

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reads and merges kubeconfig files, and turns one context into a rest::Config.
+// Kubeconfig: reads and merges kubeconfig files, and turns one context into a rest::Config.
 #ifndef KGEN_SRC_CLIENT_KUBECONFIG_H_
 #define KGEN_SRC_CLIENT_KUBECONFIG_H_
 
@@ -20,10 +20,10 @@ struct KubeconfigFile {
   yaml::Stream stream;
 };
 
-// A named entry of a list, and where it came from.
+// A named entry of a list, and the file that contains it.
 struct KubeconfigEntry {
   std::string_view name;
-  const yaml::Node* value = nullptr;  // what stands below "cluster", "user" or "context"
+  const yaml::Node* value = nullptr;  // the value of "cluster", "user" or "context"
   const KubeconfigFile* file = nullptr;
 };
 
@@ -31,13 +31,13 @@ struct KubeconfigEntry {
 // Ownership: owns the files; entries point into them. Move-only.
 class Kubeconfig {
  public:
-  // Errors: kConfig  YAML or shape is wrong, with file:line:column
+  // Errors: kConfig  not valid YAML, or of the wrong form; with file:line:column
   Result<void> Add(std::string path, std::string text);
 
   bool empty() const noexcept {
     return clusters_.empty() && users_.empty() && contexts_.empty() && current_context_.empty();
   }
-  // `context` "": current-context. Errors: kConfig, see rest::LoadConfig.
+  // An empty `context` means current-context. Errors: kConfig, see rest::LoadConfig.
   Result<rest::Config> Resolve(std::string_view context) const;
 
  private:
@@ -47,7 +47,7 @@ class Kubeconfig {
                               std::string_view member, Entries& entries);
   std::string Paths() const;
 
-  std::vector<std::vector<KubeconfigFile>> files_{};  // one element each, so that addresses stay
+  std::vector<std::vector<KubeconfigFile>> files_{};  // vectors of one element, so that the elements never move
   Entries clusters_{};
   Entries users_{};
   Entries contexts_{};
@@ -55,7 +55,7 @@ class Kubeconfig {
   std::string current_context_at_{};  // file:line:column
 };
 
-// Of tests: what LoadConfig and InClusterConfig would find elsewhere.
+// The environment that LoadConfig and InClusterConfig read. Tests set it.
 struct Surroundings {
   std::string kubeconfig_variable{};  // $KUBECONFIG
   std::string home{};                 // $HOME

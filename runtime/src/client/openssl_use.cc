@@ -10,7 +10,7 @@
 namespace kgen::net {
 namespace {
 
-// Never destroyed: it is asked until the last instruction of the process.
+// Never destroyed, because it is used until the process ends.
 struct State {
   RecursiveMutex mutex;
   bool gone KGEN_GUARDED_BY(mutex) = false;
@@ -32,8 +32,8 @@ struct EndAtExit {
 }  // namespace
 
 void OpenSslUse::Prepare() {
-  // OpenSSL registers its handler here, and ours comes after it: it is called first. Somebody else's OpenSSL may have
-  // had its end already.
+  // OpenSSL registers its exit handler here. Ours is registered later, so it is called first. If other code has used
+  // OpenSSL, its handler may already have run.
   static const bool initialized = OPENSSL_init_ssl(0, nullptr) == 1;
   static const EndAtExit end_at_exit;
   if (initialized) return;

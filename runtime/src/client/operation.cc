@@ -19,7 +19,7 @@ constexpr Nanos kWorthTelling = std::chrono::milliseconds(50);  // shorter waits
 
 }  // namespace
 
-// What the transport talks to: takes every call to the strand.
+// Receives the calls of the transport and posts them to the strand.
 class Operation::Sink final : public ResponseSink {
  public:
   Sink(Shared<Operation> operation, int attempt) : operation_(std::move(operation)), attempt_(attempt) {}
@@ -62,7 +62,7 @@ void Operation::Begin() {
   const TimePoint begun = core_->clock->Now();
   PostSelf([begun](Operation& op) {
     if (op.request_.timeout != Nanos::zero()) op.StartTimeLimit(begun, op.request_.timeout);
-    // A watch passes the limiter without a token: it is one request for a long time.
+    // A watch takes no token of the limiter, because it is one request for a long time.
     op.Throttle(op.request_.watch);
   });
 }
@@ -76,7 +76,7 @@ void Operation::GiveUp(Error error) {
   if (ended_ || given_up_) return;
   if (!exchange_) return OnFailed(Describe(Error(error.code(), error.message() + LastAttempt())));
   given_up_ = std::move(error);
-  exchange_->Cancel();  // the end comes soon, and says more
+  exchange_->Cancel();  // OnEnd() follows soon, with a more detailed error
 }
 
 void Operation::Throttle(bool exempt) {
@@ -93,7 +93,7 @@ void Operation::Throttle(bool exempt) {
 
 void Operation::Authorize() {
   if (ended_ || cancelled()) return;
-  // The limit of the config starts after the first wait for the limiter, so that throttling takes nothing of it.
+  // The time limit of the config starts after the first wait for the limiter, so that throttling does not consume it.
   if (!request_.watch && !deadline_ && core_->timeout > Nanos::zero()) {
     StartTimeLimit(core_->clock->Now(), core_->timeout);
   }
@@ -114,7 +114,7 @@ void Operation::Authorize() {
   });
 }
 
-// On any thread.
+// Called on any thread.
 void Operation::OnToken(Result<std::string> token) {
   PostSelf([token = std::move(token)](Operation& op) {
     if (op.ended_ || op.cancelled() || op.given_up_) return;
@@ -193,7 +193,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
   http.path = core_->base_path + request_.path;
   std::string query = request_.query;
   if (const Nanos limit = TimeLimit(); !request_.watch && limit > Nanos::zero()) {
-    // The server need not work longer than we wait.
+    // The server should not work longer than the client waits.
     query = WithQueryPair(std::move(query), "timeout", DurationText(limit));
   }
   if (!query.empty()) http.path += '?' + query;
@@ -251,7 +251,7 @@ bool Operation::Again(Nanos delay, const Error& why) {
   if (deadline_ && core_->clock->Now() + delay >= *deadline_) return false;
   if (exchange_) exchange_->Cancel();
   exchange_ = {};
-  ++attempt_;  // whatever the old attempt still says is not listened to
+  ++attempt_;  // ignores later events of the old attempt
   pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
     self->PostSelf([](Operation& op) { op.Throttle(op.request_.watch); });
   });

@@ -1,14 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One API request on its way: limiter, token, attempts, time limit. Calls and streams differ in what they do with the
-// answer.
+// Operation: one API request, with its limiter, token, attempts and time limit. Calls and streams differ in what they
+// do with the response.
 //
 //   Begin --> limiter --> token --> transport --> OnHead, OnBytes..., OnEnd --> End, or Again
 //
-// Everything but Begin() and Cancel() happens on the strand, so that nothing here is locked. What the transport says of
-// an attempt that is over, or after End(), goes nowhere. An exception that leaves a task of the operation (no memory, a
-// sink of the user that throws) ends it with an error, so that no caller waits for a response that cannot come any
-// more.
+// Everything but Begin() and Cancel() runs on the strand, so nothing here is locked. Events of the transport for an
+// earlier attempt, or after End(), are ignored. An exception that leaves a task of the operation (out of memory, or
+// thrown by a sink of the user) ends the operation with an error, so that no caller waits for a response that can no
+// longer come.
 #ifndef KGEN_SRC_CLIENT_OPERATION_H_
 #define KGEN_SRC_CLIENT_OPERATION_H_
 
@@ -28,41 +28,44 @@ namespace kgen::client {
 class Operation : public SharedObject {
  public:
   void Begin();  // once
-  // Fails with kCancelled soon; nothing is delivered from now on. Any thread, idempotent.
+  // Soon ends the operation with kCancelled. Nothing is delivered from now on. Any thread, idempotent.
   void Cancel() noexcept;
 
  protected:
   Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand);
 
-  // The answer to the attempt under way, on the strand. Credit for the bytes goes back when OnBytes returns, unless the
-  // operation keeps it.
+  // The response to the current attempt, on the strand. The credit for the bytes is returned when OnBytes returns,
+  // unless the operation keeps it.
   virtual void OnHead(HttpHead head) = 0;
   virtual void OnBytes(std::string bytes) = 0;
   virtual void OnEnd(HttpEnd end) = 0;
-  // Cancelled, out of time, no token, or an exception: OnEnd does not come. On the strand. Calls End().
+  // Called on the strand instead of OnEnd if the operation was cancelled or ran out of time, for want of a token, or
+  // after an exception. Must call End().
   virtual void OnFailed(Error error) = 0;
 
-  // Collects the body of a refusal up to a bound. False when the bound is reached.
+  // Collects the body of an error response up to a limit. Returns false when the limit is reached.
   bool CollectRefusal(std::string_view bytes);
-  // The Error of the answer that was collected; a 401 makes a token file be read again.
+  // Returns the Error for the collected response. After a 401, a token file is read again.
   Error RefusalOf(const HttpHead& head);
-  // Why a 2xx response is not the requested JSON; `body` may be its beginning.
+  // Returns why a 2xx response is not the requested JSON, or nothing if it is. `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
-  // The same failure, seen from outside: "get pods default/web-0: ...".
+  // Adds the name of the request to an error: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }
 
-  // Another attempt after `delay`, because the last one failed by `why`. False if the time limit would pass before.
+  // Starts another attempt after `delay`, because the last one failed with `why`. Returns false if the time limit would
+  // expire before.
   bool Again(Nanos delay, const Error& why);
-  // After the refusal `why`: whether another attempt is under way, with a new credential of the plugin. Once.
+  // Starts another attempt with a new credential of the plugin, after the refusal `why`. Returns false if that is not
+  // possible. Works once.
   bool AgainWithNewCredential(const HttpHead& head, const Error& why);
-  // The rest of the answer has no deadline: a watch is open.
+  // Removes the deadline from the rest of the response, because a watch is open.
   void StopTimeLimit() noexcept {
     deadline_.reset();
     time_limit_.Cancel();
   }
-  // Nothing comes any more; what was under way at the transport is given up.
+  // Ends the operation. No more events follow; a running exchange is cancelled.
   void End() noexcept;
-  // Credit that was kept.
+  // Returns credit that was kept.
   void Consume(std::size_t bytes) noexcept;
 
   bool ended() const noexcept { return ended_; }
@@ -76,7 +79,7 @@ class Operation : public SharedObject {
       try {
         task(*self);
       } catch (...) {
-        if (self->ended_) throw;  // from the callback for the end: the executor reports it
+        if (self->ended_) throw;  // thrown by the final callback: the executor reports it
         self->OnFailed(self->FailureOfException());
       }
     });
@@ -95,9 +98,9 @@ class Operation : public SharedObject {
   void OnTimeLimit();
   void TellWarnings(const HttpHead& head) const;
   Nanos TimeLimit() const noexcept;
-  std::string LastAttempt() const;   // its failure, to be appended to a message
+  std::string LastAttempt() const;   // the failure of the last attempt, as the end of a message
   Error FailureOfException() const;  // in a catch block
-  // Fails with `error`, to which the transport adds how far the attempt under way had come.
+  // Fails with `error`, to which the transport adds how far the current attempt got.
   void GiveUp(Error error);
   HttpRequest Compose(const std::string& token) const;
   void Deliver(int attempt, std::string bytes);
@@ -113,9 +116,9 @@ class Operation : public SharedObject {
   int attempt_ = 0;
   std::optional<Error> last_failure_{};  // of the attempt before this one
   std::string refusal_{};
-  std::optional<Error> given_up_{};             // by GiveUp(), until the transport has ended the exchange
+  std::optional<Error> given_up_{};             // set by GiveUp() until the transport has ended the exchange
   Shared<ExecCredentials::Waiting> waiting_{};  // for a credential
-  Shared<const Credential> credential_{};       // of the attempt under way, if a plugin gave it
+  Shared<const Credential> credential_{};       // of the current attempt, if it came from a plugin
   bool refreshed_ = false;                      // after a 401
   bool ended_ = false;
   std::atomic<bool> cancelled_ = false;

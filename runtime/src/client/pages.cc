@@ -36,7 +36,7 @@ Result<AnyRef> PageCursor::FetchPage(const TypeTable& table) {
   const KindInfo& kind = resource_.kind();
   Result<AnyRef> page = CallForList(resource_.connection(), resource_.List(options_), table, kind);
   if (page || first_ || full_) return page;
-  // Only the reason Expired means the token; a resource that is Gone stays gone.
+  // Only the reason Expired refers to the token. With the reason Gone, a full list would fail as well.
   const meta::v1::Status* status = page.error().status();
   if (page.error().code() != Code::kExpired || status == nullptr || status->reason != "Expired") return page;
   full_ = true;

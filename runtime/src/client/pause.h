@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for a while, as part of something that is under way: back-off, polling.
+// Pause(): waits for a while in the course of an operation, for back-off or polling.
 #ifndef KGEN_SRC_CLIENT_PAUSE_H_
 #define KGEN_SRC_CLIENT_PAUSE_H_
 

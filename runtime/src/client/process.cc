@@ -20,7 +20,7 @@
 namespace kgen::client {
 namespace {
 
-constexpr int kPollMilliseconds = 20;  // where the kernel has no handles of processes
+constexpr int kPollMilliseconds = 20;  // used if the kernel does not support pidfd_open
 
 std::unexpected<Error> SystemFailed(int error) { return Fail(Code::kConfig, std::generic_category().message(error)); }
 
@@ -47,8 +47,8 @@ struct Pipe {
   Handle reader, writer;
 };
 
-// Both ends stay out of children that other threads start meanwhile. The ends are not among the first three handles,
-// which a program may have closed: there they would be in the way of the child's own.
+// Creates a pipe. Children that other threads start meanwhile do not inherit its ends. The ends are never among the
+// first three descriptors, even if the program has closed those, because there they would collide with the child's own.
 Result<Pipe> MakePipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return SystemFailed(errno);
@@ -67,7 +67,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// posix_spawn and not fork: between fork and exec a process of several threads may do next to nothing.
+// Uses posix_spawn instead of fork, because a process with several threads may do almost nothing between fork and exec.
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -86,7 +86,7 @@ class SpawnPlan {
     posix_spawn_file_actions_adddup2(&actions_, output, 1);
     posix_spawn_file_actions_adddup2(&actions_, errors, 2);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    posix_spawn_file_actions_addclosefrom_np(&actions_, 3);  // also what the program has left open to children
+    posix_spawn_file_actions_addclosefrom_np(&actions_, 3);  // also those that the program lets children inherit
 #endif
     sigset_t none, defaults;
     sigemptyset(&none);
@@ -96,7 +96,7 @@ class SpawnPlan {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &defaults);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    // A group of its own would be in the background of a terminal, where it cannot read.
+    // A separate process group would be in the background of the terminal and could not read from it.
     const int group = options.interactive ? 0 : POSIX_SPAWN_SETPGROUP;
     posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
     pid_t child = 0;
@@ -111,14 +111,14 @@ class SpawnPlan {
   posix_spawnattr_t attributes_{};
 };
 
-// One run, from the start of the child to its end, on one thread.
+// One run of a child, from its start to its end, on one thread.
 class Run {
  public:
   Run(const ProcessOptions& options, int wake) : options_(options), wake_(wake) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() {
-    if (child_ > 0) {  // not collected yet
+    if (child_ > 0) {  // not reaped yet
       Kill();
       while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
       }
@@ -137,7 +137,7 @@ class Run {
       ReadErrors();
       if (auto read = ReadOutput(); !read) return Fail(read.error());
     }
-    // What it wrote before it ended.
+    // Reads what the child wrote before it ended.
     ReadErrors();
     if (auto read = ReadOutput(); !read) return Fail(read.error());
     return std::move(outcome_);
@@ -164,13 +164,13 @@ class Run {
     return ::poll(&wake, 1, 0) == 1;
   }
 
-  // Collects the child once it has ended.
+  // Reaps the child once it has ended.
   bool Ended() noexcept {
     int status = 0;
     const pid_t found = ::waitpid(child_, &status, WNOHANG);
     if (found == 0 || (found < 0 && errno == EINTR)) return false;
     child_ = 0;
-    // If other code has collected it (a program that ignores SIGCHLD) its output has to say how it went.
+    // If other code has reaped it (a program that ignores SIGCHLD), only its output shows whether it succeeded.
     if (found < 0) return true;
     if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
     if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
@@ -182,7 +182,8 @@ class Run {
     ::kill(child_, SIGKILL);
   }
 
-  // What there is now. Closes the handle at its end, so that poll() does not return for it for ever.
+  // Reads everything that is available now. Closes the handle at the end of the file, so that poll() does not return
+  // for it forever.
   template <typename Take>
   static void ReadAll(Handle& from, Take take) {
     char piece[4096];
@@ -218,7 +219,7 @@ class Run {
   const int wake_;
   pid_t child_ = 0;
   Handle output_, errors_;
-  Handle ending_;  // readable once the child has ended; none where the kernel is older than 5.3
+  Handle ending_;  // readable once the child has ended; none if the kernel is older than 5.3
   ProcessOutcome outcome_{};
 };
 

@@ -18,7 +18,7 @@
 namespace kgen::net {
 namespace {
 
-constexpr std::size_t kLargestHead = 16 * 1024;  // of the answer to a CONNECT
+constexpr std::size_t kLargestHead = 16 * 1024;  // of the response to a CONNECT
 
 std::string Variable(const char* upper, const char* lower) {
   for (const char* name : {upper, lower}) {
@@ -34,7 +34,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// The percent-encoding of user and password, undone. Nothing where it is malformed.
+// Decodes the percent-encoding of user and password. Returns nothing if it is malformed.
 std::optional<std::string> Unescape(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ std::optional<std::string> Unescape(std::string_view text) {
   return plain;
 }
 
-// An IP address in the form of IPv6, so that both kinds compare alike.
+// An IP address in the form of IPv6, so that both kinds can be compared.
 using AddressBytes = std::array<unsigned char, 16>;
 std::optional<AddressBytes> BytesOf(std::string_view text) {
   AddressBytes bytes{};
@@ -87,7 +87,7 @@ bool IsInBlock(const AddressBytes& address, std::string_view block) {
   return true;
 }
 
-// "host:port", "[::1]:port" and both without port.
+// A host or "[::1]", with or without ":port".
 struct Rule {
   std::string_view host, port;
 };
@@ -146,7 +146,7 @@ Result<Proxy> ParseProxy(std::string_view url, std::string_view origin) {
     proxy.authorization = "Basic " + std::string(Bytes::Of(credentials).base64());
     rest.remove_prefix(at + 1);
   }
-  // The rules for hosts and ports are those of servers.
+  // Hosts and ports follow the same rules as those of servers.
   const auto server = client::ParseServerUrl("http://" + std::string(rest), {});
   if (!server || rest.empty()) return failed("the proxy's URL has no valid host and port");
   const Rule parts = SplitPort(rest);
@@ -222,7 +222,7 @@ void ProxyTunnel::OnTcpClosed(std::string_view why) {
   Finish(Fail(Code::kUnavailable, "the proxy ended the connection: " + std::string(why)));
 }
 
-// "HTTP/1.1 200 Connection established".
+// `head` begins with a line such as "HTTP/1.1 200 Connection established".
 void ProxyTunnel::OnHead(std::string_view head, std::string_view rest) {
   const std::string_view line = head.substr(0, head.find("\r\n"));
   const std::string_view status = line.substr(std::min<std::size_t>(line.find(' '), line.size() - 1) + 1);

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// HTTP proxies: which one a server is reached through, and the CONNECT that opens the way.
+// HTTP proxies: chooses the proxy for a server, and opens the tunnel with CONNECT.
 //
 //   Pool --Dialer--> TCP to the proxy --ProxyTunnel: CONNECT--> TCP to the server --> TLS, HTTP/2
 //
-// No message holds the user or the password of a proxy.
+// No message contains the user or the password of a proxy.
 #ifndef KGEN_SRC_CLIENT_PROXY_H_
 #define KGEN_SRC_CLIENT_PROXY_H_
 
@@ -20,7 +20,7 @@
 
 namespace kgen::net {
 
-// Of an http:// URL.
+// The parts of a proxy's http:// URL.
 struct Proxy {
   std::string host{};  // name or IP address, without brackets
   std::uint16_t port = 80;
@@ -28,11 +28,12 @@ struct Proxy {
   std::string Name() const { return "http://" + Address{host, port}.ToString(); }
 };
 
-// "http://user:password@proxy:3128", also without the scheme. `origin` says in messages where it was found.
+// Parses "http://user:password@proxy:3128", also without the scheme. Messages name `origin` as the place where it was
+// found.
 // Errors: kConfig  malformed, or a kind of proxy that is not supported (https, socks5)
 Result<Proxy> ParseProxy(std::string_view url, std::string_view origin);
 
-// The variables that name proxies.
+// The environment variables that name proxies.
 struct ProxyVariables {
   std::string https{};  // HTTPS_PROXY, else https_proxy
   std::string http{};   // HTTP_PROXY, else http_proxy
@@ -40,12 +41,13 @@ struct ProxyVariables {
   static ProxyVariables OfProcess();
 };
 
-// Whether NO_PROXY takes a server out: "*", a name (with its subdomains), ".domain" (its subdomains), an IP address, a
-// CIDR block, each but the last with ":port" if only that port is meant; separated by commas. As Go reads it.
+// True if NO_PROXY exempts a server. Its entries are separated by commas: "*", a name (with its subdomains), ".domain"
+// (its subdomains), an IP address or a CIDR block. All but the last may end in ":port" to exempt only that port. As in
+// Go.
 bool IsExempt(std::string_view no_proxy, std::string_view host, std::uint16_t port);
 
-// The proxy for a server. A proxy that is named for it (`configured`) is always used; those of variables are not used
-// for localhost and loopback addresses. Errors: as ParseProxy
+// Returns the proxy for a server. A `configured` proxy is always used; those of the variables are not used for
+// localhost and loopback addresses. Errors: as for ParseProxy
 Result<std::optional<Proxy>> ChooseProxy(std::string_view configured, bool tls, std::string_view host,
                                          std::uint16_t port, const ProxyVariables& variables);
 
@@ -53,12 +55,13 @@ Result<std::optional<Proxy>> ChooseProxy(std::string_view configured, bool tls, 
 class ProxyTunnel final : public SharedObject, private TcpStream::User {
  public:
   using Done = std::move_only_function<void(Result<Shared<TcpStream>>)>;
-  // `target` is "host:port", with brackets where the host is an IPv6 address.
+  // `target` is "host:port", with brackets if the host is an IPv6 address.
   ProxyTunnel(Shared<EventLoop> loop, Shared<TcpStream> stream, const Proxy& proxy, std::string target)
       : loop_(std::move(loop)), stream_(std::move(stream)), proxy_(proxy), target_(std::move(target)) {}
 
   // `done` is called once, never inside this call, unless Cancel() came first. It gets the stream, which now leads to
-  // the target. Errors: kUnavailable  the proxy refused, was silent for `timeout`, or is none; without its name
+  // the target. Errors: kUnavailable  the proxy refused, did not respond within `timeout`, or is not a proxy; the
+  // message does not name it
   void Start(Nanos timeout, Done done);
   void Cancel() noexcept;
 

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The token bucket behind Config::qps and burst.
+// RateLimiter: the token bucket for Config::qps and burst.
 #ifndef KGEN_SRC_CLIENT_RATE_LIMITER_H_
 #define KGEN_SRC_CLIENT_RATE_LIMITER_H_
 
@@ -15,11 +15,11 @@ namespace kgen::client {
 // Thread safety: all members from any thread. Never blocks: it returns how long the caller has to wait.
 class RateLimiter {
  public:
-  // qps <= 0: no limit. burst <= 0: as many as one second brings, at least one.
+  // qps <= 0 means no limit. burst <= 0 means the tokens of one second, at least one.
   RateLimiter(double qps, int burst) noexcept
       : qps_(qps), burst_(burst > 0 ? burst : std::max(1.0, std::ceil(qps))), tokens_(burst_) {}
 
-  // Takes a token, which may be one of the future; how long until it is there.
+  // Takes a token, possibly a future one, and returns the time until it is available.
   Nanos Take(TimePoint now) noexcept {
     if (!(qps_ > 0)) return Nanos::zero();
     const MutexLock lock(mutex_);
@@ -35,12 +35,12 @@ class RateLimiter {
   }
 
  private:
-  static constexpr double kTiny = 1e-9;    // what rounding leaves over
+  static constexpr double kTiny = 1e-9;    // rounding errors
   static constexpr double kLongest = 1e8;  // seconds; keeps the conversion in range
   const double qps_;
   const double burst_;
   Mutex mutex_;
-  double tokens_ KGEN_GUARDED_BY(mutex_);  // below zero: promised to those who wait
+  double tokens_ KGEN_GUARDED_BY(mutex_);  // below zero: promised to waiting callers
   TimePoint last_ KGEN_GUARDED_BY(mutex_){};
   bool started_ KGEN_GUARDED_BY(mutex_) = false;
 };

@@ -17,7 +17,7 @@ Result<void> CheckSegment(std::string_view what, std::string_view text) {
   return {};
 }
 
-// Generated kinds pass; those of a DynamicClient are as its user names them.
+// Generated kinds always pass; the kinds of a DynamicClient are named by its user.
 Result<void> CheckKind(const KindInfo& kind) {
   if (auto ok = CheckSegment("the resource", kind.resource); !ok) return ok;
   if (auto ok = CheckSegment("the version", kind.version); !ok) return ok;
@@ -86,7 +86,7 @@ Result<ApiRequest> OfObject(std::string_view method, std::string_view verb, cons
   return request;
 }
 
-// The namespace of a write: the client's, or the object's for a client of all namespaces.
+// Returns the namespace of a write: that of the client, or that of the object if the client is for all namespaces.
 Result<std::string_view> Target(const KindInfo& kind, std::string_view client, std::string_view object) {
   if (kind.scope == Scope::kCluster || object.empty() || object == client) return client;
   if (client.empty()) return object;

@@ -14,8 +14,8 @@ std::string WhatOf(const Result<ApiRequest>& request) { return request ? request
 Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, void* object, const TypeTable& table) {
   if (!body) return Fail(body.error());
   try {
-    // The response to the creation of a Binding is a Status that says so, not the object. One that reports a failure
-    // has become an error of the call before.
+    // The response to the creation of a Binding is a Status, not the object. A Status that reports a failure has
+    // already become an error of the call.
     if (table.kind != nullptr && table.kind->kind != "Status" && PeekIdentity(*body).kind == "Status") return {};
     if (auto done = DecodeStruct(*body, object, table, {}); !done) return Fail(done.error().With(what));
     return {};
@@ -26,7 +26,7 @@ Result<void> DecodeBody(const Result<std::string>& body, std::string_view what, 
 
 Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_view name,
                                       const autoscaling::v1::Scale& scale, const UpdateOptions& options) {
-  // Servers want the name in the body too; the caller has said it once already.
+  // Servers require the name in the body as well, but the caller need not repeat it.
   std::string body;
   if (scale.metadata.name.empty()) {
     autoscaling::v1::Scale named = scale;
@@ -47,7 +47,7 @@ Result<std::string> CallForBody(const Connection& connection, Result<ApiRequest>
 
 namespace {
 
-// Refused here, but reported like every result: by posted work.
+// Refuses a request without sending it. The result is posted, like every result.
 template <typename T>
 void Refuse(Executor& executor, Error error, Callback<T> done) {
   executor.Post(executor.MakeStrand("refused request"),

@@ -31,7 +31,7 @@ bool Has(const std::vector<std::string>& texts, std::string_view text) {
 struct Known : SharedObject {
   explicit Known(ServerApi of) : api(std::move(of)) {}
 
-  // The first resource that `fits`. An error where a version that could not be read might have one that comes first.
+  // Returns the first resource that `fits`. Fails if a version that could not be read might have one that precedes it.
   template <typename Fits>
   Result<ResourceMapping> Find(const std::string& what, std::string_view group, std::string_view version,
                                const Fits& fits) const {
@@ -56,7 +56,7 @@ struct Known : SharedObject {
   const ServerApi api;
 };
 
-// One discovery, and those who wait for it. What is not const is guarded by the mutex of the mapper.
+// One discovery and the callers that wait for it. Guarded by the mutex of the mapper.
 struct Question : SharedObject {
   std::vector<Shared<Waiter>> waiters{};
   std::optional<Result<Shared<const Known>>> answer{};
@@ -87,15 +87,15 @@ class RestMapper::State : public SharedObject {
   void Forget() {
     const MutexLock lock(mutex_);
     known_ = {};
-    question_ = {};  // its answer may be older than what the caller knows; those who wait for it still get it
+    question_ = {};  // its result may be older than what the caller knows; waiting callers still get it
   }
 
   const kgen::Connection connection;
   const Nanos timeout;
 
  private:
-  // What the server answers, to a question of this caller or to the one that is under way. `known` itself if it is too
-  // early to ask again.
+  // Returns the result of a discovery: one that is already running, or a new one. Returns `known` if it is too early
+  // for another one.
   Result<Shared<const Known>> Ask(const Shared<const Known>& known) {
     Executor& executor = connection.executor();
     if (executor.InPostedTask()) {
@@ -124,7 +124,7 @@ class RestMapper::State : public SharedObject {
     }
   }
 
-  // Asks the server; then everybody has the answer, whatever it is.
+  // Runs the discovery and passes its result, even a failure, to all waiting callers.
   Result<Shared<const Known>> Answer(const Shared<Question>& question) {
     Result<Shared<const Known>> answer = Fail(client::OutOfMemory());
     try {
@@ -150,7 +150,7 @@ class RestMapper::State : public SharedObject {
     return answer;
   }
 
-  // A token bucket of misses.
+  // A token bucket that limits the discoveries after failed look-ups.
   bool MayRefresh(TimePoint now) KGEN_REQUIRES(mutex_) {
     if (refreshed_ != TimePoint{}) {
       const std::chrono::duration<double> passed = now - refreshed_;
@@ -164,7 +164,7 @@ class RestMapper::State : public SharedObject {
 
   mutable Mutex mutex_;
   Shared<const Known> known_ KGEN_GUARDED_BY(mutex_){};
-  Shared<Question> question_ KGEN_GUARDED_BY(mutex_){};  // in flight, and not older than the last Forget()
+  Shared<Question> question_ KGEN_GUARDED_BY(mutex_){};  // running, and not older than the last Forget()
   double refreshes_ KGEN_GUARDED_BY(mutex_) = kRefreshesInARow;
   TimePoint refreshed_ KGEN_GUARDED_BY(mutex_){};
 };

@@ -11,8 +11,8 @@
 namespace kgen::detail {
 namespace {
 
-// In [0, 1). Enough to keep clients apart; nothing secret hangs on it. From the clock, so that in virtual time it is
-// the seed's.
+// Returns a number in [0, 1) that is random enough to spread clients; it need not be secret. It is derived from the
+// clock, so that in virtual time it depends on the seed.
 double Random(TimePoint now) noexcept {
   static std::atomic<std::uint64_t> count{0};
   std::uint64_t x = static_cast<std::uint64_t>(now.time_since_epoch().count()) +

@@ -13,7 +13,7 @@ namespace {
 
 bool IsAlnum(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Is this a valid label value, or the name part of a label key?
+// True if the text is a valid, non-empty label value or name part of a label key.
 bool IsLabelName(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 && IsAlnum(text.front()) && IsAlnum(text.back()) &&
          std::ranges::all_of(text, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
@@ -52,7 +52,7 @@ std::string Join(const std::vector<std::string>& values) {
 
 }  // namespace
 
-// Parses the text form, token by token. Keeps the first fault, with its position.
+// Parses the text form, token by token. Keeps the first error and its position.
 class Selector::Parser {
  public:
   explicit Parser(std::string_view text) noexcept : text_(text) {}
@@ -139,7 +139,7 @@ class Selector::Parser {
     return std::nullopt;
   }
 
-  // One value, which may be empty: "k=" and "k=,other".
+  // Parses one value, which may be empty: "k=" and "k=,other".
   Result<void> Value(std::vector<std::string>& values) {
     if (!token_.empty() && token_ != "," && !AtWord()) return Expected("a value");
     values.emplace_back(AtWord() ? token_ : std::string_view());
@@ -147,7 +147,7 @@ class Selector::Parser {
     return {};
   }
 
-  // "(a, b)"; "()" is the empty value, as is what stands between two commas.
+  // Parses "(a, b)". "()" contains the empty value, and so does a set with two adjacent commas.
   Result<void> Set(std::vector<std::string>& values) {
     if (token_ != "(") return Expected("'('");
     do {
@@ -235,7 +235,7 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
   return made;
 }
 
-// By key, and by text for terms of the same key, so that equal selectors have the same text.
+// Sorts by key, and terms of the same key by their text, so that equal selectors have the same text.
 void Selector::Sort() {
   std::ranges::sort(requirements_, [](const Requirement& a, const Requirement& b) {
     return a.key != b.key ? a.key < b.key : a.str() < b.str();

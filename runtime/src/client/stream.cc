@@ -21,7 +21,7 @@ void StreamOperation::OnBytes(std::string bytes) {
     if (!std::exchange(begun_, true)) {
       if (const std::optional<Error> wrong = NotAsAsked(head_, bytes)) return Finish(Fail(Describe(*wrong)));
     }
-    const Shared<StreamSink> sink = sink_;  // which may be dropped from inside the call
+    const Shared<StreamSink> sink = sink_;  // the call may drop sink_
     sink->OnBytes(bytes);
     return;
   }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A request whose response is passed on as it arrives.
+// StreamOperation: a request whose response is passed on as it arrives.
 #ifndef KGEN_SRC_CLIENT_STREAM_H_
 #define KGEN_SRC_CLIENT_STREAM_H_
 
@@ -15,7 +15,7 @@ class StreamOperation final : public Operation {
  public:
   StreamOperation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink);
 
-  // Before Begin(): credit goes back by Consumed() alone.
+  // Call it before Begin(). Credit is then returned only by Consumed().
   void KeepCredit() noexcept { keeps_credit_ = true; }
   void Consumed(std::size_t bytes);  // any thread
 
@@ -33,7 +33,7 @@ class StreamOperation final : public Operation {
 
   Shared<StreamSink> sink_;
   HttpHead head_{};
-  bool begun_ = false;  // the body has
+  bool begun_ = false;  // the body has begun
 };
 
 // The handle that users of Connection::Stream() hold.

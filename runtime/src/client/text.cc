@@ -32,7 +32,7 @@ int Base64Value(char c) noexcept {
   return c == '/' ? 63 : -1;
 }
 
-// "1.5" of 1500 milliseconds: whole part, and the fraction without trailing zeros.
+// Returns "1.5" for 1500 milliseconds: the whole part, and the fraction without trailing zeros.
 std::string Decimal(std::int64_t value, std::int64_t unit) {
   std::string out = std::to_string(value / unit);
   std::int64_t rest = value % unit;

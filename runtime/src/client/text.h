@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Spelling of URLs, durations and base64 for requests and configs.
+// Encodes and decodes URLs, durations and base64 for requests and configs.
 #ifndef KGEN_SRC_CLIENT_TEXT_H_
 #define KGEN_SRC_CLIENT_TEXT_H_
 
@@ -28,13 +28,13 @@ class QueryBuilder {
   std::string query_;
 };
 
-// A query with one pair more, at its place in the order of keys; unchanged if the key is there.
+// Returns a query with one more pair, inserted in the order of the keys. Unchanged if the key is already there.
 std::string WithQueryPair(std::string query, std::string_view key, std::string_view value);
 
-// Go's text form, as servers read it: "32s", "1m30s", "250ms".
+// Returns Go's text form, which servers read: "32s", "1m30s", "250ms".
 std::string DurationText(Nanos duration);
 
-// Standard alphabet, padded, blanks and line ends ignored. Nothing for anything else.
+// Decodes the standard alphabet with padding; ignores blanks and line ends. Returns nothing for any other text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 std::string_view Trim(std::string_view text) noexcept;

@@ -42,7 +42,7 @@ std::string TextOf(BIO* bio) {
   return std::string(data, static_cast<std::size_t>(size));
 }
 
-// The oldest error of this thread's queue, which it empties.
+// Returns the oldest error of this thread's error queue, and empties the queue.
 std::string LastError() {
   const unsigned long error = ERR_get_error();
   ERR_clear_error();
@@ -51,7 +51,7 @@ std::string LastError() {
   return reason != nullptr ? reason : "OpenSSL error " + std::to_string(error);
 }
 
-// Never asks the terminal.
+// Prevents OpenSSL from prompting on the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 struct Pem {
@@ -118,7 +118,7 @@ std::string TimeOf(const ASN1_TIME* time) {
   return TextOf(bio.get());
 }
 
-// "localhost, 127.0.0.1": whom the certificate is for.
+// Returns the names that the certificate is for: "localhost, 127.0.0.1".
 std::string SubjectsOf(X509* certificate) {
   const Names names{static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
   std::string text;
@@ -209,7 +209,7 @@ TlsContext::~TlsContext() {
   }
 }
 
-// What a config names, read.
+// The contents of the files that a config names, or its data.
 struct TlsContext::Pems {
   Pem ca, chain, key;
 
@@ -234,14 +234,14 @@ Result<TlsContext::Pems> TlsContext::Pems::Read(const rest::TlsConfig& config) {
   return Pems{*std::move(ca), *std::move(chain), *std::move(key)};
 }
 
-// To tell whether files have changed, without keeping a second copy of the key.
+// Tells whether files have changed without keeping a second copy of the key.
 std::string TlsContext::Pems::Digest() const {
   const Hash hash(EVP_MD_CTX_new());
   unsigned char out[EVP_MAX_MD_SIZE];
   unsigned size = 0;
   bool ok = hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;
   for (const Pem* pem : {&ca, &chain, &key}) {
-    const std::string length = std::to_string(pem->text.size()) + ':';  // so that no text can pass for two
+    const std::string length = std::to_string(pem->text.size()) + ':';  // so that two texts cannot be split differently
     ok = ok && EVP_DigestUpdate(hash.get(), length.data(), length.size()) == 1 &&
          EVP_DigestUpdate(hash.get(), pem->text.data(), pem->text.size()) == 1;
   }
@@ -265,7 +265,7 @@ Shared<TlsContext> TlsContext::Renewed(const rest::TlsConfig& config) const {
 
 Result<Shared<TlsContext>> TlsContext::Make(const rest::TlsConfig& config, const Pems& pems) {
   const bool has_ca = !pems.ca.origin.empty();
-  const OpenSslUse use;  // the files have been read
+  const OpenSslUse use;  // after reading the files, which may block
   if (!use) return Fail(Code::kCancelled, kEnding);
   ERR_clear_error();
   auto result = MakeShared<TlsContext>(SSL_CTX_new(TLS_client_method()));
@@ -274,7 +274,7 @@ Result<Shared<TlsContext>> TlsContext::Make(const rest::TlsConfig& config, const
   SetCommon(context);
   SSL_CTX_set_alpn_protos(context, kAlpnH2, sizeof(kAlpnH2));
   if (has_ca) {
-    // Whatever was given is trusted, an intermediate or the server's own certificate as well.
+    // Trust every given certificate, even an intermediate one or the server's own.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (const auto added = AddTrust(SSL_CTX_get_cert_store(context), pems.ca); !added) return Fail(added.error());
   } else if (!config.insecure_skip_verify) {
@@ -313,7 +313,7 @@ Result<Shared<TlsContext>> TlsContext::ForServer(const Server& server) {
 TlsEngine::TlsEngine(Shared<TlsContext> context, ssl_st* ssl, std::string name)
     : context_(std::move(context)), ssl_(ssl), check_(new Check{std::move(name), {}}) {
   SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-  // An empty input means "more will come", not the end.
+  // An empty input means that more may follow, not the end.
   BIO_set_mem_eof_return(SSL_get_rbio(ssl_), -1);
 }
 
@@ -350,8 +350,7 @@ Result<TlsEngine> TlsEngine::Client(const Shared<TlsContext>& context, const std
   const bool ip = IsIpAddress(name);
   if (!ip) SSL_set_tlsext_host_name(ssl, name.c_str());
   if (context->verifies()) {
-    // Only the names of the subjectAltName count, as for everybody who talks to API servers: a CN is no name. [RFC
-    // 9525]
+    // Only names in subjectAltName count, as for all clients of API servers; the CN is not a name (RFC 9525).
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     const int set =
         ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) : SSL_set1_host(ssl, name.c_str());

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// TLS between two strings of bytes: no socket, no thread, no clock. The only place of the client that knows OpenSSL's
-// handshake.
+// TlsEngine: TLS on byte strings, without a socket, a thread or a clock. The only part of the client that uses
+// OpenSSL's handshake.
 //
 //   TcpStream --Feed()--> TlsEngine --Read()--> HTTP/2;   HTTP/2 --Write()--> TlsEngine --TakeOutput()--> TcpStream
 //
-// Every error message says what a person can do about it.
+// Every error message says what the user can do about it.
 #ifndef KGEN_SRC_CLIENT_TLS_H_
 #define KGEN_SRC_CLIENT_TLS_H_
 
@@ -24,22 +24,22 @@ struct x509_store_ctx_st;
 
 namespace kgen::net {
 
-// Certificates, key and trust, read and checked. Immutable; any thread.
+// The certificates, the key and the trusted CAs, read and checked. Immutable; any thread.
 class TlsContext : public SharedObject {
  public:
   // Reads the files that `config` names, so it may block. Data wins over files.
-  // Errors: kConfig  a file cannot be read, PEM is malformed, the key is not the certificate's, CA together with
-  // insecure
+  // Errors: kConfig  a file cannot be read, PEM is malformed, the key does not match the certificate, or a CA is given
+  //                  together with insecure_skip_verify
   static Result<Shared<TlsContext>> ForClient(const rest::TlsConfig& config);
-  // A context from the current files, if they have changed since ForClient(config) made this one. Null if they have not
-  // changed or cannot be used: then this one stays in use. May block.
+  // A context from the current files, if they have changed since ForClient(config) created this one. Null if they have
+  // not changed or cannot be used: then this one stays in use. May block.
   Shared<TlsContext> Renewed(const rest::TlsConfig& config) const;
 
   struct Server {
     std::string certificate_pem{};  // the chain
     std::string key_pem{};
-    std::string client_ca_pem{};  // not empty: clients must show a certificate of this authority
-    std::string alpn = "h2";      // "": none is answered
+    std::string client_ca_pem{};  // not empty: clients must present a certificate of this authority
+    std::string alpn = "h2";      // "": no protocol is selected
   };
   static Result<Shared<TlsContext>> ForServer(const Server& server);
 
@@ -55,15 +55,15 @@ class TlsContext : public SharedObject {
   friend Shared<T> kgen::MakeShared(Args&&... args);
 
   ssl_ctx_st* context_;
-  std::string alpn_;    // of a server: what it chooses
-  std::string digest_;  // of what ForClient() has read
+  std::string alpn_;    // of a server: the protocol that it selects
+  std::string digest_;  // of the data that ForClient() read
   bool verifies_ = false;
 };
 
-// One connection. One thread.
+// One connection. Thread safety: one thread at a time.
 class TlsEngine {
  public:
-  // `name` is what the server's certificate must be for: a host name, sent as SNI, or an IP address.
+  // The server's certificate must be valid for `name`, which is a host name (sent as SNI) or an IP address.
   static Result<TlsEngine> Client(const Shared<TlsContext>& context, const std::string& name);
   static Result<TlsEngine> Server(const Shared<TlsContext>& context);
   TlsEngine(TlsEngine&& other) noexcept;
@@ -71,14 +71,14 @@ class TlsEngine {
   ~TlsEngine();
 
   void Feed(std::string_view encrypted);
-  // True once the handshake is complete; false while it needs more from the peer. Call after each Feed, and send
+  // True once the handshake is complete; false while it needs more data from the peer. Call after each Feed, and send
   // TakeOutput() in any case: a failure has an alert for the peer. Errors: kTls
   Result<bool> Handshake();
-  // Up to out.size() bytes; 0: no more for now.
-  // Errors: kTls  the peer sent an alert (a client certificate refused, in TLS 1.3) or rubbish
+  // Reads up to out.size() bytes; 0 if there are no more for now.
+  // Errors: kTls  the peer sent an alert (in TLS 1.3, if it refused a client certificate) or invalid data
   Result<std::size_t> Read(std::span<char> out);
   Result<void> Write(std::string_view plain);
-  // Tells the peer that nothing more comes.
+  // Tells the peer that no more data follows.
   void Shutdown();
   std::string TakeOutput();
 
@@ -89,9 +89,9 @@ class TlsEngine {
   TlsEngine(Shared<TlsContext> context, ssl_st* ssl, std::string name);
   Error Failure(int result, std::string_view doing);
 
-  // What the verification found; filled by OpenSSL's callback, which knows the certificate at fault.
+  // The result of the verification. Set in OpenSSL's callback, where the invalid certificate is known.
   struct Check {
-    std::string name;  // that was wanted
+    std::string name;  // the expected name
     std::string problem;
   };
   static int OnVerify(int ok, x509_store_ctx_st* store);

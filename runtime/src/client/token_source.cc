@@ -15,7 +15,7 @@ namespace kgen::client {
 
 namespace {
 
-// What stands in the way of reading this as a file; "" if nothing does. A FIFO or a terminal would be read for ever.
+// Returns why this cannot be read as a file, or "" if it can. Reading a FIFO or a terminal might never end.
 std::string_view Unfit(const struct stat& status) {
   switch (status.st_mode & S_IFMT) {
     case S_IFREG:
@@ -53,8 +53,8 @@ Result<std::string> ReadFile(std::string_view what, const std::string& path, std
   };
   const auto system_failed = [&] { return failed(std::generic_category().message(errno)); };
   struct stat status{};
-  // Looked at before it is opened, because opening a FIFO or a device alone may have consequences; and once more
-  // afterwards, because the path may mean something else by then. Without O_NONBLOCK the open itself could wait.
+  // Checked before opening, because merely opening a FIFO or a device may have side effects, and once more afterwards,
+  // because the path may have been replaced. Without O_NONBLOCK, open() itself could block.
   if (::stat(path.c_str(), &status) != 0) return system_failed();
   if (const std::string_view unfit = Unfit(status); !unfit.empty()) return failed(unfit);
   const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

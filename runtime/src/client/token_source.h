@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The bearer token: fixed, or from a file that may be replaced at any time.
+// TokenSource: the bearer token, which is fixed or comes from a file that may be replaced at any time.
 #ifndef KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 #define KGEN_SRC_CLIENT_TOKEN_SOURCE_H_
 
@@ -13,24 +13,25 @@
 
 namespace kgen::client {
 
-// The whole text of a regular file. Blocks. Errors: kConfig, with `what` and the path; for a FIFO, socket or device
-// too, which could be read for ever.
+// Reads a whole regular file. Blocks. Errors: kConfig, with `what` and the path; also for a FIFO, a socket or a device,
+// since reading those might never end.
 Result<std::string> ReadFile(std::string_view what, const std::string& path, std::size_t max_bytes = 16u << 20);
 
 // Thread safety: all members from any thread. Only Read() blocks (on the file).
 class TokenSource {
  public:
-  // A file's token is good for a minute and counts as stale ten seconds before.
+  // A token from a file is good for a minute. It is read again ten seconds before that ends.
   static constexpr Nanos kFresh = std::chrono::seconds(50);
 
   TokenSource(std::string token, std::string file) : token_(std::move(token)), file_(std::move(file)) {}
 
-  // The token to send now, "" for none; nothing if Read() has to come first.
+  // Returns the token to send now, "" for none, or nothing if Read() must be called first.
   std::optional<std::string> Current(TimePoint now) const;
   // Reads the file. On failure the last token stays in use, and the next request tries again.
   // Errors: kConfig  unreadable or empty, and there is no token to fall back on
   Result<std::string> Read(TimePoint now);
-  // The server said 401 to a request that began at `started`: an older token is not used again.
+  // The server responded with 401 to a request that began at `started`. If the token was read before that, the file is
+  // read again before the next request.
   void Reject(TimePoint started);
 
  private:

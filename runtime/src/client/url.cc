@@ -28,7 +28,7 @@ bool IsHostName(std::string_view text) {
   });
 }
 
-// "host", "host:port", "[::1]", "[::1]:port". Gives what is wrong, or "".
+// "host", "host:port", "[::1]", "[::1]:port". Returns what is wrong, or "".
 std::string_view CheckAuthority(std::string_view authority) {
   if (authority.find('@') != std::string_view::npos) return "it must not contain user information";
   if (authority.starts_with('[')) {
@@ -53,7 +53,7 @@ std::string_view CheckAuthority(std::string_view authority) {
 
 }  // namespace
 
-// Up to the last '@', wherever it stands: in what is malformed a password may hold any character.
+// Hides everything up to the last '@', because in a malformed URL the password may contain any character.
 std::string WithoutUser(std::string_view host) {
   const std::size_t at = host.rfind('@');
   if (at == std::string_view::npos) return std::string(host);

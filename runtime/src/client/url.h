@@ -14,15 +14,15 @@ namespace kgen::client {
 
 struct ServerUrl {
   std::string origin;     // "https://10.0.0.1:6443", "http://[::1]:80": scheme, host, and the port if one was given
-  std::string base_path;  // "" or "/a/b": put in front of every request's path
+  std::string base_path;  // "" or "/a/b": the prefix of every request's path
   bool tls = false;
 };
 
-// Without a scheme: https if the TLS settings ask for it, else http; and then no path. "" is localhost. Query and
-// fragment are dropped. Errors: kConfig, naming the host.
+// A host without a scheme must not have a path, and means https if the TLS settings require it, otherwise http. "" is
+// localhost. Drops the query and the fragment. Errors: kConfig, which names the host.
 Result<ServerUrl> ParseServerUrl(std::string_view host, const rest::TlsConfig& tls);
 
-// `host` for messages and logs: a password or token before '@' does not belong there.
+// Returns `host` for messages and logs, without a password or token before '@'.
 std::string WithoutUser(std::string_view host);
 
 }  // namespace kgen::client

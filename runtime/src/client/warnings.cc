@@ -27,7 +27,7 @@ class Parser {
   }
 
  private:
-  // Behind blanks.
+  // Skips blanks.
   char Peek() noexcept {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) rest_.remove_prefix(1);
     return rest_.empty() ? '\0' : rest_.front();

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The Warning headers of a response (RFC 9111, formerly RFC 7234), by which servers tell of deprecated APIs, unknown
-// fields and the like.
+// The Warning headers of a response (RFC 7234; RFC 9111 made them obsolete), with which servers report deprecated APIs,
+// unknown fields and the like.
 #ifndef KGEN_SRC_CLIENT_WARNINGS_H_
 #define KGEN_SRC_CLIENT_WARNINGS_H_
 
@@ -11,8 +11,8 @@
 
 namespace kgen::client {
 
-// The texts of the warnings with code 299, each cut to a kilobyte: `299 - "text" "date", 299 ...`. What follows a
-// malformed warning is dropped.
+// Returns the texts of the warnings with code 299, each cut to a kilobyte: `299 - "text" "date", 299 ...`. Ignores
+// everything after a malformed warning.
 std::vector<std::string> ParseWarnings(std::string_view header);
 
 }  // namespace kgen::client

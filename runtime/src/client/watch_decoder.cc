@@ -10,7 +10,7 @@
 namespace kgen {
 namespace {
 
-// Nothing here recurses, so depth costs nothing: an object that is nested too deeply is for its decoder to refuse.
+// Nothing here recurses, so depth is not limited. The object's decoder refuses one that is nested too deeply.
 constexpr std::size_t kAnyDepth = std::size_t{1} << 40;
 
 bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -28,7 +28,7 @@ struct Fault {
   const char* at;
 };
 
-// One complete frame, cut into its members.
+// Splits one complete frame into its members.
 class Frame {
  public:
   explicit Frame(std::string_view text) noexcept : begin_(text.data()), p_(begin_ + 1), end_(begin_ + text.size()) {}
@@ -79,7 +79,7 @@ class Frame {
     return true;
   }
 
-  // A string with its quotes. The frame's scanner has seen that it ends.
+  // Reads a string with its quotes. The scanner of the frame has verified that it ends.
   std::string_view Text() noexcept {
     const char* start = p_++;
     bool high = false;
@@ -147,7 +147,7 @@ class WatchDecoder::Impl : public SharedObject {
     return {};
   }
 
-  // The last piece of a frame has come. Most frames come in one, and are read where they lie.
+  // The last piece of a frame has arrived. Most frames arrive in one piece, and are read in place.
   Result<void> Complete(std::string_view piece) {
     inside_ = false;
     std::string_view frame = piece;
@@ -182,7 +182,7 @@ class WatchDecoder::Impl : public SharedObject {
   static constexpr std::size_t kKeep = 1u << 20;
   OnEvent on_event_;
   std::size_t max_event_bytes_;
-  std::size_t offset_ = 0;  // of the frame that is under way, or of the next byte between frames
+  std::size_t offset_ = 0;  // of the current frame or, between frames, of the next byte
   std::string held_;        // the pieces of a frame that has not ended
   codec::NestingScanner scanner_;
   bool inside_ = false;

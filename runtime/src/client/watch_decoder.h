@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Splits a watch response into events as it arrives. For the reflector and AnyWatcher.
+// WatchDecoder: splits a watch response into events as it arrives. Used by the reflector and AnyWatcher.
 //
 //   strand: bytes (any cut) --Feed--> on_event(type, raw JSON of the object)
 //
@@ -20,7 +20,7 @@
 
 namespace kgen {
 
-// The type of an event, from the word on the wire.
+// The type of an event.
 enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
 
 struct WatchEvent {

@@ -34,7 +34,7 @@ std::string_view ToString(WatchType type) noexcept {
 
 namespace {
 
-// Of an event with an object.
+// The type of an event that has an object.
 WatchType TypeOf(WatchEventType type) noexcept {
   switch (type) {
     case WatchEventType::kModified:
@@ -48,12 +48,12 @@ WatchType TypeOf(WatchEventType type) noexcept {
   }
 }
 
-// An event that Next() has not taken: undecoded, so that a slow caller costs the pool nothing.
+// An event that Next() has not taken yet. It is not decoded before, so that a slow caller uses no thread of the pool.
 struct RawEvent {
   WatchEventType type;
   std::string word;  // of an unknown type
   std::string object;
-  std::size_t credit;  // bytes of the stream that may come once this event is taken
+  std::size_t credit;  // bytes of credit to return to the stream once this event is taken
 };
 
 // Between the stream's strand and the caller. `mutex_` is never held across a call.
@@ -75,8 +75,8 @@ class WatchQueue final : public StreamSink {
     return stream_;
   }
 
-  // Instead of waiting: OnOpen() or, without one, OnEnd() calls `opening`. Until then the queue does not hold the
-  // stream, so that an executor that shuts down and drops the stream drops the queue as well.
+  // Used instead of WaitOpen(): OnOpen() or, if it is not called, OnEnd() calls `opening`. Until then the queue holds
+  // no reference to the stream, so that an executor that shuts down and drops the stream also drops the queue.
   using Opening = std::move_only_function<void(Result<void>)>;
   void NotifyOpening(client::StreamOperation* stream, Opening opening) {
     unopened_ = stream;
@@ -97,8 +97,8 @@ class WatchQueue final : public StreamSink {
 
   void OnBytes(std::string_view bytes) override {
     const Result<void> fed = decoder_.Feed(bytes);
-    // The bytes of a piece are paid back with its last event; a piece that ends none is paid back at once, because the
-    // rest of a large event has to come.
+    // The credit of a piece is returned with its last event. If no event ends in the piece, it is returned at once,
+    // because the rest of a large event must still arrive.
     const std::size_t credit = bytes.size();
     const bool waits = !fresh_.empty();
     if (waits) fresh_.back().credit = credit;
@@ -121,7 +121,7 @@ class WatchQueue final : public StreamSink {
   void OnEnd(Result<void> end) override {
     Error error = EndOf(end);
     if (end && opening_) end = Fail(error);
-    Shared<client::StreamOperation> dropped;  // the operation holds this sink, and this sink the operation
+    Shared<client::StreamOperation> dropped;  // the operation and this sink refer to each other
     {
       const MutexLock lock(mutex_);
       if (!end_) end_ = std::move(error);
@@ -131,7 +131,7 @@ class WatchQueue final : public StreamSink {
     if (opening_) std::exchange(opening_, nullptr)(std::move(end));
   }
 
-  // Blocks until the answer is there.
+  // Blocks until the response has begun or the stream has ended.
   Result<void> WaitOpen(std::stop_token stop) {
     for (;;) {
       {
@@ -143,7 +143,7 @@ class WatchQueue final : public StreamSink {
       if (waited) continue;
       const Shared<client::StreamOperation> stream = this->stream();
       if (!stop.stop_requested() || !stream) return Fail(waited.error().With(what_));
-      stream->Cancel();  // its end says how far it had come
+      stream->Cancel();  // OnEnd() then gets an error that describes how far the request got
       stop = {};
     }
   }
@@ -165,7 +165,7 @@ class WatchQueue final : public StreamSink {
   }
 
  private:
-  // A caller that waits in Next() must learn of the end, even if there is no memory for its message.
+  // A caller that waits in Next() must be notified of the end, even if there is no memory for the message.
   Error EndOf(const Result<void>& end) const {
     if (!end) return end.error();
     try {
@@ -187,13 +187,13 @@ class WatchQueue final : public StreamSink {
   std::deque<RawEvent> events_ KGEN_GUARDED_BY(mutex_){};
   Shared<client::StreamOperation> stream_ KGEN_GUARDED_BY(mutex_){};
   bool open_ KGEN_GUARDED_BY(mutex_) = false;
-  std::optional<Error> fault_ KGEN_GUARDED_BY(mutex_){};  // of the stream: returned once, before end_
+  std::optional<Error> fault_ KGEN_GUARDED_BY(mutex_){};  // an error in the stream, which is returned once, before end_
   std::optional<Error> end_ KGEN_GUARDED_BY(mutex_){};
 };
 
 struct QueuedStream {
   Shared<WatchQueue> queue;
-  Shared<client::StreamOperation> stream;  // not begun, and not attached to the queue
+  Shared<client::StreamOperation> stream;  // not started, and not attached to the queue
 };
 
 QueuedStream MakeStream(const Connection& connection, ApiRequest request) {
@@ -218,7 +218,7 @@ class AnyWatcher::State : public SharedObject {
     queue_->Attach({});
   }
 
-  // Once, before anything else.
+  // Called once, before anything else.
   void Read(Shared<WatchQueue> queue) noexcept { queue_ = std::move(queue); }
 
   Result<Event> Next(std::stop_token stop) {
@@ -250,7 +250,7 @@ class AnyWatcher::State : public SharedObject {
   const Connection connection_;
   const std::string what_;
   Shared<WatchQueue> queue_{};
-  ObjectDecoder decoder_;  // shares nothing: there is no cache whose objects could be alike
+  ObjectDecoder decoder_;  // shares nothing between objects, because there is no cache of similar objects
 };
 
 AnyWatcher::AnyWatcher(Shared<State> state) noexcept : state_(std::move(state)) {}
@@ -270,7 +270,7 @@ Result<AnyWatcher> AnyWatcher::Open(const RawResource& resource, const ListOptio
   auto [queue, stream] = MakeStream(connection, *std::move(request));
   queue->Attach(stream);
   auto state = MakeShared<State>(connection, what, table);
-  state->Read(queue);  // and cancels the stream when this function fails
+  state->Read(queue);  // from here on, the state cancels the stream if this function fails
   stream->Begin();
   if (Result<void> opened = queue->WaitOpen(connection.stop()); !opened) return Fail(opened.error());
   return AnyWatcher(std::move(state));
@@ -288,8 +288,8 @@ void AnyWatcher::OpenAsync(const RawResource& resource, const ListOptions& optio
   }
   std::string what = request->what;
   auto [queue, stream] = MakeStream(connection, *std::move(request));
-  // Everything is made here, so that nothing can fail between the answer and `done`. The state does not hold the queue
-  // yet, which would hold itself.
+  // Everything is allocated here, so that nothing can fail between the response and `done`. The state does not refer to
+  // the queue yet, because the queue would then keep itself alive.
   auto state = MakeShared<State>(connection, what, table);
   queue->NotifyOpening(stream.get(), [observer = client::ConnectionCore::Of(connection)->observer,
                                       what = std::move(what), state = std::move(state), queue = queue.get(),

@@ -18,7 +18,7 @@ void Wire::Start(User* user, std::optional<TlsEngine> tls) {
   open_ = !tls_;
   stream_->Attach(this);
   if (tls_) {
-    // The client speaks first.
+    // The client sends first.
     std::ignore = tls_->Handshake();
     SendOutput();
   }
@@ -27,7 +27,7 @@ void Wire::Start(User* user, std::optional<TlsEngine> tls) {
 void Wire::Write(std::string_view plain) {
   if (user_ == nullptr || plain.empty()) return;
   if (!tls_) return Send(std::string(plain));
-  // A failure here shows again, with its reason, when reading.
+  // Reading will report a failure again, with its reason.
   std::ignore = tls_->Write(plain);
   SendOutput();
 }
@@ -89,7 +89,7 @@ void Wire::ReadPlain() {
     user_->OnWireBytes(std::string_view(plain_.data(), *size));
   }
   if (user_ == nullptr) return;
-  // Key updates and the like.
+  // Sends key updates and the like.
   SendOutput();
   if (any && user_ != nullptr) user_->OnWireBatchEnd();
   if (tls_->peer_closed() && user_ != nullptr) End(Error(Code::kUnavailable, "the peer closed the connection"));
@@ -122,7 +122,7 @@ void Wire::Send(std::string bytes) {
 
 void Wire::End(Error why) {
   User* user = std::exchange(user_, nullptr);
-  // An alert that is still on its way: the kernel gets it before the close.
+  // An alert that was just written has already been passed to the kernel.
   stream_->Close();
   if (user != nullptr) user->OnWireClosed(std::move(why));
 }

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A TCP connection with or without TLS, as HTTP/2 sees it: plain bytes in, plain bytes out. For both sides.
+// Wire: a TCP connection with or without TLS, as HTTP/2 sees it: plain bytes in, plain bytes out. For clients and
+// servers.
 #ifndef KGEN_SRC_CLIENT_WIRE_H_
 #define KGEN_SRC_CLIENT_WIRE_H_
 
@@ -17,16 +18,16 @@
 
 namespace kgen::net {
 
-// All members on the loop's thread. Nothing is called back inside a call of a member.
+// All members on the loop's thread. No callback comes inside a call of a member.
 class Wire final : public SharedObject, private TcpStream::User {
  public:
   class User {
    public:
-    virtual void OnWireOpen() = 0;  // with TLS only: the handshake is done. Once, before any other
-    // Bytes of the peer; more of the same arrival may follow, up to OnWireBatchEnd().
+    virtual void OnWireOpen() = 0;  // only with TLS, when the handshake is done; once, before any other call
+    // Bytes of the peer. More bytes of the same batch may follow, until OnWireBatchEnd().
     virtual void OnWireBytes(std::string_view plain) = 0;
     virtual void OnWireBatchEnd() = 0;
-    virtual void OnWireDrained() = 0;          // all that was written is with the kernel
+    virtual void OnWireDrained() = 0;          // everything that was written was passed to the kernel
     virtual void OnWireClosed(Error why) = 0;  // kTls or kUnavailable; the last call
 
    protected:
@@ -35,21 +36,21 @@ class Wire final : public SharedObject, private TcpStream::User {
 
   explicit Wire(Shared<TcpStream> stream) : stream_(std::move(stream)) {}
 
-  // Begins the handshake; without TLS the wire is open at once. `user` must live until Close() or OnWireClosed().
+  // Starts the handshake; without TLS the wire is open at once. `user` must live until Close() or OnWireClosed().
   void Start(User* user, std::optional<TlsEngine> tls);
-  // Any size; not before the wire is open.
+  // Writes any number of bytes. Only once the wire is open.
   void Write(std::string_view plain);
   std::size_t backlog() const noexcept { return stream_->backlog() + held_.size(); }
   std::string_view alpn() const noexcept { return tls_ ? tls_->alpn() : std::string_view(); }
-  // Tells the peer that no more bytes come; reading goes on. Once everything is with the kernel.
+  // Tells the peer that no more bytes follow; reading continues. Only when everything was passed to the kernel.
   void FinishSending() noexcept { stream_->FinishSending(); }
-  // Nothing is called back afterwards. What was written and not sent yet is lost. Idempotent.
+  // No callbacks come afterwards. Bytes that were written but not sent yet are lost. Idempotent.
   void Close() noexcept;
 
-  // ---- For tests of the other side. ----
-  // Frozen: reads nothing and sends nothing, as a stopped process.
+  // ---- For tests of the peer. ----
+  // A frozen wire reads nothing and sends nothing, like a stopped process.
   void Freeze(bool freeze);
-  // After so many more bytes were sent (encrypted ones), the connection is cut.
+  // Cuts the connection after that many more (encrypted) bytes were sent.
   void CutAfter(std::size_t bytes);
 
  private:
