@@ -20,7 +20,7 @@ std::vector<std::string> ChildCommand(const std::string& name, const std::vector
   return command;
 }
 
-// "name value" on each line.
+// Parses lines of the form "name value".
 Figures ParseFigures(const std::string& output) {
   Figures figures;
   std::istringstream lines(output);

@@ -5,8 +5,9 @@
 //
 //   name value limit unit ok        or ... SHORT, if it misses its limit or, with the reason, could not be measured
 //
-// Lower is better in every row. Instructions and memory are measured in a child process each, so that measurements do
-// not affect each other: the program starts itself as `kgen_budget --child NAME ARGUMENTS...`.
+// Lower is better in every row. Each measurement of instructions and memory runs in a child process, so that
+// measurements do not affect each other. For that, the program starts itself as `kgen_budget --child NAME
+// ARGUMENTS...`.
 #ifndef KGEN_BENCH_BUDGET_H_
 #define KGEN_BENCH_BUDGET_H_
 
@@ -24,12 +25,12 @@ using Figures = std::map<std::string, double>;
 
 struct Row {
   std::string name;
-  double bar;  // the largest value that is good
+  double bar;  // the limit: the largest acceptable value
   std::string unit;
   std::function<Result<double>()> measure;
 };
 
-// Measures in a process of its own; the result is passed to the parent. An Error ends the child with exit code 1.
+// Measures in a separate process; the result is passed to the parent. An Error ends the child with exit code 1.
 struct Child {
   std::string name;
   std::function<Result<Figures>(const std::vector<std::string>& arguments)> run;
@@ -41,7 +42,8 @@ class Budget {
   void Add(Row row) { rows_.push_back(std::move(row)); }
   void Add(Child child) { children_.push_back(std::move(child)); }
 
-  // main(). Arguments: parts of the names of the rows to run; none: all. Exit code 1 if a row misses its limit.
+  // The main function. Arguments: parts of the names of the rows to run; without any, all rows. Returns exit code 1 if
+  // a row misses its limit.
   int Main(int argc, char** argv) const;
 
  private:
@@ -56,7 +58,7 @@ class Budget {
 Result<Figures> RunChild(const std::string& name, const std::vector<std::string>& arguments);
 // What is counted: the whole process, or the code between CALLGRIND_START_INSTRUMENTATION and _STOP_.
 enum class Counting : unsigned char { kAll, kWhenAsked };
-// The same under callgrind: how many instructions the process took, on all its threads.
+// Does the same under callgrind, and returns the number of instructions that the process executed on all its threads.
 Result<double> InstructionsOfChild(const std::string& name, const std::vector<std::string>& arguments,
                                    Counting counting = Counting::kAll);
 

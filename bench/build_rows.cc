@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What matters for users' builds: compile time, size of a static program, speed of the generator.
+// The rows about users' builds: compile time, size of a static program, speed of the generator.
 //
 // The times are budgets, not tests: they are not reliable on a machine that does other work at the same time. The
-// compile time is measured in user seconds, which are affected least.
+// compile time is measured in user seconds, which other work affects least.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -65,7 +65,8 @@ Result<double> CompileSeconds(const std::string& source, const std::string& obje
   return finished->user_seconds;
 }
 
-// User seconds that the second takes more than the first. They run alternately, so that load affects both alike.
+// Returns how many more user seconds the second file takes than the first. They are compiled alternately, so that load
+// affects both alike.
 Result<double> CompileTime() {
   const TemporaryFolder folder;
   const std::string baseline = folder.Write("baseline.cc", kBaseline);
@@ -99,7 +100,7 @@ std::vector<std::string> GenerateCommand(const std::string& out) {
   return command;
 }
 
-// The fastest of several runs, which is the least disturbed one.
+// Returns the time of the fastest of several runs, which was disturbed least.
 Result<double> Generate(bool unchanged) {
   if (std::string_view(KGEN_BENCH_TOOL).empty()) return Fail(Code::kNotFound, "built without the generator");
   const TemporaryFolder folder;
@@ -110,7 +111,7 @@ Result<double> Generate(bool unchanged) {
     if (!unchanged) fs::remove_all(out);
     Result<Finished> finished = RunWell(GenerateCommand(out));
     if (!finished) return Fail(std::move(finished).error());
-    if (unchanged && first) continue;  // this one made the files
+    if (unchanged && first) continue;  // this run created the files
     if (best == 0 || finished->wall_seconds < best) best = finished->wall_seconds;
   }
   return best;

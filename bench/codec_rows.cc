@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The codec's rows: what decoding and copying a reference pod costs, in instructions, allocations and bytes.
+// The codec's rows: the cost of decoding and copying a reference pod, in instructions, allocations and bytes.
 //
 // Instructions are the difference of two runs of different length under callgrind, so that start-up and the preparation
-// of the data cancel out; decoding and destroying are both included. Counts instead of times, because they are the same
-// on every machine.
+// of the data cancel out; decoding and destroying are both included. The rows use counts instead of times because
+// counts are the same on every machine.
 #include <string>
 #include <vector>
 
@@ -29,7 +29,7 @@ const std::vector<std::string>& Pods() {
   return kReferencePods;
 }
 
-// As an informer does it: one decoder, objects that are kept.
+// Decodes as an informer does: with one decoder, and keeping the objects.
 Result<Figures> DecodeIntoCache(std::size_t count, bool counted) {
   const std::vector<std::string>& pods = Pods();
   std::vector<AnyRef> cache;
@@ -46,7 +46,8 @@ Result<Figures> DecodeIntoCache(std::size_t count, bool counted) {
                  {"bytes", static_cast<double>(Heap::Live()) / n}};
 }
 
-// As a client's Get does it: nothing shared, nothing kept. The bytes are those of the value while it lives.
+// Decodes as a client's Get does: nothing is shared and nothing is kept. The bytes are those of the value while it
+// lives.
 Result<Figures> DecodeOnce(std::size_t count, bool counted) {
   const std::vector<std::string>& pods = Pods();
   if (counted) Heap::StartCounting();
@@ -75,7 +76,7 @@ Result<Figures> Copy(std::size_t count, bool counted) {
   return Figures{{"allocations", static_cast<double>(Heap::Allocations()) / static_cast<double>(count)}};
 }
 
-// Arguments: what to do, how often, and `counted` to count the heap, which takes instructions of its own.
+// Arguments: what to do, how often, and `counted` to count heap use, which costs instructions.
 Result<Figures> RunCodec(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) return Fail(Code::kInvalidArgument, "codec: what to do, and how often");
   const std::size_t count = std::stoul(arguments[1]);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `./dev bench [NAME...]` runs: measurements without limits. Each prints its results.
+// The measurements without limits, which `./dev bench [NAME...]` runs. Each prints its results.
 #ifndef KGEN_BENCH_COMPARISONS_H_
 #define KGEN_BENCH_COMPARISONS_H_
 

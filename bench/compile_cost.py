@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-"""What generated code costs to compile: bytes of C++, CPU seconds and peak memory, without the CRDs that it embeds.
+"""Measures what generated code costs to compile: bytes of C++, CPU seconds and peak memory, without embedded CRDs.
 
     bench/compile_cost.py build/dev/bin/kgen                       36 kinds, each with 12 pod templates
     bench/compile_cost.py --templates 1 build/dev/bin/kgen         36 kinds, each with one
     bench/compile_cost.py build/dev/bin/kgen crds/*.yaml           a line for each file
     bench/compile_cost.py --write FOLDER                           only writes the CRDs of the 36 kinds
 
-The pod template is the one in openapi/, with every reference expanded, as controller-gen does it. In three of four
-places it is an older or a reduced one: without the fields that Kubernetes added lately, or with no metadata but labels,
-annotations and name. The same on every run. Compiles with g++ -O2; --cxx names another compiler.
+The pod template is the one in openapi/, with every reference expanded, as controller-gen does. In three of four places
+it is an older or a reduced one: without the fields that Kubernetes added lately, or with only labels, annotations and
+name as metadata. The result is the same on every run. Compiles with g++ -O2; --cxx selects another compiler.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "openapi", "kubernetes-1.36", "api__v1.json")
 KINDS = 36
-# Fields that came with Kubernetes 1.25 and later, wherever they stand in a pod.
+# Fields anywhere in a pod that were added in Kubernetes 1.25 and later.
 LATE = {"appArmorProfile", "claims", "clusterTrustBundle", "fileKeyRef", "hostUsers", "hostnameOverride",
         "matchLabelKeys", "mismatchLabelKeys", "os", "podCertificate", "recursiveReadOnly", "resizePolicy",
         "resourceClaims", "restartPolicyRules", "schedulingGates", "sleep", "stopSignal", "supplementalGroupsPolicy",
@@ -31,7 +31,7 @@ LATE = {"appArmorProfile", "claims", "clusterTrustBundle", "fileKeyRef", "hostUs
 
 
 def expand(schema, definitions):
-    """A schema without references; meta/v1 types that are values stay values."""
+    """Returns a schema without references; meta/v1 types that are values stay values."""
     if "allOf" in schema:
         schema = schema["allOf"][0]
     if "$ref" in schema:
@@ -101,7 +101,7 @@ def write_crds(folder, each):
 
 
 def run(command):
-    """CPU seconds and peak memory in MB."""
+    """Runs a command and returns its CPU seconds and its peak memory in MB."""
     sys.stdout.flush()
     pid = os.posix_spawnp(command[0], command, os.environ)
     _, status, usage = os.wait4(pid, 0)
@@ -111,7 +111,7 @@ def run(command):
 
 
 def empty_manifests(source):
-    """The embedded CRDs are data that the bars leave out."""
+    """Removes the embedded CRDs from a source, because the measurement excludes them."""
     with open(source, encoding="utf-8") as file:
         text = file.read()
     text = re.sub(r"(constexpr std::string_view kManifest\d+\[\] = \{\n).*?\n\};", r'\1    {"", 0},\n};', text,

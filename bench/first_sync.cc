@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The first sync of reference pods, and a relist after it: transport, codec and informer over prepared bytes. One
+// The first sync of reference pods, and a relist after it: transport, codec and informer process prepared bytes. One
 // handler is registered, as in any program.
 #include <malloc.h>
 
@@ -31,7 +31,7 @@ constexpr std::size_t kMorePods = 3'000;
 
 // ---------------------------------------------------------------------------------------------- prepared bytes
 
-// As a streaming list sends them: with kind and apiVersion in each object.
+// Returns the pods as a streaming list sends them, with kind and apiVersion in each object.
 std::string AsEvents(const std::vector<std::string>& pods) {
   std::string text;
   for (const std::string& pod : pods) {
@@ -40,7 +40,7 @@ std::string AsEvents(const std::vector<std::string>& pods) {
   return text;
 }
 
-// The pod in a later state: another version, another second in its status.
+// Returns the pod in a later state: with another version, and another second in its status.
 std::string Changed(std::string pod) {
   constexpr std::string_view kVersion = R"("resourceVersion":")";
   constexpr std::string_view kTime = R"("startTime":"2024-01-01T00:00:0)";
@@ -82,7 +82,7 @@ struct PodInformer {
 
   Result<void> WaitForSync() const { return factory->WaitForCacheSync({}, {.handlers = {&registration}}); }
 
-  // Until the store shows that version, the handler has received everything and the next watch is open.
+  // Waits until the store has that version, the handler has received everything and the next watch is open.
   Result<void> WaitForVersion(std::string_view version, int watches) const {
     const Shared<Waiter> waiter = executor->MakeWaiter("relist");
     const TimePoint give_up = executor->clock()->Now() + 20s;
@@ -92,7 +92,7 @@ struct PodInformer {
         return Fail(Code::kTimeout, "the relist did not come; the informer is " + State());
       (void)waiter->Wait({}, executor->clock()->Now() + 5ms);
     }
-    (void)waiter->Wait({}, executor->clock()->Now() + 100ms);  // and the last task has gone
+    (void)waiter->Wait({}, executor->clock()->Now() + 100ms);  // until the last task has been destroyed
     return {};
   }
 
@@ -105,7 +105,7 @@ struct PodInformer {
     return now.has_error ? text + "; " + now.last_error.ToString() : text;
   }
 
-  // The server has forgotten the version of the watch: a new list is needed.
+  // Makes the server forget the version of the watch, so that a new list is needed.
   Result<void> Relist(const std::string& version, std::string_view items) {
     const int watches = transport->watches();
     transport->SetList("Pod", version, items);
@@ -116,7 +116,7 @@ struct PodInformer {
   }
 };
 
-// Arguments: a file of items, or of events for a streaming list, and which.
+// Arguments: a file of items or, for a streaming list, of events; and which of the two.
 Result<Figures> SyncOnce(const std::vector<std::string>& arguments) {
   const bool streaming = arguments.at(1) == "stream";
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
@@ -135,7 +135,7 @@ double InUse() {
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-// Arguments: the items, and the same with every tenth changed.
+// Arguments: a file of items, and the same with every tenth one changed.
 Result<Figures> Relists(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   Result<MappedItems> changed = MappedItems::Open(arguments.at(1));

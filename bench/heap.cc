@@ -9,7 +9,7 @@
 
 #include "kgen/core/memory.h"
 
-// The functions of glibc, under the names that it has for programs that replace the public ones.
+// The functions of glibc, under the names for programs that replace the public ones.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __libc_malloc(std::size_t);

@@ -12,8 +12,8 @@
 
 namespace kgen::bench {
 
-// Bytes are the memory that a block takes: for malloc its usable size and the 8 bytes of the chunk's header, for kgen
-// its size class. The peak is updated at every 64th allocation from malloc.
+// Bytes are the memory that a block occupies: for malloc its usable size and the 8 bytes of the chunk's header, for
+// kgen its size class. The peak is updated at every 64th allocation from malloc.
 //
 // Thread safety: any thread.
 struct Heap {

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kPods = 10'000;
 constexpr int kChangesPerSecond = 5'000;
 constexpr auto kDuration = 3s;
-constexpr std::size_t kGetsBetweenLooks = 256;  // between two checks of the flag that ends it
+constexpr std::size_t kGetsBetweenLooks = 256;  // between two checks of the flag that ends the loop
 
 struct Filled {
   Shared<cache::Store> store = MakeShared<cache::Store>();
@@ -66,7 +66,7 @@ std::size_t Write(const Filled& filled, const std::atomic<bool>& stop) {
   return done;
 }
 
-// By name, as a controller does it: each get returns a reference that is used and dropped.
+// Gets objects by name, as a controller does: each get returns a reference that is used and dropped.
 std::size_t Read(const Filled& filled, const std::atomic<bool>& stop, std::size_t first) {
   const k8s::core::v1::PodLister lister(filled.store);
   std::size_t gets = 0, missing = 0;

@@ -3,7 +3,7 @@
 // The longest task on an informer's strand, in CPU time of its thread, with 100,000 and with 1,000,000 small pods:
 // lists, relists, an index and a handler that are added late, a resync, a stop. Not a budget:
 // tests/runtime/cache/informer_steps_test.cc bounds the number of objects in each task, which does not depend on the
-// machine. CPU time, because the host of a virtual machine may use the processor for something else.
+// machine. CPU time is used because the host of a virtual machine may use the processor for something else.
 #include <time.h>
 
 #include <algorithm>
@@ -82,7 +82,8 @@ class MeasuringExecutor final : public Executor {
   const Shared<Figures> figures_ = MakeShared<Figures>();
 };
 
-// Small, with text and members that many of them share, and some of their own. One in a hundred is changed.
+// Returns small pods with text and members that many of them share, and some that are unique. If `changed`, one in a
+// hundred differs.
 std::string Items(std::size_t pods, bool changed) {
   std::string text = "[";
   for (std::size_t i = 0; i < pods; ++i) {
@@ -107,7 +108,7 @@ void WaitUntilQuiet(MeasuringExecutor& executor) {
   }
 }
 
-// Until the store shows that version, the handler has received everything and the strand is quiet.
+// Waits until the store has that version, the handler has received everything and the strand is idle.
 void WaitFor(MeasuringExecutor& executor, const cache::InformerCore& core, const Registration& registration,
              const std::string& version) {
   const Shared<Waiter> waiter = executor.MakeWaiter("a list");

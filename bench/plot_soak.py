@@ -4,8 +4,8 @@
 
     bench/plot_soak.py docs/soak.svg "10,000 pods=a.csv" "100,000 pods=b.csv"
 
-One panel for each run: resident memory and what is alive, over the updates; a second one below it with the latency of
-each piece that was written at 5,000 updates a second. No package beside Python's own.
+Each run has a panel with its resident memory and its live memory over the updates, and below that a panel with the
+latency of each piece that was written at 5,000 updates a second. Needs only Python's standard library.
 """
 
 import csv
@@ -21,7 +21,7 @@ def read(path):
 
 
 def nice(value):
-    """The smallest of 1, 2, 5 times a power of ten that is not below the value."""
+    """Returns the smallest of 1, 2 and 5 times a power of ten that is not below the value."""
     power = 1.0
     while power * 10 < value:
         power *= 10

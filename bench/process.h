@@ -21,7 +21,7 @@ struct Finished {
 
 // Blocks until the program has ended. Errors: kNotFound if it cannot be started, kInternal if it ended by a signal.
 Result<Finished> RunProgram(const std::vector<std::string>& command);
-// The same; an exit code other than zero is an Error with the end of the output.
+// Does the same, but an exit code other than zero is an Error with the end of the output.
 Result<Finished> RunWell(const std::vector<std::string>& command);
 
 // A temporary folder, which is removed with this object.

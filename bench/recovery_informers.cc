@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// kgen's informers in the rounds of `./dev bench recovery`; bench/peers/recovery/ runs the rounds and has client-go's
-// counterpart.
+// The program with kgen's informers for `./dev bench recovery`. bench/peers/recovery/ runs the rounds and contains the
+// counterpart for client-go.
 //
 //   kgen_recovery --server URL --namespaces A,B --user-agent NAME
 //
@@ -31,7 +31,7 @@
 
 namespace {
 
-// One write per line, so that lines of several handlers are not mixed.
+// Writes each line with one call, so that the lines of several handlers are not mixed.
 void Print(const std::string& line) {
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) std::exit(1);
 }
@@ -58,7 +58,7 @@ template <typename T>
   });
 }
 
-// The same resources as in bench/peers/recovery/cluster.go.
+// Watches the same resources as bench/peers/recovery/cluster.go.
 void WatchAll(k8s::SharedInformerFactory& factory, std::list<kgen::Registration>& registrations) {
   const auto core = factory.Core().V1();
   registrations.push_back(Watch(core.ConfigMaps().Informer(), "configmaps"));

@@ -13,7 +13,7 @@ namespace kgen::bench {
 namespace {
 
 // A Mersenne Twister that is seeded and used like CPython's `random`, so that the data equals that of the script with
-// which the budgets were measured.
+// which the budgets were first measured.
 class Random {
  public:
   explicit Random(std::uint32_t seed) {
@@ -30,7 +30,7 @@ class Random {
     state_[0] = 0x80000000u;
   }
 
-  // A number below n, by rejection.
+  // Returns a number below n, by rejection sampling.
   std::uint32_t Below(std::uint32_t n) {
     unsigned bits = 0;
     while (n >> bits != 0) ++bits;
@@ -44,7 +44,7 @@ class Random {
   const T& Choice(const std::array<T, n>& of) {
     return of[Below(n)];
   }
-  // Characters of an alphabet, each by 53 random bits.
+  // Returns random characters of an alphabet, each chosen with 53 random bits.
   std::string Text(std::string_view alphabet, std::size_t size) {
     std::string text;
     for (std::size_t i = 0; i < size; ++i) {
@@ -274,7 +274,7 @@ std::string Generator::Spec(const ReplicaSet& set, const std::string& account_vo
        Format(kToleration, {"unreachable"})});
 }
 
-// Random numbers are drawn in the same order as in the script.
+// Draws the random numbers in the same order as the script.
 std::string Generator::Pod(const ReplicaSet& set) {
   version_ += random_.Between(1, 50);
   const std::string name = set.name + "-" + Suffix(5);
@@ -323,10 +323,10 @@ std::string Generator::Pod(const ReplicaSet& set) {
   return Format(R"({"metadata":$0,"spec":$1,"status":$2})", {metadata, Spec(set, account_volume, node), status});
 }
 
-constexpr std::size_t kSecondsInTime = 17;  // where they stand in 2026-01-02T03:04:05Z
+constexpr std::size_t kSecondsInTime = 17;  // their position in 2026-01-02T03:04:05Z
 constexpr std::string_view kVersion = R"("resourceVersion":")";
 
-// Two digits of a time that follows `marker`.
+// Sets the seconds of the time that follows `marker`.
 void SetSeconds(std::string& pod, std::size_t from, std::string_view marker, std::size_t n) {
   const std::size_t at = pod.find(marker, from);
   if (at == std::string::npos) return;

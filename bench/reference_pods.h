@@ -11,14 +11,14 @@
 
 namespace kgen::bench {
 
-// `count` pods, one JSON object each. The set depends on the count: the number of nodes grows with it.
+// Returns `count` pods, one JSON object each. The pods depend on the count, because the number of nodes grows with it.
 std::vector<std::string> ReferencePods(std::size_t count);
 
 // Makes the changes of a kubelet that reports a status: the version, the times of a condition and of its field manager,
 // and the restart count of a container.
 void AdvancePod(std::string& pod, long version, std::size_t n);
 
-// The JSON array of these objects, the items of a list.
+// Returns the JSON array of these objects, which can be the items of a list.
 std::string AsArray(const std::vector<std::string>& pods);
 
 }  // namespace kgen::bench

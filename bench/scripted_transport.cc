@@ -25,8 +25,8 @@ Result<MappedItems> MappedItems::Open(const std::string& path) {
   return items;
 }
 
-// A body of three parts, sent as far as the window allows. Everything happens in Start() and Consumed(), that is on the
-// reader's strand.
+// A body of three parts, sent as far as the window allows. Everything happens in Start() and Consumed(), and therefore
+// on the reader's strand.
 class ScriptedTransport::Response final : public Exchange {
  public:
   Response(std::string head, std::string_view middle, std::string tail, Shared<ResponseSink> sink, bool ends)

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A Transport that serves prepared bytes: the response to a list is a prepared body, watches stay silent.
+// ScriptedTransport: serves prepared bytes. The response to a list is a prepared body; watches send only what Send()
+// passes.
 //
 // It has the flow control of the real one: at most kWindow bytes of a response are in flight before the reader has
 // consumed them. Measurements over it therefore show only the work and memory of the client.
@@ -16,10 +17,10 @@
 
 namespace kgen::bench {
 
-// The items of a list in a mapped file, so they are not on the heap. Lives until the end of the process.
+// The items of a list in a mapped file, so that they are not on the heap. The file stays mapped until the process ends.
 class MappedItems {
  public:
-  // `path` holds a JSON array. Errors: kNotFound
+  // The file at `path` must contain a JSON array. Errors: kNotFound
   static Result<MappedItems> Open(const std::string& path);
   std::string_view text() const noexcept { return text_; }
 
@@ -30,11 +31,11 @@ class MappedItems {
 // Thread safety: all members from any thread.
 class ScriptedTransport final : public Transport {
  public:
-  static constexpr std::size_t kPiece = 16u << 10;    // as a frame brings it
-  static constexpr std::size_t kWindow = 256u << 10;  // as a stream's window
+  static constexpr std::size_t kPiece = 16u << 10;    // the size of a frame
+  static constexpr std::size_t kWindow = 256u << 10;  // the window of a stream
 
-  // The response to the next lists: `items`, a JSON array, at that resource version. `events` is the same for streaming
-  // lists.
+  // Sets the response to the next lists: `items`, a JSON array, at that resource version. `events` are the same items
+  // for streaming lists.
   void SetList(std::string_view kind, const std::string& version, std::string_view items, std::string_view events = {});
   // Sends this event to the watch that was opened last.
   void Send(std::string event);

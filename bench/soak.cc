@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Memory and latency of an informer under continuous updates: reference pods over TLS from a server in a process of its
-// own (bench/soak_server.h), one handler, as in any program.
+// Memory and latency of an informer under continuous updates: reference pods over TLS from a server in a separate
+// process (bench/soak_server.h), with one handler, as in any program.
 //
 //   sync -> updates at 5,000 a second, whose latency is measured -> updates at full speed -> relists
 //
-// Each part of the run is followed by a line of CSV; bench/plot_soak.py draws them.
+// Each part of the run ends with a line of CSV; bench/plot_soak.py draws the lines.
 #include <malloc.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -50,7 +50,7 @@ constexpr std::size_t kTimedPiece = 5'000;  // updates between two lines: one se
 constexpr std::size_t kFastPiece = 50'000;
 constexpr double kRate = 5'000;
 
-// "name=value" of the command line.
+// The "name=value" arguments of the command line.
 struct Options {
   std::map<std::string, std::string> given;
   std::size_t Number(const std::string& name, std::size_t otherwise) const {
@@ -59,7 +59,7 @@ struct Options {
   }
 };
 
-// The server's process; ends with this object.
+// The server's process, which ends with this object.
 class Server {
  public:
   Server(std::size_t pods, const std::string& certificate) {
@@ -90,7 +90,7 @@ class Server {
     if (answers_ != nullptr) std::fclose(answers_);
   }
 
-  // The words of the next line; none: the server has ended.
+  // Returns the words of the next line, or none if the server has ended.
   std::vector<std::string> Answer() {
     char line[256];
     std::vector<std::string> words;
@@ -132,9 +132,9 @@ double Percentile(const std::vector<long>& sorted, double share) {
 
 struct Memory {
   double resident = 0;  // all in megabytes
-  double alive = 0;     // blocks, and what malloc has given out
+  double alive = 0;     // blocks, and memory allocated with malloc
   double blocks = 0;
-  double reserved = 0;  // by the heap of blocks
+  double reserved = 0;  // address space of the heap of blocks
 };
 
 Memory MeasureMemory() {
@@ -200,8 +200,8 @@ class Soak {
   std::size_t updates_ = 0;
   std::size_t relists_ = 0;
   double cpu_ = 0;           // at the last line
-  std::vector<long> timed_;  // latencies of the pieces in which the server was in time
-  std::size_t late_ = 0;     // pieces in which it was not
+  std::vector<long> timed_;  // latencies in pieces in which the server was in time
+  std::size_t late_ = 0;     // pieces in which the server was late
 };
 
 Result<void> Soak::Sync() {
@@ -220,7 +220,7 @@ Result<void> Soak::Sync() {
   });
   factory_->Start();
   if (Result<void> synced = factory_->WaitForCacheSync({}, {.handlers = {&registration_}}); !synced) return synced;
-  std::this_thread::sleep_for(1s);  // what the list needed has gone
+  std::this_thread::sleep_for(1s);  // the memory that the list needed has been freed
   received_.latencies.clear();
   Row(0, 0, 0);
   return {};
@@ -252,7 +252,7 @@ Result<void> Soak::Updates(std::size_t count, double rate) {
   if (Result<void> received = WaitForVersion(done[1]); !received) return received;
   updates_ += count;
   const double lag = std::stod(done[2]) / 1e3;
-  constexpr double kInTime = 5;  // ms: the machine was not free if the server itself came later
+  constexpr double kInTime = 5;  // ms; if even the server was later than this, the machine was busy
   if (rate > 0 && lag < kInTime) timed_.insert(timed_.end(), received_.latencies.begin(), received_.latencies.end());
   late_ += rate > 0 && lag >= kInTime;
   Row(rate, count, lag);

@@ -36,7 +36,7 @@ class PodServer final : public testing::HttpHandler {
     watch_ = std::move(writer);
   }
 
-  // Blocks until it has written them.
+  // Blocks until the updates are written.
   std::pair<long, long> Update(std::size_t count, double rate) {
     const Clock::time_point start = Clock::now();
     long lag = 0;
@@ -76,7 +76,7 @@ class PodServer final : public testing::HttpHandler {
   }
 
  private:
-  // A list that is being sent: the next piece follows when the network has accepted the last one.
+  // A list that is being sent. The next piece follows when the network has accepted the last one.
   struct Listing : SharedObject {
     Shared<PodServer> server;
     Shared<ResponseWriter> writer;
@@ -128,7 +128,7 @@ class PodServer final : public testing::HttpHandler {
   }
 
   mutable std::mutex mutex_;
-  std::vector<std::string> pods_;  // guarded by mutex_, as all below
+  std::vector<std::string> pods_;  // guarded by mutex_, like all members below
   long version_;
   std::size_t updates_ = 0;
   Shared<ResponseWriter> watch_;

@@ -37,7 +37,7 @@ constexpr std::size_t kFirstUpdates = 200;  // before anything is counted
 constexpr std::size_t kUpdates = 1'000;
 constexpr std::size_t kStride = 7919;  // from one updated pod to the next
 
-// One event a line.
+// Returns the events, one per line.
 std::string AsUpdates(std::vector<std::string>& pods) {
   std::string text;
   for (std::size_t i = 1; i <= kFirstUpdates + kUpdates; ++i) {
@@ -68,7 +68,7 @@ class UpdatedPods {
     return {};
   }
 
-  // Takes so many events off the front of `events`. Fails when the handler does not receive one.
+  // Takes `count` events from the front of `events`. Fails if the handler does not receive one of them.
   Result<void> Update(std::string_view& events, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t end = events.find('\n') + 1;
@@ -94,7 +94,7 @@ class UpdatedPods {
   std::size_t received_ = 0;
 };
 
-// Arguments: the items, the events, and "count" if allocations are to be counted, which costs instructions.
+// Arguments: files with the items and the events, and "count" to count allocations, which costs instructions.
 Result<Figures> UpdatePods(const std::vector<std::string>& arguments) {
   Result<MappedItems> items = MappedItems::Open(arguments.at(0));
   Result<MappedItems> events = MappedItems::Open(arguments.at(1));

@@ -29,7 +29,7 @@ import (
 const (
 	namespacePrefix     = "recovery-"
 	namespaceCount      = 5
-	objectsPerNamespace = 10 // of each resource, beside the marker
+	objectsPerNamespace = 10 // of each resource, in addition to the marker
 	writePause          = 25 * time.Millisecond
 	readerUser          = "kgen-reader"
 )
@@ -70,7 +70,7 @@ func loadConfig(kubeContext, server string) (*rest.Config, error) {
 		&clientcmd.ConfigOverrides{CurrentContext: kubeContext, ClusterInfo: api.Cluster{Server: server}}).ClientConfig()
 }
 
-// cluster is the server as the independent writers and the reader see it: past the relays, as an administrator.
+// cluster is the server as the independent writers and the reader use it: bypassing the relays, as an administrator.
 type cluster struct {
 	config  *rest.Config
 	dynamic dynamic.Interface
@@ -95,7 +95,7 @@ func openCluster() (*cluster, error) {
 	return c, err
 }
 
-// prepare makes the namespaces and their objects, and lets the user of the informers read.
+// prepare creates the namespaces and their objects, and grants read access to the user of the informers.
 func (c *cluster) prepare(ctx context.Context) error {
 	role := &rbac.ClusterRole{ObjectMeta: meta.ObjectMeta{Name: readerUser}, Rules: []rbac.PolicyRule{
 		{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}}}
@@ -175,8 +175,8 @@ func (c *cluster) touch(ctx context.Context, resource schema.GroupVersionResourc
 	return err
 }
 
-// write changes, deletes and creates objects at random until the context ends. What fails is left: the server may be
-// away, and the object may be there or not.
+// write changes, deletes and creates objects at random until the context ends. It ignores failures: the server may be
+// unavailable, and the object may or may not exist.
 func (c *cluster) write(ctx context.Context, seed int64) {
 	random := rand.New(rand.NewSource(seed))
 	for number := 0; ctx.Err() == nil; number++ {
@@ -228,8 +228,8 @@ func (c *cluster) read(ctx context.Context, client dynamic.Interface) (state, er
 	return seen, nil
 }
 
-// awaitAnswer returns the time at which the server at `address` (empty: past the relays) answered a reader that knows
-// nothing of the informers, over a connection of its own: /readyz with 200, and a list of each resource.
+// awaitAnswer returns the time at which the server at `address` (empty: bypassing the relays) responded to an
+// independent reader over a separate connection: to /readyz with 200, and to a list of each resource.
 func (c *cluster) awaitAnswer(ctx context.Context, address string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

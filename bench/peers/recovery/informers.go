@@ -64,7 +64,7 @@ func watchResource(factory informers.SharedInformerFactory, resource schema.Grou
 			object = deleted.Obj
 		}
 		if it, err := meta.Accessor(object); err == nil {
-			// One write for each line, so that lines of several handlers are not mixed.
+			// Each line is written with one call, so that the lines of several handlers are not mixed.
 			line := fmt.Sprintf("%d %s %s %s/%s %s\n", time.Now().UnixNano(), sign, resource.Resource, it.GetNamespace(),
 				it.GetName(), it.GetResourceVersion())
 			_, _ = os.Stdout.WriteString(line)

@@ -12,11 +12,11 @@
 // PROGRAM is bench/recovery_informers.cc and takes the same flags. Both print one line to standard output for each
 // event of a handler (see member.go).
 //
-// A round: programs are writing all the time, past the relays that stand between the informers and the server. Then
-// comes a fault. From the moment when the server answers an independent reader again (/readyz, and a list of every
-// resource), the writers pause, one marker object in each resource and namespace is changed, and the reader lists
-// everything. An informer program is current when its handlers have told of exactly the objects and versions of those
-// lists. The time counts from the reader's first answer, so it includes the writing of the markers.
+// A round: writers change objects all the time, bypassing the relays between the informers and the server. Then a fault
+// is caused. As soon as the server responds to an independent reader again (/readyz, and a list of every resource), the
+// writers pause, one marker object in each resource and namespace is changed, and the reader lists everything. An
+// informer program is current when its handlers have reported exactly the objects and versions of those lists. The time
+// counts from the first response to the reader, so it includes writing the markers.
 //
 // Requests are counted in the server's audit log, by user agent; each program has one connection.
 package main

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// state is what a set of objects looks like: resource and key, as in "pods recovery-0/a", to resource version.
+// state maps objects, by resource and key as in "pods recovery-0/a", to their resource versions.
 type state map[string]string
 
-// member is one informer program in the rounds, with the relay that it connects through. What its handlers tell is
-// folded into a state. Lines of the program: "synced" once, and for each event
+// member is one informer program in the rounds, with the relay that it connects through. The events of its handlers are
+// applied to a state. The program prints "synced" once, and for each event
 //
 //	NANOSECONDS + RESOURCE NAMESPACE/NAME VERSION     added or updated; time is Unix time
 //	NANOSECONDS - RESOURCE NAMESPACE/NAME VERSION     deleted
 type member struct {
 	name   string        // also its user agent
-	bar    time.Duration // 0: none is asked of it
+	bar    time.Duration // 0: no bar
 	relay  *relay
 	synced chan struct{}
 	ended  chan struct{}
@@ -34,7 +34,7 @@ type member struct {
 	mutex      sync.Mutex
 	seen       state
 	lastChange time.Time
-	target     state // what it is waited for; nil: nothing
+	target     state // the state to wait for; nil: none
 	reached    chan time.Time
 }
 
@@ -103,7 +103,7 @@ func (m *member) apply(when time.Time, there bool, key, version string) {
 	m.check()
 }
 
-// check tells whoever waits when the target is reached; the mutex is held.
+// check notifies the waiting function when the target is reached. The caller must hold the mutex.
 func (m *member) check() {
 	if m.target != nil && maps.Equal(m.seen, m.target) {
 		m.target = nil
@@ -111,7 +111,7 @@ func (m *member) check() {
 	}
 }
 
-// awaitState returns when the program's state became `target`, which may have happened already.
+// awaitState returns the time at which the program's state became `target`, which may be in the past.
 func (m *member) awaitState(ctx context.Context, target state, limit time.Duration) (time.Time, error) {
 	m.mutex.Lock()
 	m.target, m.reached = target, make(chan time.Time, 1)

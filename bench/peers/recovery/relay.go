@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// relay is a TCP relay on loopback that can fail like a network, a proxy, or a server whose process is gone.
+// relay is a TCP relay on loopback that can fail like a network, a proxy, or a server whose process has ended.
 type relay struct {
 	upstream string
 	port     int
@@ -27,7 +27,7 @@ func newRelay(upstream string) (*relay, error) {
 
 func (r *relay) url() string { return fmt.Sprintf("https://127.0.0.1:%d", r.port) }
 
-// listen opens the port: the first time any, later the same one.
+// listen opens the port: any free port the first time, and the same one later.
 func (r *relay) listen() error {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", r.port))
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *relay) listen() error {
 	return nil
 }
 
-// refuse closes the port, as when the process behind it dies: whoever connects is refused.
+// refuse closes the port, as if the process behind it had died: new connections are refused.
 func (r *relay) refuse() {
 	r.mutex.Lock()
 	r.listener.Close()
@@ -98,7 +98,7 @@ func (r *relay) carry(client net.Conn) {
 			done <- struct{}{}
 		}()
 	}
-	<-done // one direction is over: so is the connection
+	<-done // when one direction ends, so does the connection
 }
 
 func (r *relay) copy(from, to net.Conn) {

@@ -18,7 +18,8 @@ import (
 
 const requestBar = 50 // requests a second on one connection
 
-// countRequests adds to a round the most requests of each member that began within one second, from the audit log.
+// countRequests reads the audit log and adds to a round the largest number of requests of each member within one
+// second.
 func countRequests(done *result, since time.Time) error {
 	file, err := os.Open(os.Getenv("KGEN_TEST_AUDIT_LOG"))
 	if err != nil {
@@ -77,7 +78,7 @@ func seconds(value float64) string {
 	return fmt.Sprintf("%.1f s", value)
 }
 
-// report writes a table of all rounds in Markdown, and a verdict for each bar. An error: a bar was missed.
+// report writes a table of all rounds in Markdown, and a verdict for each bar. It returns an error if a bar was missed.
 func report(to io.Writer, all []result) error {
 	if len(all) == 0 {
 		return errors.New("no rounds")
@@ -120,7 +121,7 @@ func report(to io.Writer, all []result) error {
 	return nil
 }
 
-// awaitPort returns when somebody listens there.
+// awaitPort returns when a process listens on the port.
 func awaitPort(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -92,7 +92,7 @@ func runRounds(ctx context.Context, arguments []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &rounds{}
-	// The programs are gone before this one ends.
+	// Ends the programs before this one ends.
 	defer func() {
 		cancel()
 		for _, m := range r.members {
@@ -215,7 +215,7 @@ func (r *rounds) run(ctx context.Context, round int) (result, error) {
 	return done, countRequests(&done, started)
 }
 
-// inflict causes the fault, waits for its end, and returns when the server answered again.
+// inflict causes the fault, waits for its end, and returns the time at which the server responded again.
 func (r *rounds) inflict(ctx context.Context, f fault) (time.Time, error) {
 	switch f.kind {
 	case "killed":
@@ -228,7 +228,7 @@ func (r *rounds) inflict(ctx context.Context, f fault) (time.Time, error) {
 }
 
 func (r *rounds) killServer(ctx context.Context, f fault) (time.Time, error) {
-	// What is written between the two steps no informer has seen.
+	// No informer has seen what is written between the two steps.
 	if !f.balance {
 		for _, m := range r.members {
 			m.relay.refuse()
@@ -352,7 +352,7 @@ func saveResult(name string, done result) error {
 	return errors.Join(err, file.Close())
 }
 
-// loadResults reads what earlier runs appended; no file, no results.
+// loadResults reads the results that earlier runs appended. Without a file, there are none.
 func loadResults(name string) (all []result, err error) {
 	file, err := os.Open(name)
 	if name == "" || errors.Is(err, os.ErrNotExist) {
