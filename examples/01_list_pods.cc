@@ -16,14 +16,14 @@ int main(int argc, char** argv) {
   // $KUBECONFIG, ~/.kube/config, or the service account of the pod that this runs in.
   const auto config = kgen::rest::LoadConfig();
   if (!config) {
-    std::cerr << config.error() << '\n';  // one line that says what was tried, and what was wrong with it
+    std::cerr << config.error() << '\n';  // one line that says what was tried, and why it failed
     return 1;
   }
   // Opens no connection yet. Must() throws the error of a Result, which is convenient in main().
   const auto clientset = kgen::Must(k8s::Clientset::New(*config));
 
   for (const auto& page : clientset.CoreV1().Pods(name_space).Pages({.label_selector = selector, .limit = 500})) {
-    if (!page) {  // each page is a Result: the third may fail where two were fine
+    if (!page) {  // each page is a Result: the third may fail after two succeeded
       std::cerr << page.error() << '\n';
       return page.error().code() == kgen::Code::kForbidden ? 2 : 1;
     }

@@ -30,7 +30,7 @@ void Run() {
                      .spec = OrderSpec{.item = "teapot", .priority = OrderSpec::PriorityValues::kHigh, .quantity = 2}});
   if (!made && made.error().code() != kgen::Code::kAlreadyExists) kgen::Must(made);
 
-  // Another client may write between our read and our write; both are then repeated. Fields that the server has and
+  // Another client may write between our read and our write; both are then repeated. Fields that the server has but
   // this program does not know keep their values.
   kgen::Must(kgen::RetryOnConflict([&]() -> kgen::Result<Order> {
     auto order = orders.Get("first");

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// 04: indexes. Which pods run on a node, which use an image; both answered from one snapshot of the cache.
+// 04: indexes. Prints which pods run on each node and which use each image, both from one snapshot of the cache.
 #include <k8s/clientset.h>
 #include <k8s/core/v1/types.h>
 #include <k8s/informers.h>
@@ -16,7 +16,8 @@ int main() {
   k8s::SharedInformerFactory factory(clientset);
   const auto pods = factory.Core().V1().Pods().Informer();
 
-  // By the path of a field, or by a function that adds any number of values. Indexes can also be added later.
+  // An index is defined by the path of a field, or by a function that adds any number of values. Indexes can also be
+  // added later.
   kgen::Must(pods.AddIndex("node", kgen::FieldPath("spec.nodeName")));
   kgen::Must(pods.AddIndex("image", [](const Pod& pod, kgen::IndexSink& sink) {
     for (const auto& container : pod.spec->containers) sink.Add(container.image);

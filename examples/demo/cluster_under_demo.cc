@@ -12,7 +12,8 @@
 namespace demo {
 namespace {
 
-// The embedded server returns a kubeconfig, which is loaded like that of any other server.
+// Returns the config of the embedded server. The server provides a kubeconfig, which is loaded like that of any other
+// server.
 kgen::Result<kgen::rest::Config> ConfigOf(kgen::testing::Cluster& server) {
   auto kubeconfig = server.Serve();
   if (!kubeconfig) return kgen::Fail(kubeconfig.error().With("start the embedded API server"));
@@ -35,7 +36,7 @@ kgen::Result<ClusterUnderDemo> ClusterUnderDemo::Open(const std::string& kubecon
   config->observer = kgen::StderrObserver();
   auto connection = kgen::Connection::Open(*config);
   if (!connection) return kgen::Fail(std::move(connection).error());
-  // A namespace of its own, so that no object of the cluster is touched.
+  // The demonstration uses a new namespace, so that it changes no other objects of the cluster.
   const auto now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
   return ClusterUnderDemo(std::move(server), std::move(*connection), "kgen-demo-" + std::to_string(now));
 }

@@ -15,8 +15,8 @@ namespace demo {
 
 class ClusterUnderDemo {
  public:
-  // An empty path starts the embedded server, over TLS and HTTP/2 on loopback, as any other server. Otherwise, opens
-  // the cluster of that kubeconfig.
+  // If the path is empty, starts the embedded server, which is reached like any other server, over TLS and HTTP/2 on
+  // loopback. Otherwise opens the cluster of that kubeconfig.
   static kgen::Result<ClusterUnderDemo> Open(const std::string& kubeconfig);
 
   const kgen::Connection& connection() const { return connection_; }

@@ -1,10 +1,10 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The whole path from end to end: a custom resource from its CRD file, informers, an index, a small controller, watches
-// that break in between, and finally a comparison of the cache with the server.
+// Shows everything from end to end: a custom resource from its CRD file, informers, an index, a small controller,
+// watches that break, and finally a comparison of the cache with the server.
 //
 //   kgen_demo                       on the API server that is part of the library
-//   kgen_demo --kubeconfig FILE     on that cluster, in a namespace of its own, which is deleted afterwards
+//   kgen_demo --kubeconfig FILE     on that cluster, in a new namespace, which is deleted afterwards
 #include <chrono>
 #include <cstring>
 #include <iostream>
@@ -65,15 +65,15 @@ bool Eventually(const kgen::Connection& connection, F condition, std::chrono::se
   return true;
 }
 
-// A controller in a few lines: makes available what was ordered. It calls the API from its handler, which delays no
-// other handler.
+// A controller in a few lines, which makes the ordered quantity available. It calls the API from its handler, which
+// delays no other handler.
 kgen::Registration Deliver(acme::Clientset& shop, const acme::shop::v1::OrderInformer& orders) {
   auto deliver = [&shop](const Order& order) {
     if (!order.metadata.deletionTimestamp.has_value() && order.status->availableReplicas != order.spec->quantity) {
-      Order delivered = order;  // a copy of our own; the cached one is const
+      Order delivered = order;  // a copy, because the cached object is const
       delivered.status->availableReplicas = *order.spec->quantity;
       auto updated = shop.ShopV1().Orders(order.metadata.namespace_).UpdateStatus(delivered);
-      // Another writer was faster, or the order was deleted; either way another event follows.
+      // Another client has changed or deleted the order. Either way, another event follows.
       if (!updated && updated.error().code() != kgen::Code::kConflict &&
           updated.error().code() != kgen::Code::kNotFound) {
         Say(Text("controller: ", updated.error()));
