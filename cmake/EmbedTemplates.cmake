@@ -9,7 +9,7 @@ set(rows "")
 foreach(file IN LISTS files)
   cmake_path(GET file STEM LAST_ONLY name)
   file(READ "${file}" text)
-  # A raw string, so nothing of the text needs escaping.
+  # A raw string, so that the text needs no escaping.
   string(FIND "${text}" ")kgen\"" found)
   if(NOT found EQUAL -1)
     message(FATAL_ERROR "${file}: holds the end of a raw string")

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# What the runtime links. All of it comes from Debian 12 packages; `./dev setup` installs them by name.
+# The dependencies of the runtime. All of them are Debian 12 packages, which `./dev setup` installs.
 # kgenConfig.cmake looks for the same things under the same names.
 include_guard(GLOBAL)
 

@@ -4,20 +4,21 @@
 #              [DISTINCT path...])
 #
 # Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
-# current source folder): C++ types, clients, listers and informers in namespace ns. Whoever links TARGET can include
-# "ns/...". A namespace belongs to one API of a build, and k8s to the built-in one. The generator runs when one of its
-# inputs has changed, at build time; what has not changed keeps its time stamp, so nothing else is compiled again.
+# current source folder): C++ types, clients, listers and informers in namespace ns. Targets that link TARGET can
+# include "ns/...". Each namespace belongs to one API of a build, and k8s to the built-in one. At build time, the
+# generator runs if one of its inputs has changed. Unchanged files keep their time stamps, so only code that uses
+# changed files is recompiled.
 #
 #   kgen_add_api(shop_api CRDS crds/orders.yaml NAMESPACE acme)
 #   add_executable(order_controller main.cc)
 #   target_link_libraries(order_controller PRIVATE shop_api kgen::kubernetes)
 #
-# The generated code lies in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
+# The generated code is in ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/. SHARDS spreads the code over n source files, for
 # large APIs. GROUP_NAMES chooses the C++ names of API groups: `full` takes all labels of every group instead of the
-# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the same
-# fields are one C++ type; DISTINCT keeps the object at a path apart, as in `DISTINCT orders.shop.example.com:spec.template`.
-# The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross build, for
-# example, wants one that runs on the building machine).
+# first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the
+# same fields are one C++ type; DISTINCT keeps the object at a path apart, as in
+# `DISTINCT orders.shop.example.com:spec.template`. The tool is the target kgen::kgen. If it is neither built nor found,
+# set KGEN_EXECUTABLE to its path (a cross build, for example, needs a tool that runs on the building machine).
 #
 # Included by the project itself and by kgenConfig.cmake.
 include_guard(GLOBAL)
@@ -64,8 +65,8 @@ function(kgen_add_api target)
     list(APPEND inputs "${file}")
   endforeach()
 
-  # acme::shop lies in acme/shop/, its code in acme/shop/shop.cc. The names are fixed, whatever the inputs hold: CMake
-  # must know them before the tool has run, and the tool may not be built yet.
+  # The headers of acme::shop are in acme/shop/, its code in acme/shop/shop.cc. The names do not depend on the inputs,
+  # because CMake must know them before the tool has run, and the tool may not be built yet.
   string(REPLACE "::" "/" folder "${arg_NAMESPACE}")
   cmake_path(GET folder FILENAME stem)
   set(out "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/include")
@@ -90,10 +91,10 @@ function(kgen_add_api target)
   endforeach()
   file(MAKE_DIRECTORY "${out}")
 
-  # The stamp is the output and the code a byproduct: with the code as output, Makefiles would run the tool in every
-  # build after an input was touched, because unchanged code keeps its old time.
-  # fingerprint.h is the one header that Ninja has to know: the others include it and it changes when one of them does,
-  # so what uses them is compiled in the run that generates, and not with the old headers until the next.
+  # The stamp is the output and the code a byproduct. With the code as output, Makefiles would run the tool in every
+  # build after an input was touched, because unchanged code keeps its old time stamp.
+  # fingerprint.h is the only header that Ninja must know. The other headers include it, and it changes when one of them
+  # does, so code that uses them is recompiled in the same run, not in the next one.
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
@@ -114,7 +115,7 @@ function(kgen_add_api target)
   endif()
 endfunction()
 
-# Whether there is a generator for kgen_add_api. Sets RESULT and, if there is one, the target kgen::kgen.
+# Sets RESULT to whether there is a generator for kgen_add_api. If there is one, defines the target kgen::kgen.
 function(kgen_have_tool result)
   if(NOT TARGET kgen::kgen)
     find_program(KGEN_EXECUTABLE kgen NO_CMAKE_FIND_ROOT_PATH DOC "The generator, for this machine")

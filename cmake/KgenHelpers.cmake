@@ -20,7 +20,7 @@ function(kgen_add_part dir)
   endif()
 endfunction()
 
-# Flags for everything below the top of the project. The linker first: tests link often.
+# Flags for the whole project. A fast linker first, because tests are linked often.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(KGEN_MOLD mold)
   find_program(KGEN_LLD NAMES ld.lld-22 ld.lld)
@@ -51,7 +51,7 @@ if(KGEN_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Settings of every library of the project: language level, warnings, sections that the linker can drop.
+# Settings of every library of the project: warnings, and sections that the linker can drop.
 function(kgen_set_defaults target)
   kgen_set_warnings(${target})
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
@@ -68,8 +68,8 @@ function(kgen_add_layer name)
     add_library(${target} STATIC ${sources})
     kgen_set_defaults(${target})
     if(KGEN_SANITIZE STREQUAL "address" AND NOT name MATCHES "^(core|codec|cache)$")
-      # The fuzz targets need speed, and link none of these. Not optimizing takes a third off their compilation. The
-      # cache is optimized too: its tests store and compare millions of objects.
+      # These layers need not be fast, and compile in a third less time without optimization. Fuzz targets link core and
+      # codec, and the tests of the cache store and compare millions of objects.
       target_compile_options(${target} PRIVATE -O0)
     endif()
     target_include_directories(${target} PRIVATE "${kgen_SOURCE_DIR}/runtime/src")
@@ -88,7 +88,7 @@ function(kgen_add_layer name)
   kgen_install_library(${target})
 endfunction()
 
-# A library that cmake --install installs; its EXPORT_NAME becomes kgen::<name>.
+# Adds a library to those that cmake --install installs. Its EXPORT_NAME becomes kgen::<name>.
 function(kgen_install_library target)
   set_property(GLOBAL APPEND PROPERTY KGEN_INSTALLED_LIBRARIES ${target})
 endfunction()
@@ -109,15 +109,15 @@ function(kgen_add_test name)
   endif()
   add_executable(${name} ${sources})
   kgen_set_defaults(${name})
-  # Tests may include private headers, hence runtime/src.
+  # Tests may include private headers, so they need runtime/src.
   target_include_directories(${name} PRIVATE "${kgen_SOURCE_DIR}" "${kgen_SOURCE_DIR}/runtime/src")
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   if(PROJECT_IS_TOP_LEVEL)
-    # Test code is compiled far more often than it runs; what it links keeps the optimization of the build. Under a
-    # sanitizer optimizing it takes half of the time of its compilation.
+    # Test code is compiled far more often than it runs, so it is hardly optimized. The libraries that it links keep the
+    # optimization of the build. Under a sanitizer, optimizing would take half of its compile time.
     target_compile_options(${name} PRIVATE $<IF:$<BOOL:${KGEN_SANITIZE}>,-O0,-O1>)
     if(KGEN_BUILD_FUZZERS)
-      target_compile_options(${name} PRIVATE -fno-sanitize=fuzzer-no-link)  # no fuzz target looks at test code
+      target_compile_options(${name} PRIVATE -fno-sanitize=fuzzer-no-link)  # fuzz targets need no coverage of test code
     endif()
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} kgen_test_support GTest::gmock GTest::gtest_main)

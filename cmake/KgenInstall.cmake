@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 
 set(kgen_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kgen")
 
-# Every library for which kgen_install_library was called.
+# Installs every library for which kgen_install_library was called.
 get_property(kgen_libraries GLOBAL PROPERTY KGEN_INSTALLED_LIBRARIES)
 install(
   TARGETS ${kgen_libraries} kgen_runtime

@@ -7,7 +7,7 @@ jobs=${KGEN_JOBS:-$(nproc)}
 say() { printf '%s\n' "$*" >&2; }
 die() { say "dev: $*"; exit 1; }
 
-# missing PATH WHAT: fails because a part of the project is not in this checkout.
+# missing PATH WHAT: fails because PATH is not in this checkout.
 missing() { die "$1 is not in this checkout; it is needed for $2"; }
 
 # need_setup: installs packages that are missing. Every command that builds calls it first.
@@ -35,12 +35,12 @@ build() {
   cmake --build "build/$tree" --parallel "$jobs" ${1:+--target "$@"} >&2
 }
 
-# has_target TREE TARGET: whether the configured tree has the target.
+# has_target TREE TARGET: succeeds if the configured tree has the target.
 # grep must read to the end: with -q it would close the pipe at the first match, and ninja would fail with SIGPIPE.
 has_target() { ninja -C "build/$1" -t targets all 2>/dev/null | grep "^$2: phony\|^bin/$2: " >/dev/null; }
 
-# generate_builtin_api FLAG: makes generated/ from the API documents; --force writes it, --check compares. This is the
-# only place that knows how generated/ is made.
+# generate_builtin_api FLAG: generates generated/ from the API documents. --force writes it, --check compares it. This
+# is the only place that knows how to do that.
 generate_builtin_api() {
   local documents=openapi/kubernetes-1.36
   [ -d "$documents" ] || missing "$documents" "the types of the built-in API"

@@ -9,7 +9,7 @@ lint_rules=(format arrows public reach blocking clock length copyright workplace
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
-# The C++ files that a person writes.
+# Prints the C++ files that are written by hand.
 lint_sources() {
   (cd "$lint_root" && { git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path './build/*' -not -path './.git/*' | sed 's|^\./||'; }) |
     grep -E '\.(h|cc)$' | grep -Ev '^(generated|tests/golden)/' | sort -u |
@@ -30,14 +30,14 @@ lint_format() {
   fi
 }
 
-# docs/contract-coverage.md is up to date with the contract comments in tests/.
+# Checks that docs/contract-coverage.md is up to date with the contract comments in tests/.
 lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
-# generated/ is up to date with openapi/ and the generator.
+# Checks that generated/ is up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
 
-# Each public header compiles alone, and twice in one file, with both compilers. Results are cached by the content of
-# the header and of the project's headers that it includes.
+# Checks that each public header compiles alone, and twice in one file, with both compilers. Results are cached by the
+# content of the header and of the project's headers that it includes.
 lint_headers() {
   local header status=0
   mkdir -p "$lint_cache/headers"
@@ -46,8 +46,8 @@ lint_headers() {
   return $status
 }
 
-# The commit to compare with: $KGEN_LINT_BASE; or the merge base with origin/main; or, if that is HEAD itself (a fresh
-# clone), the commit before it. Empty if there is none: then everything is new.
+# Prints the commit to compare with: $KGEN_LINT_BASE, or the merge base with origin/main or, if that is HEAD itself (a
+# fresh clone), the commit before it. Prints nothing if there is none; then everything is new.
 lint_base() {
   local base=${KGEN_LINT_BASE:-}
   [ -n "$base" ] || base=$(git merge-base HEAD origin/main 2>/dev/null || true)
@@ -57,7 +57,7 @@ lint_base() {
   printf '%s\n' "$base"
 }
 
-# clang-tidy on the sources that changed since lint_base.
+# Runs clang-tidy on the sources that changed since lint_base.
 lint_tidy() {
   local base
   base=$(lint_base)
@@ -65,11 +65,12 @@ lint_tidy() {
     git ls-files -o --exclude-standard; } | lint_tidy_sources
 }
 
-# clang-tidy on every source. Takes minutes the first time.
+# Runs clang-tidy on every source. Takes minutes the first time.
 lint_tidy-all() { lint_sources | lint_tidy_sources; }
 
-# clang-tidy on the sources among the files on standard input. They are compiled first, since some include generated
-# headers. A source that the dev tree does not build (a fuzz target) is checked with the flags of the nearest source.
+# Runs clang-tidy on the sources among the files on standard input. They are compiled first, since some include
+# generated headers. A source that the dev tree does not build (a fuzz target) is checked with the flags of the nearest
+# source.
 lint_tidy_sources() {
   local files
   mapfile -t files < <(grep -E '\.cc$' | grep -Ev '^(generated|tests/golden)/' | sort -u)
@@ -80,7 +81,7 @@ lint_tidy_sources() {
     KGEN_LINT_CACHE=$lint_cache xargs -P "$jobs" -n 1 bash tools/lint/tidy_file.sh "$lint_root"
 }
 
-# lint_compile SOURCE...: compiles those of the sources that are part of the dev tree.
+# lint_compile SOURCE...: compiles the given sources that are part of the dev tree.
 lint_compile() {
   local file targets=()
   [ -f build/dev/compile_commands.json ] || configure dev
@@ -90,7 +91,7 @@ lint_compile() {
   [ ${#targets[@]} -eq 0 ] || build dev "${targets[@]}"
 }
 
-# run_rule RULE: findings on standard output.
+# run_rule RULE: prints the findings to standard output.
 run_rule() {
   case $1 in
     format | headers | contracts | generated | tidy | tidy-all) "lint_$1" ;;

@@ -1,11 +1,12 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
 # Command package: tests the build of a user's project. Installs the dev tree, builds examples/ against the installed
-# package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api generates when an input has
-# changed, and only then.
+# package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api runs the generator if, and only
+# if, an input has changed.
 
-# package_build FOLDER SOURCE [ARGUMENTS...]: configure and build quietly; the log on failure. Compiler and flags are those
-# of the dev tree, and folders are as deep as that tree, so that ccache has compiled the runtime already.
+# package_build FOLDER SOURCE [ARGUMENTS...]: configures and builds quietly, and prints the log on failure. Uses the
+# compiler and the flags of the dev tree, and folders as deep as that tree, so that ccache already has the compiled
+# runtime.
 package_build() {
   local folder=$1 source=$2
   local launcher="$(command -v cmake);-E;env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;ccache"
@@ -21,7 +22,7 @@ package_build() {
   }
 }
 
-# package_case NAME COMMAND...: one counted case.
+# package_case NAME COMMAND...: runs one counted case.
 package_case() {
   local name=$1
   shift
@@ -43,7 +44,7 @@ package_installed() {
   package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
 }
 
-# With the tool of the dev tree: LLVM is not linked a second time.
+# Uses the tool of the dev tree, so that LLVM is not linked a second time.
 package_subdirectory() {
   package_build "$package_root-subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
     -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
@@ -61,7 +62,7 @@ package_touched() {
   grep -q 'kgen generate' <<<"$steps" && ! grep -q ' -c ' <<<"$steps" && package_nothing_to_do
 }
 
-# A new field moves others: in the same run everything that uses the type has to be compiled again.
+# A new field moves others, so everything that uses the type must be recompiled in the same run.
 package_changed() {
   local crd=$package_root/examples/crds/orders.yaml steps
   sed -i 's/^\( *\)photo:$/\1ribbon:\n\1  type: string\n&/' "$crd"

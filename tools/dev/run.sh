@@ -22,7 +22,7 @@ verb_demo() {
 
 verb_regenerate() {
   need_setup
-  generate_builtin_api --force  # nothing there is edited by hand, and git keeps the old state
+  generate_builtin_api --force  # nothing in it is edited by hand, and git has the old state
   git status --short generated
 }
 
@@ -49,7 +49,7 @@ verb_fuzz() {
   # shellcheck disable=SC2086
   build address $(printf 'fuzz_%s ' $targets)
   export -f fuzz_run say die
-  # One core for each. xargs fails when one of them does, after the others have ended.
+  # One core for each target. If one of them fails, xargs fails after the others have ended.
   xargs -P "$jobs" -I '{}' bash -euo pipefail -c 'fuzz_run "$1" "$2"' fuzz '{}' "$seconds" <<<"$targets"
 }
 
@@ -75,7 +75,7 @@ verb_simulate() {
   build/dev/bin/kgen_simulate "$@"
 }
 
-# Runs against a real server; a Go program, which also has client-go's informers, runs the rounds.
+# Runs against a real server. A Go program, which also contains client-go's informers, runs the rounds.
 bench_recovery() {
   local folder program=$PWD/build/recovery
   source tools/dev/integration.sh

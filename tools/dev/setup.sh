@@ -8,7 +8,8 @@ setup_packages=(
   ca-certificates git g++ gcc libc6-dev make cmake ninja-build ccache mold pkg-config
   # The runtime.
   libssl-dev libnghttp2-dev libyaml-dev nlohmann-json3-dev libboost1.81-dev
-  # The generator: LLVM 22, from bookworm-security. clang-22 holds ClangConfig.cmake; a static link wants zstd and zlib.
+  # The generator: LLVM 22, from bookworm-security. clang-22 contains ClangConfig.cmake; linking statically needs zstd
+  # and zlib.
   clang-22 libclang-22-dev llvm-22-dev libzstd-dev zlib1g-dev libcxxopts-dev
   # Tests, fuzzing, benchmarks, lint.
   libgtest-dev libgmock-dev libbenchmark-dev libsimdjson-dev

@@ -1,6 +1,6 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
-# Commands test, sanitize, golden: build, run through ctest, count the cases.
+# Commands test, sanitize and golden: build the tests, run them with ctest, and count the cases.
 
 # run_tests TREE [FILTER] [CTEST ARGUMENTS...]: the last line is `N passed, N failed, N skipped`, and the exit code
 # agrees with it. It is a failure if no case ran.
@@ -15,7 +15,7 @@ run_tests() {
     *) export GTEST_FILTER="*$filter*" ;;
   esac
   export GTEST_COLOR=no GTEST_BRIEF=1
-  # The count below reports failures; ctest's own exit code adds nothing.
+  # The count below reports failures, so ctest's exit code is ignored.
   ctest --test-dir "build/$tree" -j "$jobs" --output-on-failure --no-tests=ignore "$@" \
     --output-junit test-results/ctest.junit >&2 || true
   count_results "$results"
@@ -61,10 +61,10 @@ count_results() {
 # all_test_targets TREE: the names of the test binaries that ctest runs.
 all_test_targets() { ctest --test-dir "build/$1" -N -L gtest | sed -n 's/^ *Test *#[0-9]*: \([^.]*\).*/\1/p' | sort -u; }
 
-# test_targets TREE FILTER: those that have tests matching FILTER.
+# test_targets TREE FILTER: the test binaries that have tests matching FILTER.
 test_targets() { python3 tools/dev/test_targets.py "build/$1" "$2" | grep -Fx "$(all_test_targets "$1")" || true; }
 
-# With a filter, builds and runs only the binaries with matching tests; all, if no source has a test of that name.
+# With a filter, builds and runs only the binaries with matching tests, or all of them if no source has such a test.
 verb_test() {
   local filter=${1:-} targets=
   need_setup

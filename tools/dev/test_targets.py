@@ -5,8 +5,8 @@
 usage: test_targets.py TREE FILTER
 
 FILTER is the name of a binary (cache_test), a part of a test's name, or a GoogleTest pattern. Tests are found by their
-macros in the sources; names that only exist at run time, such as those of parameters, are not. Prints nothing if no
-binary is found.
+macros in the sources; names that exist only at run time, such as those of parameters, are not found. Prints nothing if
+no binary matches.
 """
 
 import fnmatch
@@ -20,7 +20,7 @@ TARGET = re.compile(r"CMakeFiles/(\w+)\.dir/")
 
 
 def patterns(filter_text):
-    """The positive part of a filter, without the parts that name an instantiation or a parameter."""
+    """Yields the patterns of a filter's positive part, without the parts that name an instantiation or a parameter."""
     positive = filter_text.split("-", 1)[0] if re.search(r"[*:]", filter_text) else f"*{filter_text}*"
     for pattern in positive.split(":"):
         parts = pattern.split("/")
