@@ -182,7 +182,9 @@ std::string_view Quantity::text() const noexcept {
   return text;
 }
 
-bool Quantity::is_number() const noexcept { return IsNumber(detail::ScalarAccess::Tag(text_)) || IsLongNumber(text_.view()); }
+bool Quantity::is_number() const noexcept {
+  return IsNumber(detail::ScalarAccess::Tag(text_)) || IsLongNumber(text_.view());
+}
 
 Quantity::Quantity(std::int64_t value) {
   char buffer[24];
