@@ -46,6 +46,8 @@ Error OutOfMemory(std::string_view what);
 // `body` may be its beginning. Nothing for what says that it is JSON or looks like a JSON object: the decoder judges
 // those.
 std::optional<Error> NotJson(const Answer& answer);
+// The same for an answer that ought to be plain text.
+std::optional<Error> NotText(const Answer& answer);
 
 // Whole seconds; nothing for a date or no header.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;

@@ -46,7 +46,7 @@ class Operation : public SharedObject {
   bool CollectRefusal(std::string_view bytes);
   // The Error of the answer that was collected; a 401 makes a token file be read again.
   Error RefusalOf(const HttpHead& head);
-  // Why a 2xx response is not the requested JSON; `body` may be its beginning.
+  // Why a 2xx response is not the requested JSON or text; `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
   // The same failure, seen from outside: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }
