@@ -40,7 +40,7 @@
 namespace k8s {
 namespace {
 
-constexpr std::array<const kgen::TypeTable*, 68> kKinds = {
+constexpr std::array<const kgen::TypeTable*, 70> kKinds = {
     &::k8s::core::v1::Binding::kTable,
     &::k8s::core::v1::ComponentStatus::kTable,
     &::k8s::core::v1::ConfigMap::kTable,
@@ -72,6 +72,7 @@ constexpr std::array<const kgen::TypeTable*, 68> kKinds = {
     &::k8s::apps::v1::ReplicaSet::kTable,
     &::k8s::apps::v1::StatefulSet::kTable,
     &::k8s::authentication::v1::SelfSubjectReview::kTable,
+    &::k8s::authentication::v1::TokenRequest::kTable,
     &::k8s::authentication::v1::TokenReview::kTable,
     &::k8s::authorization::v1::LocalSubjectAccessReview::kTable,
     &::k8s::authorization::v1::SelfSubjectAccessReview::kTable,
@@ -93,6 +94,7 @@ constexpr std::array<const kgen::TypeTable*, 68> kKinds = {
     &::k8s::networking::v1::NetworkPolicy::kTable,
     &::k8s::networking::v1::ServiceCIDR::kTable,
     &::k8s::node::v1::RuntimeClass::kTable,
+    &::k8s::policy::v1::Eviction::kTable,
     &::k8s::policy::v1::PodDisruptionBudget::kTable,
     &::k8s::rbac::v1::ClusterRole::kTable,
     &::k8s::rbac::v1::ClusterRoleBinding::kTable,

@@ -41,23 +41,24 @@ void CollectRefs(const model::Schema& schema, std::vector<TypeId>& refs) {
   for (const model::Field& field : schema.fields) CollectRefs(*field.schema, refs);
 }
 
-// A verb, and the name of its bit in kgen::Verbs: for the resource itself, its status and its scale.
+// A verb, and the name of its bit in kgen::Verbs: for the resource itself, its status, its scale, any other subresource
+// and one that answers with text.
 struct VerbName {
   Verb verb;
-  std::string_view own, status, scale;
+  std::string_view own, status, scale, other, text;
 };
 constexpr std::array<VerbName, 8> kVerbNames = {{
-    {Verb::kCreate, "kCreate", "", ""},
-    {Verb::kGet, "kGet", "", "kGetScale"},
-    {Verb::kList, "kList", "", ""},
-    {Verb::kWatch, "kWatch", "", ""},
-    {Verb::kUpdate, "kUpdate", "kUpdateStatus", "kUpdateScale"},
-    {Verb::kPatch, "kPatch", "kPatchStatus", ""},
-    {Verb::kDelete, "kDelete", "", ""},
-    {Verb::kDeleteCollection, "kDeleteCollection", "", ""},
+    {Verb::kCreate, "kCreate", "", "", "kCreate", ""},
+    {Verb::kGet, "kGet", "", "kGetScale", "kGet", "kGet"},
+    {Verb::kList, "kList", "", "", "", ""},
+    {Verb::kWatch, "kWatch", "", "", "", ""},
+    {Verb::kUpdate, "kUpdate", "kUpdateStatus", "kUpdateScale", "kUpdate", ""},
+    {Verb::kPatch, "kPatch", "kPatchStatus", "", "kPatch", ""},
+    {Verb::kDelete, "kDelete", "", "", "", ""},
+    {Verb::kDeleteCollection, "kDeleteCollection", "", "", "", ""},
 }};
 
-// The verbs of one kind, as one name if none is missing.
+// The verbs of one kind, as the name `all`, unless it is empty, if none is missing.
 void AddVerbs(const model::Verbs& verbs, std::string_view VerbName::* name, std::string_view all, std::string& out) {
   std::vector<std::string_view> names;
   bool whole = true;
@@ -66,8 +67,20 @@ void AddVerbs(const model::Verbs& verbs, std::string_view VerbName::* name, std:
     if (verbs.Has(verb.verb)) names.push_back(verb.*name);
     whole = whole && verbs.Has(verb.verb);
   }
-  if (whole) names = {all};
+  if (whole && !all.empty()) names = {all};
   for (std::string_view one : names) out.append(out.empty() ? "kgen::Verbs::" : " | kgen::Verbs::").append(one);
+}
+
+bool HasUsualScale(const model::Subresource& scale) {
+  return scale.body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"};
+}
+
+// Whether its body is a type that the document describes, which the client of the resource sends or receives.
+bool HasTypedBody(const model::Subresource& subresource) {
+  const bool named = subresource.name == "status" || (subresource.name == "scale" && HasUsualScale(subresource));
+  if (named || subresource.text) return false;
+  return std::any_of(kVerbNames.begin(), kVerbNames.end(),
+                     [&](const VerbName& verb) { return !verb.other.empty() && subresource.verbs.Has(verb.verb); });
 }
 
 bool HasProse(const model::Schema& schema) {
@@ -109,8 +122,24 @@ class Planner {
     std::map<TypeId, std::string> made_lists;  // kind -> the list that no document defines
   };
 
+  // Kinds that a server has no collection of, but takes as the body of a subresource: Eviction, TokenRequest.
+  void FindBodies() {
+    for (const model::Group& group : api_.groups) {
+      for (const model::Version& version : group.versions) {
+        for (const model::ApiKind& kind : version.kinds) {
+          if (!kind.resource || !kind.has_object_meta) continue;
+          for (const model::Subresource& subresource : kind.resource->subresources) {
+            const model::ApiKind* body = HasTypedBody(subresource) ? api_.FindKind(subresource.body_gvk) : nullptr;
+            if (body != nullptr) bodies_.insert(body);
+          }
+        }
+      }
+    }
+  }
+
   // Kinds that a server serves, and all types that they need.
   void FindReachable() {
+    FindBodies();
     reachable_.resize(api_.types.size());
     std::vector<TypeId> todo;
     for (const model::Group& group : api_.groups) {
@@ -139,8 +168,8 @@ class Planner {
     }
   }
 
-  static bool IsPlanned(const model::ApiKind& kind) {
-    return kind.has_object_meta && (kind.custom || kind.resource.has_value());
+  bool IsPlanned(const model::ApiKind& kind) const {
+    return kind.has_object_meta && (kind.custom || kind.resource.has_value() || bodies_.contains(&kind));
   }
 
   // Whether it gets a struct of its own.
@@ -442,7 +471,7 @@ class Planner {
       info.group = StringLiteral(kind->gvk.group);
       info.version = StringLiteral(kind->gvk.version);
       info.kind = StringLiteral(kind->gvk.kind);
-      info.list_kind = StringLiteral(kind->list_kind);
+      info.list_kind = StringLiteral(kind->resource ? kind->list_kind : "");
       info.list = ListType(source, *kind);
       info.resource = StringLiteral(kind->resource ? kind->resource->plural : "");
       info.singular =
@@ -468,12 +497,32 @@ class Planner {
     if (const model::Subresource* status = resource.Find("status"); status != nullptr) {
       AddVerbs(status->verbs, &VerbName::status, "kStatus", out);
     }
-    // Old and aggregated APIs may have a scale of their own type, which the runtime's client cannot use.
+    // Old and aggregated APIs may have a scale of their own type, which is a subresource like others.
     const model::Subresource* scale = resource.Find("scale");
-    if (scale != nullptr && scale->body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"}) {
-      AddVerbs(scale->verbs, &VerbName::scale, "kScale", out);
-    }
+    if (scale != nullptr && HasUsualScale(*scale)) AddVerbs(scale->verbs, &VerbName::scale, "kScale", out);
     return out.empty() ? "kgen::Verbs::kNone" : out;
+  }
+
+  // Without those whose body no document describes, and those that are streams of bytes (exec, proxy).
+  void PlanSubresources(const model::Resource& resource, PlannedVersion& version, PlannedResource& out) const {
+    for (const model::Subresource& subresource : resource.subresources) {
+      PlannedSubresource planned{StringLiteral(subresource.name), "", ""};
+      if (subresource.text) {
+        planned.body = "std::string";
+        AddVerbs(subresource.verbs, &VerbName::text, "", planned.verbs);
+      } else if (HasTypedBody(subresource)) {
+        const model::ApiKind* kind = api_.FindKind(subresource.body_gvk);
+        if (kind == nullptr || !IsPlanned(*kind) || !IsEmitted(kind->type)) continue;
+        const TypeName& type = names_[kind->type];
+        const bool own = type.scope == version.name_space;
+        planned.body = own ? type.name : type.qualified;
+        if (!own) version.foreign[type.scope].insert(type.name);
+        AddVerbs(subresource.verbs, &VerbName::other, "", planned.verbs);
+      } else {
+        continue;
+      }
+      out.subresources.push_back(std::move(planned));
+    }
   }
 
   void PlanResources(const Source& source, PlannedVersion& version) {
@@ -514,6 +563,7 @@ class Planner {
       out.has_informer = resource.HasLister();
       out.deprecation = CommentLines({DescribeDeprecation(*served[i])}, kColumns - 2);
       out.verbs = VerbsOf(resource);
+      PlanSubresources(resource, version, out);
       version.resources.push_back(std::move(out));
     }
     std::sort(version.resources.begin(), version.resources.end(),
@@ -526,6 +576,7 @@ class Planner {
   Plan plan_;
   std::vector<TypeName> names_;  // by TypeId
   std::vector<bool> reachable_;  // by TypeId
+  std::set<const model::ApiKind*> bodies_;
   std::vector<Source> sources_;  // beside plan_.versions
   std::map<const model::Group*, Shapes> shapes_;
   // By version: the namespaces of the others that it needs, and a type that does.

@@ -83,17 +83,25 @@ struct PlannedKindInfo {
   std::string list;  // the list's C++ type, empty: none
 };
 
+// A kgen::Subresource.
+struct PlannedSubresource {
+  std::string name;   // a literal
+  std::string body;   // "Pod", "::k8s::policy::v1::Eviction", "std::string"
+  std::string verbs;  // "kgen::Verbs::kGet | kgen::Verbs::kUpdate"
+};
+
 // A resource with its client, lister and informer.
 struct PlannedResource {
-  std::string accessor;       // "Orders"
-  std::string type;           // "Order"
-  std::string list_type;      // "OrderList"; "void" when it cannot be listed
-  std::string client_class;   // "OrdersClient"
-  std::string verbs;          // of its client: "kgen::Verbs::kStandard | kgen::Verbs::kStatus"
-  std::string lister_class;   // "OrderLister"
-  std::string informer_name;  // "OrderInformer"
-  std::string title;          // for comments: "orders.shop.example.com"
-  std::string accessor_type;  // `type`, qualified where the accessor would hide it
+  std::string accessor;                          // "Orders"
+  std::string type;                              // "Order"
+  std::string list_type;                         // "OrderList"; "void" when it cannot be listed
+  std::string client_class;                      // "OrdersClient"
+  std::string verbs;                             // of its client: "kgen::Verbs::kStandard | kgen::Verbs::kStatus"
+  std::vector<PlannedSubresource> subresources;  // but status and scale
+  std::string lister_class;                      // "OrderLister"
+  std::string informer_name;                     // "OrderInformer"
+  std::string title;                             // for comments: "orders.shop.example.com"
+  std::string accessor_type;                     // `type`, qualified where the accessor would hide it
   bool namespaced = false;
   bool has_informer = false;
   Comment deprecation;  // empty: not deprecated
@@ -116,7 +124,9 @@ struct PlannedVersion {
   std::vector<std::string> kind_types;  // the C++ types of the kinds, for the scheme
   std::vector<PlannedResource> resources;
   std::string client_class, informers_class;  // "Client", "Informers"
-  Comment documentation;                      // where to find the descriptions, if the input has none
+  // What clients use of other group versions, by namespace.
+  std::map<std::string, std::set<std::string>, std::less<>> foreign;
+  Comment documentation;  // where to find the descriptions, if the input has none
 };
 
 // Types that several structs of a group use: its shapes.h.

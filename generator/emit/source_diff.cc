@@ -331,6 +331,20 @@ class SourceDiff {
     for (const std::string& verb : VerbsOf(was.verbs)) {
       if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) Break(path, "the method " + verb + " is gone");
     }
+    for (const PlannedSubresource& subresource : was.subresources) CompareSubresources(path, subresource, is);
+  }
+
+  void CompareSubresources(const std::string& path, const PlannedSubresource& was, const PlannedResource& resource) {
+    const auto is = std::find_if(resource.subresources.begin(), resource.subresources.end(),
+                                 [&](const PlannedSubresource& other) { return other.name == was.name; });
+    if (is == resource.subresources.end()) return Break(path, "the subresource " + was.name + " is gone");
+    Renamed(path, "the body of the subresource " + was.name, was.body, is->body);
+    const std::vector<std::string> verbs = VerbsOf(is->verbs);
+    for (const std::string& verb : VerbsOf(was.verbs)) {
+      if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) {
+        Break(path, "the method " + verb + " of the subresource " + was.name + " is gone");
+      }
+    }
   }
 
   const Side before_, after_;

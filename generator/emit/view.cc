@@ -56,11 +56,8 @@ ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& const
   return {start, "    " + constant.value + ";"};
 }
 
-// `using NAME = TARGET;`, broken where it is too long.
-ViewList Alias(const std::string& name, const std::string& target, std::size_t indent = 0) {
-  if (indent + 6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
-  ViewList lines = {"using " + name + " ="};
-  std::string line = "    " + target + ";";
+// Adds the line, broken at | where it is too long.
+void AddBroken(std::string line, ViewList& lines) {
   while (line.size() > kColumns) {
     const std::size_t bar = line.rfind(" | ", kColumns - 2);
     if (bar == std::string::npos) break;
@@ -68,6 +65,27 @@ ViewList Alias(const std::string& name, const std::string& target, std::size_t i
     line = std::string(8, ' ') + line.substr(bar + 3);
   }
   lines.push_back(std::move(line));
+}
+
+// `using NAME = TARGET;`, broken where it is too long.
+ViewList Alias(const std::string& name, const std::string& target, std::size_t indent = 0) {
+  if (indent + 6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
+  ViewList lines = {"using " + name + " ="};
+  AddBroken("    " + target + ";", lines);
+  return lines;
+}
+
+ViewList ClientAlias(const PlannedResource& resource) {
+  const std::string client =
+      "kgen::ResourceClient<" + resource.type + ", " + resource.list_type + ", " + resource.verbs;
+  if (resource.subresources.empty()) return Alias(resource.client_class, client + ">");
+  ViewList lines = {"using " + resource.client_class + " ="};
+  std::string line = "    " + client;
+  for (const PlannedSubresource& subresource : resource.subresources) {
+    AddBroken(std::move(line) + ",", lines);
+    line = "        kgen::Subresource<" + subresource.name + ", " + subresource.body + ", " + subresource.verbs + ">";
+  }
+  AddBroken(std::move(line) + ">;", lines);
   return lines;
 }
 
@@ -215,8 +233,7 @@ ViewValue ClientView(const PlannedVersion& version, const PlannedResource& resou
   const std::string parameter = resource.namespaced ? "std::string_view namespace_" : "";
   const std::string argument = resource.namespaced ? "namespace_" : "\"\"";
   return ViewMap{{"deprecation", resource.deprecation},
-                 {"alias_lines", Alias(resource.client_class, "kgen::ResourceClient<" + resource.type + ", " +
-                                                                  resource.list_type + ", " + resource.verbs + ">")},
+                 {"alias_lines", ClientAlias(resource)},
                  {"declaration", resource.client_class + " " + resource.accessor + "(" + parameter + ") const;"},
                  {"accessor_lines", Function(resource.client_class + " " + version.client_class +
                                                  "::" + resource.accessor + "(" + parameter + ") const",
@@ -370,7 +387,12 @@ ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header) {
     declared.insert(resource.type);
     if (resource.list_type != "void") declared.insert(resource.list_type);
   }
+  ViewList foreign;
+  for (const auto& [space, names] : version.foreign) {
+    foreign.push_back(ViewMap{{"space", space}, {"names", ViewList(names.begin(), names.end())}});
+  }
   view.emplace_back("title", version.title);
+  view.emplace_back("foreign", std::move(foreign));
   view.emplace_back("declared", ViewList(declared.begin(), declared.end()));
   view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("client_class", version.client_class);

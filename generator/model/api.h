@@ -108,6 +108,7 @@ struct Subresource {
   std::string name;  // "status"; "proxy"
   Verbs verbs;
   GroupVersionKind body_gvk;  // of the body, as the document names it; may name a kind that no document defines
+  bool text = false;          // a get answers with plain text (a log), whatever body_gvk says
 };
 
 // The JSON paths of a custom resource's scale subresource.

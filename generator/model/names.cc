@@ -103,12 +103,21 @@ int CompareNumbers(const std::string& a, const std::string& b) {
   return a.compare(b);
 }
 
-// What runtime/include/kgen/core/object_meta.h declares. For others of meta/v1 (DeleteOptions, Preconditions) there is
-// no C++ type: a member that refers to one is any JSON, and a warning says so.
-constexpr std::array<std::string_view, 10> kRuntimeTypes = {
-    "Condition",          "LabelSelector", "LabelSelectorRequirement", "ListMeta",
-    "ManagedFieldsEntry", "ObjectMeta",    "OwnerReference",           "Status",
-    "StatusCause",        "StatusDetails"};
+// What runtime/include/kgen/core/object_meta.h declares. For others of meta/v1 (APIResource) there is no C++ type: a
+// member that refers to one is any JSON, and a warning says so.
+constexpr std::array<std::string_view, 13> kRuntimeTypes = {"Condition",
+                                                            "DeleteOptions",
+                                                            "FieldSelectorRequirement",
+                                                            "LabelSelector",
+                                                            "LabelSelectorRequirement",
+                                                            "ListMeta",
+                                                            "ManagedFieldsEntry",
+                                                            "ObjectMeta",
+                                                            "OwnerReference",
+                                                            "Preconditions",
+                                                            "Status",
+                                                            "StatusCause",
+                                                            "StatusDetails"};
 
 }  // namespace
 

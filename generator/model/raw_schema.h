@@ -97,6 +97,7 @@ struct RawOperation {
   std::string action;      // x-kubernetes-action: "get", "list", "post", ...
   GroupVersionKind gvk;    // of the body
   bool watchable = false;  // a list whose parameters have `watch`
+  bool text = false;       // the response is a text, not an object: a log
   Origin origin;
 };
 

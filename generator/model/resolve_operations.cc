@@ -176,6 +176,7 @@ class Gatherer {
       subresource.body_gvk = operation.gvk;
     }
     subresource.verbs.Add(verb);
+    if (verb == Verb::kGet && operation.text) subresource.text = true;
   }
 
   Diagnostics& diagnostics_;

@@ -103,7 +103,21 @@ class OpenApiParser {
     out.action = *action;
     out.gvk = ReadGroupVersionKind(context_, *gvk, operation.path().Key("x-kubernetes-group-version-kind"));
     out.watchable = path_has_watch || HasWatchParameter(operation);
+    out.text = AnswersWithText(operation);
     draft_.operations.push_back(std::move(out));
+  }
+
+  // Documents declare the log of a pod as a JSON string as well, which no server sends.
+  bool AnswersWithText(const MapReader& operation) const {
+    const yaml::Node* responses = operation.Map("responses");
+    const yaml::Node* response = responses == nullptr ? nullptr : Resolve(responses->Find("200"), "responses");
+    const yaml::Node* content = response == nullptr ? nullptr : response->Find("content");
+    if (content == nullptr || !content->is_map() || content->entries().empty()) return false;
+    return std::all_of(content->entries().begin(), content->entries().end(), [](const auto& media) {
+      const yaml::Node* schema = media.value.Find("schema");
+      const yaml::Node* type = schema == nullptr ? nullptr : schema->Find("type");
+      return type != nullptr && type->text() == "string";
+    });
   }
 
   // Follows a reference into components, one step.

@@ -29,7 +29,9 @@
 #include <k8s/scheduling/v1/types.h>
 #include <k8s/storage/v1/types.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -59,6 +61,7 @@ struct Resource {
   std::function<Result<std::string>(const std::string& json)> label;     // an update
   std::function<Result<std::string>(const std::string& name)> annotate;  // a patch
   std::function<Result<bool>(const std::string& json)> lists;            // is an equal object in the list?
+  std::function<Result<std::size_t>()> list;                             // how many there are
   std::function<Result<void>(const std::string& name)> erase;
 
   std::string Path(const std::string& name = "") const {
@@ -76,8 +79,8 @@ Result<std::string> Encoded(const Result<T>& object) {
   return Encode(*object);
 }
 
-template <typename T, typename L, Verbs verbs>
-Resource Erase(const ResourceClient<T, L, verbs>& client) {
+template <typename T, typename L, Verbs verbs, typename... Subresources>
+Resource Erase(const ResourceClient<T, L, verbs, Subresources...>& client) {
   Resource r;
   r.kind = T::kTable.kind;
   if constexpr (ResourceHasVerb<verbs, Verbs::kCreate>)
@@ -94,7 +97,12 @@ Resource Erase(const ResourceClient<T, L, verbs>& client) {
     r.annotate = [client](const std::string& name) {
       return Encoded(client.Patch(name, MergePatch(R"({"metadata":{"annotations":{"patched":"yes"}}})")));
     };
-  if constexpr (ResourceHasVerb<verbs, Verbs::kList>)
+  if constexpr (ResourceHasVerb<verbs, Verbs::kList>) {
+    r.list = [client]() -> Result<std::size_t> {
+      const auto list = client.List();
+      if (!list) return Fail(list.error());
+      return list->items.size();
+    };
     r.lists = [client](const std::string& json) -> Result<bool> {
       const T object = Must(Decode<T>(json));
       const auto list = client.List();
@@ -103,6 +111,7 @@ Resource Erase(const ResourceClient<T, L, verbs>& client) {
         if (one == object) return true;
       return false;
     };
+  }
   if constexpr (ResourceHasVerb<verbs, Verbs::kDelete>)
     r.erase = [client](const std::string& name) { return client.Delete(name); };
   return r;
@@ -251,6 +260,22 @@ TEST_F(EveryKindTest, HasAClientForEachResourceThatTheServerServes) {
   std::set<std::string> known;
   for (const auto& [key, resource] : resources_) known.insert(key);
   EXPECT_EQ(known, served);
+}
+
+// Also those that cannot be created, and have no object in every_kind.yaml.
+TEST_F(EveryKindTest, IsListedWhereTheServerListsIt) {
+  std::set<std::string> served, listed;
+  for (const ApiResource& resource : Must(Discover(clients_->connection())).resources)
+    if (!resource.resource.group.ends_with(".example.com") &&
+        std::ranges::find(resource.verbs, "list") != resource.verbs.end())
+      served.insert(KeyOf(resource.kind.group, resource.kind.version, resource.kind.kind));
+  for (const auto& [key, resource] : resources_) {
+    if (!resource.list) continue;
+    const Result<std::size_t> list = resource.list();
+    EXPECT_TRUE(list.has_value()) << key << ": " << list.error();
+    listed.insert(key);
+  }
+  EXPECT_EQ(listed, served);
 }
 
 TEST_F(EveryKindTest, IsCreatedReadUpdatedPatchedListedAndDeletedAsTheServersOwnJson) {

@@ -102,7 +102,9 @@ Result<void> CallOperation::Add(std::string bytes) {
 }
 
 Result<ApiResponse> CallOperation::Complete() {
-  if (std::optional<Error> failure = FailureIn(body_)) return Fail(*std::move(failure));
+  if (!request().text) {  // which may quote a Status
+    if (std::optional<Error> failure = FailureIn(body_)) return Fail(*std::move(failure));
+  }
   ApiResponse response;
   response.status = head().status;
   response.content_type = head().Header("content-type");

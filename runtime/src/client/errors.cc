@@ -243,18 +243,32 @@ Error OutOfMemory(std::string_view what) {
   }
 }
 
+namespace {
+
+Error NotAs(std::string_view expected, std::string_view type, const Answer& answer) {
+  constexpr std::size_t kQuoted = 200;
+  const bool is_text = type.empty() || type.starts_with("text/");
+  return {Code::kDecode, "the server answered " + (type.empty() ? "without a media type" : "in " + std::string(type)) +
+                             " instead of " + std::string(expected) + " (HTTP " + std::to_string(answer.status) +
+                             "); is this the address of an API server, or is a proxy or a login page in between?" +
+                             (is_text ? " It begins: " + std::string(Trim(answer.body).substr(0, kQuoted)) : "")};
+}
+
+}  // namespace
+
 std::optional<Error> NotJson(const Answer& answer) {
   const std::string type = MediaType(answer.content_type);
   const std::string_view text = Trim(answer.body);
   if (type == "application/json" || type.ends_with("+json") || text.empty() || text.starts_with('{')) {
     return std::nullopt;
   }
-  constexpr std::size_t kQuoted = 200;
-  const bool is_text = type.empty() || type.starts_with("text/");
-  return Error(Code::kDecode, "the server answered " + (type.empty() ? "without a media type" : "in " + type) +
-                                  " instead of JSON (HTTP " + std::to_string(answer.status) +
-                                  "); is this the address of an API server, or is a proxy or a login page in between?" +
-                                  (is_text ? " It begins: " + std::string(text.substr(0, kQuoted)) : ""));
+  return NotAs("JSON", type, answer);
+}
+
+std::optional<Error> NotText(const Answer& answer) {
+  const std::string type = MediaType(answer.content_type);
+  if (type == "text/plain") return std::nullopt;
+  return NotAs("plain text", type, answer);
 }
 
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept {

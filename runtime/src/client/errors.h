@@ -47,6 +47,8 @@ Error OutOfMemory(std::string_view what);
 // may be only the beginning. Returns nothing if the content type is JSON or the body looks like a JSON object; the
 // decoder checks those.
 std::optional<Error> NotJson(const Answer& answer);
+// The same for an answer that ought to be plain text.
+std::optional<Error> NotText(const Answer& answer);
 
 // Returns whole seconds, or nothing if the header is absent or contains a date.
 std::optional<std::int32_t> ParseRetryAfter(std::string_view value) noexcept;

@@ -242,8 +242,9 @@ Error Operation::RefusalOf(const HttpHead& head) {
 }
 
 std::optional<Error> Operation::NotAsAsked(const HttpHead& head, std::string_view body) const {
-  if (!request_.json) return std::nullopt;
-  return NotJson({.status = head.status, .content_type = head.Header("content-type"), .body = body});
+  const Answer answer = {.status = head.status, .content_type = head.Header("content-type"), .body = body};
+  if (request_.text) return NotText(answer);
+  return request_.json ? NotJson(answer) : std::nullopt;
 }
 
 bool Operation::Again(Nanos delay, const Error& why) {

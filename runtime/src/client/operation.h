@@ -47,7 +47,7 @@ class Operation : public SharedObject {
   bool CollectRefusal(std::string_view bytes);
   // Returns the Error for the collected response. After a 401, a token file is read again.
   Error RefusalOf(const HttpHead& head);
-  // Returns why a 2xx response is not the requested JSON, or nothing if it is. `body` may be its beginning.
+  // Returns why a 2xx response is not the requested JSON or text, or nothing if it is. `body` may be its beginning.
   std::optional<Error> NotAsAsked(const HttpHead& head, std::string_view body) const;
   // Adds the name of the request to an error: "get pods default/web-0: ...".
   Error Describe(const Error& error) const { return error.With(request_.what); }

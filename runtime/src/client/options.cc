@@ -25,6 +25,20 @@ std::string ListOptions::Query(bool watch) const {
   return query.Take();
 }
 
+std::string LogOptions::Query() const {
+  client::QueryBuilder query;
+  query.AddIfSet("container", container);
+  if (follow) query.Add("follow", "true");
+  if (limit_bytes.has_value()) query.Add("limitBytes", std::to_string(*limit_bytes));
+  if (previous) query.Add("previous", "true");
+  if (since != Nanos::zero()) {
+    query.Add("sinceSeconds", std::to_string(std::chrono::ceil<std::chrono::seconds>(since).count()));
+  }
+  if (tail_lines.has_value()) query.Add("tailLines", std::to_string(*tail_lines));
+  if (timestamps) query.Add("timestamps", "true");
+  return query.Take();
+}
+
 std::string DeleteOptions::Body() const {
   nlohmann::ordered_json body = {{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
   if (grace_period_seconds.has_value()) body["gracePeriodSeconds"] = *grace_period_seconds;

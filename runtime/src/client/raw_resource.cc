@@ -150,6 +150,19 @@ Result<ApiRequest> RawResource::Update(std::string_view object_namespace, std::s
   return request;
 }
 
+Result<ApiRequest> RawResource::CreateSubresource(std::string_view body_namespace, std::string_view name,
+                                                  std::string_view subresource, std::string body,
+                                                  const CreateOptions& options) const {
+  Result<std::string_view> target = Target(*kind_, namespace_, body_namespace);
+  if (!target) return Fail(target.error().With(Doing("create", *kind_, namespace_, name, subresource)));
+  Result<ApiRequest> request = OfObject("POST", "create", *kind_, *target, name, subresource);
+  if (!request) return request;
+  request->query = WriteQuery(options.dry_run, options.field_manager, options.field_validation);
+  request->timeout = options.timeout;
+  SetJson(*request, std::move(body));
+  return request;
+}
+
 Result<ApiRequest> RawResource::Get(std::string_view name, std::string_view subresource,
                                     const GetOptions& options) const {
   Result<ApiRequest> request = OfObject("GET", "get", *kind_, namespace_, name, subresource);
@@ -207,6 +220,28 @@ Result<ApiRequest> RawResource::DeleteCollection(const ListOptions& which, const
   request->query = which.Query();
   request->timeout = options.timeout != Nanos::zero() ? options.timeout : which.timeout;
   SetJson(*request, options.Body());
+  return request;
+}
+
+Result<ApiRequest> RawResource::StreamLogs(std::string_view name, const LogOptions& options) const {
+  Result<ApiRequest> request = OfObject("GET", "get", *kind_, namespace_, name, "log");
+  if (!request) return request;
+  request->json = false;
+  request->text = true;
+  request->watch = true;
+  request->query = options.Query();
+  request->timeout = options.timeout;
+  return request;
+}
+
+Result<ApiRequest> RawResource::Logs(std::string_view name, const LogOptions& options) const {
+  Result<ApiRequest> request = StreamLogs(name, options);
+  if (!request) return request;
+  if (options.follow) {
+    return Fail(Error(Code::kInvalidArgument, "a log that is followed has no end; read it with StreamLogs()")
+                    .With(request->what));
+  }
+  request->watch = false;
   return request;
 }
 

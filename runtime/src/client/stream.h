@@ -26,7 +26,9 @@ class StreamOperation final : public Operation {
   void OnFailed(Error error) override { Finish(Fail(std::move(error))); }
 
   bool Succeeded() const noexcept {
-    return request().watch ? head_.status == 200 : head_.status >= 200 && head_.status <= 299;
+    // No log at all is 204.
+    const bool watches = request().watch && !request().text;
+    return watches ? head_.status == 200 : head_.status >= 200 && head_.status <= 299;
   }
   void Refused();
   void Finish(Result<void> end);

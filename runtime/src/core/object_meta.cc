@@ -82,6 +82,33 @@ constexpr Field kLabelSelectorFields[] = {
 constexpr NameSlots kLabelSelectorSlots = FindNameSlots(kLabelSelectorFields);
 static_assert(std::is_standard_layout_v<LabelSelector>);
 
+constexpr Field kFieldSelectorRequirementFields[] = {
+    MakeField("key", offsetof(FieldSelectorRequirement, key), ValueKind::kString),
+    MakeField("operator", offsetof(FieldSelectorRequirement, operator_), ValueKind::kString),
+    MakeField("values", offsetof(FieldSelectorRequirement, values), ValueKind::kList, &kTypeOf<String>),
+};
+constexpr NameSlots kFieldSelectorRequirementSlots = FindNameSlots(kFieldSelectorRequirementFields);
+static_assert(std::is_standard_layout_v<FieldSelectorRequirement>);
+
+constexpr Field kPreconditionsFields[] = {
+    MakeField("resourceVersion", offsetof(Preconditions, resourceVersion), ValueKind::kString),
+    MakeField("uid", offsetof(Preconditions, uid), ValueKind::kString),
+};
+constexpr NameSlots kPreconditionsSlots = FindNameSlots(kPreconditionsFields);
+static_assert(std::is_standard_layout_v<Preconditions>);
+
+constexpr Field kDeleteOptionsFields[] = {
+    MakeField("dryRun", offsetof(DeleteOptions, dryRun), ValueKind::kList, &kTypeOf<String>),
+    MakeField("gracePeriodSeconds", offsetof(DeleteOptions, gracePeriodSeconds), ValueKind::kInt64),
+    MakeField("ignoreStoreReadErrorWithClusterBreakingPotential",
+              offsetof(DeleteOptions, ignoreStoreReadErrorWithClusterBreakingPotential), ValueKind::kBool),
+    MakeField("orphanDependents", offsetof(DeleteOptions, orphanDependents), ValueKind::kBool),
+    MakeField("preconditions", offsetof(DeleteOptions, preconditions), ValueKind::kBox, &Preconditions::kTable),
+    MakeField("propagationPolicy", offsetof(DeleteOptions, propagationPolicy), ValueKind::kString),
+};
+constexpr NameSlots kDeleteOptionsSlots = FindNameSlots(kDeleteOptionsFields);
+static_assert(std::is_standard_layout_v<DeleteOptions>);
+
 constexpr Field kConditionFields[] = {
     MakeField("lastTransitionTime", offsetof(Condition, lastTransitionTime), ValueKind::kTime),
     MakeField("message", offsetof(Condition, message), ValueKind::kString),
@@ -146,6 +173,12 @@ constinit const TypeTable LabelSelectorRequirement::kTable = MakeTable<LabelSele
     "kgen.meta.v1.LabelSelectorRequirement", kLabelSelectorRequirementFields, kLabelSelectorRequirementSlots);
 constinit const TypeTable LabelSelector::kTable =
     MakeTable<LabelSelector>("kgen.meta.v1.LabelSelector", kLabelSelectorFields, kLabelSelectorSlots);
+constinit const TypeTable FieldSelectorRequirement::kTable = MakeTable<FieldSelectorRequirement>(
+    "kgen.meta.v1.FieldSelectorRequirement", kFieldSelectorRequirementFields, kFieldSelectorRequirementSlots);
+constinit const TypeTable Preconditions::kTable =
+    MakeTable<Preconditions>("kgen.meta.v1.Preconditions", kPreconditionsFields, kPreconditionsSlots);
+constinit const TypeTable DeleteOptions::kTable =
+    MakeTable<DeleteOptions>("kgen.meta.v1.DeleteOptions", kDeleteOptionsFields, kDeleteOptionsSlots);
 constinit const TypeTable Condition::kTable =
     MakeTable<Condition>("kgen.meta.v1.Condition", kConditionFields, kConditionSlots);
 constinit const TypeTable StatusCause::kTable =

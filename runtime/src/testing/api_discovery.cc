@@ -137,6 +137,18 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
       list.back()["name"] = info.plural + "/status";
       list.back()["verbs"] = VerbsOfSubresource();
     }
+    for (const auto& [name, subresource] : resource->subresources) {
+      json entry = Kind(subresource.group, subresource.version, subresource.kind);
+      if (subresource.group == group) {  // what it would repeat
+        entry.erase("group");
+        entry.erase("version");
+      }
+      entry.update({{"name", info.plural + "/" + name},
+                    {"singularName", ""},
+                    {"namespaced", info.namespaced},
+                    {"verbs", subresource.verbs}});
+      list.push_back(std::move(entry));
+    }
     if (resource->scales.contains(std::string(version))) {
       list.push_back({{"name", info.plural + "/scale"},
                       {"singularName", ""},
@@ -168,6 +180,12 @@ json ApiServer::AggregatedGroup(const std::string& group, const std::set<std::st
                     {"verbs", VerbsOf(info)}};
       if (!info.short_names.empty()) entry["shortNames"] = info.short_names;
       if (!info.categories.empty()) entry["categories"] = info.categories;
+      for (const auto& [name, subresource] : resource->subresources) {
+        entry["subresources"].push_back(
+            {{"subresource", name},
+             {"responseKind", Kind(subresource.group, subresource.version, subresource.kind)},
+             {"verbs", subresource.verbs}});
+      }
       if (resource->scales.contains(*version)) {
         entry["subresources"].push_back({{"subresource", "scale"},
                                          {"responseKind", Kind("autoscaling", "v1", "Scale")},

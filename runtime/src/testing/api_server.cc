@@ -179,9 +179,12 @@ void ApiServer::AddBuiltIns() {
         &add("apps", "v1", "statefulsets", "statefulset", "StatefulSet", true, true, {"sts"}, {"all"})}) {
     scaled->scales["v1"] = {"spec.replicas", "status.replicas", "spec.selector"};
   }
+  add("certificates.k8s.io", "v1", "certificatesigningrequests", "certificatesigningrequest",
+      "CertificateSigningRequest", false, true, {"csr"});
   add("coordination.k8s.io", "v1", "leases", "lease", "Lease", true, false);
   add("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition",
       false, true, {"crd", "crds"}, {"api-extensions"});
+  AddSubresources();
 }
 
 // --- Requests
@@ -287,27 +290,34 @@ Reply ApiServer::Serve(ApiCall& call, const Fault* fault) {
   return ServeResource(call, fault);
 }
 
+// Of an object, its status or its scale.
+ApiResult<Reply> ApiServer::ServeVerb(ApiCall& call, const Fault* fault) {
+  const bool scale = call.subresource == "scale";
+  if (call.verb == "get") return GetObject(call);
+  if (call.verb == "list") return ListObjects(call, fault);
+  if (call.verb == "watch") return Watch(call, fault);
+  if (call.verb == "create" && call.name.empty()) return Create(call);
+  if (call.verb == "update") return scale ? UpdateScale(call) : Update(call);
+  if (call.verb == "patch") return scale ? PatchScale(call) : Patch(call);
+  if (call.verb == "delete" && call.subresource.empty()) return Delete(call);
+  if (call.verb == "deletecollection") return DeleteCollection(call);
+  return Refuse(MethodNotAllowed());
+}
+
 Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   warnings_.clear();
   const ResourceInfo& info = call.resource->info;
   const bool scale = call.subresource == "scale" && call.resource->scales.contains(call.version);
   const bool status = call.subresource == "status" && info.has_status;
-  if (!call.subresource.empty() && !scale && !status) return ErrorReply(UnknownPath());
+  const bool other = call.resource->subresources.contains(call.subresource);
+  if (!call.subresource.empty() && !scale && !status && !other) return ErrorReply(UnknownPath());
   if (info.namespaced && call.namespace_.empty() && call.verb != "list" && call.verb != "watch") {
     return ErrorReply(call.verb == "create" || call.verb == "deletecollection" ? MethodNotAllowed() : UnknownPath());
   }
-  if (IsWrite(call.verb) && call.verb != "create") RecordWrite(call, call.name);
+  if (IsWrite(call.verb) && (call.verb != "create" || !call.name.empty())) RecordWrite(call, call.name);
   if (auto form = Negotiate(call); !form) return ErrorReply(form.error());
   if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
-  ApiResult<Reply> reply = Refuse(MethodNotAllowed());
-  if (call.verb == "get") reply = GetObject(call);
-  if (call.verb == "list") reply = ListObjects(call, fault);
-  if (call.verb == "watch") reply = Watch(call, fault);
-  if (call.verb == "create" && call.name.empty()) reply = Create(call);
-  if (call.verb == "update") reply = scale ? UpdateScale(call) : Update(call);
-  if (call.verb == "patch") reply = scale ? PatchScale(call) : Patch(call);
-  if (call.verb == "delete" && call.subresource.empty()) reply = Delete(call);
-  if (call.verb == "deletecollection") reply = DeleteCollection(call);
+  ApiResult<Reply> reply = other ? ServeSubresource(call) : ServeVerb(call, fault);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
   // As many as a real server sends: clients bound the headers that they read.
   constexpr std::size_t kMostBytes = 4096;
@@ -339,8 +349,9 @@ json ApiServer::ToVersion(const ObjectRef& object, const Resource& resource, std
   return value;
 }
 
-std::string ApiServer::Now() {
-  const auto wall = std::chrono::floor<std::chrono::seconds>(executor_->clock()->WallNow());
+std::string ApiServer::Now(std::int64_t seconds_later) {
+  const auto wall =
+      std::chrono::floor<std::chrono::seconds>(executor_->clock()->WallNow()) + std::chrono::seconds(seconds_later);
   const auto day = std::chrono::floor<std::chrono::days>(wall);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(wall - day);

@@ -10,6 +10,7 @@
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
 //   api_namespaces.cc which namespaces exist, and what happens when one is deleted
 //   api_scale.cc      the scale subresource
+//   api_subresources.cc   eviction, binding, token, approval, log and others of built-in resources
 //   api_accept.cc     what Accept asks for
 //   api_fields.cc     members that the server does not know, and defaults
 //   api_schema.cc     CRDs; api_validation.cc checks objects against them
@@ -132,6 +133,7 @@ class ApiServer final : public SharedObject {
   ApiResult<void> Corrupt(std::string_view plural, std::string_view namespace_, std::string_view name,
                           std::string_view json);
   void AddResource(ResourceInfo info);
+  void SetLog(std::string_view namespace_, std::string_view pod, std::string text);
   std::uint64_t resource_version() const;
 
   void EndWatches(bool cut);
@@ -158,9 +160,10 @@ class ApiServer final : public SharedObject {
   ApiResult<ApiCall> CallFor(const json& object) KGEN_REQUIRES(mutex_);
   Reply Serve(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
   Reply ServeResource(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> ServeVerb(ApiCall& call, const Fault* fault) KGEN_REQUIRES(mutex_);
   void RecordWrite(const ApiCall& call, std::string_view name) KGEN_REQUIRES(mutex_);
   json ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const;
-  std::string Now();
+  std::string Now(std::int64_t seconds_later = 0);
 
   // api_reads.cc
   ApiResult<Reply> GetObject(const ApiCall& call) KGEN_REQUIRES(mutex_);
@@ -220,6 +223,16 @@ class ApiServer final : public SharedObject {
   static ApiResult<std::int64_t> DesiredReplicas(const ApiCall& call, const json& scale);
   json ScaleOf(const ApiCall& call, const ObjectRef& object) const;
 
+  // api_subresources.cc
+  void AddSubresources() KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> ServeSubresource(const ApiCall& call) KGEN_REQUIRES(mutex_);
+  // `before` with that part of `next` which the subresource is for.
+  static json OnlyPart(std::string_view subresource, const json& before, json next);
+  ApiResult<Reply> Bind(const ApiCall& call, const ObjectRef& pod, const json& binding) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> Evict(const ApiCall& call, const json& eviction) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> CreateToken(const ApiCall& call, json request) KGEN_REQUIRES(mutex_);
+  ApiResult<Reply> GetLog(const ApiCall& call) KGEN_REQUIRES(mutex_);
+
   // api_accept.cc
   static ApiResult<void> Negotiate(ApiCall& call);
   static bool WantsAggregatedDiscovery(const ApiCall& call);
@@ -253,6 +266,7 @@ class ApiServer final : public SharedObject {
   std::vector<Shared<WatchStream>> watches_ KGEN_GUARDED_BY(mutex_);
   std::vector<Fault> faults_ KGEN_GUARDED_BY(mutex_);
   std::vector<Action> writes_ KGEN_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, std::string>, std::string> logs_ KGEN_GUARDED_BY(mutex_);  // by namespace and pod
   std::vector<std::string> warnings_ KGEN_GUARDED_BY(mutex_);  // Warning headers of the answer to the current request
   std::map<std::uint64_t, Timer> graceful_ KGEN_GUARDED_BY(mutex_);  // deletions under way
   std::uint64_t next_graceful_ KGEN_GUARDED_BY(mutex_) = 0;

@@ -83,6 +83,15 @@ std::string ApiVersionOf(const ApiCall& call) {
   return call.group.empty() ? call.version : call.group + "/" + call.version;
 }
 
+// The apiVersion and kind of what a client sends.
+std::pair<std::string, std::string> KindOfBody(const ApiCall& call) {
+  if (call.subresource == "scale") return {"autoscaling/v1", "Scale"};
+  const auto other = call.resource->subresources.find(call.subresource);
+  if (other == call.resource->subresources.end()) return {ApiVersionOf(call), call.resource->info.kind};
+  const SubresourceInfo& info = other->second;
+  return {info.group.empty() ? info.version : info.group + "/" + info.version, info.kind};
+}
+
 }  // namespace
 
 std::string ApiServer::NewUid() {
@@ -135,10 +144,10 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   const json& metadata = object["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
-  const bool scale = call.subresource == "scale";
-  for (const auto& [key, expected] :
-       {std::pair<const char*, std::string>("apiVersion", scale ? "autoscaling/v1" : ApiVersionOf(call)),
-        std::pair<const char*, std::string>("kind", scale ? "Scale" : call.resource->info.kind)}) {
+  const auto [api_version, kind] = KindOfBody(call);
+  const bool foreign = kind != call.resource->info.kind;
+  for (const auto& [key, expected] : {std::pair<const char*, std::string>("apiVersion", api_version),
+                                      std::pair<const char*, std::string>("kind", kind)}) {
     const std::string given = TextAt(object, key);
     if (given.empty()) {
       object[key] = expected;
@@ -151,10 +160,9 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   if (!namespace_.empty() && namespace_ != call.namespace_) {
     return Refuse(BadRequest("the namespace of the provided object does not match the namespace sent on the request"));
   }
-  if (scale || call.verb == "patch") return object;  // Apply() looks at its fields itself
+  if (foreign || call.verb == "patch") return object;  // Apply() looks at its fields itself
   const std::string complaint = StrictComplaint(call, duplicates, DropUnknown(call, object));
   if (!complaint.empty()) {
-    const std::string& kind = call.resource->info.kind;
     return Refuse(
         BadRequest(kind + " in version \"" + call.version + "\" cannot be handled as a " + kind + ": " + complaint));
   }
@@ -282,14 +290,8 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   Resource& resource = *call.resource;
   if (!before->value.is_object()) return Refuse(BadRequest("the stored object is not a JSON object"));
   const std::string stored_version = TextAt(before->value, "apiVersion");
-  if (call.subresource == "status") {
-    json whole = before->value;
-    if (next.contains("status")) {
-      whole["status"] = std::move(next["status"]);
-    } else {
-      whole.erase("status");
-    }
-    next = std::move(whole);
+  if (!call.subresource.empty()) {
+    next = OnlyPart(call.subresource, before->value, std::move(next));
   } else if (resource.info.has_status) {
     next.erase("status");
     if (before->value.contains("status")) next["status"] = before->value["status"];

@@ -96,6 +96,9 @@ Result<void> Cluster::Corrupt(std::string_view resource, std::string_view namesp
 }
 
 void Cluster::AddResource(ResourceInfo resource) { impl_->server->AddResource(std::move(resource)); }
+void Cluster::SetLog(std::string_view namespace_, std::string_view pod, std::string text) {
+  impl_->server->SetLog(namespace_, pod, std::move(text));
+}
 std::uint64_t Cluster::resource_version() const noexcept { return impl_->server->resource_version(); }
 
 void Cluster::CutWatches() { impl_->server->EndWatches(/*cut=*/true); }

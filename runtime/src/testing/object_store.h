@@ -47,6 +47,12 @@ struct ScalePaths {
   std::string replicas, status_replicas, selector;
 };
 
+// A subresource of a built-in resource, but status and scale: the kind of its body, and its verbs.
+struct SubresourceInfo {
+  std::string group, version, kind;
+  std::vector<std::string> verbs;  // sorted
+};
+
 // A resource, in all of its versions: they share their objects.
 struct Resource {
   ResourceInfo info;                                                  // of the version that objects are stored in
@@ -54,7 +60,8 @@ struct Resource {
   std::map<std::string, nlohmann::json> schemas;                      // by version; of CRDs
   std::map<std::string, std::vector<std::string>> selectable_fields;  // by version; of CRDs, as dotted paths
   bool custom = false;
-  std::map<std::string, ScalePaths> scales;  // by version; of what has a scale subresource
+  std::map<std::string, ScalePaths> scales;             // by version; of what has a scale subresource
+  std::map<std::string, SubresourceInfo> subresources;  // by name
   std::map<std::pair<std::string, std::string>, ObjectRef> objects;
   std::deque<StoreEvent> history;
   std::uint64_t compacted = 0;  // the newest version that is not in the history any more

@@ -68,6 +68,108 @@ TEST(PlanOfScale, IsForTheScaleOfTheRuntimeOnly) {
   EXPECT_EQ(version.resources.at(0).verbs, "kgen::Verbs::kGet");
 }
 
+// A document of widgets, whose subresources have these paths, and of the kinds that these send.
+std::string SubresourceDocument(const std::string& paths) {
+  std::string text = WidgetDocument("");
+  text.erase(text.rfind("  /apis/"));
+  const std::string permit = R"(
+    io.k8s.api.x.v1.Permit:
+      type: object
+      properties:
+        metadata: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}
+        options: {$ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'}
+      x-kubernetes-group-version-kind: [{group: x.k8s.io, version: v1, kind: Permit}]
+    io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions: {type: object}
+    io.k8s.api.x.v1.Bare:
+      type: object
+      properties: {name: {type: string}}
+      x-kubernetes-group-version-kind: [{group: x.k8s.io, version: v1, kind: Bare}])";
+  text.insert(text.find("\npaths:"), permit);
+  return text + paths;
+}
+
+std::string SubresourcePath(const std::string& name) {
+  return "  /apis/apps/v1/namespaces/{namespace}/widgets/{name}/" + name + ":\n";
+}
+
+std::string SubresourceOperation(const std::string& method, const std::string& action, const std::string& gvk,
+                                 const std::string& response = "{$ref: x}") {
+  return "    " + method + ": {x-kubernetes-action: " + action + ", x-kubernetes-group-version-kind: " + gvk +
+         ", responses: {'200': {description: '', content: {text/plain: {schema: " + response + "}}}}}\n";
+}
+
+constexpr char kWidgetGvk[] = "{group: apps, version: v1, kind: Widget}";
+constexpr char kPermitGvk[] = "{group: x.k8s.io, version: v1, kind: Permit}";
+
+std::string Described(const PlannedResource& resource) {
+  std::string out;
+  for (const PlannedSubresource& sub : resource.subresources) out += sub.name + " " + sub.body + " " + sub.verbs + "\n";
+  return out;
+}
+
+// Contract: generator OP-14.
+TEST(PlanOfSubresources, HasTheBodiesAndVerbsOfTheDocument) {
+  Loaded loaded = Load({SubresourceDocument(
+      SubresourcePath("permit") + SubresourceOperation("post", "post", kPermitGvk) + SubresourcePath("resize") +
+      SubresourceOperation("get", "get", kWidgetGvk) + SubresourceOperation("put", "put", kWidgetGvk) +
+      SubresourceOperation("patch", "patch", kWidgetGvk) + SubresourcePath("status") +
+      SubresourceOperation("put", "put", kWidgetGvk))});
+  ASSERT_EQ(loaded.Said(), "");
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  ASSERT_EQ(plan.versions.size(), 2u);
+  const PlannedVersion& apps = plan.versions[0];
+  EXPECT_EQ(Described(apps.resources.at(0)),
+            "\"permit\" ::acme::x::v1::Permit kgen::Verbs::kCreate\n"
+            "\"resize\" Widget kgen::Verbs::kGet | kgen::Verbs::kUpdate | kgen::Verbs::kPatch\n");
+  EXPECT_EQ(apps.resources[0].verbs, "kgen::Verbs::kGet | kgen::Verbs::kUpdateStatus");
+  EXPECT_EQ(apps.foreign, (std::map<std::string, std::set<std::string>, std::less<>>{{"acme::x::v1", {"Permit"}}}));
+}
+
+// Contract: generator OP-22, WK-01.
+TEST(PlanOfSubresources, MakesATypeOfABodyThatHasNoPathOfItsOwn) {
+  Loaded loaded =
+      Load({SubresourceDocument(SubresourcePath("permit") + SubresourceOperation("post", "post", kPermitGvk))});
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(loaded.Said(), "");
+  ASSERT_EQ(plan.versions.size(), 2u);
+  const PlannedVersion& x = plan.versions[1];
+  EXPECT_TRUE(x.resources.empty());
+  ASSERT_EQ(x.structs.size(), 1u);
+  EXPECT_EQ(x.structs[0].kind_symbol, "kPermitKind") << "so that it is sent with its apiVersion and kind";
+  EXPECT_EQ(x.structs[0].fields.at(1).type, "kgen::Optional<kgen::meta::v1::DeleteOptions>");
+  ASSERT_EQ(x.kinds.size(), 1u);
+  EXPECT_EQ(x.kinds[0].resource, "\"\"");
+  EXPECT_EQ(x.kinds[0].list_kind, "\"\"");
+}
+
+// Contract: generator OP-15.
+TEST(PlanOfSubresources, HasTextWhereTheResponseIsAString) {
+  const PlannedVersion version = PlanOf(Load({SubresourceDocument(
+      SubresourcePath("log") + SubresourceOperation("get", "get", kWidgetGvk, "{type: string}"))}));
+  EXPECT_EQ(Described(version.resources.at(0)), "\"log\" std::string kgen::Verbs::kGet\n");
+}
+
+// Contract: generator OP-09.
+TEST(PlanOfSubresources, LeavesOutStreamsOfBytesAndBodiesWithoutDefinitionOrMetadata) {
+  const std::string unknown = "{group: x.k8s.io, version: v1, kind: PodExecOptions}";
+  const std::string bare = "{group: x.k8s.io, version: v1, kind: Bare}";
+  const PlannedVersion version = PlanOf(Load({SubresourceDocument(
+      SubresourcePath("proxy") + SubresourceOperation("get", "connect", kWidgetGvk, "{type: string}") +
+      SubresourcePath("exec") + SubresourceOperation("post", "post", unknown) + SubresourcePath("bare") +
+      SubresourceOperation("post", "post", bare))}));
+  EXPECT_EQ(Described(version.resources.at(0)), "");
+}
+
+// Contract: generator OP-02.
+TEST(PlanOfScale, OfAnotherTypeIsASubresourceLikeOthers) {
+  Loaded loaded =
+      Load({SubresourceDocument(SubresourcePath("scale") + SubresourceOperation("get", "get", kPermitGvk))});
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  ASSERT_EQ(plan.versions.size(), 2u);
+  EXPECT_EQ(Described(plan.versions[0].resources.at(0)), "\"scale\" ::acme::x::v1::Permit kgen::Verbs::kGet\n");
+  EXPECT_EQ(plan.versions[0].resources[0].verbs, "kgen::Verbs::kGet");
+}
+
 // An API document with these definitions, each of which has the kind `Widget` of its version.
 std::string DocumentOf(const std::string& definitions, const std::vector<std::string>& versions) {
   std::string text = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\ncomponents:\n  schemas:\n" + definitions +

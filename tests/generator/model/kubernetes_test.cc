@@ -104,6 +104,8 @@ TEST_F(Kubernetes, HasItsSubresources) {
   EXPECT_EQ(pod.Find("resize")->body_gvk, (model::GroupVersionKind{"", "v1", "Pod"}));
   EXPECT_EQ(ResourceOf("", "ServiceAccount").Find("token")->body_gvk,
             (model::GroupVersionKind{"authentication.k8s.io", "v1", "TokenRequest"}));
+  EXPECT_TRUE(pod.Find("log")->text);
+  EXPECT_FALSE(pod.Find("eviction")->text || pod.Find("resize")->text || pod.Find("status")->text);
   EXPECT_EQ(ResourceOf("", "ConfigMap").Find("status"), nullptr);
 }
 
@@ -118,6 +120,9 @@ TEST_F(Kubernetes, MapsWellKnownFieldsToTheirTypes) {
   EXPECT_EQ(FieldShape("", "Pod", "metadata"), "->meta.k8s.io/v1 ObjectMeta");
   EXPECT_EQ(FieldShape("apps", "ControllerRevision", "data"), "json object");
   EXPECT_EQ(FieldShape("apps", "DeploymentSpec", "selector"), "->meta.k8s.io/v1 LabelSelector");
+  EXPECT_EQ(FieldShape("authorization.k8s.io", "FieldSelectorAttributes", "requirements"),
+            "list(->meta.k8s.io/v1 FieldSelectorRequirement)");
+  EXPECT_EQ(FieldShape("policy", "Eviction", "deleteOptions"), "->meta.k8s.io/v1 DeleteOptions");
   EXPECT_EQ(FieldShape("", "ContainerPort", "containerPort"), "int32");
 }
 

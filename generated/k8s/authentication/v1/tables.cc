@@ -29,6 +29,16 @@ constexpr kgen::KindInfo kSelfSubjectReviewKind = {
     .scope = kgen::Scope::kCluster,
     .list = nullptr};
 
+constexpr kgen::KindInfo kTokenRequestKind = {
+    .group = "authentication.k8s.io",
+    .version = "v1",
+    .kind = "TokenRequest",
+    .list_kind = "",
+    .resource = "",
+    .singular = "tokenrequest",
+    .scope = kgen::Scope::kCluster,
+    .list = nullptr};
+
 constexpr kgen::KindInfo kTokenReviewKind = {
     .group = "authentication.k8s.io",
     .version = "v1",
@@ -38,6 +48,17 @@ constexpr kgen::KindInfo kTokenReviewKind = {
     .singular = "tokenreview",
     .scope = kgen::Scope::kCluster,
     .list = nullptr};
+
+static_assert(std::is_standard_layout_v<BoundObjectReference> && std::is_aggregate_v<BoundObjectReference>);
+constexpr kgen::Field kBoundObjectReferenceFields[] = {
+    {"name", 4, offsetof(BoundObjectReference, name), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"apiVersion", 10, offsetof(BoundObjectReference, apiVersion), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"kind", 4, offsetof(BoundObjectReference, kind), kgen::ValueKind::kString, 0, 0, nullptr},
+    {"uid", 3, offsetof(BoundObjectReference, uid), kgen::ValueKind::kString, kgen::kUnique, 0, nullptr},
+};
+constexpr std::uint8_t kBoundObjectReferenceSlots[] = {
+    3, 1, 4, 0, 0, 0, 2, 0,
+};
 
 static_assert(std::is_standard_layout_v<UserInfo> && std::is_aggregate_v<UserInfo>);
 constexpr kgen::Field kUserInfoFields[] = {
@@ -65,6 +86,35 @@ constexpr kgen::Field kSelfSubjectReviewFields[] = {
 };
 constexpr std::uint8_t kSelfSubjectReviewSlots[] = {
     0, 0, 2, 1,
+};
+
+static_assert(std::is_standard_layout_v<TokenRequestSpec> && std::is_aggregate_v<TokenRequestSpec>);
+constexpr kgen::Field kTokenRequestSpecFields[] = {
+    {"audiences", 9, offsetof(TokenRequestSpec, audiences), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::String>},
+    {"boundObjectRef", 14, offsetof(TokenRequestSpec, boundObjectRef), kgen::ValueKind::kBox, 0, 0, &BoundObjectReference::kTable},
+    {"expirationSeconds", 17, offsetof(TokenRequestSpec, expirationSeconds), kgen::ValueKind::kInt64, 0, 0, nullptr},
+};
+constexpr std::uint8_t kTokenRequestSpecSlots[] = {
+    2, 1, 0, 0, 0, 3, 0, 0,
+};
+
+static_assert(std::is_standard_layout_v<TokenRequestStatus> && std::is_aggregate_v<TokenRequestStatus>);
+constexpr kgen::Field kTokenRequestStatusFields[] = {
+    {"expirationTimestamp", 19, offsetof(TokenRequestStatus, expirationTimestamp), kgen::ValueKind::kTime, 0, 0, nullptr},
+    {"token", 5, offsetof(TokenRequestStatus, token), kgen::ValueKind::kString, 0, 0, nullptr},
+};
+constexpr std::uint8_t kTokenRequestStatusSlots[] = {
+    0, 0, 2, 1,
+};
+
+static_assert(std::is_standard_layout_v<TokenRequest> && std::is_aggregate_v<TokenRequest>);
+constexpr kgen::Field kTokenRequestFields[] = {
+    {"metadata", 8, offsetof(TokenRequest, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
+    {"spec", 4, offsetof(TokenRequest, spec), kgen::ValueKind::kBox, 0, 0, &TokenRequestSpec::kTable},
+    {"status", 6, offsetof(TokenRequest, status), kgen::ValueKind::kBox, kgen::kNoMemo, 0, &TokenRequestStatus::kTable},
+};
+constexpr std::uint8_t kTokenRequestSlots[] = {
+    0, 0, 0, 0, 1, 3, 0, 2,
 };
 
 static_assert(std::is_standard_layout_v<TokenReviewSpec> && std::is_aggregate_v<TokenReviewSpec>);
@@ -98,6 +148,21 @@ constexpr std::uint8_t kTokenReviewSlots[] = {
 };
 
 }  // namespace
+
+constinit const kgen::TypeTable BoundObjectReference::kTable = {
+    .version = 1,
+    .size = sizeof(BoundObjectReference),
+    .name = "k8s.authentication.v1.BoundObjectReference",
+    .field_data = kBoundObjectReferenceFields,
+    .field_count = 4,
+    .unknown_offset = offsetof(BoundObjectReference, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 3,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kBoundObjectReferenceSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<BoundObjectReference>};
 
 constinit const kgen::TypeTable UserInfo::kTable = {
     .version = 1,
@@ -143,6 +208,51 @@ constinit const kgen::TypeTable SelfSubjectReview::kTable = {
     .hash_slots = kSelfSubjectReviewSlots,
     .kind = &kSelfSubjectReviewKind,
     .empty = kgen::detail::kZeros<SelfSubjectReview>};
+
+constinit const kgen::TypeTable TokenRequestSpec::kTable = {
+    .version = 1,
+    .size = sizeof(TokenRequestSpec),
+    .name = "k8s.authentication.v1.TokenRequestSpec",
+    .field_data = kTokenRequestSpecFields,
+    .field_count = 3,
+    .unknown_offset = offsetof(TokenRequestSpec, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 3,
+    .flags = 0,
+    .hash_seed = 6,
+    .hash_slots = kTokenRequestSpecSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<TokenRequestSpec>};
+
+constinit const kgen::TypeTable TokenRequestStatus::kTable = {
+    .version = 1,
+    .size = sizeof(TokenRequestStatus),
+    .name = "k8s.authentication.v1.TokenRequestStatus",
+    .field_data = kTokenRequestStatusFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(TokenRequestStatus, unknown_fields),
+    .metadata_offset = kgen::TypeTable::kNoMetadata,
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kTokenRequestStatusSlots,
+    .kind = nullptr,
+    .empty = kgen::detail::kZeros<TokenRequestStatus>};
+
+constinit const kgen::TypeTable TokenRequest::kTable = {
+    .version = 1,
+    .size = sizeof(TokenRequest),
+    .name = "k8s.authentication.v1.TokenRequest",
+    .field_data = kTokenRequestFields,
+    .field_count = 3,
+    .unknown_offset = offsetof(TokenRequest, unknown_fields),
+    .metadata_offset = offsetof(TokenRequest, metadata),
+    .hash_bits = 3,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kTokenRequestSlots,
+    .kind = &kTokenRequestKind,
+    .empty = kgen::detail::kZeros<TokenRequest>};
 
 constinit const kgen::TypeTable TokenReviewSpec::kTable = {
     .version = 1,

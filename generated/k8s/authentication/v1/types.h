@@ -34,6 +34,16 @@ namespace k8s::authentication::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+struct BoundObjectReference {
+  kgen::String name{};
+  kgen::String apiVersion{};
+  kgen::String kind{};
+  kgen::String uid{};
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
 struct UserInfo {
   kgen::Map<kgen::List<kgen::String>> extra{};
   kgen::List<kgen::String> groups{};
@@ -55,6 +65,32 @@ struct SelfSubjectReviewStatus {
 struct SelfSubjectReview {
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
+struct TokenRequestSpec {
+  kgen::List<kgen::String> audiences{};
+  kgen::Optional<BoundObjectReference> boundObjectRef = kgen::kAbsent;
+  kgen::Optional<std::int64_t> expirationSeconds{};
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
+struct TokenRequestStatus {
+  kgen::Time expirationTimestamp{};
+  kgen::String token{};
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
+struct TokenRequest {
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<TokenRequestSpec> spec = kgen::kAbsent;
+  kgen::Optional<TokenRequestStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;

@@ -62,7 +62,7 @@ constexpr kgen::KindInfo kSubjectAccessReviewKind = {
 static_assert(std::is_standard_layout_v<FieldSelectorAttributes> && std::is_aggregate_v<FieldSelectorAttributes>);
 constexpr kgen::Field kFieldSelectorAttributesFields[] = {
     {"rawSelector", 11, offsetof(FieldSelectorAttributes, rawSelector), kgen::ValueKind::kString, 0, 0, nullptr},
-    {"requirements", 12, offsetof(FieldSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::Json>},
+    {"requirements", 12, offsetof(FieldSelectorAttributes, requirements), kgen::ValueKind::kList, 0, 0, &kgen::kTypeOf<kgen::meta::v1::FieldSelectorRequirement>},
 };
 constexpr std::uint8_t kFieldSelectorAttributesSlots[] = {
     1, 2, 0, 0,

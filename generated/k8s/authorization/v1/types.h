@@ -36,7 +36,7 @@ using ::kgen::operator<<;
 
 struct FieldSelectorAttributes {
   kgen::String rawSelector{};
-  kgen::List<kgen::Json> requirements{};
+  kgen::List<kgen::meta::v1::FieldSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;

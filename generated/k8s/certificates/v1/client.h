@@ -20,7 +20,9 @@ struct CertificateSigningRequestList;
 
 using CertificateSigningRequestsClient =
     kgen::ResourceClient<CertificateSigningRequest, CertificateSigningRequestList, kgen::Verbs::kStandard |
-        kgen::Verbs::kStatus>;
+        kgen::Verbs::kStatus,
+        kgen::Subresource<"approval", CertificateSigningRequest, kgen::Verbs::kGet | kgen::Verbs::kUpdate |
+        kgen::Verbs::kPatch>>;
 
 // The resources of certificates.k8s.io/v1. A handle: copies share the connection.
 // A client of the namespace "" lists and watches all namespaces.

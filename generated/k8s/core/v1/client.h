@@ -13,6 +13,14 @@
 #include "k8s/fingerprint.h"
 #include "kgen/client/resource_client.h"
 
+namespace k8s::authentication::v1 {
+struct TokenRequest;
+}  // namespace k8s::authentication::v1
+
+namespace k8s::policy::v1 {
+struct Eviction;
+}  // namespace k8s::policy::v1
+
 namespace k8s::core::v1 {
 
 struct Binding;
@@ -58,7 +66,8 @@ using EventsClient = kgen::ResourceClient<Event, EventList, kgen::Verbs::kStanda
 using LimitRangesClient = kgen::ResourceClient<LimitRange, LimitRangeList, kgen::Verbs::kStandard>;
 using NamespacesClient =
     kgen::ResourceClient<Namespace, NamespaceList, kgen::Verbs::kCreate | kgen::Verbs::kGet | kgen::Verbs::kList |
-        kgen::Verbs::kWatch | kgen::Verbs::kUpdate | kgen::Verbs::kPatch | kgen::Verbs::kDelete | kgen::Verbs::kStatus>;
+        kgen::Verbs::kWatch | kgen::Verbs::kUpdate | kgen::Verbs::kPatch | kgen::Verbs::kDelete | kgen::Verbs::kStatus,
+        kgen::Subresource<"finalize", Namespace, kgen::Verbs::kUpdate>>;
 using NodesClient = kgen::ResourceClient<Node, NodeList, kgen::Verbs::kStandard | kgen::Verbs::kStatus>;
 using PersistentVolumeClaimsClient =
     kgen::ResourceClient<PersistentVolumeClaim, PersistentVolumeClaimList, kgen::Verbs::kStandard |
@@ -66,14 +75,22 @@ using PersistentVolumeClaimsClient =
 using PersistentVolumesClient =
     kgen::ResourceClient<PersistentVolume, PersistentVolumeList, kgen::Verbs::kStandard | kgen::Verbs::kStatus>;
 using PodTemplatesClient = kgen::ResourceClient<PodTemplate, PodTemplateList, kgen::Verbs::kStandard>;
-using PodsClient = kgen::ResourceClient<Pod, PodList, kgen::Verbs::kStandard | kgen::Verbs::kStatus>;
+using PodsClient =
+    kgen::ResourceClient<Pod, PodList, kgen::Verbs::kStandard | kgen::Verbs::kStatus,
+        kgen::Subresource<"binding", Binding, kgen::Verbs::kCreate>,
+        kgen::Subresource<"ephemeralcontainers", Pod, kgen::Verbs::kGet | kgen::Verbs::kUpdate | kgen::Verbs::kPatch>,
+        kgen::Subresource<"eviction", ::k8s::policy::v1::Eviction, kgen::Verbs::kCreate>,
+        kgen::Subresource<"log", std::string, kgen::Verbs::kGet>,
+        kgen::Subresource<"resize", Pod, kgen::Verbs::kGet | kgen::Verbs::kUpdate | kgen::Verbs::kPatch>>;
 using ReplicationControllersClient =
     kgen::ResourceClient<ReplicationController, ReplicationControllerList, kgen::Verbs::kStandard |
         kgen::Verbs::kStatus | kgen::Verbs::kScale>;
 using ResourceQuotasClient =
     kgen::ResourceClient<ResourceQuota, ResourceQuotaList, kgen::Verbs::kStandard | kgen::Verbs::kStatus>;
 using SecretsClient = kgen::ResourceClient<Secret, SecretList, kgen::Verbs::kStandard>;
-using ServiceAccountsClient = kgen::ResourceClient<ServiceAccount, ServiceAccountList, kgen::Verbs::kStandard>;
+using ServiceAccountsClient =
+    kgen::ResourceClient<ServiceAccount, ServiceAccountList, kgen::Verbs::kStandard,
+        kgen::Subresource<"token", ::k8s::authentication::v1::TokenRequest, kgen::Verbs::kCreate>>;
 using ServicesClient = kgen::ResourceClient<Service, ServiceList, kgen::Verbs::kStandard | kgen::Verbs::kStatus>;
 
 // The resources of v1. A handle: copies share the connection.

@@ -19,6 +19,16 @@
 namespace k8s::policy::v1 {
 namespace {
 
+constexpr kgen::KindInfo kEvictionKind = {
+    .group = "policy",
+    .version = "v1",
+    .kind = "Eviction",
+    .list_kind = "",
+    .resource = "",
+    .singular = "eviction",
+    .scope = kgen::Scope::kCluster,
+    .list = nullptr};
+
 constexpr kgen::KindInfo kPodDisruptionBudgetListKind = {
     .group = "policy",
     .version = "v1",
@@ -38,6 +48,15 @@ constexpr kgen::KindInfo kPodDisruptionBudgetKind = {
     .singular = "poddisruptionbudget",
     .scope = kgen::Scope::kNamespaced,
     .list = &PodDisruptionBudgetList::kTable};
+
+static_assert(std::is_standard_layout_v<Eviction> && std::is_aggregate_v<Eviction>);
+constexpr kgen::Field kEvictionFields[] = {
+    {"metadata", 8, offsetof(Eviction, metadata), kgen::ValueKind::kStruct, 0, 0, &kgen::meta::v1::ObjectMeta::kTable},
+    {"deleteOptions", 13, offsetof(Eviction, deleteOptions), kgen::ValueKind::kBox, 0, 0, &kgen::meta::v1::DeleteOptions::kTable},
+};
+constexpr std::uint8_t kEvictionSlots[] = {
+    0, 0, 1, 2,
+};
 
 static_assert(std::is_standard_layout_v<PodDisruptionBudgetSpec> && std::is_aggregate_v<PodDisruptionBudgetSpec>);
 constexpr kgen::Field kPodDisruptionBudgetSpecFields[] = {
@@ -84,6 +103,21 @@ constexpr std::uint8_t kPodDisruptionBudgetListSlots[] = {
 };
 
 }  // namespace
+
+constinit const kgen::TypeTable Eviction::kTable = {
+    .version = 1,
+    .size = sizeof(Eviction),
+    .name = "k8s.policy.v1.Eviction",
+    .field_data = kEvictionFields,
+    .field_count = 2,
+    .unknown_offset = offsetof(Eviction, unknown_fields),
+    .metadata_offset = offsetof(Eviction, metadata),
+    .hash_bits = 2,
+    .flags = 0,
+    .hash_seed = 0,
+    .hash_slots = kEvictionSlots,
+    .kind = &kEvictionKind,
+    .empty = kgen::detail::kZeros<Eviction>};
 
 constinit const kgen::TypeTable PodDisruptionBudgetSpec::kTable = {
     .version = 1,

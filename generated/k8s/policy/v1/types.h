@@ -34,6 +34,14 @@ namespace k8s::policy::v1 {
 // Prints every type below as YAML.
 using ::kgen::operator<<;
 
+struct Eviction {
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<kgen::meta::v1::DeleteOptions> deleteOptions = kgen::kAbsent;
+  kgen::UnknownFields unknown_fields{};
+
+  static const kgen::TypeTable kTable;
+};
+
 struct PodDisruptionBudgetSpec {
   struct UnhealthyPodEvictionPolicyValues {
     static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";

@@ -48,6 +48,7 @@ struct ApiRequest {
   // The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
   bool json = false;     // the response must be JSON; another media type fails with kDecode
+  bool text = false;     // the response must be plain text, and is not looked into
   std::string accept{};  // media types to ask for; "": application/json
 };
 

@@ -80,6 +80,20 @@ struct DeleteOptions {
   std::string Body() const;  // the meta/v1 DeleteOptions as JSON
 };
 
+// For the log of a container.
+struct LogOptions {
+  std::string container{};  // "": the only one of the pod, or the one that its annotation names
+  bool follow = false;      // streams only: go on as the container writes, until it ends
+  bool previous = false;    // of the container before its last restart
+  Nanos since{};            // no older than this before now, in whole seconds, rounded up; 0: from the beginning
+  Optional<std::int64_t> tail_lines{};   // so many last lines only
+  bool timestamps = false;               // each line begins with the time (RFC 3339) and a space
+  Optional<std::int64_t> limit_bytes{};  // the server cuts the text after so many bytes, even inside a line
+  Nanos timeout{};                       // of a stream: for its opening
+
+  std::string Query() const;  // the query string without '?', keys sorted
+};
+
 // The body of a PATCH and its media type.
 struct Patch {
   std::string_view content_type;

@@ -27,6 +27,9 @@ class RawResource {
   Result<ApiRequest> Create(std::string_view object_namespace, std::string body, const CreateOptions& options) const;
   Result<ApiRequest> Update(std::string_view object_namespace, std::string_view name, std::string_view subresource,
                             std::string body, const UpdateOptions& options) const;
+  Result<ApiRequest> CreateSubresource(std::string_view body_namespace, std::string_view name,
+                                       std::string_view subresource, std::string body,
+                                       const CreateOptions& options) const;
   Result<ApiRequest> Get(std::string_view name, std::string_view subresource, const GetOptions& options) const;
   Result<ApiRequest> List(const ListOptions& options) const;
   Result<ApiRequest> Watch(const ListOptions& options) const;
@@ -34,6 +37,10 @@ class RawResource {
                            const PatchOptions& options) const;
   Result<ApiRequest> Delete(std::string_view name, const DeleteOptions& options) const;
   Result<ApiRequest> DeleteCollection(const ListOptions& which, const DeleteOptions& options) const;
+
+  // Of the whole log, and of one that is read as a stream.
+  Result<ApiRequest> Logs(std::string_view name, const LogOptions& options) const;
+  Result<ApiRequest> StreamLogs(std::string_view name, const LogOptions& options) const;
 
   const Connection& connection() const noexcept { return connection_; }
   const KindInfo& kind() const noexcept { return *kind_; }

@@ -9,16 +9,17 @@
 #ifndef KGEN_CLIENT_RESOURCE_CLIENT_H_
 #define KGEN_CLIENT_RESOURCE_CLIENT_H_
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "kgen/client/log_stream.h"
 #include "kgen/client/options.h"
 #include "kgen/client/pages.h"
 #include "kgen/client/raw_resource.h"
+#include "kgen/client/verbs.h"
 #include "kgen/client/watcher.h"
 #include "kgen/codec/decode.h"
 #include "kgen/codec/encode.h"
@@ -30,34 +31,6 @@ namespace kgen {
 
 struct PartialObjectMetadata;
 struct Unstructured;
-
-// What a server lets clients do with a resource. Values combine with |.
-enum class Verbs : std::uint16_t {
-  kNone = 0,
-  kCreate = 1 << 0,
-  kGet = 1 << 1,
-  kList = 1 << 2,
-  kWatch = 1 << 3,
-  kUpdate = 1 << 4,
-  kPatch = 1 << 5,
-  kDelete = 1 << 6,
-  kDeleteCollection = 1 << 7,
-  kUpdateStatus = 1 << 8,
-  kPatchStatus = 1 << 9,
-  kGetScale = 1 << 10,
-  kUpdateScale = 1 << 11,
-  kStandard = 0xFF,  // all of the object itself
-  kStatus = kUpdateStatus | kPatchStatus,
-  kScale = kGetScale | kUpdateScale,
-  kAll = kStandard | kStatus | kScale,
-};
-constexpr Verbs operator|(Verbs a, Verbs b) noexcept {
-  return static_cast<Verbs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
-}
-
-// The compiler names this when a program calls a verb that the API document of the resource does not have.
-template <Verbs verbs, Verbs verb>
-concept ResourceHasVerb = (verbs | verb) == verbs;
 
 // Objects whose type says which resource they belong to. Unstructured and PartialObjectMetadata do not: the clients of
 // Unstructured come from kgen::DynamicClient.
@@ -97,8 +70,8 @@ Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_v
 
 }  // namespace detail
 
-// T is a kind and L its list type; `verbs` are those that the resource has, and others do not compile. Generated code
-// has an alias for each resource (k8s::core::v1::PodsClient). A value: copies share the connection.
+// T is a kind and L its list type; `verbs` and `Subresources` are what the resource has, and others do not compile.
+// Generated code has an alias for each resource (k8s::core::v1::PodsClient). A value: copies share the connection.
 //
 // Each verb has two forms. The blocking one returns the result; the one with Async returns at once, and calls `done`
 // exactly once with the result, as posted work of the executor (see Connection::CallAsync). The order of arguments is
@@ -109,8 +82,14 @@ Result<ApiRequest> UpdateScaleRequest(const RawResource& resource, std::string_v
 // requested; the only other limit is Config::timeout. On a thread that runs posted work they fail with
 // kInvalidArgument; handlers and reconcile functions may call them.
 // Errors: kInvalidArgument (nothing sent), the server's (see Code), kUnavailable, kTls, kTimeout, kCancelled, kDecode.
-template <typename T, typename L, Verbs verbs = Verbs::kAll>
+template <typename T, typename L, Verbs verbs = Verbs::kAll, typename... Subresources>
 class ResourceClient {
+  // What the document says of a subresource. Its body may be of another group, whose types.h the program includes.
+  template <SubresourceName name>
+  using Sub = typename detail::FindSubresource<name, Subresources...>::type;
+  template <SubresourceName name>
+  using BodyOf = typename Sub<name>::Body;
+
  public:
   ResourceClient(Connection connection, std::string_view in_namespace)
     requires TypeNamesItsResource<T>
@@ -282,6 +261,18 @@ class ResourceClient {
     BodyAsync<T>(raw_.Patch(object.metadata.name, "", ApplyPatch(Encode(object)), options), std::move(done));
   }
 
+  // Server-side apply to the status alone. It fails with kNotFound if there is no such object.
+  [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options) const
+    requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
+  {
+    return Body<T>(raw_.Patch(object.metadata.name, "status", ApplyPatch(Encode(object)), options));
+  }
+  void ApplyStatusAsync(const T& object, const PatchOptions& options, Callback<T> done) const
+    requires ResourceHasVerb<verbs, Verbs::kPatchStatus>
+  {
+    BodyAsync<T>(raw_.Patch(object.metadata.name, "status", ApplyPatch(Encode(object)), options), std::move(done));
+  }
+
   [[nodiscard]] Result<void> Delete(std::string_view name, const DeleteOptions& options = {}) const
     requires ResourceHasVerb<verbs, Verbs::kDelete>
   {
@@ -352,6 +343,235 @@ class ResourceClient {
     UpdateScaleAsync(name, scale, {}, std::move(done));
   }
 
+  // Any subresource that the document declares: pods.PatchSubresource<"resize">("web-0", patch). What it sends and
+  // returns is of the type that the document names, which may be that of the object. Those that are used often have
+  // verbs of their own below. What a Create sends is the body of a POST, and the object that is its subject exists
+  // already; it returns a default object if the server only reports success.
+  template <SubresourceName sub>
+  [[nodiscard]] Result<BodyOf<sub>> GetSubresource(std::string_view name, const GetOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kGet>
+  {
+    return Body<BodyOf<sub>>(raw_.Get(name, sub.view(), options));
+  }
+  template <SubresourceName sub>
+  void GetSubresourceAsync(std::string_view name, const GetOptions& options, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kGet>
+  {
+    BodyAsync<BodyOf<sub>>(raw_.Get(name, sub.view(), options), std::move(done));
+  }
+  template <SubresourceName sub>
+  void GetSubresourceAsync(std::string_view name, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kGet>
+  {
+    GetSubresourceAsync<sub>(name, {}, std::move(done));
+  }
+  // The name of the object is that in `object`.
+  template <SubresourceName sub>
+  [[nodiscard]] Result<BodyOf<sub>> UpdateSubresource(const BodyOf<sub>& object,
+                                                      const UpdateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kUpdate>
+  {
+    return Body<BodyOf<sub>>(UpdateRequest(object, sub.view(), options));
+  }
+  template <SubresourceName sub>
+  void UpdateSubresourceAsync(const BodyOf<sub>& object, const UpdateOptions& options, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kUpdate>
+  {
+    BodyAsync<BodyOf<sub>>(UpdateRequest(object, sub.view(), options), std::move(done));
+  }
+  template <SubresourceName sub>
+  void UpdateSubresourceAsync(const BodyOf<sub>& object, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kUpdate>
+  {
+    UpdateSubresourceAsync<sub>(object, {}, std::move(done));
+  }
+  template <SubresourceName sub>
+  [[nodiscard]] Result<BodyOf<sub>> PatchSubresource(std::string_view name, const kgen::Patch& patch,
+                                                     const PatchOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kPatch>
+  {
+    return Body<BodyOf<sub>>(raw_.Patch(name, sub.view(), patch, options));
+  }
+  template <SubresourceName sub>
+  void PatchSubresourceAsync(std::string_view name, const kgen::Patch& patch, const PatchOptions& options,
+                             Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kPatch>
+  {
+    BodyAsync<BodyOf<sub>>(raw_.Patch(name, sub.view(), patch, options), std::move(done));
+  }
+  template <SubresourceName sub>
+  void PatchSubresourceAsync(std::string_view name, const kgen::Patch& patch, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kPatch>
+  {
+    PatchSubresourceAsync<sub>(name, patch, {}, std::move(done));
+  }
+  template <SubresourceName sub>
+  [[nodiscard]] Result<BodyOf<sub>> CreateSubresource(std::string_view name, const BodyOf<sub>& body,
+                                                      const CreateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kCreate>
+  {
+    return Body<BodyOf<sub>>(CreateSubRequest<sub>(name, body, options));
+  }
+  template <SubresourceName sub>
+  void CreateSubresourceAsync(std::string_view name, const BodyOf<sub>& body, const CreateOptions& options,
+                              Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kCreate>
+  {
+    BodyAsync<BodyOf<sub>>(CreateSubRequest<sub>(name, body, options), std::move(done));
+  }
+  template <SubresourceName sub>
+  void CreateSubresourceAsync(std::string_view name, const BodyOf<sub>& body, Callback<BodyOf<sub>> done) const
+    requires SubresourceHasVerb<Sub<sub>, Verbs::kCreate>
+  {
+    CreateSubresourceAsync<sub>(name, body, {}, std::move(done));
+  }
+
+  // Deletes a pod unless a PodDisruptionBudget forbids it now, which is kTooManyRequests: pods.Evict("web-0", {}).
+  // `eviction` is a policy/v1 Eviction; it may say how to delete, and need not name the pod.
+  [[nodiscard]] Result<void> Evict(std::string_view name, const BodyOf<"eviction">& eviction,
+                                   const CreateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"eviction">, Verbs::kCreate>
+  {
+    return Discard(detail::CallForBody(connection(), CreateSubRequest<"eviction">(name, eviction, options)));
+  }
+  void EvictAsync(std::string_view name, const BodyOf<"eviction">& eviction, const CreateOptions& options,
+                  Callback<void> done) const
+    requires SubresourceHasVerb<Sub<"eviction">, Verbs::kCreate>
+  {
+    DiscardAsync(CreateSubRequest<"eviction">(name, eviction, options), std::move(done));
+  }
+  void EvictAsync(std::string_view name, const BodyOf<"eviction">& eviction, Callback<void> done) const
+    requires SubresourceHasVerb<Sub<"eviction">, Verbs::kCreate>
+  {
+    EvictAsync(name, eviction, {}, std::move(done));
+  }
+  // Assigns the pod metadata.name of `binding` to the node target.name, as a scheduler does. Once for each pod: a pod
+  // that has a node is kConflict.
+  [[nodiscard]] Result<void> Bind(const BodyOf<"binding">& binding, const CreateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"binding">, Verbs::kCreate>
+  {
+    return Discard(
+        detail::CallForBody(connection(), CreateSubRequest<"binding">(binding.metadata.name, binding, options)));
+  }
+  void BindAsync(const BodyOf<"binding">& binding, const CreateOptions& options, Callback<void> done) const
+    requires SubresourceHasVerb<Sub<"binding">, Verbs::kCreate>
+  {
+    DiscardAsync(CreateSubRequest<"binding">(binding.metadata.name, binding, options), std::move(done));
+  }
+  void BindAsync(const BodyOf<"binding">& binding, Callback<void> done) const
+    requires SubresourceHasVerb<Sub<"binding">, Verbs::kCreate>
+  {
+    BindAsync(binding, {}, std::move(done));
+  }
+  // A token of the service account `name`, in status->token of the result. `request` is an authentication/v1
+  // TokenRequest.
+  [[nodiscard]] Result<BodyOf<"token">> CreateToken(std::string_view name, const BodyOf<"token">& request,
+                                                    const CreateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"token">, Verbs::kCreate>
+  {
+    return CreateSubresource<"token">(name, request, options);
+  }
+  void CreateTokenAsync(std::string_view name, const BodyOf<"token">& request, const CreateOptions& options,
+                        Callback<BodyOf<"token">> done) const
+    requires SubresourceHasVerb<Sub<"token">, Verbs::kCreate>
+  {
+    CreateSubresourceAsync<"token">(name, request, options, std::move(done));
+  }
+  void CreateTokenAsync(std::string_view name, const BodyOf<"token">& request, Callback<BodyOf<"token">> done) const
+    requires SubresourceHasVerb<Sub<"token">, Verbs::kCreate>
+  {
+    CreateTokenAsync(name, request, {}, std::move(done));
+  }
+  // Approves or denies a certificate signing request: writes the conditions in the status of `object`, nothing else.
+  [[nodiscard]] Result<BodyOf<"approval">> UpdateApproval(const BodyOf<"approval">& object,
+                                                          const UpdateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"approval">, Verbs::kUpdate>
+  {
+    return UpdateSubresource<"approval">(object, options);
+  }
+  void UpdateApprovalAsync(const BodyOf<"approval">& object, const UpdateOptions& options,
+                           Callback<BodyOf<"approval">> done) const
+    requires SubresourceHasVerb<Sub<"approval">, Verbs::kUpdate>
+  {
+    UpdateSubresourceAsync<"approval">(object, options, std::move(done));
+  }
+  void UpdateApprovalAsync(const BodyOf<"approval">& object, Callback<BodyOf<"approval">> done) const
+    requires SubresourceHasVerb<Sub<"approval">, Verbs::kUpdate>
+  {
+    UpdateApprovalAsync(object, {}, std::move(done));
+  }
+  // Writes spec.ephemeralContainers alone. They can be added, and neither changed nor removed.
+  [[nodiscard]] Result<BodyOf<"ephemeralcontainers">> UpdateEphemeralContainers(
+      const BodyOf<"ephemeralcontainers">& object, const UpdateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"ephemeralcontainers">, Verbs::kUpdate>
+  {
+    return UpdateSubresource<"ephemeralcontainers">(object, options);
+  }
+  void UpdateEphemeralContainersAsync(const BodyOf<"ephemeralcontainers">& object, const UpdateOptions& options,
+                                      Callback<BodyOf<"ephemeralcontainers">> done) const
+    requires SubresourceHasVerb<Sub<"ephemeralcontainers">, Verbs::kUpdate>
+  {
+    UpdateSubresourceAsync<"ephemeralcontainers">(object, options, std::move(done));
+  }
+  void UpdateEphemeralContainersAsync(const BodyOf<"ephemeralcontainers">& object,
+                                      Callback<BodyOf<"ephemeralcontainers">> done) const
+    requires SubresourceHasVerb<Sub<"ephemeralcontainers">, Verbs::kUpdate>
+  {
+    UpdateEphemeralContainersAsync(object, {}, std::move(done));
+  }
+  // Writes the resources of the containers alone; the pod keeps running.
+  [[nodiscard]] Result<BodyOf<"resize">> UpdateResize(const BodyOf<"resize">& object,
+                                                      const UpdateOptions& options = {}) const
+    requires SubresourceHasVerb<Sub<"resize">, Verbs::kUpdate>
+  {
+    return UpdateSubresource<"resize">(object, options);
+  }
+  void UpdateResizeAsync(const BodyOf<"resize">& object, const UpdateOptions& options,
+                         Callback<BodyOf<"resize">> done) const
+    requires SubresourceHasVerb<Sub<"resize">, Verbs::kUpdate>
+  {
+    UpdateSubresourceAsync<"resize">(object, options, std::move(done));
+  }
+  void UpdateResizeAsync(const BodyOf<"resize">& object, Callback<BodyOf<"resize">> done) const
+    requires SubresourceHasVerb<Sub<"resize">, Verbs::kUpdate>
+  {
+    UpdateResizeAsync(object, {}, std::move(done));
+  }
+
+  // The whole log of a container as text, empty if it has not started. options.follow is kInvalidArgument, as such a
+  // log has no end.
+  [[nodiscard]] Result<std::string> Logs(std::string_view name, const LogOptions& options = {}) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    return detail::CallForBody(connection(), raw_.Logs(name, options));
+  }
+  void LogsAsync(std::string_view name, const LogOptions& options, Callback<std::string> done) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    detail::CallForBodyAsync(connection(), raw_.Logs(name, options), std::move(done));
+  }
+  void LogsAsync(std::string_view name, Callback<std::string> done) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    LogsAsync(name, {}, std::move(done));
+  }
+  // The log line by line, with `follow` as it is written. The asynchronous form opens the stream without blocking.
+  [[nodiscard]] Result<LogStream> StreamLogs(std::string_view name, const LogOptions& options = {}) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    return LogStream::Open(raw_, name, options);
+  }
+  void StreamLogsAsync(std::string_view name, const LogOptions& options, Callback<LogStream> done) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    LogStream::OpenAsync(raw_, name, options, std::move(done));
+  }
+  void StreamLogsAsync(std::string_view name, Callback<LogStream> done) const
+    requires SubresourceIsText<Sub<"log">>
+  {
+    StreamLogsAsync(name, {}, std::move(done));
+  }
+
   const RawResource& raw() const noexcept { return raw_; }
   const Connection& connection() const noexcept { return raw_.connection(); }
 
@@ -378,7 +598,13 @@ class ResourceClient {
   Result<ApiRequest> CreateRequest(const T& object, const CreateOptions& options) const {
     return raw_.Create(object.metadata.namespace_, Encode(object), options);
   }
-  Result<ApiRequest> UpdateRequest(const T& object, std::string_view subresource, const UpdateOptions& options) const {
+  template <SubresourceName sub>
+  Result<ApiRequest> CreateSubRequest(std::string_view name, const BodyOf<sub>& body,
+                                      const CreateOptions& options) const {
+    return raw_.CreateSubresource(body.metadata.namespace_, name, sub.view(), Encode(body), options);
+  }
+  template <typename B>
+  Result<ApiRequest> UpdateRequest(const B& object, std::string_view subresource, const UpdateOptions& options) const {
     return raw_.Update(object.metadata.namespace_, object.metadata.name, subresource, Encode(object), options);
   }
 

@@ -116,6 +116,47 @@ struct LabelSelector {
   }
 };
 
+// Of a field selector in the attributes of an access review.
+struct FieldSelectorRequirement {
+  String key{};
+  String operator_{};  // In, NotIn, Exists, DoesNotExist
+  List<String> values{};
+  UnknownFields unknown_fields{};
+
+  static const TypeTable kTable;
+  friend bool operator==(const FieldSelectorRequirement& a, const FieldSelectorRequirement& b) noexcept {
+    return detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
+// What must be true of an object for it to be deleted.
+struct Preconditions {
+  String resourceVersion{};
+  String uid{};
+  UnknownFields unknown_fields{};
+
+  static const TypeTable kTable;
+  friend bool operator==(const Preconditions& a, const Preconditions& b) noexcept {
+    return detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
+// How to delete, inside of other objects (an Eviction). Clients take kgen::DeleteOptions.
+struct DeleteOptions {
+  List<String> dryRun{};  // All, or nothing
+  Optional<std::int64_t> gracePeriodSeconds{};
+  Optional<bool> ignoreStoreReadErrorWithClusterBreakingPotential{};
+  Optional<bool> orphanDependents{};  // deprecated: propagationPolicy
+  Optional<Preconditions> preconditions = kAbsent;
+  String propagationPolicy{};  // Orphan, Background, Foreground
+  UnknownFields unknown_fields{};
+
+  static const TypeTable kTable;
+  friend bool operator==(const DeleteOptions& a, const DeleteOptions& b) noexcept {
+    return detail::EqualStruct(&a, &b, kTable);
+  }
+};
+
 // One aspect of the current state of an object.
 struct Condition {
   Time lastTransitionTime{};

@@ -25,7 +25,14 @@
 // It is not a full API server: the integration tests run against a real kube-apiserver. What it lacks:
 //
 // * Built-in kinds have no schema here: they are neither checked nor defaulted, and fieldValidation knows no member of
-//   theirs but those of metadata. Only core, apps, coordination and apiextensions v1 are served, and not all of core.
+//   theirs but those of metadata. Only core, apps, coordination and apiextensions v1 are served, not all of core, and
+//   of certificates v1 the CertificateSigningRequests.
+// * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
+//   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
+//   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions,
+//   and nothing is signed; pods/ephemeralcontainers changes spec.ephemeralContainers; pods/resize changes resources and
+//   resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with `follow`. Of the
+//   options of a log it knows container, tailLines and limitBytes.
 // * CRDs: no rules in CEL (x-kubernetes-validations), no conversion webhooks (versions differ in apiVersion alone), no
 //   check that a schema is structural, no printer columns. Formats that a real server knows and this one does not are
 //   not checked; nor are patterns that Boost.Regex cannot read (a real server has RE2).
@@ -40,7 +47,8 @@
 //   authentication and no authorization: every request may do everything.
 // * No controllers: no garbage collector (ownerReferences and propagationPolicy are kept and ignored), no endpoints, no
 //   scheduler. Two exceptions: the contents of a deleted namespace go with it, and a pod that has a node is removed
-//   after its grace period. Nothing runs, so there are no logs, exec, attach, port-forward, proxy, eviction or binding.
+//   after its grace period. Nothing runs, so there are no logs but those of SetLog(), and no exec, attach, port-forward
+//   or proxy.
 // * The default Service has no Endpoints, and no ConfigMap kube-root-ca.crt or ServiceAccount appears in a namespace.
 #ifndef KGEN_TESTING_CLUSTER_H_
 #define KGEN_TESTING_CLUSTER_H_
@@ -152,6 +160,9 @@ class Cluster {
   Result<void> Corrupt(std::string_view resource, std::string_view namespace_, std::string_view name,
                        std::string_view json);
   void AddResource(ResourceInfo resource);
+  // What pods/log returns for a pod, whichever container is asked for; without it the log is empty. The pod need not
+  // exist yet.
+  void SetLog(std::string_view namespace_, std::string_view pod, std::string text);
   std::uint64_t resource_version() const noexcept;  // of the last write
 
   // Faults.

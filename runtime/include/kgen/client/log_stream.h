@@ -1,0 +1,63 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The log of a container, line by line as it is written.
+//
+//   auto log = kgen::Must(pods.StreamLogs("web-0", {.follow = true}));
+//   while (auto line = log.Next(stop)) std::cout << *line << '\n';
+//
+// It uses the transport as a watch does: it counts against the share of streams that watches may take, and it is not
+// retried. It does not wait at the gate of the informers, and its failure does not park them.
+#ifndef KGEN_CLIENT_LOG_STREAM_H_
+#define KGEN_CLIENT_LOG_STREAM_H_
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kgen/client/options.h"
+#include "kgen/client/raw_resource.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// Thread safety: one thread at a time, whether it calls Next() or NextAsync(). Any thread may destroy it.
+// Back-pressure: at most one flow-control window is read ahead of the caller; the server is held back beyond that.
+// Deadline: LogOptions::timeout bounds the opening, until the response headers arrive. The stream itself has none.
+class LogStream {
+ public:
+  // The longest line, without its line end. Longer ones end the stream with kDecode; Logs() has no such limit.
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+  // Blocks until the server has answered. Errors: as ResourceClient.
+  static Result<LogStream> Open(const RawResource& resource, std::string_view name, const LogOptions& options);
+  // The same without blocking: `done` runs exactly once, as posted work, and must not block.
+  static void OpenAsync(const RawResource& resource, std::string_view name, const LogOptions& options,
+                        std::move_only_function<void(Result<LogStream>)> done);
+  LogStream(LogStream&&) noexcept = default;
+  LogStream& operator=(LogStream&& other) noexcept;
+  ~LogStream();  // ends the stream; never blocks. A NextAsync() that waits ends with kCancelled
+
+  // The next line as the container wrote it, without its '\n'. Blocks until there is one. The text that follows the
+  // last '\n' is a line as well, even when the connection was lost.
+  // Errors: kCancelled    `stop` (absent: that of Connection::With()) was requested; call again
+  //         kDecode       a line longer than kMaxLineBytes, or a response that is no text; the stream is over
+  //         kStopped      the end of the log: of the lines so far or, with `follow`, of the container
+  //         kUnavailable  the connection was lost, or the stream has ended with kDecode before
+  // Once the stream has ended, every later call fails.
+  [[nodiscard]] Result<std::string> Next(std::stop_token stop = {});
+  // The same without blocking: `done` runs exactly once, as posted work, and must not block. It may call NextAsync().
+  // An executor that shuts down destroys it without running it. kInvalidArgument if another call still waits.
+  void NextAsync(std::move_only_function<void(Result<std::string>)> done);
+
+ private:
+  class State;
+  explicit LogStream(Shared<State> state) noexcept;
+  Shared<State> state_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_LOG_STREAM_H_

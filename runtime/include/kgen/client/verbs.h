@@ -1,0 +1,89 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an API document lets clients do with a resource and its subresources, as template arguments of ResourceClient.
+#ifndef KGEN_CLIENT_VERBS_H_
+#define KGEN_CLIENT_VERBS_H_
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace kgen {
+
+// What a server lets clients do with a resource. Values combine with |.
+enum class Verbs : std::uint16_t {
+  kNone = 0,
+  kCreate = 1 << 0,
+  kGet = 1 << 1,
+  kList = 1 << 2,
+  kWatch = 1 << 3,
+  kUpdate = 1 << 4,
+  kPatch = 1 << 5,
+  kDelete = 1 << 6,
+  kDeleteCollection = 1 << 7,
+  kUpdateStatus = 1 << 8,
+  kPatchStatus = 1 << 9,
+  kGetScale = 1 << 10,
+  kUpdateScale = 1 << 11,
+  kStandard = 0xFF,  // all of the object itself
+  kStatus = kUpdateStatus | kPatchStatus,
+  kScale = kGetScale | kUpdateScale,
+  kAll = kStandard | kStatus | kScale,
+};
+constexpr Verbs operator|(Verbs a, Verbs b) noexcept {
+  return static_cast<Verbs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
+}
+
+// The compiler names this when a program calls a verb that the API document of the resource does not have.
+template <Verbs verbs, Verbs verb>
+concept ResourceHasVerb = (verbs | verb) == verbs;
+
+// The name of a subresource as a template argument: pods.GetSubresource<"resize">("web-0").
+template <std::size_t size>
+struct SubresourceName {
+  consteval SubresourceName(const char (&name)[size]) { std::copy_n(name, size, text); }
+  constexpr std::string_view view() const noexcept { return {text, size - 1}; }
+
+  char text[size] = {};
+};
+
+// A subresource that an API document declares, besides status and scale: the type of what clients send and receive, and
+// its verbs (kCreate is POST). Generated code names them in the aliases of its clients. std::string as the body means
+// that the server answers with text.
+template <SubresourceName name, typename BodyType, Verbs subresource_verbs>
+struct Subresource {
+  using Body = BodyType;
+  static constexpr std::string_view kName = name.view();
+  static constexpr Verbs kVerbs = subresource_verbs;
+};
+
+namespace detail {
+
+// Stands for a subresource that the resource does not have.
+struct NotDeclaredInTheDocument {};
+struct NoSubresource {
+  using Body = NotDeclaredInTheDocument;
+  static constexpr Verbs kVerbs = Verbs::kNone;
+};
+
+template <SubresourceName name, typename... Declared>
+struct FindSubresource : std::type_identity<NoSubresource> {};
+template <SubresourceName name, typename First, typename... Rest>
+struct FindSubresource<name, First, Rest...>
+    : std::conditional_t<First::kName == name.view(), std::type_identity<First>, FindSubresource<name, Rest...>> {};
+
+}  // namespace detail
+
+// The compiler names these when a program uses a subresource, or a verb of it, that the API document does not have.
+template <typename Sub, Verbs verb>
+concept SubresourceHasVerb = ResourceHasVerb<Sub::kVerbs, verb> && !std::same_as<typename Sub::Body, std::string>;
+template <typename Sub>
+concept SubresourceIsText = ResourceHasVerb<Sub::kVerbs, Verbs::kGet> && std::same_as<typename Sub::Body, std::string>;
+
+}  // namespace kgen
+
+#endif  // KGEN_CLIENT_VERBS_H_

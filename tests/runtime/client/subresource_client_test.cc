@@ -1,0 +1,201 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of subresources: their requests, and how responses are handled.
+#include "kgen/client/resource_client.h"
+
+#include <optional>
+#include <string>
+
+#include "tests/runtime/client/client_fixture.h"
+#include "tests/runtime/codec/widget.h"
+
+namespace kgen::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using widgets::Claim;
+using widgets::Widget;
+using widgets::WidgetList;
+using namespace std::chrono_literals;
+
+// A Claim stands for a type of another group.
+using WidgetsClient =
+    ResourceClient<Widget, WidgetList, Verbs::kStandard | Verbs::kStatus,
+                   Subresource<"approval", Widget, Verbs::kGet | Verbs::kUpdate | Verbs::kPatch>,
+                   Subresource<"binding", Claim, Verbs::kCreate>,
+                   Subresource<"ephemeralcontainers", Widget, Verbs::kGet | Verbs::kUpdate>,
+                   Subresource<"eviction", Claim, Verbs::kCreate>, Subresource<"log", std::string, Verbs::kGet>,
+                   Subresource<"resize", Widget, Verbs::kGet | Verbs::kUpdate | Verbs::kPatch>,
+                   Subresource<"token", Claim, Verbs::kCreate>>;
+
+constexpr char kSuccess[] = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})";
+constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","metadata":{"name":"a","uid":"7"}})";
+constexpr char kForbidden[] =
+    R"({"kind":"Status","status":"Failure","reason":"Forbidden","message":"not you","code":403})";
+
+class SubresourceTest : public ClientTest {
+ protected:
+  WidgetsClient Widgets(std::string_view space = "default") { return {connection(), space}; }
+  std::string Asked(std::size_t i) { return transport_->request(i).method + ' ' + transport_->request(i).path; }
+  static std::string At(std::string_view rest) {
+    return "/apis/test.kgen.dev/v1/namespaces/default/widgets/a/" + std::string(rest);
+  }
+};
+
+template <typename Client>
+concept Evicts = requires(const Client& client, const Claim& claim) { client.Evict("a", claim); };
+template <typename Client>
+concept Resizes = requires(const Client& client, const Widget& widget) { client.UpdateResize(widget); };
+template <typename Client>
+concept PatchesEphemeralContainers =
+    requires(const Client& client) { client.template PatchSubresource<"ephemeralcontainers">("a", MergePatch("{}")); };
+template <typename Client>
+concept ReadsLogs = requires(const Client& client) {
+  client.Logs("a");
+  client.StreamLogs("a");
+};
+template <typename Client>
+concept GetsTheLogAsAnObject = requires(const Client& client) { client.template GetSubresource<"log">("a"); };
+
+// Contract: generator OP-14.
+TEST(Subresources, HaveTheVerbsOfTheDocumentOnly) {
+  using Plain = ResourceClient<Widget, WidgetList>;
+  EXPECT_TRUE(Evicts<WidgetsClient> && Resizes<WidgetsClient> && ReadsLogs<WidgetsClient>);
+  EXPECT_FALSE(Evicts<Plain> || Resizes<Plain> || ReadsLogs<Plain>);
+  EXPECT_FALSE(PatchesEphemeralContainers<WidgetsClient>);
+  EXPECT_FALSE(GetsTheLogAsAnObject<WidgetsClient>);
+}
+
+TEST_F(SubresourceTest, EvictionIsPostedToTheObject) {
+  transport_->Reply({.status = 201, .body = kSuccess});
+  EXPECT_TRUE(Widgets().Evict("a", {}, {.dry_run = true}));
+  EXPECT_EQ(Asked(0), "POST " + At("eviction?dryRun=All"));
+  EXPECT_EQ(HeaderOf(transport_->request(0), "content-type"), "application/json");
+  EXPECT_THAT(transport_->request(0).body, HasSubstr(R"("kind":"Claim")"));
+}
+
+TEST_F(SubresourceTest, EvictionReturnsTheServersRefusal) {
+  transport_->Reply({.status = 429,
+                     .body = R"({"kind":"Status","status":"Failure","reason":"TooManyRequests",)"
+                             R"("message":"the budget needs 1 and has 1","code":429})"});
+  const Result<void> evicted = Widgets().Evict("a", {});
+  ASSERT_FALSE(evicted.has_value());
+  EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests);
+  EXPECT_THAT(evicted.error().ToString(), StartsWith("create widgets/eviction default/a: the budget needs 1"));
+  EXPECT_EQ(transport_->size(), 1u) << "nothing says when to try again";
+}
+
+TEST_F(SubresourceTest, ABindingNamesTheObjectThatItBinds) {
+  transport_->Reply({.status = 201, .body = kSuccess});
+  EXPECT_TRUE(Widgets().Bind({.metadata = {.name = "a"}}));
+  EXPECT_EQ(Asked(0), "POST " + At("binding"));
+  EXPECT_EQ(Widgets().Bind({}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Widgets().Bind({.metadata = {.name = "a", .namespace_ = "other"}}).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(transport_->size(), 1u);
+}
+
+TEST_F(SubresourceTest, ATokenIsWhatTheServerMadeOfTheRequest) {
+  transport_->Reply({.status = 201, .body = R"({"metadata":{"name":"a"},"spec":{"token":"secret"}})"});
+  const Claim claim = Must(Widgets().CreateToken("a", {}));
+  EXPECT_EQ(Asked(0), "POST " + At("token"));
+  EXPECT_EQ(claim.spec->token, "secret");
+}
+
+TEST_F(SubresourceTest, UpdatesGoToThePathOfTheSubresource) {
+  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
+  const Widget widget{.metadata = {.name = "a"}};
+  EXPECT_EQ(Must(Widgets().UpdateApproval(widget, {.field_manager = "me"})).metadata.uid, "7");
+  EXPECT_TRUE(Widgets().UpdateEphemeralContainers(widget));
+  EXPECT_TRUE(Widgets().UpdateResize(widget));
+  EXPECT_EQ(Asked(0), "PUT " + At("approval?fieldManager=me"));
+  EXPECT_EQ(Asked(1), "PUT " + At("ephemeralcontainers"));
+  EXPECT_EQ(Asked(2), "PUT " + At("resize"));
+}
+
+TEST_F(SubresourceTest, AnySubresourceIsReachedByItsName) {
+  for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
+  transport_->Reply({.status = 201, .body = kSuccess});
+  EXPECT_EQ(Must(Widgets().GetSubresource<"resize">("a", {.resource_version = "0"})).metadata.uid, "7");
+  EXPECT_TRUE(Widgets().UpdateSubresource<"resize">({.metadata = {.name = "a"}}));
+  EXPECT_TRUE(Widgets().PatchSubresource<"resize">("a", MergePatch("{}"), {.dry_run = true}));
+  EXPECT_TRUE(Widgets().CreateSubresource<"binding">("a", {}));
+  EXPECT_EQ(Asked(0), "GET " + At("resize?resourceVersion=0"));
+  EXPECT_EQ(Asked(1), "PUT " + At("resize"));
+  EXPECT_EQ(Asked(2), "PATCH " + At("resize?dryRun=All"));
+  EXPECT_EQ(Asked(3), "POST " + At("binding"));
+}
+
+TEST_F(SubresourceTest, AsynchronousFormsReportByPostedWork) {
+  int reported = 0;
+  const auto note = [&](const auto& result) { reported += result.has_value() ? 1 : 100; };
+  const Widget widget{.metadata = {.name = "a"}};
+  const Claim claim{.metadata = {.name = "a"}};
+  for (int i = 0; i < 13; ++i) transport_->Reply({.body = kSuccess});
+  Widgets().EvictAsync("a", claim, note);
+  Widgets().BindAsync(claim, note);
+  Widgets().CreateTokenAsync("a", claim, note);
+  Widgets().UpdateApprovalAsync(widget, note);
+  Widgets().UpdateEphemeralContainersAsync(widget, note);
+  Widgets().UpdateResizeAsync(widget, note);
+  Widgets().GetSubresourceAsync<"resize">("a", note);
+  Widgets().UpdateSubresourceAsync<"resize">(widget, note);
+  Widgets().PatchSubresourceAsync<"resize">("a", MergePatch("{}"), note);
+  Widgets().CreateSubresourceAsync<"token">("a", claim, note);
+  Widgets().ApplyStatusAsync(widget, {.field_manager = "me"}, note);
+  Widgets().EvictAsync("a", claim, {.dry_run = true}, note);
+  Widgets().BindAsync(claim, {.dry_run = true}, note);
+  EXPECT_EQ(reported, 0);
+  executor_->Run();
+  EXPECT_EQ(reported, 13);
+}
+
+// Contract: client TYP-4.
+TEST_F(SubresourceTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
+  transport_->Reply({.body = kWidget});
+  EXPECT_TRUE(Widgets().ApplyStatus({.metadata = {.name = "a"}}, {.field_manager = "me"}));
+  EXPECT_EQ(Asked(0), "PATCH " + At("status?fieldManager=me&force=false"));
+  EXPECT_EQ(HeaderOf(transport_->request(0), "content-type"), "application/apply-patch+yaml");
+  EXPECT_EQ(Widgets().ApplyStatus({}, {.field_manager = "me"}).error().code(), Code::kInvalidArgument);
+}
+
+// Contract: client TYP-8.
+TEST_F(SubresourceTest, LogsSendsTheOptionsThatAreSet) {
+  const std::vector<HttpHeader> text = {{"content-type", "text/plain"}};
+  for (int i = 0; i < 2; ++i) transport_->Reply({.body = "one\ntwo", .headers = text});
+  EXPECT_EQ(Must(Widgets().Logs("a")), "one\ntwo");
+  EXPECT_TRUE(Widgets().Logs(
+      "a",
+      {.container = "c", .previous = true, .since = 1500ms, .tail_lines = 0, .timestamps = true, .limit_bytes = 9}));
+  EXPECT_EQ(Asked(0), "GET " + At("log"));
+  EXPECT_EQ(Asked(1),
+            "GET " + At("log?container=c&limitBytes=9&previous=true&sinceSeconds=2&tailLines=0&timestamps=true"));
+}
+
+TEST_F(SubresourceTest, LogsRefusesToFollow) {
+  const Result<std::string> log = Widgets().Logs("a", {.follow = true});
+  EXPECT_EQ(log.error().code(), Code::kInvalidArgument);
+  EXPECT_THAT(log.error().ToString(), HasSubstr("StreamLogs()"));
+  EXPECT_EQ(transport_->size(), 0u);
+}
+
+// Contract: generator OP-15.
+TEST_F(SubresourceTest, LogsReturnsTheTextAsItIs) {
+  transport_->Reply({.body = kForbidden, .headers = {{"content-type", "text/plain"}}});
+  transport_->Reply({.status = 204});
+  EXPECT_EQ(Must(Widgets().Logs("a")), kForbidden) << "which the container wrote";
+  EXPECT_EQ(Must(Widgets().Logs("a")), "");
+}
+
+TEST_F(SubresourceTest, LogsFailsWithTheServersErrorAndForAnotherMediaType) {
+  transport_->Reply({.status = 403, .body = kForbidden});
+  transport_->Reply({.body = "<html>log in", .headers = {{"content-type", "text/html; charset=utf-8"}}});
+  EXPECT_EQ(Widgets().Logs("a").error().code(), Code::kForbidden);
+  const Result<std::string> page = Widgets().Logs("a");
+  EXPECT_EQ(page.error().code(), Code::kDecode);
+  EXPECT_THAT(page.error().ToString(), HasSubstr("text/html instead of plain text"));
+  EXPECT_THAT(page.error().ToString(), HasSubstr("<html>log in"));
+}
+
+}  // namespace
+}  // namespace kgen::testing
