@@ -66,6 +66,13 @@ class Stderr final : public Observer {
   void OnHandlerFailed(const HandlerFailed& event) override {
     Write(Of(event.informer, event.key).append(": handler threw: ").append(event.what) + Others(event.count));
   }
+  void OnReconcileFailed(const ReconcileFailed& event) override {
+    std::string line(event.queue);
+    line.append(" ").append(event.key).append(": reconcile failed").append(Why(event.error));
+    if (event.retry_in > Nanos::zero()) line.append("; next attempt in ").append(Seconds(event.retry_in));
+    if (event.attempt > 1) line.append(" after ").append(std::to_string(event.attempt)).append(" failures in a row");
+    Write(line + Others(event.count));
+  }
   void OnHandlerSlow(const HandlerSlow& event) override {
     Write(Of(event.informer, event.key) + ": handler took " + Seconds(event.took) + ", " +
           std::to_string(event.backlog) + " events wait");

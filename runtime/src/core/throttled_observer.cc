@@ -56,6 +56,17 @@ auto Keep(const Observer::HandlerFailed& event) {
   };
 }
 
+auto Keep(const Observer::ReconcileFailed& event) {
+  return [kept = Observer::ReconcileFailed(event), queue = std::string(event.queue), key = std::string(event.key),
+          error = CopyOf(event.error)](Observer& to, std::size_t count) mutable {
+    kept.queue = queue;
+    kept.key = key;
+    kept.error = PointerTo(error);
+    kept.count = count;
+    to.OnReconcileFailed(kept);
+  };
+}
+
 auto Keep(const Observer::ConnectionChanged& event) {
   return [host = std::string(event.host), up = event.up, error = CopyOf(event.error)](Observer& to, std::size_t count) {
     to.OnConnectionChanged({.host = host, .up = up, .error = PointerTo(error), .count = count});
@@ -114,6 +125,10 @@ void ThrottledObserver::OnFieldRefused(const FieldRefused& event) {
 
 void ThrottledObserver::OnHandlerFailed(const HandlerFailed& event) {
   if (!warnings_only_ || Admit({Kind::kHandler, {}, event.informer}, event)) observer_->OnHandlerFailed(event);
+}
+
+void ThrottledObserver::OnReconcileFailed(const ReconcileFailed& event) {
+  if (!warnings_only_ || Admit({Kind::kReconcile, {}, event.queue}, event)) observer_->OnReconcileFailed(event);
 }
 
 void ThrottledObserver::OnConnectionChanged(const ConnectionChanged& event) {

@@ -44,6 +44,7 @@ class ThrottledObserver final : public Observer {
   void OnObjectRefused(const ObjectRefused& event) override;
   void OnFieldRefused(const FieldRefused& event) override;
   void OnHandlerFailed(const HandlerFailed& event) override;
+  void OnReconcileFailed(const ReconcileFailed& event) override;
   void OnHandlerSlow(const HandlerSlow& event) override;
   void OnBacklogHigh(const BacklogHigh& event) override;
   void OnRelisted(const Relisted& event) override;
@@ -52,7 +53,7 @@ class ThrottledObserver final : public Observer {
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
-  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kServer };
+  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kReconcile, kServer };
   template <typename Text>
   struct CauseOf {
     Kind kind;

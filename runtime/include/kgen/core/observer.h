@@ -7,9 +7,9 @@
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw, a connection that could not be opened, a warning of the server. It writes at
-// most one line per second and cause, with the number of events that the line summarizes. Informers without a
-// connection share one cause.
+// that was refused, a handler that threw, a connection that could not be opened, a warning of the server; and so does a
+// work queue without one, about reconcile functions that failed. It writes at most one line per second and cause, with
+// the number of events that the line summarizes. Informers without a connection share one cause.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
@@ -63,6 +63,14 @@ class Observer : public SharedObject {
     std::string_view what;
     std::size_t count = 1;
   };
+  struct ReconcileFailed {  // returned an error or threw; the item is tried again
+    std::string_view queue;   // WorkQueueOptions::name
+    std::string_view key;     // "default/web-0"
+    const Error* error = nullptr;
+    int attempt = 1;  // in a row
+    Nanos retry_in{};
+    std::size_t count = 1;
+  };
   struct HandlerSlow {
     std::string_view informer;
     const ObjectKey* key = nullptr;
@@ -100,6 +108,7 @@ class Observer : public SharedObject {
   virtual void OnObjectRefused(const ObjectRefused&) {}
   virtual void OnFieldRefused(const FieldRefused&) {}
   virtual void OnHandlerFailed(const HandlerFailed&) {}
+  virtual void OnReconcileFailed(const ReconcileFailed&) {}
   virtual void OnHandlerSlow(const HandlerSlow&) {}
   virtual void OnBacklogHigh(const BacklogHigh&) {}
   virtual void OnRelisted(const Relisted&) {}

@@ -1,0 +1,51 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a work queue counts, under the names that dashboards know from client-go and controller-runtime.
+//
+//   const kgen::WorkQueueMetrics metrics[] = {orders.metrics(), payments.metrics()};
+//   body = kgen::PrometheusText(metrics);
+#ifndef KGEN_CONTROLLER_QUEUE_METRICS_H_
+#define KGEN_CONTROLLER_QUEUE_METRICS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/clock.h"
+
+namespace kgen {
+
+// Durations in buckets, as a histogram of Prometheus. Thread safety: as any value.
+struct DurationHistogram {
+  static constexpr std::size_t kBounds = 12;  // 10 ns, 100 ns, ..., 1000 s
+  static double UpperBound(std::size_t bucket) noexcept;  // in seconds
+
+  std::array<std::uint64_t, kBounds + 1> buckets{};  // not cumulative; the last one is without bound
+  Nanos sum{};
+
+  void Observe(Nanos duration) noexcept;
+  std::uint64_t count() const noexcept;
+};
+
+// A snapshot. The comments name the metrics.
+struct WorkQueueMetrics {
+  std::string name{};                                // the labels `name` and `controller`
+  std::vector<std::pair<int, std::size_t>> depth{};  // workqueue_depth, by the label `priority`, highest first
+  std::uint64_t adds = 0;                            // workqueue_adds_total: items that became ready
+  std::uint64_t retries = 0;                         // workqueue_retries_total: additions with a delay
+  DurationHistogram queue_duration{};                // workqueue_queue_duration_seconds: from ready to handed out
+  DurationHistogram work_duration{};                 // workqueue_work_duration_seconds: from handed out to done
+  Nanos unfinished_work{};                           // workqueue_unfinished_work_seconds: the sum over running work
+  Nanos longest_running{};                           // workqueue_longest_running_processor_seconds
+};
+
+// In Prometheus' text format, each metric with the values of all queues.
+std::string PrometheusText(std::span<const WorkQueueMetrics> queues);
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_QUEUE_METRICS_H_

@@ -1,0 +1,47 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// How long a work queue lets an item wait that is added with a rate limit: after a failure, usually.
+//
+//   queue counts the item's failures --> RateLimiter::When(failures, now) --> the item's delay
+//
+// The queue keeps the count of each item, and the limiter only has the formula. Two queues that share a limiter
+// therefore do not add up their failures; they do share the tokens of a bucket.
+#ifndef KGEN_CONTROLLER_RATE_LIMITER_H_
+#define KGEN_CONTROLLER_RATE_LIMITER_H_
+
+#include <chrono>
+#include <vector>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// Thread safety: all members from any thread. Never blocks.
+class RateLimiter : public SharedObject {
+ public:
+  // The delay of an item that was added with a rate limit `failures` times before, since it was forgotten. At most once
+  // for each such addition: a bucket hands out a token.
+  virtual Nanos When(int failures, TimePoint now) noexcept = 0;
+};
+
+// These are client-go's limiters, with its defaults.
+//
+// base, 2 * base, 4 * base, ..., at most `limit`.
+Shared<RateLimiter> ExponentialRateLimiter(Nanos base = std::chrono::milliseconds(5),
+                                           Nanos limit = std::chrono::seconds(1000));
+// `fast` for the first `fast_attempts` failures, then `slow`.
+Shared<RateLimiter> FastSlowRateLimiter(Nanos fast, Nanos slow, int fast_attempts);
+// A token bucket over all items: `burst` at once, then `per_second`. No limit for per_second <= 0.
+Shared<RateLimiter> BucketRateLimiter(double per_second = 10, int burst = 100);
+// The longest delay that one of them asks for. Each is asked each time, so a bucket always gives a token.
+Shared<RateLimiter> MaxOfRateLimiter(std::vector<Shared<RateLimiter>> limiters);
+// What `limiter` asks for, at most `limit`.
+Shared<RateLimiter> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit);
+// client-go's DefaultControllerRateLimiter, for queues without priorities: the larger of an exponential delay of the
+// item and an overall bucket.
+Shared<RateLimiter> DefaultControllerRateLimiter();
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_RATE_LIMITER_H_

@@ -1,0 +1,295 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// WorkQueue<Key>: keys to reconcile, each at most once at a time, with priorities, delays and back-off after failures.
+//
+//   handlers --Enqueue--> RateLimitingQueue --Process--> the user's function, on `workers` threads of the executor
+//
+//   kgen::RateLimitingQueue queue({.name = "orders"});
+//   auto registration = orders.Informer().AddEventHandler(kgen::Enqueue<Order>(queue));
+//   return queue.Process(2, stop, [&](const kgen::ObjectKey& key) -> kgen::Result<void> { ... });
+//
+// What it promises, for each key:
+//   * Queued once, however often it is added before it is handed out. Of two additions the higher priority counts, and
+//     the earlier time.
+//   * Never at two workers. A key that is added while it is being processed is handed out once more after that.
+//   * Not handed out before its delay has passed. Adding it without a delay meanwhile hands it out at once.
+// Between keys:
+//   * The higher priority first, and within a priority in the order in which items became ready. An item whose priority
+//     is raised goes to the end of the higher one.
+//   * No priority starves: every 16th item is the one that has been ready for the longest time, whatever its priority.
+//
+// Time is that of the executor's clock, so the same code runs in virtual time. Delays count as progress there, except
+// for Requeue::after, which usually repeats for ever.
+#ifndef KGEN_CONTROLLER_WORK_QUEUE_H_
+#define KGEN_CONTROLLER_WORK_QUEUE_H_
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kgen/cache/events.h"
+#include "kgen/controller/owners.h"
+#include "kgen/controller/queue_metrics.h"
+#include "kgen/controller/rate_limiter.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+inline constexpr int kNormalPriority = 0;
+// For what no change asks for: objects of the first list, and resyncs. Changes overtake these.
+inline constexpr int kLowPriority = -100;
+
+struct WorkQueueOptions {
+  std::string name = "work queue";     // for metrics, messages and traces
+  Shared<Executor> executor{};         // null: DefaultExecutor()
+  Shared<RateLimiter> rate_limiter{};  // null: ExponentialRateLimiter(), 5 ms to 1000 s for each key
+  Shared<Observer> observer{};         // of failed reconciles; null: warnings on standard error
+  bool priorities = true;              // false: first in, first out; every priority counts as kNormalPriority
+};
+
+struct AddOptions {
+  Nanos after{};              // a delay
+  bool rate_limited = false;  // as long a delay as the rate limiter says; with `after` too, the shorter of both
+  int priority = kNormalPriority;
+};
+
+// What a reconcile function may return, as a Result<Requeue>: success, and when to run again without an event.
+struct Requeue {
+  Nanos after{};                  // 0: not before the next event
+  std::optional<int> priority{};  // by default the one that the item had this time
+};
+
+struct ProcessOptions {
+  // When a stop is requested, finish what is ready by then; otherwise drop it. What waits for a delay is always
+  // dropped.
+  bool drain = false;
+};
+
+namespace detail {
+
+// How to handle keys of one type. The queue itself is compiled once for all of them.
+struct KeyType {
+  std::size_t size;
+  std::size_t (*hash)(const void* key) noexcept;
+  bool (*equal)(const void* a, const void* b) noexcept;
+  void (*copy)(void* to, const void* key);
+  void (*destroy)(void* key) noexcept;
+  std::string (*text)(const void* key);  // for messages
+};
+
+template <typename Key>
+std::string KeyText(const Key& key) {
+  if constexpr (requires { std::string(key.str()); }) {
+    return key.str();
+  } else if constexpr (std::convertible_to<const Key&, std::string_view>) {
+    return std::string(std::string_view(key));
+  } else if constexpr (requires { std::to_string(key); }) {
+    return std::to_string(key);
+  } else {
+    return "a key";
+  }
+}
+
+template <typename Key>
+inline constexpr KeyType kKeyType = {
+    .size = sizeof(Key),
+    .hash = [](const void* key) noexcept -> std::size_t { return std::hash<Key>()(*static_cast<const Key*>(key)); },
+    .equal = [](const void* a, const void* b) noexcept -> bool {
+      return *static_cast<const Key*>(a) == *static_cast<const Key*>(b);
+    },
+    .copy = [](void* to, const void* key) { ::new (to) Key(*static_cast<const Key*>(key)); },
+    .destroy = [](void* key) noexcept { static_cast<Key*>(key)->~Key(); },
+    .text = [](const void* key) { return KeyText(*static_cast<const Key*>(key)); },
+};
+
+// Called by several threads at once.
+using Reconciler = std::move_only_function<Result<Requeue>(const void* key) const>;
+
+// A WorkQueue whose keys have no type.
+class AnyWorkQueue {
+ public:
+  // An item that was handed out. The key lives until Done().
+  struct Taken {
+    const void* key = nullptr;  // null: nothing is ready
+    int priority = 0;
+  };
+
+  AnyWorkQueue(const KeyType& type, WorkQueueOptions options);
+
+  void Add(const void* key, const AddOptions& options) const;
+  Taken TryGet() const;
+  Result<Taken> Get(std::stop_token stop) const;
+  void Done(const void* key) const;
+  void Forget(const void* key) const;
+  int NumRequeues(const void* key) const;
+  std::size_t size() const;
+  WorkQueueMetrics metrics() const;
+  Result<void> Process(int workers, std::stop_token stop, Reconciler reconcile, const ProcessOptions& options) const;
+  void ShutDown() const;
+  Result<void> ShutDownWithDrain(std::stop_token stop) const;
+  bool ShuttingDown() const;
+
+ private:
+  class Handle;
+  Shared<Handle> handle_;
+};
+
+}  // namespace detail
+
+// Key: copyable, with == and std::hash, both of which must not throw.
+//
+// Thread safety: all members from any thread. None blocks, except where its comment says so.
+// Ownership: a handle; copies share the queue. It is shut down when the last handle goes, so event handlers may hold
+// one beyond everything else, and an idle queue holds no thread.
+template <typename Key>
+class WorkQueue {
+ public:
+  static_assert(alignof(Key) <= alignof(void*), "WorkQueue: keys with a larger alignment are not supported");
+
+  struct Item {
+    Key key;
+    int priority;
+  };
+
+  explicit WorkQueue(WorkQueueOptions options = {}) : queue_(detail::kKeyType<Key>, std::move(options)) {}
+  // Copied even where it could be moved, so that a handle is never empty.
+  WorkQueue(const WorkQueue&) = default;
+  WorkQueue& operator=(const WorkQueue&) = default;
+  ~WorkQueue() = default;
+
+  // Does nothing once the queue is shutting down.
+  void Add(const Key& key, const AddOptions& options = {}) const { queue_.Add(&key, options); }
+  void AddAfter(const Key& key, Nanos delay) const { Add(key, {.after = delay}); }
+  // After the delay that the rate limiter asks for. Counts as a failure of the key until Forget().
+  void AddRateLimited(const Key& key) const { Add(key, {.rate_limited = true}); }
+  // The key has no failures any more. It stays queued if it is.
+  void Forget(const Key& key) const { queue_.Forget(&key); }
+  int NumRequeues(const Key& key) const { return queue_.NumRequeues(&key); }  // failures since Forget()
+
+  // The number of items that are ready, without those that wait for a delay or are being processed.
+  std::size_t size() const { return queue_.size(); }
+  WorkQueueMetrics metrics() const { return queue_.metrics(); }
+
+  // Calls `reconcile(key)`, which returns Result<void> or Result<Requeue>, for the items of the queue, at most
+  // `workers` at a time, until a stop is requested or the queue is shut down from elsewhere. Then shuts the queue down
+  // and waits until the running calls have returned. Blocks for all that time.
+  //
+  // Calls run as Blocking work of the executor. They may block, and each one that does holds a thread; a worker without
+  // work holds none. Success forgets the key's failures. After an error the key comes back with its priority and the
+  // delay of the rate limiter, and the observer is notified; so it does after an exception, as kUserCode.
+  //
+  // Errors: kInvalidArgument  workers < 1, another Process() of this queue runs, or a thread that must not block
+  //         kStopped          the queue was shut down before
+  //         kDeadlock, kCancelled  simulation, or the executor was shut down: running calls are not waited for
+  template <typename F>
+  Result<void> Process(int workers, std::stop_token stop, F reconcile, const ProcessOptions& options = {}) const {
+    static_assert(std::is_invocable_v<const F&, const Key&>,
+                  "WorkQueue::Process: the function takes `const Key&`, and is called by several threads at once, so "
+                  "its operator() is const");
+    using Returned = std::invoke_result_t<const F&, const Key&>;
+    static_assert(std::is_same_v<Returned, Result<void>> || std::is_same_v<Returned, Result<Requeue>>,
+                  "WorkQueue::Process: the function returns kgen::Result<void> or kgen::Result<kgen::Requeue>");
+    auto erased = [reconcile = std::move(reconcile)](const void* key) -> Result<Requeue> {
+      auto result = reconcile(*static_cast<const Key*>(key));
+      if (!result) return Fail(std::move(result).error());
+      if constexpr (std::is_same_v<Returned, Result<void>>) {
+        return Requeue{};
+      } else {
+        return *std::move(result);
+      }
+    };
+    return queue_.Process(workers, std::move(stop), std::move(erased), options);
+  }
+
+  // For loops of your own, beside Process() or instead of it. Each item that was handed out needs one Done().
+  //
+  // The next item; nothing if none is ready.
+  std::optional<Item> TryGet() const {
+    const detail::AnyWorkQueue::Taken taken = queue_.TryGet();
+    if (taken.key == nullptr) return std::nullopt;
+    return Item{*static_cast<const Key*>(taken.key), taken.priority};
+  }
+  // Blocks until an item is ready.
+  // Errors: kStopped     the queue is shutting down, and nothing is ready
+  //         kCancelled   `stop` was requested
+  //         kInvalidArgument, kDeadlock  as of Waiter::Wait
+  Result<Item> Get(std::stop_token stop = {}) const {
+    const Result<detail::AnyWorkQueue::Taken> taken = queue_.Get(std::move(stop));
+    if (!taken) return Fail(taken.error());
+    return Item{*static_cast<const Key*>(taken->key), taken->priority};
+  }
+  // Does nothing for a key that is not being processed.
+  void Done(const Key& key) const { queue_.Done(&key); }
+
+  // Drops every item, ends every Get() and lets Process() return. Running calls go on.
+  void ShutDown() const { queue_.ShutDown(); }
+  // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and done.
+  // Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain.
+  // Errors: kCancelled  `stop` was requested
+  Result<void> ShutDownWithDrain(std::stop_token stop = {}) const { return queue_.ShutDownWithDrain(std::move(stop)); }
+  bool ShuttingDown() const { return queue_.ShuttingDown(); }
+
+ private:
+  detail::AnyWorkQueue queue_;
+};
+
+// client-go's name for a queue of objects.
+using RateLimitingQueue = WorkQueue<ObjectKey>;
+
+namespace detail {
+
+// Deletions are always of normal priority.
+constexpr AddOptions AddFor(Reason reason) noexcept {
+  const bool low = reason == Reason::kInitial || reason == Reason::kResync;
+  return {.priority = low ? kLowPriority : kNormalPriority};
+}
+
+template <typename Owner, typename Object>
+void AddOwners(const RateLimitingQueue& queue, const Object& object, Owners which, const AddOptions& options) {
+  if (!object) return;
+  for (const ObjectKey& key : OwnerKeys(object->metadata, *Owner::kTable.kind, which)) queue.Add(key, options);
+}
+
+}  // namespace detail
+
+// A handler that queues the key of every object that was added, changed or deleted: with kLowPriority for objects of the
+// first list and resyncs.
+template <typename T>
+EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
+  return {.on_add = [queue](const Added<T>& e) { queue.Add(e.key, detail::AddFor(e.reason)); },
+          .on_update = [queue](const Updated<T>& e) { queue.Add(e.key, detail::AddFor(e.reason)); },
+          .on_delete = [queue](const Deleted<T>& e) { queue.Add(e.key); }};
+}
+
+// A handler that queues the keys of the object's owners of kind Owner, by default only of the one that controls it. When
+// an object changes its owner, both are queued. The version in an owner reference does not matter.
+template <typename T, typename Owner>
+EventHandler<T> EnqueueOwner(const RateLimitingQueue& queue, Owners which = Owners::kController) {
+  using detail::AddFor;
+  using detail::AddOwners;
+  return {
+      .on_add = [queue, which](const Added<T>& e) { AddOwners<Owner>(queue, e.now, which, AddFor(e.reason)); },
+      .on_update =
+          [queue, which](const Updated<T>& e) {
+            AddOwners<Owner>(queue, e.before, which, AddFor(e.reason));
+            AddOwners<Owner>(queue, e.now, which, AddFor(e.reason));
+          },
+      .on_delete = [queue, which](const Deleted<T>& e) { AddOwners<Owner>(queue, e.before, which, AddOptions{}); }};
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_WORK_QUEUE_H_

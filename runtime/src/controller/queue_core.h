@@ -1,0 +1,123 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The rules of a work queue, over the structures of queue_items.h.
+//
+// What each item is, as a state: pending is no, delayed or ready; and it is being processed or not. An item that becomes
+// ready while it is being processed is held back, in no list, until Done. Nothing but Promote() makes a delayed item
+// ready by time, on the queue's strand, in steps of bounded length.
+//
+// Workers are tasks, not threads: when an item becomes ready and fewer than the wanted number run, one more is given to
+// Executor::Blocking. It goes on while items are ready, and ends in the same critical section in which it finds none, so
+// that no item is left without one.
+#ifndef KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
+#define KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "controller/queue_items.h"
+#include "core/mutex.h"
+#include "kgen/controller/work_queue.h"
+
+namespace kgen::controller {
+
+// Thread safety: all members from any thread. User code (limiter, reconcile function, observer) and the executor are
+// called without the lock.
+// Lifetime: shared by handles, timers, workers and blocked calls.
+class QueueCore final : public SharedObject {
+ public:
+  using Taken = detail::AnyWorkQueue::Taken;
+
+  QueueCore(const detail::KeyType& type, WorkQueueOptions options);
+
+  void Add(const void* key, const AddOptions& options);
+  Taken TryGet();
+  Result<Taken> Get(const std::stop_token& stop);
+  void Done(const void* key);
+  void Forget(const void* key);
+  int NumRequeues(const void* key);
+  std::size_t size();
+  WorkQueueMetrics metrics();
+  Result<void> Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain);
+  void ShutDown();
+  Result<void> ShutDownWithDrain(const std::stop_token& stop);
+  bool ShuttingDown();
+
+ private:
+  class Worker;
+  struct Processing : SharedObject {
+    explicit Processing(detail::Reconciler function) : reconcile(std::move(function)) {}
+    const detail::Reconciler reconcile;
+  };
+  // What is left to do after the lock was released.
+  struct Wakes {
+    std::vector<Shared<Waiter>> waiters;
+    std::size_t workers = 0;
+  };
+  struct When {
+    std::optional<TimePoint> due{};  // at once without
+    std::int32_t priority = kNormalPriority;
+    bool periodic = false;
+  };
+
+  void Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
+  void Delay(QueueItem* item, TimePoint due, bool periodic) KGEN_REQUIRES(mutex_);
+  void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
+  void WakeOne(Wakes& wakes) KGEN_REQUIRES(mutex_);
+  QueueItem* Take(TimePoint now) KGEN_REQUIRES(mutex_);
+  void Finish(QueueItem* item, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
+  void EraseIfUnused(QueueItem* item) KGEN_REQUIRES(mutex_);
+  void Arm() KGEN_REQUIRES(mutex_);
+  void Promote();
+  Nanos Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept;
+  void Act(const Wakes& wakes);
+
+  Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
+  QueueItem* NextForWorker(std::int32_t& priority);  // null: the worker has ended
+  void EndWorker();
+  void Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority);
+  void OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue);
+  void OnFailure(QueueItem* item, std::int32_t priority, const Error& error);
+
+  void BeginDrain();
+  Result<void> WaitUntilFinished(const std::stop_token& stop);
+  bool Finished() const KGEN_REQUIRES(mutex_);
+  void WakeAll(Wakes& wakes) KGEN_REQUIRES(mutex_);
+  TimePoint Now() const noexcept { return clock_->Now(); }
+
+  const detail::KeyType& type_;
+  const std::string name_;
+  const Shared<Executor> executor_;
+  const Shared<Clock> clock_;
+  const Shared<Strand> strand_;
+  const Shared<RateLimiter> limiter_;
+  const Shared<Observer> observer_;
+  const bool priorities_;
+
+  Mutex mutex_;
+  ItemMap items_ KGEN_GUARDED_BY(mutex_);
+  ReadyItems ready_ KGEN_GUARDED_BY(mutex_);
+  DelayedItems delayed_ KGEN_GUARDED_BY(mutex_);
+  ItemList processing_ KGEN_GUARDED_BY(mutex_);
+  std::uint64_t order_ KGEN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t taken_ KGEN_GUARDED_BY(mutex_) = 0;
+  Timer timer_ KGEN_GUARDED_BY(mutex_);
+  TimePoint armed_for_ KGEN_GUARDED_BY(mutex_){};
+  TimerKind armed_as_ KGEN_GUARDED_BY(mutex_) = TimerKind::kProgress;
+  std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);   // blocked in Get(), oldest first
+  std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);  // told of the shutdown and of its end
+  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() runs
+  std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;               // at most so many
+  std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool shutting_down_ KGEN_GUARDED_BY(mutex_) = false;
+  bool draining_ KGEN_GUARDED_BY(mutex_) = false;  // only while shutting down
+  WorkQueueMetrics counts_ KGEN_GUARDED_BY(mutex_);
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_QUEUE_CORE_H_

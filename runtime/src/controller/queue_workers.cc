@@ -1,0 +1,261 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Workers and the shutdown of a work queue.
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "controller/queue_core.h"
+#include "core/notify_observer.h"
+
+namespace kgen::controller {
+
+using Pending = QueueItem::Pending;
+
+// The task of a worker. Counts as running from when it is wanted until it finds no item, or is dropped by the executor.
+class QueueCore::Worker {
+ public:
+  Worker(Shared<QueueCore> core, Shared<Processing> processing) noexcept
+      : core_(std::move(core)), processing_(std::move(processing)) {}
+  Worker(Worker&&) noexcept = default;
+  Worker& operator=(Worker&&) = delete;
+  ~Worker() {
+    if (core_) core_->EndWorker();
+  }
+
+  void operator()() {
+    std::int32_t priority = 0;
+    while (QueueItem* const item = core_->NextForWorker(priority)) core_->Reconcile(*processing_, item, priority);
+    core_ = {};  // NextForWorker() has counted its end
+  }
+
+ private:
+  Shared<QueueCore> core_;
+  Shared<Processing> processing_;
+};
+
+void QueueCore::Act(const Wakes& wakes) {
+  for (const Shared<Waiter>& waiter : wakes.waiters) waiter->Notify();
+  if (wakes.workers == 0) return;
+  Shared<Processing> processing;
+  {
+    const MutexLock lock(mutex_);
+    processing = work_;
+  }
+  for (std::size_t i = 0; i < wakes.workers; ++i) {
+    executor_->Blocking("work queue " + name_, Worker(Shared<QueueCore>(this), processing));
+  }
+}
+
+QueueItem* QueueCore::NextForWorker(std::int32_t& priority) {
+  const TimePoint now = Now();
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (QueueItem* const item = Take(now)) {
+      priority = item->priority;
+      return item;
+    }
+    --running_;
+    if (Finished()) WakeAll(wakes);
+  }
+  Act(wakes);
+  return nullptr;
+}
+
+void QueueCore::EndWorker() {
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    --running_;
+    if (Finished()) WakeAll(wakes);
+  }
+  Act(wakes);
+}
+
+void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) {
+  Result<Requeue> result = Requeue{};
+  try {
+    result = processing.reconcile(item->key());
+  } catch (const std::exception& thrown) {
+    result = Fail(Code::kUserCode, std::string("an exception was thrown: ") + thrown.what());
+  } catch (...) {
+    result = Fail(Code::kUserCode, "an exception that is not a std::exception was thrown");
+  }
+  if (result) {
+    OnSuccess(item, priority, *result);
+  } else {
+    OnFailure(item, priority, result.error());
+  }
+}
+
+void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) {
+  const TimePoint now = Now();
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    item->failures = 0;
+    if (requeue.after > Nanos::zero() && !shutting_down_) {
+      Queue(item,
+            {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true}, now,
+            wakes);
+    }
+    Finish(item, now, wakes);
+  }
+  Act(wakes);
+}
+
+void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& error) {
+  std::uint32_t failures = 0;
+  bool again = false;
+  {
+    const MutexLock lock(mutex_);
+    failures = item->failures++;
+    again = !shutting_down_;
+  }
+  const TimePoint now = Now();
+  const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
+  const std::string key = type_.text(item->key());
+  NotifyObserver(observer_, [&](Observer& o) {
+    o.OnReconcileFailed({.queue = name_,
+                         .key = key,
+                         .error = &error,
+                         .attempt = static_cast<int>(failures) + 1,
+                         .retry_in = delay});
+  });
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (!shutting_down_) {
+      When when{.priority = priority};
+      if (delay > Nanos::zero()) when.due = Later(now, delay);
+      Queue(item, when, now, wakes);
+    }
+    Finish(item, now, wakes);
+  }
+  Act(wakes);
+}
+
+Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& processing) {
+  if (workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  if (executor_->InPostedTask()) {
+    return Fail(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking");
+  }
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (shutting_down_) return Fail(Code::kStopped, "the queue was shut down");
+    if (work_) return Fail(Code::kInvalidArgument, "another Process() of this queue runs");
+    work_ = processing;
+    workers_ = static_cast<std::size_t>(workers);
+    while (running_ < workers_ && running_ < ready_.size()) {
+      ++running_;
+      ++wakes.workers;
+    }
+  }
+  Act(wakes);
+  return {};
+}
+
+Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
+  const std::string doing = "process work queue " + name_;
+  const auto waiter = executor_->MakeWaiter(doing);
+  {
+    const MutexLock lock(mutex_);
+    watchers_.push_back(waiter);
+  }
+  Result<void> result = StartWorkers(workers, MakeShared<Processing>(std::move(reconcile)));
+  if (result) {
+    const Result<void> waited = waiter->Wait(stop);  // or for a shutdown from elsewhere
+    if (!waited && !stop.stop_requested()) result = Fail(waited.error());
+    if (drain) {
+      BeginDrain();
+    } else if (!waited) {
+      ShutDown();
+    }
+    const Result<void> finished = WaitUntilFinished({});
+    if (!finished && result) result = finished;
+  }
+  Shared<Processing> last;  // destroyed without the lock
+  const MutexLock lock(mutex_);
+  std::erase(watchers_, waiter);
+  if (result) last = std::exchange(work_, {});
+  if (!result) return Fail(result.error().With(doing));
+  return {};
+}
+
+void QueueCore::ShutDown() {
+  QueueItem* dropped = nullptr;
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (shutting_down_ && !draining_) return;
+    shutting_down_ = true;
+    draining_ = false;
+    timer_.Cancel();
+    ready_.Clear();
+    delayed_.Clear();
+    for (QueueItem* item = processing_.head(); item != nullptr; item = item->next) item->pending = Pending::kNo;
+    dropped = items_.TakeUnprocessed();
+    WakeAll(wakes);
+  }
+  Act(wakes);
+  ItemMap::Free(type_, dropped);
+}
+
+void QueueCore::BeginDrain() {
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (shutting_down_) return;
+    shutting_down_ = true;
+    draining_ = true;
+    timer_.Cancel();
+    while (!delayed_.empty()) {
+      QueueItem* const item = delayed_.first();
+      delayed_.Remove(item);
+      item->pending = Pending::kNo;
+      item->failures = 0;
+      EraseIfUnused(item);
+    }
+    WakeAll(wakes);
+  }
+  Act(wakes);
+}
+
+Result<void> QueueCore::ShutDownWithDrain(const std::stop_token& stop) {
+  BeginDrain();
+  return WaitUntilFinished(stop);
+}
+
+bool QueueCore::ShuttingDown() {
+  const MutexLock lock(mutex_);
+  return shutting_down_;
+}
+
+bool QueueCore::Finished() const {
+  if (!shutting_down_ || running_ > 0) return false;
+  return !draining_ || (ready_.size() == 0 && processing_.empty());
+}
+
+// Everybody who waits looks again.
+void QueueCore::WakeAll(Wakes& wakes) {
+  for (Shared<Waiter>& getter : std::exchange(getters_, {})) wakes.waiters.push_back(std::move(getter));
+  wakes.waiters.insert(wakes.waiters.end(), watchers_.begin(), watchers_.end());
+}
+
+Result<void> QueueCore::WaitUntilFinished(const std::stop_token& stop) {
+  const auto waiter = executor_->MakeWaiter("shut down work queue " + name_);
+  Result<void> waited{};
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      std::erase(watchers_, waiter);
+      if (Finished() || !waited) return waited;
+      watchers_.push_back(waiter);
+    }
+    waited = waiter->Wait(stop);
+  }
+}
+
+}  // namespace kgen::controller

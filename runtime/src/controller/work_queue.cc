@@ -1,0 +1,40 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "kgen/controller/work_queue.h"
+
+#include "controller/queue_core.h"
+
+namespace kgen::detail {
+
+// What handles share: the last one shuts the queue down. Timers and workers hold only the core.
+class AnyWorkQueue::Handle : public SharedObject {
+ public:
+  Handle(const KeyType& type, WorkQueueOptions options)
+      : core(MakeShared<controller::QueueCore>(type, std::move(options))) {}
+  ~Handle() override { core->ShutDown(); }
+  const Shared<controller::QueueCore> core;
+};
+
+AnyWorkQueue::AnyWorkQueue(const KeyType& type, WorkQueueOptions options)
+    : handle_(MakeShared<Handle>(type, std::move(options))) {}
+
+void AnyWorkQueue::Add(const void* key, const AddOptions& options) const { handle_->core->Add(key, options); }
+AnyWorkQueue::Taken AnyWorkQueue::TryGet() const { return handle_->core->TryGet(); }
+Result<AnyWorkQueue::Taken> AnyWorkQueue::Get(std::stop_token stop) const { return handle_->core->Get(stop); }
+void AnyWorkQueue::Done(const void* key) const { handle_->core->Done(key); }
+void AnyWorkQueue::Forget(const void* key) const { handle_->core->Forget(key); }
+int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->core->NumRequeues(key); }
+std::size_t AnyWorkQueue::size() const { return handle_->core->size(); }
+WorkQueueMetrics AnyWorkQueue::metrics() const { return handle_->core->metrics(); }
+void AnyWorkQueue::ShutDown() const { handle_->core->ShutDown(); }
+bool AnyWorkQueue::ShuttingDown() const { return handle_->core->ShuttingDown(); }
+
+Result<void> AnyWorkQueue::Process(int workers, std::stop_token stop, Reconciler reconcile,
+                                   const ProcessOptions& options) const {
+  return handle_->core->Process(workers, stop, std::move(reconcile), options.drain);
+}
+
+Result<void> AnyWorkQueue::ShutDownWithDrain(std::stop_token stop) const {
+  return handle_->core->ShutDownWithDrain(stop);
+}
+
+}  // namespace kgen::detail
