@@ -25,7 +25,7 @@ enum DiffCode : int { kNoBreaks = 0, kBreaks = 1, kNotCompared = 2 };
 
 OptionSet Options() {
   OptionSet options("kgen diff", "OLD NEW [--group-names full|GROUP=NAME]",
-                    "Compares two states of an API, CRDs and OpenAPI v3 documents, and shows what the change breaks.");
+                    "Compares two states of an API, CRDs and OpenAPI documents, and shows what the change breaks.");
   options.Value("group-names", '\0', "full|GROUP=NAME", "as for kgen generate; may be given several times");
   options.Note(
       "OLD and NEW are a file, a folder or - each. The result has three parts, with a line for each difference: what\n"

@@ -11,7 +11,7 @@
 #include "generator/commands/command.h"
 #include "generator/commands/options.h"
 #include "generator/model/raw_schema.h"
-#include "generator/parse/openapi_v3.h"
+#include "generator/parse/openapi.h"
 #include "generator/parse/source.h"
 #include "kgen/codec/yaml.h"
 
@@ -49,14 +49,21 @@ std::optional<std::string> Reduce(parse::Source& source, Diagnostics& diagnostic
   const DocumentPath path;
   if (documents.size() != 1 || !documents[0].is_map() ||
       !parse::MapReader(context, documents[0], path).Has("openapi")) {
-    diagnostics.Error("no-openapi", Origin{file, 0, 0, 0}, "this is not an OpenAPI v3 document", {},
-                      "pass CRDs to `kgen generate` as they are");
+    const bool v2 = documents.size() == 1 && documents[0].is_map() && documents[0].Find("swagger") != nullptr;
+    diagnostics.Error(
+        "no-openapi", Origin{file, 0, 0, 0},
+        v2 ? "facts are made from OpenAPI v3 documents; this one is OpenAPI v2, which lacks defaults and null"
+           : "this is not an OpenAPI v3 document",
+        {},
+        v2 ? "pass the documents that the same server publishes below /openapi/v3, or this one to "
+             "`kgen generate` as it is"
+           : "pass CRDs to `kgen generate` as they are");
     return std::nullopt;
   }
   const parse::MapReader document(context, documents[0], path);
   const std::size_t errors = diagnostics.error_count();
   model::Draft draft;  // only to find errors in the document
-  parse::ParseOpenApiV3(document, draft);
+  parse::ParseOpenApi(document, draft);
   if (diagnostics.error_count() != errors) return std::nullopt;
   return parse::ReduceToFacts(document);
 }

@@ -22,7 +22,7 @@ namespace {
 
 OptionSet Options() {
   OptionSet options("kgen generate", "--out DIR [--namespace NS] FILE...",
-                    "Generates C++ types, clients, listers and informers from CRDs and OpenAPI v3 documents.");
+                    "Generates C++ types, clients, listers and informers from CRDs and OpenAPI v3 or v2 documents.");
   options.Value("out", 'o', "DIR", "output folder; include paths such as \"NS/...\" are relative to it");
   options.Value("namespace", 'n', "NS",
                 "C++ namespace of the generated code, in lower case: acme, acme::shop; default: api");

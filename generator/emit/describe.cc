@@ -71,19 +71,13 @@ std::string Merge(const model::MergeInfo& merge) {
   return out;
 }
 
-// A default that is only the zero value; documents generated from Go are full of them.
-bool IsZero(const std::string& json) {
-  return json.empty() || json == "{}" || json == "\"\"" || json == "0" || json == "null";
-}
-
 // What the C++ declaration does not show: default, limits. Sentences.
-Lines Facts(const model::Field& field, bool from_document) {
+Lines Facts(const model::Field& field) {
   const model::Schema& schema = *field.schema;
   Lines out;
   if (schema.deprecated) Add("Deprecated", out);
   if (schema.nullable) Add("May be null", out);
-  const bool hidden = from_document ? IsZero(schema.default_json) : schema.default_json.empty();
-  if (!hidden) Add("Default: " + InComment(schema.default_json), out);
+  if (!schema.default_json.empty()) Add("Default: " + InComment(schema.default_json), out);
   if (schema.facets != nullptr) Add(Limits(*schema.facets), out);
   Add(Merge(schema.merge), out);
   return out;
@@ -112,12 +106,12 @@ bool IsRequired(const std::vector<const model::Field*>& positions) {
   return std::all_of(positions.begin(), positions.end(), [](const model::Field* field) { return field->required; });
 }
 
-std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions, bool from_document) {
+std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions) {
   Lines lines = Prose(*positions[0]);
-  Lines sentences = Facts(*positions[0], from_document);
+  Lines sentences = Facts(*positions[0]);
   for (std::size_t i = 1; i < positions.size(); ++i) {
     if (!lines.empty() && Prose(*positions[i]) != lines) lines.clear();
-    if (!sentences.empty()) Keep(Facts(*positions[i], from_document), sentences);
+    if (!sentences.empty()) Keep(Facts(*positions[i]), sentences);
   }
   std::string facts;
   for (const std::string& sentence : sentences) facts += (facts.empty() ? "" : " ") + sentence;

@@ -16,7 +16,7 @@ namespace kgen::generator::emit {
 
 // The comment above a member: its description, followed by what the declaration does not show: default, limits, how
 // elements are told apart. None where there is neither.
-std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions, bool from_document);
+std::vector<std::string> DescribeField(const std::vector<const model::Field*>& positions);
 
 // The comment after a member: its wire name if `identifier` differs, "required", and the struct with its known values
 // (`values`, may be empty).

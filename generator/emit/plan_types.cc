@@ -473,7 +473,7 @@ PlannedField StructPlanner::PlanField(const Member& member, const Scope& scope) 
   out.wire_name = field.name;
   out.identifier = scope.members.find(field.name)->second;
   out.flags = Flags(member, scope);
-  out.comment = CommentLines(DescribeField(member, scope.from_document), scope.width() - 2);
+  out.comment = CommentLines(DescribeField(member), scope.width() - 2);
   const auto values = scope.enums.find(field.name);
   out.note = DescribeMember(member, out.identifier, values == scope.enums.end() ? std::string() : values->second);
   out.value_kind = ValueKindName(schema.kind);

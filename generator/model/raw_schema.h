@@ -3,7 +3,7 @@
 // Draft: the result of the parsers, before interpretation: schemas with their keywords as written, definitions by their
 // long names, operations by their paths. The only input of fixups and resolve; emitters never see it.
 //
-//   parse/crd, parse/openapi_v3 --> Draft --> ApplyFixups() --> Resolve() --> Api
+//   parse/crd, parse/openapi --> Draft --> ApplyFixups() --> Resolve() --> Api
 #ifndef KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_
 #define KGEN_GENERATOR_MODEL_RAW_SCHEMA_H_
 
@@ -53,7 +53,7 @@ struct RawSchema {
 
   std::string type;  // "", "object", "array", "string", "integer", "number", "boolean"; validated
   std::string format;
-  std::string ref;  // the definition's name: the last segment of "#/components/schemas/NAME"
+  std::string ref;  // the definition's name: the last segment of "#/components/schemas/NAME" or "#/definitions/NAME"
   bool nullable = false;
   bool deprecated = false;
 
@@ -89,6 +89,7 @@ struct RawDefinition {
   std::string name;
   RawSchemaPtr schema;
   Origin origin;
+  bool lossy = false;  // from an OpenAPI v2 document
 };
 
 // One operation on one path, read but not yet gathered into resources.

@@ -323,10 +323,11 @@ class Resolver {
     if (diagnostics_.has_errors() || std::any_of(kinds_.begin(), kinds_.end(), served)) return;
     std::set<std::string_view> paths;
     for (const RawOperation& operation : draft_.operations) paths.insert(operation.path);
-    diagnostics_.Info("no-kind", Origin{},
-                      "no kind is served by the input (" + std::to_string(draft_.definitions.size()) + " schemas, " +
-                          std::to_string(paths.size()) + " paths), so the clientset is empty",
-                      {}, "pass complete API documents, as a server publishes them below /openapi/v3, or CRDs");
+    diagnostics_.Info(
+        "no-kind", Origin{},
+        "no kind is served by the input (" + std::to_string(draft_.definitions.size()) + " schemas, " +
+            std::to_string(paths.size()) + " paths), so the clientset is empty",
+        {}, "pass complete API documents, as a server publishes them at /openapi/v3 and /openapi/v2, or CRDs");
   }
 
   // ---- order

@@ -134,6 +134,11 @@ std::string CppType(const Schema& schema) {
   return "kgen::Json";
 }
 
+// What a v3 document that was made from Go types has as the default of every field without one.
+bool IsZero(std::string_view json) {
+  return json == "{}" || json == "\"\"" || json == "0" || json == "false" || json == "null";
+}
+
 // An integer of 64 bits.
 bool IsInt64(std::string_view text) {
   std::int64_t value = 0;
@@ -215,7 +220,7 @@ Schema SchemaResolver::Resolve(const RawSchema& raw, const Rules& rules, const D
   schema.origin = raw.origin;
   schema.nullable = schema.nullable || raw.nullable;
   schema.deprecated = raw.deprecated;
-  schema.default_json = raw.default_json;
+  if (rules.custom || !IsZero(raw.default_json)) schema.default_json = raw.default_json;
   schema.merge = raw.merge;
   schema.validations = raw.validations;
   if (!(raw.facets == Facets{})) schema.facets = std::make_unique<Facets>(raw.facets);

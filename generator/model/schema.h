@@ -115,7 +115,8 @@ struct Schema {
   std::vector<Field> fields;        // kObject; in byte order of the wire names, each name once
 
   std::vector<EnumValue> enum_values;  // kString, kInt32, kInt64; each once, in order of the input
-  std::string default_json;  // compact JSON, keys sorted; empty: none. Documentation, never applied on decoding
+  std::string default_json;  // compact JSON, keys sorted; empty: none, or the zero value of an API document's type.
+                             // Never applied
   std::vector<std::string> description;  // of the type itself, in lines: emitted where a struct is declared
   MergeInfo merge;
   std::unique_ptr<Facets> facets;  // null when there are none

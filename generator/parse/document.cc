@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "generator/parse/crd.h"
-#include "generator/parse/openapi_v3.h"
+#include "generator/parse/openapi.h"
 #include "generator/parse/reader.h"
 #include "kgen/codec/yaml.h"
 
@@ -40,7 +40,7 @@ class DocumentParser {
       diagnostics_.Error("no-input", Origin{},
                          "the input contains neither a CustomResourceDefinition nor an API document" +
                              (skipped_.empty() ? std::string() : "; skipped " + Skipped()),
-                         {}, "pass CRDs, or the API documents that a server publishes below /openapi/v3");
+                         {}, "pass CRDs, or the API documents that a server publishes at /openapi/v3 and /openapi/v2");
     }
     return std::move(draft_);
   }
@@ -52,14 +52,9 @@ class DocumentParser {
       return;
     }
     const MapReader map(context, node, path);
-    if (map.Has("openapi")) {
+    if (map.Has("openapi") || map.Has("swagger")) {
       ++draft_.documents;
-      ParseOpenApiV3(map, draft_);
-    } else if (map.Has("swagger")) {
-      ++draft_.documents;
-      diagnostics_.Error("openapi-v2", map.KeyOrigin("swagger"), "OpenAPI v2 documents are not supported",
-                         path.Key("swagger").Text(),
-                         "pass the OpenAPI v3 documents of the same server: one per group version, below /openapi/v3");
+      ParseOpenApi(map, draft_);
     } else if (!map.Has("apiVersion") && !map.Has("kind")) {
       ReportUnknown(map);
     } else {
@@ -77,10 +72,11 @@ class DocumentParser {
                          "this is a JSON schema, not a CRD: group, names and versions are missing", map.path().Text(),
                          "pass the CustomResourceDefinition that the schema was taken from");
     } else {
-      diagnostics_.Error(
-          "unknown-document", map.origin(),
-          "this is neither an object (apiVersion and kind are missing) nor an API document (\"openapi\" is missing)",
-          map.path().Text());
+      diagnostics_.Error("unknown-document", map.origin(),
+                         "this is neither an object (apiVersion and kind are missing) nor an API document (\"openapi\" "
+                         "or \"swagger\" is "
+                         "missing)",
+                         map.path().Text());
     }
   }
 

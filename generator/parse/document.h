@@ -2,7 +2,7 @@
 //
 // Reads the sources into the Draft. The kind of a document depends on its content, never on the name of its file.
 //
-//   Source --ParseSources()--> Draft        (crd.h and openapi_v3.h do the reading)
+//   Source --ParseSources()--> Draft        (crd.h and openapi.h do the reading)
 #ifndef KGEN_GENERATOR_PARSE_DOCUMENT_H_
 #define KGEN_GENERATOR_PARSE_DOCUMENT_H_
 

@@ -22,7 +22,7 @@
 
 namespace kgen::generator::parse {
 
-// The facts of a document that ParseOpenApiV3() has read without error. Ends with a newline.
+// The facts of an OpenAPI v3 document that ParseOpenApi() has read without error. Ends with a newline.
 std::string ReduceToFacts(const MapReader& document);
 
 }  // namespace kgen::generator::parse

@@ -128,7 +128,7 @@ class SchemaReader {
     } else {
       Error("reference-form", *reference,
             "the reference " + Quote(reference->text()) + " points outside of this document", "$ref",
-            "kgen follows only #/components/schemas/NAME");
+            "kgen follows only #/components/schemas/NAME and #/definitions/NAME");
     }
   }
 

@@ -21,7 +21,7 @@
 #include "generator/emit/plan.h"
 #include "generator/model/raw_schema.h"
 #include "generator/parse/facts.h"
-#include "generator/parse/openapi_v3.h"
+#include "generator/parse/openapi.h"
 #include "generator/parse/source.h"
 #include "kgen/codec/yaml.h"
 
@@ -178,7 +178,7 @@ std::optional<std::string> Facts(const std::string& text) {
   const parse::MapReader document(context, documents[0], path);
   if (!document.Has("openapi")) return std::nullopt;
   model::Draft draft;
-  parse::ParseOpenApiV3(document, draft);
+  parse::ParseOpenApi(document, draft);
   if (diagnostics.has_errors()) return std::nullopt;
   return parse::ReduceToFacts(document);
 }

@@ -208,6 +208,48 @@ fires HeadersFindsAMissingGuard headers "does not compile alone"
 file runtime/include/kgen/core/a.h $'#ifndef A_H_\n#define A_H_\nstruct A { int a; int b; };\ninline bool operator==(A x, A y) { return x.a == y.a; }\n#endif'
 silent HeadersLetAGoodHeaderPass headers
 
+# api_document FIELD: the API of the tree, one kind whose spec has that field.
+api_document() {
+  file openapi/orders.yaml "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: orders.shop.example.com}
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {kind: Order, plural: orders}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {$1: {type: string}}}}}"
+}
+
+# api_tree FIELD: a tree whose last commit has the field `size`, and whose document has FIELD instead.
+api_tree() {
+  api_document size
+  git -C "$tree" init -q
+  git -C "$tree" add openapi
+  git -C "$tree" -c user.name=a -c user.email=a@example.com commit -qm 'Add orders'
+  api_document "$1"
+}
+export KGEN_LINT_BASE=HEAD
+if [ -x "${KGEN_EXECUTABLE:-}" ]; then
+  api_tree weight
+  fires ApiFindsABreakThatIsNotListed api "list this break since HEAD: shop.example.com/v1 Order.size: the field is gone"
+  api_tree weight
+  file openapi/breaks.txt $'# why\nshop.example.com/v1 Order.size: the field is gone
+shop.example.com/v1 Order.size: the member size is gone'
+  silent ApiLetsAListedBreakPass api
+  api_tree size
+  silent ApiLetsTheSameDocumentPass api
+  api_tree size
+  git -C "$tree" tag v0.1.0
+  api_document weight
+  git -C "$tree" -c user.name=a -c user.email=a@example.com commit -qam 'Weigh orders'
+  fires ApiComparesWithTheLastRelease api "list this break since v0.1.0: "
+  api_tree size
+  file openapi/orders.yaml 'openapi: 3'
+  fires ApiFindsADocumentThatCannotBeCompared api "kgen diff cannot compare it with HEAD"
+fi
+unset KGEN_LINT_BASE
+
 # tidy_tree HEADER_TEXT: a tree whose one source includes that header.
 tidy_tree() {
   file .clang-tidy "$(cat .clang-tidy)"

@@ -50,6 +50,18 @@ generate_builtin_api() {
     "$documents"/*.json
 }
 
+# diff_builtin_api REVISION [ROOT]: prints what `kgen diff` says about openapi/ of the revision and that of the checkout
+# ROOT; its exit code is that of kgen diff.
+diff_builtin_api() {
+  local root=${2:-.} old status=0
+  [ -n "${KGEN_EXECUTABLE:-}" ] || { configure dev && build dev kgen; }
+  old=$(mktemp -d)
+  git -C "$root" archive "$1" openapi | tar -x -C "$old"
+  "${KGEN_EXECUTABLE:-build/dev/bin/kgen}" diff "$old/openapi" "$root/openapi" || status=$?
+  rm -rf "$old"
+  return $status
+}
+
 # Builds the generator in the dev tree, for trees that are configured without it (sanitizers), and prints the option.
 host_tool_arguments() {
   if [ -f generator/CMakeLists.txt ]; then

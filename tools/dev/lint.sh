@@ -5,7 +5,7 @@
 
 lint_root=${KGEN_LINT_ROOT:-.}
 lint_cache=${KGEN_LINT_CACHE:-build/lint}
-lint_rules=(format arrows public reach blocking clock length copyright workplace templates ids contracts generated headers tidy)
+lint_rules=(format arrows public reach blocking clock length copyright workplace templates ids contracts generated api headers tidy)
 lint_rules_on_request=(tidy-all)
 lint_clang_format=${CLANG_FORMAT:-clang-format-22}
 
@@ -35,6 +35,22 @@ lint_contracts() { python3 tools/contract_table.py --check "$lint_root"; }
 
 # Checks that generated/ is up to date with openapi/ and the generator.
 lint_generated() { generate_builtin_api --check 2>&1; }
+
+# Checks that openapi/ breaks nothing since the last release (before the first one, since lint_base), except what openapi/breaks.txt
+# lists.
+lint_api() {
+  local base found status=0
+  base=$(git -C "$lint_root" describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) ||
+    base=$(cd "$lint_root" && lint_base)
+  git -C "$lint_root" cat-file -e "${base:-none}:openapi" 2>/dev/null || return 0  # nothing to compare with
+  found=$(diff_builtin_api "$base" "$lint_root" 2>&1) || status=$?
+  [ $status -ne 0 ] || return 0
+  [ $status -eq 1 ] || { printf 'openapi:1: kgen diff cannot compare it with %s: %s\n' "$base" "$found"; return 1; }
+  found=$(awk '/^[^ ]/ { breaks = /^breaks / } breaks && /^  / { print substr($0, 3) }' <<<"$found" | sort -u |
+    grep -vxFf <(grep -v '^#' "$lint_root/openapi/breaks.txt" 2>/dev/null)) || return 0
+  sed "s|^|openapi/breaks.txt:1: does not list this break since $base: |" <<<"$found"
+  return 1
+}
 
 # Checks that each public header compiles alone, and twice in one file, with both compilers. Results are cached by the
 # content of the header and of the project's headers that it includes.
@@ -94,7 +110,7 @@ lint_compile() {
 # run_rule RULE: prints the findings to standard output.
 run_rule() {
   case $1 in
-    format | headers | contracts | generated | tidy | tidy-all) "lint_$1" ;;
+    format | headers | contracts | generated | api | tidy | tidy-all) "lint_$1" ;;
     *) python3 tools/lint/text_rules.py "$1" "$lint_root" ;;
   esac
 }

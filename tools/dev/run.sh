@@ -24,6 +24,8 @@ verb_regenerate() {
   need_setup
   generate_builtin_api --force  # nothing in it is edited by hand, and git has the old state
   git status --short generated
+  say "since the last commit:"
+  diff_builtin_api HEAD || true
 }
 
 fuzz_targets() {

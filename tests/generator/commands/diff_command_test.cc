@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/commands/command.h"
@@ -328,6 +329,43 @@ TEST_F(Diff, HasExitCodesOfItsOwn) {
   const Result broken = Compare("kind: [", "kind: [");
   EXPECT_EQ(broken.code, 2);
   EXPECT_THAT(broken.err, HasSubstr("old.yaml:"));
+}
+
+// The part of the output about C++ source, or "".
+std::string SourceBreaks(const std::string& out) {
+  if (!out.starts_with("breaks C++ source")) return "";
+  return out.substr(0, out.find("breaks the wire"));
+}
+
+// What real servers of 1.26 to 1.28 published, beside the API of the project. All else that is gone from C++ since then
+// would be a fault of the generator or of kgen diff.
+TEST_F(Diff, NamesWhatKubernetesItselfBrokeSinceOlderServers) {
+  const auto older = test_support::SharedPath("corpus/openapi/v3");
+  if (!older) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
+  const std::string claims =
+      "  v1 ClaimSource: the type ClaimSource is gone\n"
+      "  v1 PodResourceClaim.source: the member source is gone\n";
+  const std::string volumes =
+      "  v1 ClaimSource: the type ClaimSource is gone\n"
+      "  v1 PersistentVolumeClaimSpec.resources: its C++ type was core::v1::ResourceRequirements, is "
+      "core::v1::VolumeResourceRequirements; at v1 ResourceRequirements the same type is "
+      "core::v1::ResourceRequirements\n";
+  const std::string source = "  v1 PodResourceClaim.source: the member source is gone\n";
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"api__v1.json.gz", "breaks C++ source (4):\n" + volumes +
+                              "  v1 PersistentVolumeClaimStatus.resizeStatus: the member resizeStatus is gone\n" +
+                              source},
+      {"apis__apps__v1.json.gz", "breaks C++ source (2):\n" + claims},
+      {"apis__autoscaling__v2.json", ""},
+      {"apis__batch__v1.json.gz", "breaks C++ source (3):\n" + volumes + source},
+      {"apis__discovery.k8s.io__v1.json", ""},
+  };
+  for (const auto& [name, breaks] : expected) {
+    const std::string today = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+    const Result result = Invoke({*older + "/" + name, test_support::SourcePath("openapi/kubernetes-1.36/" + today)});
+    EXPECT_EQ(result.code, 1) << name << result.err;
+    EXPECT_EQ(SourceBreaks(result.out), breaks) << name;
+  }
 }
 
 }  // namespace

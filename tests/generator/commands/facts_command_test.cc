@@ -123,6 +123,14 @@ TEST_F(Kgen, RefusesFactsOfACrd) {
   EXPECT_THAT(result.err, HasSubstr("<stdin>: error: this is not an OpenAPI v3 document [no-openapi]"));
 }
 
+TEST_F(Kgen, RefusesFactsOfAnOpenApiV2Document) {
+  const Result result = Invoke({"facts", "-"}, "{\"swagger\": \"2.0\", \"definitions\": {}}");
+  EXPECT_EQ(result.code, kBadInput);
+  EXPECT_THAT(result.err,
+              HasSubstr("<stdin>: error: facts are made from OpenAPI v3 documents; this one is OpenAPI v2"));
+  EXPECT_THAT(result.err, HasSubstr("hint: pass the documents that the same server publishes below /openapi/v3"));
+}
+
 TEST_F(Kgen, RefusesFactsOfADocumentThatDoesNotSayItsVersion) {
   const Result result = Invoke({"facts", "-"}, "openapi: null\npaths: {}\n");
   EXPECT_EQ(result.code, kBadInput);

@@ -182,11 +182,5 @@ TEST(Corpus, ReadsOlderAndPublishedV3Documents) {
   EXPECT_EQ(count, 9u);
 }
 
-TEST(Corpus, RefusesV2DocumentsClearlyForNow) {
-  const auto file = test_support::SharedPath("corpus/openapi/kubernetes-1.36.swagger.json.gz");
-  if (!file) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";
-  EXPECT_THAT(LoadFiles({*file}).Said(), HasSubstr("error openapi-v2: OpenAPI v2 documents are not supported"));
-}
-
 }  // namespace
 }  // namespace kgen::generator

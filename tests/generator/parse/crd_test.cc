@@ -355,8 +355,6 @@ TEST(Crd, KeepsTheManifestWithoutWhatTheServerAdded) {
 
 // Contract: generator IN-27, OA-20.
 TEST(Crd, NamesTheKindOfOtherDocuments) {
-  EXPECT_THAT(Load({"swagger: '2.0'\ninfo: {}\n"}).Said(),
-              HasSubstr("input.yaml:1:1 error openapi-v2: OpenAPI v2 documents are not supported"));
   EXPECT_THAT(Load({"type: object\nproperties: {}\n"}).Said(),
               HasSubstr("error json-schema: this is a JSON schema, not a CRD"));
   EXPECT_THAT(Load({"{\"paths\": {\"api/v1\": {\"serverRelativeURL\": \"/openapi/v3/api/v1\"}}}"}).Said(),

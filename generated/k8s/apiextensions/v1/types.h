@@ -215,9 +215,7 @@ struct CustomResourceDefinitionVersion {
   kgen::String deprecationWarning{};
   kgen::Optional<CustomResourceValidation> schema = kgen::kAbsent;
   kgen::List<SelectableField> selectableFields{};
-  // Default: `false`.
   kgen::Optional<bool> served{};  // required
-  // Default: `false`.
   kgen::Optional<bool> storage{};  // required
   kgen::Optional<CustomResourceSubresources> subresources = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};

@@ -86,7 +86,6 @@ struct SubjectAccessReviewSpec {
 };
 
 struct SubjectAccessReviewStatus {
-  // Default: `false`.
   kgen::Optional<bool> allowed{};  // required
   kgen::Optional<bool> denied{};
   kgen::String evaluationError{};
@@ -151,7 +150,6 @@ struct SelfSubjectRulesReviewSpec {
 
 struct SubjectRulesReviewStatus {
   kgen::String evaluationError{};
-  // Default: `false`.
   kgen::Optional<bool> incomplete{};  // required
   kgen::List<NonResourceRule> nonResourceRules{};  // required
   kgen::List<ResourceRule> resourceRules{};  // required

@@ -181,7 +181,6 @@ struct AzureDiskVolumeSource {
   kgen::String fsType{};
   // Default: `"Shared"`.
   kgen::String kind{};  // one of KindValues
-  // Default: `false`.
   kgen::Optional<bool> readOnly{};
   kgen::UnknownFields unknown_fields{};
 
@@ -472,7 +471,6 @@ struct ObjectFieldSelector {
 
 struct FileKeySelector {
   kgen::String key{};  // required
-  // Default: `false`.
   kgen::Optional<bool> optional{};
   kgen::String path{};  // required
   kgen::String volumeName{};  // required
@@ -1074,7 +1072,6 @@ struct ContainerStatus {
   kgen::String image{};  // required
   kgen::String imageID{};  // required
   kgen::Optional<ContainerState> lastState = kgen::kAbsent;
-  // Default: `false`.
   kgen::Optional<bool> ready{};  // required
   kgen::Optional<ResourceRequirements> resources = kgen::kAbsent;
   kgen::Optional<std::int32_t> restartCount{};  // required

@@ -238,7 +238,6 @@ struct VolumeError {
 
 struct VolumeAttachmentStatus {
   kgen::Optional<VolumeError> attachError = kgen::kAbsent;
-  // Default: `false`.
   kgen::Optional<bool> attached{};  // required
   kgen::Map<kgen::String> attachmentMetadata{};
   kgen::Optional<VolumeError> detachError = kgen::kAbsent;

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "generator/parse/openapi_v3.h"
+#include "generator/parse/openapi.h"
 
 #include <algorithm>
 #include <array>
@@ -16,40 +16,56 @@ using model::RawOperation;
 constexpr std::array<std::string_view, 8> kMethods = {"get",     "put",  "post",  "delete",
                                                       "options", "head", "patch", "trace"};
 
+// What the versions of the format write in different places.
+struct Format {
+  std::string_view version_key;
+  std::array<std::string_view, 2> versions;  // begin with one of these
+  std::string_view shared;   // the map with definitions and parameters that are used more than once; "": the document
+  std::string_view schemas;  // the definitions in it
+  bool lossy;                // leaves out defaults, null and alternatives
+};
+
+constexpr Format kV2 = {"swagger", {"2.0", "2.0"}, "", "definitions", true};
+constexpr Format kV3 = {"openapi", {"3.0", "3.1"}, "components", "schemas", false};
+
 class OpenApiParser {
  public:
   OpenApiParser(const MapReader& document, model::Draft& draft)
-      : document_(document), context_(document.context()), draft_(draft) {}
+      : document_(document),
+        context_(document.context()),
+        draft_(draft),
+        format_(document.Has(kV3.version_key) ? kV3 : kV2) {}
 
   void Parse() {
-    const std::optional<std::string> version = document_.String("openapi");
+    const std::optional<std::string> version = document_.String(format_.version_key);
     if (!version) return;
-    if (!version->starts_with("3.0") && !version->starts_with("3.1")) {
-      context_.diagnostics.Error("openapi-version", context_.At(document_.Any("openapi")->mark()),
+    if (!version->starts_with(format_.versions[0]) && !version->starts_with(format_.versions[1])) {
+      context_.diagnostics.Error("openapi-version", context_.At(document_.Any(format_.version_key)->mark()),
                                  "OpenAPI " + Quote(*version) + " is not supported",
-                                 document_.path().Key("openapi").Text(),
-                                 "pass OpenAPI 3.0 documents, as API servers publish them");
+                                 document_.path().Key(format_.version_key).Text(),
+                                 "pass OpenAPI 3.0 or 2.0 documents, as API servers publish them");
       return;
     }
-    ParseDefinitions();
+    if (format_.shared.empty()) {
+      ReadDefinitions(document_);
+    } else if (const yaml::Node* shared = document_.Map(format_.shared); shared != nullptr) {
+      const DocumentPath path = document_.path().Key(format_.shared);
+      ReadDefinitions(MapReader(context_, *shared, path));
+    }
     ParsePaths();
   }
 
  private:
-  void ParseDefinitions() {
-    const DocumentPath components_path = document_.path().Key("components");
-    const yaml::Node* components_node = document_.Map("components");
-    if (components_node == nullptr) return;
-    const MapReader components(context_, *components_node, components_path);
-    components_ = components_node;
-    const yaml::Node* schemas = components.Map("schemas");
+  void ReadDefinitions(const MapReader& shared) {
+    shared_ = &shared.node();
+    const yaml::Node* schemas = shared.Map(format_.schemas);
     if (schemas == nullptr) return;
-    const DocumentPath path = components_path.Key("schemas");
+    const DocumentPath path = shared.path().Key(format_.schemas);
     for (const yaml::Entry& entry : schemas->entries()) {
       const DocumentPath definition_path = path.Key(entry.key);
       model::RawSchemaPtr schema = ReadSchema(context_, entry.value, definition_path);
       schema->path = definition_path.Text();
-      AddDefinition({std::string(entry.key), std::move(schema), context_.At(entry.mark)});
+      AddDefinition({std::string(entry.key), std::move(schema), context_.At(entry.mark), format_.lossy});
     }
   }
 
@@ -57,6 +73,11 @@ class OpenApiParser {
     const auto [found, added] = draft_.definitions.try_emplace(definition.name);
     if (added) {
       found->second = std::move(definition);
+      return;
+    }
+    // Two formats of one definition never look alike.
+    if (found->second.lossy != definition.lossy) {
+      if (found->second.lossy) found->second = std::move(definition);
       return;
     }
     std::string where;
@@ -111,25 +132,30 @@ class OpenApiParser {
   bool AnswersWithText(const MapReader& operation) const {
     const yaml::Node* responses = operation.Map("responses");
     const yaml::Node* response = responses == nullptr ? nullptr : Resolve(responses->Find("200"), "responses");
-    const yaml::Node* content = response == nullptr ? nullptr : response->Find("content");
-    if (content == nullptr || !content->is_map() || content->entries().empty()) return false;
-    return std::all_of(content->entries().begin(), content->entries().end(), [](const auto& media) {
-      const yaml::Node* schema = media.value.Find("schema");
+    if (response == nullptr) return false;
+    const auto has_text = [](const yaml::Node& holder) {
+      const yaml::Node* schema = holder.Find("schema");
       const yaml::Node* type = schema == nullptr ? nullptr : schema->Find("type");
       return type != nullptr && type->text() == "string";
-    });
+    };
+    if (response->Find("schema") != nullptr) return has_text(*response);  // OpenAPI v2
+    const yaml::Node* content = response->Find("content");
+    if (content == nullptr || !content->is_map() || content->entries().empty()) return false;
+    return std::all_of(content->entries().begin(), content->entries().end(),
+                       [&](const auto& media) { return has_text(media.value); });
   }
 
-  // Follows a reference into components, one step.
+  // Follows a reference inside the document, one step.
   const yaml::Node* Resolve(const yaml::Node* node, std::string_view section) const {
     if (node == nullptr) return nullptr;
     const yaml::Node* reference = node->Find("$ref");
     if (reference == nullptr || !reference->is_string()) return node;
     std::string_view text = reference->text();
-    const std::string prefix = "#/components/" + std::string(section) + "/";
-    if (!text.starts_with(prefix) || components_ == nullptr) return nullptr;
+    const std::string prefix =
+        "#/" + std::string(format_.shared) + (format_.shared.empty() ? "" : "/") + std::string(section) + "/";
+    if (!text.starts_with(prefix) || shared_ == nullptr) return nullptr;
     text.remove_prefix(prefix.size());
-    const yaml::Node* map = components_->Find(section);
+    const yaml::Node* map = shared_->Find(section);
     return map == nullptr ? nullptr : map->Find(text);
   }
 
@@ -147,11 +173,12 @@ class OpenApiParser {
   const MapReader& document_;
   const Context& context_;
   model::Draft& draft_;
-  const yaml::Node* components_ = nullptr;
+  const Format& format_;
+  const yaml::Node* shared_ = nullptr;
 };
 
 }  // namespace
 
-void ParseOpenApiV3(const MapReader& document, model::Draft& draft) { OpenApiParser(document, draft).Parse(); }
+void ParseOpenApi(const MapReader& document, model::Draft& draft) { OpenApiParser(document, draft).Parse(); }
 
 }  // namespace kgen::generator::parse
