@@ -66,6 +66,7 @@ Result<double> InstructionsOfChild(const std::string& name, const std::vector<st
 void AddCodecRows(Budget& budget);
 void AddFirstSyncRows(Budget& budget);
 void AddUpdateRows(Budget& budget);
+void AddQueueRows(Budget& budget);
 void AddBuildRows(Budget& budget);
 
 }  // namespace kgen::bench

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   kgen::bench::AddCodecRows(budget);
   kgen::bench::AddFirstSyncRows(budget);
   kgen::bench::AddUpdateRows(budget);
+  kgen::bench::AddQueueRows(budget);
   kgen::bench::AddBuildRows(budget);
   return budget.Main(argc, argv);
 }

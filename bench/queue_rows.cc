@@ -1,0 +1,90 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The work queue's rows: what one item costs on its way through the queue, and what a waiting one takes.
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "bench/budget.h"
+#include "bench/heap.h"
+#include "kgen/controller/work_queue.h"
+#include "tests/support/manual_executor.h"
+
+namespace kgen::bench {
+namespace {
+
+constexpr std::size_t kKeys = 1'000;  // distinct ones that pass through the queue
+constexpr std::size_t kShort = 20'000;
+constexpr std::size_t kLong = 120'000;
+constexpr std::size_t kTimed = 2'000'000;
+constexpr std::size_t kDelayed = 1'000'000;
+
+// Names with a text block of their own, as those of pods.
+std::vector<ObjectKey> Keys(std::size_t count) {
+  std::vector<ObjectKey> keys;
+  keys.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys.push_back(ObjectKey::Namespaced("default", "web-7d4b9c6f5-" + std::to_string(100'000 + i)));
+  }
+  return keys;
+}
+
+double CpuNanos() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// Add, get, done: with the machine's clock, which each step reads for the metrics.
+Result<Figures> PassItems(std::size_t count) {
+  const std::vector<ObjectKey> keys = Keys(kKeys);
+  const RateLimitingQueue queue({.name = "bench"});
+  const double begin = CpuNanos();
+  for (std::size_t i = 0; i < count; ++i) {
+    queue.Add(keys[i % kKeys]);
+    const auto item = queue.TryGet();
+    if (!item) return Fail(Code::kInternal, "the item was not ready");
+    queue.Done(item->key);
+  }
+  return Figures{{"cpu", (CpuNanos() - begin) / static_cast<double>(count)}};
+}
+
+// The keys share their text with the queue, as with a cache.
+Result<Figures> DelayItems(std::size_t count) {
+  const std::vector<ObjectKey> keys = Keys(count);
+  const RateLimitingQueue queue({.name = "bench", .executor = MakeShared<testing::ManualExecutor>()});
+  Heap::StartCounting();
+  for (std::size_t i = 0; i < count; ++i) queue.AddAfter(keys[i], Nanos(1 + i * 7919 % count));
+  return Figures{{"bytes", static_cast<double>(Heap::Live()) / static_cast<double>(count)}};
+}
+
+Result<Figures> RunQueue(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 2) return Fail(Code::kInvalidArgument, "queue: what to do, and how often");
+  const std::size_t count = std::stoul(arguments[1]);
+  return arguments[0] == "pass" ? PassItems(count) : DelayItems(count);
+}
+
+Result<double> Figure(const std::string& what, std::size_t count, const std::string& name) {
+  const Result<Figures> figures = RunChild("queue", {what, std::to_string(count)});
+  if (!figures) return Fail(figures.error());
+  return figures->at(name);
+}
+
+Result<double> Instructions() {
+  const auto few = InstructionsOfChild("queue", {"pass", std::to_string(kShort)});
+  if (!few) return Fail(few.error());
+  const auto many = InstructionsOfChild("queue", {"pass", std::to_string(kLong)});
+  if (!many) return Fail(many.error());
+  return (*many - *few) / static_cast<double>(kLong - kShort);
+}
+
+}  // namespace
+
+void AddQueueRows(Budget& budget) {
+  budget.Add(Child{"queue", RunQueue});
+  budget.Add(Row{"queue_item_cpu", 200, "ns/item", [] { return Figure("pass", kTimed, "cpu"); }});
+  budget.Add(Row{"queue_item_instructions", 1'000, "instructions/item", Instructions});
+  budget.Add(Row{"queue_delayed_bytes", 200, "bytes/item", [] { return Figure("delay", kDelayed, "bytes"); }});
+}
+
+}  // namespace kgen::bench
