@@ -2,13 +2,13 @@
 //
 // The rules of a work queue, over the structures of queue_items.h.
 //
-// What each item is, as a state: pending is no, delayed or ready; and it is being processed or not. An item that becomes
-// ready while it is being processed is held back, in no list, until Done. Nothing but Promote() makes a delayed item
-// ready by time, on the queue's strand, in steps of bounded length.
+// What each item is, as a state: pending is no, delayed or ready; and it is being processed or not. An item that
+// becomes ready while it is being processed is held back, in no list, until Done. Nothing but Promote() makes a delayed
+// item ready by time, on the queue's strand, in steps of bounded length.
 //
 // Workers are tasks, not threads: when an item becomes ready and fewer than the wanted number run, one more is given to
-// Executor::Blocking. It goes on while items are ready, and ends in the same critical section in which it finds none, so
-// that no item is left without one.
+// Executor::Blocking. It goes on while items are ready, and ends in the same critical section in which it finds none,
+// so that no item is left without one.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 

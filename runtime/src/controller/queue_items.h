@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The data structures of a work queue, without its rules, locks and time: items by key, ready items by priority, waiting
-// items by time. An item is one block with all the links that it needs, so that moving it from one structure to another
-// allocates nothing.
+// The data structures of a work queue, without its rules, locks and time: items by key, ready items by priority,
+// waiting items by time. An item is one block with all the links that it needs, so that moving it from one structure to
+// another allocates nothing.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 

@@ -38,7 +38,8 @@ class Text {
     text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
     text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
   }
-  void Sample(const WorkQueueMetrics& queue, double value, std::string_view suffix = {}, const std::string& label = {}) {
+  void Sample(const WorkQueueMetrics& queue, double value, std::string_view suffix = {},
+              const std::string& label = {}) {
     const std::string name = Quoted(queue.name);
     text_.append(name_).append(suffix).append("{controller=").append(name).append(",name=").append(name);
     if (!label.empty()) text_.append(",").append(label);

@@ -96,9 +96,8 @@ void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue&
     const MutexLock lock(mutex_);
     item->failures = 0;
     if (requeue.after > Nanos::zero() && !shutting_down_) {
-      Queue(item,
-            {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true}, now,
-            wakes);
+      Queue(item, {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true},
+            now, wakes);
     }
     Finish(item, now, wakes);
   }
@@ -117,11 +116,8 @@ void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& e
   const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
   const std::string key = type_.text(item->key());
   NotifyObserver(observer_, [&](Observer& o) {
-    o.OnReconcileFailed({.queue = name_,
-                         .key = key,
-                         .error = &error,
-                         .attempt = static_cast<int>(failures) + 1,
-                         .retry_in = delay});
+    o.OnReconcileFailed(
+        {.queue = name_, .key = key, .error = &error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
   });
   Wakes wakes;
   {

@@ -208,14 +208,13 @@ TEST_P(ProcessTest, FinishesTheRunningCallsAndDropsTheRestWhenItIsStopped) {
 
 // Contract: controller 79.
 TEST_P(ProcessTest, FinishesWhatIsReadyWhenItIsStoppedWithADrain) {
-  const auto processed = Process(
-      2,
-      [&](const std::string& key) -> Result<void> {
-        Pause(1s);
-        calls_.push_back(key);
-        return Fail(Code::kConflict, "again");
-      },
-      {.drain = true});
+  const auto processed = Process(2,
+                                 [&](const std::string& key) -> Result<void> {
+                                   Pause(1s);
+                                   calls_.push_back(key);
+                                   return Fail(Code::kConflict, "again");
+                                 },
+                                 {.drain = true});
   for (int i = 0; i < 5; ++i) queue_.Add(std::to_string(i));
   queue_.AddAfter("late", 2s);
   ASSERT_TRUE(simulation_.Advance(500ms));
@@ -396,9 +395,8 @@ TEST(ProcessOnAPostedTaskTest, RefusesToBlock) {
   const auto executor = MakeShared<testing::ManualExecutor>();
   const RateLimitingQueue queue({.executor = executor});
   std::optional<Result<void>> processed;
-  executor->Post(executor->MakeStrand("test"), [&] {
-    processed = queue.Process(1, {}, [](const ObjectKey&) { return Result<void>(); });
-  });
+  executor->Post(executor->MakeStrand("test"),
+                 [&] { processed = queue.Process(1, {}, [](const ObjectKey&) { return Result<void>(); }); });
   executor->Run();
   ASSERT_TRUE(processed);
   EXPECT_EQ(processed->error().code(), Code::kInvalidArgument);

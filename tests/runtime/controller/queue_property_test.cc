@@ -74,8 +74,8 @@ class Model {
   }
 
   std::size_t size() const {
-    return static_cast<std::size_t>(std::count_if(
-        entries_.begin(), entries_.end(), [](const Entry& e) { return e.pending == kReady && !e.processing; }));
+    return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(),
+                                                  [](const Entry& e) { return e.pending == kReady && !e.processing; }));
   }
 
  private:

@@ -118,26 +118,24 @@ TEST_F(ThrottledObserverTest, WritesWarningsToStandardErrorWhenThereIsNoObserver
   ForwardTo({});
   const Error forbidden = Error(Code::kForbidden, "pods is forbidden").With("watch pods");
   const ObjectKey key = ObjectKey::Namespaced("default", "web-0");
-  EXPECT_EQ(Written([&] {
-              Fail("pods", forbidden, 3);
-              Refuse("services", "api");
-              throttled_->OnHandlerFailed({.informer = "pods", .key = &key, .what = "out of range"});
-              for (int attempt = 2; attempt < 5; ++attempt) {
-                throttled_->OnReconcileFailed({.queue = "orders",
-                                               .key = "default/first",
-                                               .error = &forbidden,
-                                               .attempt = attempt,
-                                               .retry_in = 10ms});
-              }
-              executor_->Advance(1s);
-            }),
-            "kgen: pods: watch failed: pods is forbidden (Forbidden); next attempt in 0.5 s after 3 failures in a row\n"
-            "kgen: services default/api: object refused, the cache keeps its last good state: no name (Decode)\n"
-            "kgen: pods default/web-0: handler threw: out of range\n"
-            "kgen: orders default/first: reconcile failed: watch pods: pods is forbidden (Forbidden); next attempt in "
-            "0.01 s after 2 failures in a row\n"
-            "kgen: orders default/first: reconcile failed: watch pods: pods is forbidden (Forbidden); next attempt in "
-            "0.01 s after 3 failures in a row (one of 2 such events since the last line)\n");
+  EXPECT_EQ(
+      Written([&] {
+        Fail("pods", forbidden, 3);
+        Refuse("services", "api");
+        throttled_->OnHandlerFailed({.informer = "pods", .key = &key, .what = "out of range"});
+        for (int attempt = 2; attempt < 5; ++attempt) {
+          throttled_->OnReconcileFailed(
+              {.queue = "orders", .key = "default/first", .error = &forbidden, .attempt = attempt, .retry_in = 10ms});
+        }
+        executor_->Advance(1s);
+      }),
+      "kgen: pods: watch failed: pods is forbidden (Forbidden); next attempt in 0.5 s after 3 failures in a row\n"
+      "kgen: services default/api: object refused, the cache keeps its last good state: no name (Decode)\n"
+      "kgen: pods default/web-0: handler threw: out of range\n"
+      "kgen: orders default/first: reconcile failed: watch pods: pods is forbidden (Forbidden); next attempt in "
+      "0.01 s after 2 failures in a row\n"
+      "kgen: orders default/first: reconcile failed: watch pods: pods is forbidden (Forbidden); next attempt in "
+      "0.01 s after 3 failures in a row (one of 2 such events since the last line)\n");
 }
 
 TEST_F(ThrottledObserverTest, WritesNothingForNormalEvents) {

@@ -21,7 +21,7 @@ namespace kgen {
 
 // Durations in buckets, as a histogram of Prometheus. Thread safety: as any value.
 struct DurationHistogram {
-  static constexpr std::size_t kBounds = 12;  // 10 ns, 100 ns, ..., 1000 s
+  static constexpr std::size_t kBounds = 12;              // 10 ns, 100 ns, ..., 1000 s
   static double UpperBound(std::size_t bucket) noexcept;  // in seconds
 
   std::array<std::uint64_t, kBounds + 1> buckets{};  // not cumulative; the last one is without bound

@@ -236,9 +236,10 @@ class WorkQueue {
 
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
   void ShutDown() const { queue_.ShutDown(); }
-  // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and done.
-  // Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain.
-  // Errors: kCancelled  `stop` was requested
+  // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and
+  // done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain.
+  //
+  // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
   Result<void> ShutDownWithDrain(std::stop_token stop = {}) const { return queue_.ShutDownWithDrain(std::move(stop)); }
   bool ShuttingDown() const { return queue_.ShuttingDown(); }
 
@@ -265,8 +266,8 @@ void AddOwners(const RateLimitingQueue& queue, const Object& object, Owners whic
 
 }  // namespace detail
 
-// A handler that queues the key of every object that was added, changed or deleted: with kLowPriority for objects of the
-// first list and resyncs.
+// A handler that queues the key of every object that was added, changed or deleted: with kLowPriority for objects of
+// the first list and resyncs.
 template <typename T>
 EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
   return {.on_add = [queue](const Added<T>& e) { queue.Add(e.key, detail::AddFor(e.reason)); },
@@ -274,20 +275,19 @@ EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
           .on_delete = [queue](const Deleted<T>& e) { queue.Add(e.key); }};
 }
 
-// A handler that queues the keys of the object's owners of kind Owner, by default only of the one that controls it. When
-// an object changes its owner, both are queued. The version in an owner reference does not matter.
+// A handler that queues the keys of the object's owners of kind Owner, by default only of the one that controls it.
+// When an object changes its owner, both are queued. The version in an owner reference does not matter.
 template <typename T, typename Owner>
 EventHandler<T> EnqueueOwner(const RateLimitingQueue& queue, Owners which = Owners::kController) {
   using detail::AddFor;
   using detail::AddOwners;
-  return {
-      .on_add = [queue, which](const Added<T>& e) { AddOwners<Owner>(queue, e.now, which, AddFor(e.reason)); },
-      .on_update =
-          [queue, which](const Updated<T>& e) {
-            AddOwners<Owner>(queue, e.before, which, AddFor(e.reason));
-            AddOwners<Owner>(queue, e.now, which, AddFor(e.reason));
-          },
-      .on_delete = [queue, which](const Deleted<T>& e) { AddOwners<Owner>(queue, e.before, which, AddOptions{}); }};
+  return {.on_add = [queue, which](const Added<T>& e) { AddOwners<Owner>(queue, e.now, which, AddFor(e.reason)); },
+          .on_update =
+              [queue, which](const Updated<T>& e) {
+                AddOwners<Owner>(queue, e.before, which, AddFor(e.reason));
+                AddOwners<Owner>(queue, e.now, which, AddFor(e.reason));
+              },
+          .on_delete = [queue, which](const Deleted<T>& e) { AddOwners<Owner>(queue, e.before, which, AddOptions{}); }};
 }
 
 }  // namespace kgen

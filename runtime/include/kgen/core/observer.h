@@ -63,9 +63,9 @@ class Observer : public SharedObject {
     std::string_view what;
     std::size_t count = 1;
   };
-  struct ReconcileFailed {  // returned an error or threw; the item is tried again
-    std::string_view queue;   // WorkQueueOptions::name
-    std::string_view key;     // "default/web-0"
+  struct ReconcileFailed {   // returned an error or threw; the item is tried again
+    std::string_view queue;  // WorkQueueOptions::name
+    std::string_view key;    // "default/web-0"
     const Error* error = nullptr;
     int attempt = 1;  // in a row
     Nanos retry_in{};
