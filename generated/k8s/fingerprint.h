@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 6314f95e796d322f.
+// Hash of the headers: 2a92179eb8d4752c.
 
 #endif  // K8S_FINGERPRINT_H_
