@@ -65,14 +65,15 @@ function(kgen_add_api target)
     list(APPEND inputs "${file}")
   endforeach()
 
-  # The headers of acme::shop are in acme/shop/, its code in acme/shop/shop.cc. The names do not depend on the inputs,
-  # because CMake must know them before the tool has run, and the tool may not be built yet.
+  # The headers of acme::shop are in acme/shop/, its code in acme/shop/shop.cc, its CRDs in acme/shop/shop_manifests.cc,
+  # which a program links only if it calls Manifests(). The names do not depend on the inputs, because CMake must know
+  # them before the tool has run, and the tool may not be built yet.
   string(REPLACE "::" "/" folder "${arg_NAMESPACE}")
   cmake_path(GET folder FILENAME stem)
   set(out "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/include")
   set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/stamp")
   set(depfile "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen/depfile.d")
-  set(sources "${out}/${folder}/${stem}.cc")
+  set(sources "${out}/${folder}/${stem}.cc" "${out}/${folder}/${stem}_manifests.cc")
   set(shards "")
   if(arg_SHARDS GREATER 1)
     set(shards --shards ${arg_SHARDS})

@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 463d8375d8fe4cb4.
+// Hash of the headers: 793fa612b30818e1.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -124,7 +124,8 @@ std::string DescribeMember(const std::vector<const model::Field*>& positions, co
   std::string out;
   if (identifier != positions[0]->name) Join(InComment(positions[0]->name), out);
   if (IsRequired(positions)) Join("required", out);
-  if (!values.empty()) Join("one of " + values, out);
+  const bool several = positions[0]->schema->element != nullptr;
+  if (!values.empty()) Join((several ? "each one of " : "one of ") + values, out);
   return out;
 }
 

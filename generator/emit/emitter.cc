@@ -47,6 +47,9 @@ std::vector<std::vector<TablePart>> Shard(const Plan& plan, std::size_t count) {
 void EmitSources(const Plan& plan, const EmitOptions& options, const FileHeader& header, TemplateEngine& engine,
                  Files& files) {
   const std::string stem = plan.folder + "/" + plan.stem;
+  // Without split_by_group, the names of sources are fixed: CMake must know them before the first run.
+  if (!options.split_by_group || !plan.manifests.empty())
+    files[stem + "_manifests.cc"] = engine.Render("manifests.cc", ViewManifests(plan, header));
   if (options.split_by_group) {
     for (const TablePart& part : AllTables(plan)) {
       const std::string& folder = part.group != nullptr ? part.group->folder : part.version->folder;

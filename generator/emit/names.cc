@@ -290,6 +290,7 @@ std::string Singular(std::string_view plural) {
   const auto ends = [&](std::string_view ending) { return plural.ends_with(ending); };
   if (!plain || Contains(kNoPlurals, word) || ends("ss") || ends("us") || ends("is")) return std::string(plural);
   if (ends("ies")) return std::string(plural.substr(0, plural.size() - 3)) + "y";
+  if (word == "caches") return std::string(plural.substr(0, plural.size() - 1));
   const bool drops_es = ends("sses") || ends("xes") || ends("ches") || ends("shes") || ends("tuses") || ends("iases");
   return std::string(plural.substr(0, plural.size() - (drops_es ? 2 : 1)));
 }

@@ -29,6 +29,7 @@ std::string TypeIdentifier(std::string_view name);
 //   aws, dns, gcs, https, kms, nfs, series, tls   stay: no plurals
 //   -ss, -us, -is                                 stay: address, status, analysis
 //   -ies                                          -y: policies, policy
+//   caches                                        cache
 //   -sses, -xes, -ches, -shes                     without -es: addresses, address
 //   -tuses                                        -tus: statuses, status
 //   -iases                                        -ias: aliases, alias

@@ -277,7 +277,8 @@ PlannedStruct StructPlanner::PlanShared(const Shape& shape, const std::string& g
   PlannedStruct out = PlanObject(shape, scope, {});
   const std::size_t others = shape.positions.size() - 1;
   const std::string also = others == 0 ? "" : " and " + std::to_string(others) + (others == 1 ? " other" : " others");
-  const Comment about = CommentLines({shape.shortest + also + "."}, kColumns);
+  Comment about = CommentLines({shape.shortest + also + "."}, kColumns);
+  if (!out.comment.empty()) about.emplace_back("//");
   out.comment.insert(out.comment.begin(), about.begin(), about.end());
   return out;
 }

@@ -89,11 +89,20 @@ ViewList ClientAlias(const PlannedResource& resource) {
   return lines;
 }
 
+// Whether a blank line goes before the second of two members or aliases: comments of several lines would run together.
+bool Spaced(const Comment* before, const Comment& comment) {
+  return before != nullptr && (before->size() > 1 || comment.size() > 1);
+}
+
 ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
   const std::size_t indent = 2 * depth + 2;
   ViewList aliases, nested, enums, fields;
+  const Comment* before = nullptr;
   for (const PlannedAlias& alias : planned.aliases) {
-    aliases.push_back(ViewMap{{"comment", alias.comment}, {"lines", Alias(alias.name, alias.target, indent)}});
+    aliases.push_back(ViewMap{{"spaced", Spaced(before, alias.comment)},
+                              {"comment", alias.comment},
+                              {"lines", Alias(alias.name, alias.target, indent)}});
+    before = &alias.comment;
   }
   for (const PlannedStruct& inner : planned.nested) nested.push_back(StructView(inner, depth + 1));
   for (const PlannedEnum& inner : planned.enums) {
@@ -103,8 +112,11 @@ ViewValue StructView(const PlannedStruct& planned, std::size_t depth) {
     }
     enums.push_back(ViewMap{{"comment", inner.comment}, {"name", inner.name}, {"constants", std::move(constants)}});
   }
+  before = nullptr;
   for (const PlannedField& field : planned.fields) {
-    fields.push_back(ViewMap{{"comment", field.comment}, {"lines", Declaration(field, indent)}});
+    fields.push_back(ViewMap{
+        {"spaced", Spaced(before, field.comment)}, {"comment", field.comment}, {"lines", Declaration(field, indent)}});
+    before = &field.comment;
   }
   return ViewMap{{"comment", planned.comment},
                  {"name", planned.name},
@@ -470,7 +482,7 @@ ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string 
 
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header) {
   ViewMap view = FileView("", plan.name_space, header);
-  ViewList includes, sections, kinds, manifests;
+  ViewList includes, sections, kinds;
   for (const TablePart& part : parts) sections.push_back(SectionView(part, includes));
   if (with_scheme) {
     std::set<std::string> seen;
@@ -483,21 +495,26 @@ ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool w
       for (const std::string& type : version.kind_types)
         kinds.push_back("&::" + version.name_space + "::" + type + "::kTable");
     }
-    for (const PlannedManifest& manifest : plan.manifests) {
-      manifests.push_back(ViewMap{{"title", manifest.name},
-                                  {"symbol", "kManifest" + std::to_string(manifests.size())},
-                                  {"literal_lines", ManifestLines(manifest.json)}});
-    }
   }
   view.emplace_back("scheme_include", with_scheme ? ViewValue(plan.folder + "/scheme.h") : ViewValue(false));
-  view.emplace_back("clientset_include",
-                    manifests.empty() ? ViewValue(false) : ViewValue(plan.folder + "/clientset.h"));
   view.emplace_back("includes", std::move(includes));
   view.emplace_back("sections", std::move(sections));
   view.emplace_back("with_scheme", with_scheme);
   view.emplace_back("kind_count", std::to_string(kinds.size()));
   view.emplace_back("has_kinds", !kinds.empty());
   view.emplace_back("kinds", std::move(kinds));
+  return view;
+}
+
+ViewMap ViewManifests(const Plan& plan, const FileHeader& header) {
+  ViewMap view = FileView("", plan.name_space, header);
+  ViewList manifests;
+  for (const PlannedManifest& manifest : plan.manifests) {
+    manifests.push_back(ViewMap{{"title", manifest.name},
+                                {"symbol", "kManifest" + std::to_string(manifests.size())},
+                                {"literal_lines", ManifestLines(manifest.json)}});
+  }
+  view.emplace_back("clientset_include", plan.folder + "/clientset.h");
   view.emplace_back("has_manifests", !manifests.empty());
   view.emplace_back("manifests", std::move(manifests));
   return view;

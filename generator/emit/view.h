@@ -42,8 +42,10 @@ struct TablePart {
 // All of them, one part for each header, in an order of groups and versions.
 std::vector<TablePart> AllTables(const Plan& plan);
 
-// A source file. `with_scheme`: Kinds() and Manifests() too.
+// A source file. `with_scheme`: Kinds() too.
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header);
+// The source file with the CRDs.
+ViewMap ViewManifests(const Plan& plan, const FileHeader& header);
 
 }  // namespace kgen::generator::emit
 

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Compares what `kgen generate` makes with the files in tests/golden/<name>/. KGEN_UPDATE_GOLDEN=1 writes them instead.
+// The goldens of built-in kinds, such as Deployment, are generated/k8s, which `./dev lint generated` compares.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +63,8 @@ TEST_P(GoldenTest, IsUpToDate) {
 
 INSTANTIATE_TEST_SUITE_P(Inputs, GoldenTest,
                          ::testing::Values(Case{"acme", "examples/crds/orders.yaml", {}},
+                                           Case{"certs", "tests/golden/certificates.yaml", {}},
+                                           Case{"monitors", "tests/golden/podmonitors.yaml", {}},
                                            Case{"hostile", "tests/golden/hostile.yaml", {"--shards", "2"}},
                                            Case{"pipelines", "tests/golden/pipelines.yaml", {}}),
                          [](const auto& info) { return info.param.name; });

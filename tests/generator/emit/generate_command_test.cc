@@ -185,9 +185,25 @@ TEST_F(Generate, WritesTheSourcesThatCMakeExpects) {
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme::inner", "--shards", "3", orders_}).code, kFine);
   const Tree tree = ReadTree(out_);
   for (const char* path : {"acme/inner/inner.cc", "acme/inner/inner_1.cc", "acme/inner/inner_2.cc",
-                           "acme/inner/clientset.h", "acme/inner/shop/v1/types.h"}) {
+                           "acme/inner/inner_manifests.cc", "acme/inner/clientset.h", "acme/inner/shop/v1/types.h"}) {
     EXPECT_TRUE(tree.contains(path)) << path;
   }
+}
+
+TEST_F(Generate, PutsTheCrdsIntoASourceOfTheirOwn) {
+  const std::string crd = "additionalPrinterColumns";
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", orders_}).code, kFine);
+  EXPECT_THAT(ReadTree(out_).at("acme/acme_manifests.cc"), HasSubstr(crd));
+  EXPECT_THAT(ReadTree(out_).at("acme/acme.cc"), Not(HasSubstr(crd)));
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", "--split-by-group", orders_}).code, kFine);
+  EXPECT_THAT(ReadTree(out_).at("acme/acme_manifests.cc"), HasSubstr(crd));
+  // Without CRDs the file is there where its name is fixed.
+  const std::string document = test_support::SourcePath("openapi/kubernetes-1.36/apis__policy__v1.json");
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", document}).code, kFine);
+  EXPECT_THAT(ReadTree(out_).at("acme/acme_manifests.cc"), HasSubstr("No CustomResourceDefinitions"));
+  EXPECT_THAT(ReadTree(out_).at("acme/clientset.h"), Not(HasSubstr("Manifests")));
+  ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", "--split-by-group", document}).code, kFine);
+  EXPECT_FALSE(ReadTree(out_).contains("acme/acme_manifests.cc"));
 }
 
 TEST_F(Generate, WritesADepfileWithAbsolutePaths) {
@@ -321,7 +337,7 @@ TEST_F(Generate, SplitsALongManifestIntoLiteralsThatEveryCompilerAccepts) {
   crd.replace(crd.find(start), start.size(), "description: " + std::string(150'000, 'x') + " Order is what");
   std::ofstream(folder_ / "long.yaml") << crd;
   ASSERT_EQ(Invoke({"--out", out_, "--namespace", "acme", folder_ / "long.yaml"}).code, kFine);
-  std::istringstream lines(test_support::ReadFile(out_ + "/acme/acme.cc"));
+  std::istringstream lines(test_support::ReadFile(out_ + "/acme/acme_manifests.cc"));
   std::size_t literal = 0, literals = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(' ');

@@ -220,6 +220,8 @@ TEST(Singular, GoesByTheEnding) {
                                                                   {"addresses", "address"},
                                                                   {"boxes", "box"},
                                                                   {"matches", "match"},
+                                                                  {"caches", "cache"},
+                                                                  {"imageCaches", "imageCache"},
                                                                   {"hashes", "hash"},
                                                                   {"statuses", "status"},
                                                                   {"aliases", "alias"},

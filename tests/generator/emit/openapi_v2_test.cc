@@ -253,14 +253,15 @@ TEST(OpenApiV2, IgnoresFaultyParameters) {
 
 // ---- real documents
 
-// Without the comments that only a v3 document has a default for.
+// Without the comments that only a v3 document has a default for, and the blank lines around members that have them.
 emit::Files WithoutDefaults(emit::Files files) {
   for (auto& [path, text] : files) {
     std::string kept;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
       const std::string line = text.substr(at, end - at);
-      if (!line.contains("  // Default: ") && !line.starts_with("// Hash of the headers: ")) kept += line;
+      const bool apart = line == "\n" || line.contains("  // Default: ");
+      if (!apart && !line.starts_with("// Hash of the headers: ")) kept += line;
       at = end;
     }
     text = kept;

@@ -382,6 +382,7 @@ TEST(PlanOfComments, SayLimitsInWords) {
 // Contract: generator DOC-13.
 TEST(PlanOfComments, NameTheStructOfTheKnownValues) {
   EXPECT_EQ(MemberOf("{type: string, enum: [a, '', 'b`c']}").note, "one of AValues");
+  EXPECT_EQ(MemberOf("{type: array, items: {type: string, enum: [a]}}").note, "each one of AValues");
   EXPECT_THAT(CommentOf("{type: string, enum: [a, '', 'b`c']}"), ElementsAre());
 }
 

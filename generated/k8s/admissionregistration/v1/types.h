@@ -89,7 +89,7 @@ struct NamedRuleWithOperations {
 
   kgen::List<kgen::String> apiGroups{};
   kgen::List<kgen::String> apiVersions{};
-  kgen::List<kgen::String> operations{};  // one of OperationsValues
+  kgen::List<kgen::String> operations{};  // each one of OperationsValues
   kgen::List<kgen::String> resourceNames{};
   kgen::List<kgen::String> resources{};
   kgen::String scope{};  // one of ScopeValues
@@ -275,7 +275,7 @@ struct RuleWithOperations {
 
   kgen::List<kgen::String> apiGroups{};
   kgen::List<kgen::String> apiVersions{};
-  kgen::List<kgen::String> operations{};  // one of OperationsValues
+  kgen::List<kgen::String> operations{};  // each one of OperationsValues
   kgen::List<kgen::String> resources{};
   kgen::String scope{};  // one of ScopeValues
   kgen::UnknownFields unknown_fields{};
@@ -419,7 +419,7 @@ struct ValidatingAdmissionPolicyBindingSpec {
   kgen::Optional<ParamRef> paramRef = kgen::kAbsent;
   kgen::String policyName{};  // required
   // A set: elements are unique.
-  kgen::List<kgen::String> validationActions{};  // required, one of ValidationActionsValues
+  kgen::List<kgen::String> validationActions{};  // required, each one of ValidationActionsValues
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;

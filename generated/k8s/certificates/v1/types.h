@@ -67,7 +67,7 @@ struct CertificateSigningRequestSpec {
   kgen::Bytes request{};  // required
   kgen::String signerName{};  // required
   kgen::String uid{};
-  kgen::List<kgen::String> usages{};  // one of UsagesValues
+  kgen::List<kgen::String> usages{};  // each one of UsagesValues
   kgen::String username{};
   kgen::UnknownFields unknown_fields{};
 

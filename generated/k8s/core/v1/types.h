@@ -1274,7 +1274,7 @@ struct PersistentVolumeClaimSpec {
     static constexpr std::string_view kFilesystem = "Filesystem";
   };
 
-  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
+  kgen::List<kgen::String> accessModes{};  // each one of AccessModesValues
   kgen::Optional<TypedLocalObjectReference> dataSource = kgen::kAbsent;
   kgen::Optional<TypedObjectReference> dataSourceRef = kgen::kAbsent;
   kgen::Optional<VolumeResourceRequirements> resources = kgen::kAbsent;
@@ -1985,7 +1985,7 @@ struct PersistentVolumeSpec {
     static constexpr std::string_view kFilesystem = "Filesystem";
   };
 
-  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
+  kgen::List<kgen::String> accessModes{};  // each one of AccessModesValues
   kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = kgen::kAbsent;
   kgen::Optional<AzureDiskVolumeSource> azureDisk = kgen::kAbsent;
   kgen::Optional<AzureFilePersistentVolumeSource> azureFile = kgen::kAbsent;
@@ -2083,8 +2083,8 @@ struct PersistentVolumeClaimStatus {
     static constexpr std::string_view kPending = "Pending";
   };
 
-  kgen::List<kgen::String> accessModes{};  // one of AccessModesValues
-  kgen::Map<kgen::String> allocatedResourceStatuses{};  // one of AllocatedResourceStatusesValues
+  kgen::List<kgen::String> accessModes{};  // each one of AccessModesValues
+  kgen::Map<kgen::String> allocatedResourceStatuses{};  // each one of AllocatedResourceStatusesValues
   kgen::Map<kgen::Quantity> allocatedResources{};
   kgen::Map<kgen::Quantity> capacity{};
   // Elements are identified by `type`.
@@ -2762,7 +2762,7 @@ struct ResourceQuotaSpec {
 
   kgen::Map<kgen::Quantity> hard{};
   kgen::Optional<ScopeSelector> scopeSelector = kgen::kAbsent;
-  kgen::List<kgen::String> scopes{};  // one of ScopesValues
+  kgen::List<kgen::String> scopes{};  // each one of ScopesValues
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;
@@ -2901,7 +2901,7 @@ struct ServiceSpec {
   kgen::String externalTrafficPolicy{};  // one of ExternalTrafficPolicyValues
   kgen::Optional<std::int32_t> healthCheckNodePort{};
   kgen::String internalTrafficPolicy{};  // one of InternalTrafficPolicyValues
-  kgen::List<kgen::String> ipFamilies{};  // one of IpFamiliesValues
+  kgen::List<kgen::String> ipFamilies{};  // each one of IpFamiliesValues
   kgen::String ipFamilyPolicy{};  // one of IpFamilyPolicyValues
   kgen::String loadBalancerClass{};
   kgen::String loadBalancerIP{};

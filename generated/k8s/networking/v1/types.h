@@ -317,7 +317,7 @@ struct NetworkPolicySpec {
   kgen::List<NetworkPolicyEgressRule> egress{};
   kgen::List<NetworkPolicyIngressRule> ingress{};
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
-  kgen::List<kgen::String> policyTypes{};  // one of PolicyTypesValues
+  kgen::List<kgen::String> policyTypes{};  // each one of PolicyTypesValues
   kgen::UnknownFields unknown_fields{};
 
   static const kgen::TypeTable kTable;

@@ -12,7 +12,6 @@
 
 #include "kgen/core/type_table.h"
 #include "kgen/core/value_type.h"
-#include "acme/clientset.h"
 #include "acme/scheme.h"
 #include "acme/shop/v1/types.h"
 #include "acme/shop/v1/client.h"
@@ -303,80 +302,8 @@ constexpr std::array<const kgen::TypeTable*, 1> kKinds = {
     &::acme::shop::v1::Order::kTable,
 };
 
-// Split into literals that every compiler accepts.
-constexpr std::string_view kManifest0[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"ord"
-     "ers.shop.example.com\"},\"spec\":{\"group\":\"shop.example.com\",\"scope\":\"Namespaced\",\"names\":{\"kind\":"
-     "\"Order\",\"listKind\":\"OrderList\",\"plural\":\"orders\",\"singular\":\"order\",\"shortNames\":[\"ord\"],\"c"
-     "ategories\":[\"all\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"sta"
-     "tus\":{},\"scale\":{\"specReplicasPath\":\".spec.packers\",\"statusReplicasPath\":\".status.availableReplicas\""
-     ",\"labelSelectorPath\":\".status.selector\"}},\"additionalPrinterColumns\":[{\"name\":\"Item\",\"type\":\"stri"
-     "ng\",\"jsonPath\":\".spec.item\"},{\"name\":\"Quantity\",\"type\":\"integer\",\"jsonPath\":\".spec.quantity\"}"
-     ",{\"name\":\"Age\",\"type\":\"date\",\"jsonPath\":\".metadata.creationTimestamp\"}],\"selectableFields\":[{\"j"
-     "sonPath\":\".spec.item\"}],\"schema\":{\"openAPIV3Schema\":{\"description\":\"Order is what a customer wants, "
-     "and how far the shop has got with it.\",\"type\":\"object\",\"required\":[\"spec\"],\"properties\":{\"apiVersi"
-     "on\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\"},\"metadata\":{\"type\":\"object\"},\"spec\":{\"descr"
-     "iption\":\"What the customer wants.\",\"type\":\"object\",\"required\":[\"item\",\"quantity\"],\"properties\":"
-     "{\"item\":{\"description\":\"The article, as the catalogue calls it.\",\"type\":\"string\",\"minLength\":1,\"m"
-     "axLength\":80},\"quantity\":{\"description\":\"How many of them.\",\"type\":\"integer\",\"format\":\"int32\",\""
-     "minimum\":1},\"packers\":{\"description\":\"How many people pack at the same time.\",\"type\":\"integer\",\"fo"
-     "rmat\":\"int32\",\"default\":1},\"priority\":{\"description\":\"Who is served first.\\n\\nOrders without a wor"
-     "d about it are Normal.\",\"type\":\"string\",\"enum\":[\"Low\",\"Normal\",\"High\"],\"default\":\"Normal\"},\""
-     "express\":{\"description\":\"Leaves the house today.\",\"type\":\"boolean\"},\"address\":{\"description\":\"Wh"
-     "ere it goes. Absent for what is fetched.\",\"type\":\"object\",\"required\":[\"street\",\"city\"],\"properties"
-     "\":{\"street\":{\"type\":\"string\"},\"city\":{\"type\":\"string\"},\"postcode\":{\"type\":\"string\"},\"door\""
-     ":{\"description\":\"A number, or what is written on it.\",\"x-kubernetes-int-or-string\":true,\"anyOf\":[{\"ty"
-     "pe\":\"integer\"},{\"type\":\"string\"}]}}},\"lines\":{\"description\":\"Articles that go into the same parcel"
-     ".\",\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":[\"item\"],\"items\":"
-     "{\"description\":\"One article.\",\"type\":\"object\",\"required\":[\"item\"],\"properties\":{\"item\":{\"type"
-     "\":\"string\"},\"quantity\":{\"type\":\"integer\",\"format\":\"int32\"},\"discount\":{\"description\":\"Per ce"
-     "nt. A negative one is an extra charge.\",\"type\":\"number\"},\"engraving\":{\"type\":\"array\",\"items\":{\"t"
-     "ype\":\"string\"}}}}},\"options\":{\"description\":\"What the article's own page asks for.\",\"type\":\"object"
-     "\",\"additionalProperties\":{\"type\":\"string\"}},\"giftCards\":{\"description\":\"Cards by the name of who g"
-     "ets them.\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"text\":{\"type"
-     "\":\"string\"},\"lines\":{\"type\":\"integer\",\"format\":\"int64\"}}}},\"weight\":{\"description\":\"What the"
-     " parcel may weigh, in kilograms.\",\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}],\"pattern\":\"^(\\"
-     "\\+|-)?(([0-9]+(\\\\.[0-9]*)?)|(\\\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\\\+|-)?(([0-9]+(\\\\.[0-9]*)?)|("
-     "\\\\.[0-9]+))))?$\",\"x-kubernetes-int-or-string\":true},\"voucher\":{\"description\":\"null means that the cu"
-     "stomer was asked, and has none.\",\"type\":\"string\",\"nullable\":true},\"deliverAfter\":{\"type\":\"string\""
-     ",\"format\":\"date-time\"},\"photo\":{\"type\":\"string\",\"format\":\"byte\"},\"shelves\":{\"description\":\""
-     "Where to look, hall by hall.\",\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"integer\""
-     ",\"format\":\"int64\"}}},\"template\":{\"description\":\"Note: C++ calls this `template_`.\",\"type\":\"object"
-     "\"},\"extensions\":{\"description\":\"Whatever partners send along; the shop does not look inside.\",\"type\":"
-     "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}},\"status\":{\"description\":\"How far it has got.\""
-     ",\"type\":\"object\",\"properties\":{\"availableReplicas\":{\"description\":\"How many of the articles are pac"
-     "ked.\",\"type\":\"integer\",\"format\":\"int32\"},\"selector\":{\"type\":\"string\"},\"observedGeneration\":{\""
-     "type\":\"integer\",\"format\":\"int64\"},\"conditions\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\""
-     ",\"x-kubernetes-list-map-keys\":[\"type\"],\"items\":{\"type\":\"object\",\"required\":[\"type\",\"status\",\""
-     "lastTransitionTime\",\"reason\",\"message\"],\"properties\":{\"type\":{\"type\":\"string\",\"maxLength\":316,\""
-     "pattern\":\"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]"
-     "*)?[A-Za-z0-9])$\"},\"status\":{\"type\":\"string\",\"enum\":[\"True\",\"False\",\"Unknown\"]},\"lastTransitio"
-     "nTime\":{\"type\":\"string\",\"format\":\"date-time\"},\"observedGeneration\":{\"type\":\"integer\",\"format\""
-     ":\"int64\",\"minimum\":0},\"reason\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024},\"message\":{\"t"
-     "ype\":\"string\",\"maxLength\":32768}}}}}}}}}}]}}",
-     4646},
-};
-
-// Never destroyed, because code may call this while the program exits.
-std::string_view Joined(std::span<const std::string_view> pieces) {
-  if (pieces.size() == 1) return pieces[0];
-  std::size_t size = 0;
-  for (std::string_view piece : pieces) size += piece.size();
-  char* const text = new char[size];
-  char* end = text;
-  for (std::string_view piece : pieces) end += piece.copy(end, piece.size());
-  return {text, size};
-}
-
 }  // namespace
 
 std::span<const kgen::TypeTable* const> Kinds() { return kKinds; }
-
-std::span<const std::string_view> Manifests() {
-  static const std::string_view manifests[] = {
-      Joined(kManifest0),  // orders.shop.example.com
-  };
-  return manifests;
-}
 
 }  // namespace acme

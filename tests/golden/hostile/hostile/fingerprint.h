@@ -5,6 +5,6 @@
 #ifndef HOSTILE_FINGERPRINT_H_
 #define HOSTILE_FINGERPRINT_H_
 
-// Hash of the headers: b637aa0da8f34752.
+// Hash of the headers: 3bcb3f48182958ea.
 
 #endif  // HOSTILE_FINGERPRINT_H_

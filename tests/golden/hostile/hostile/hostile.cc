@@ -12,7 +12,6 @@
 
 #include "kgen/core/type_table.h"
 #include "kgen/core/value_type.h"
-#include "hostile/clientset.h"
 #include "hostile/scheme.h"
 #include "hostile/core_strimzi/v1beta1/types.h"
 #include "hostile/core_strimzi/v1beta1/client.h"
@@ -658,150 +657,8 @@ constexpr std::array<const kgen::TypeTable*, 11> kKinds = {
     &::hostile::start::auto_::Start::kTable,
 };
 
-// Split into literals that every compiler accepts.
-constexpr std::string_view kManifest0[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"cli"
-     "ents.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":{\""
-     "kind\":\"Client\",\"listKind\":\"ClientList\",\"plural\":\"clients\"},\"versions\":[{\"name\":\"v1\",\"served\""
-     ":true,\"storage\":true,\"subresources\":{\"status\":{}},\"schema\":{\"openAPIV3Schema\":{\"description\":\"Clo"
-     "ses */ a comment, /* opens one, ends in a backslash \\\\\",\"type\":\"object\",\"properties\":{\"spec\":{\"typ"
-     "e\":\"object\",\"properties\":{\"foo-bar\":{\"type\":\"string\"},\"foo.bar\":{\"type\":\"string\"},\"foo_bar\""
-     ":{\"type\":\"string\"},\"fooBar\":{\"type\":\"string\"},\"Foo_bar\":{\"type\":\"string\"},\"namespace\":{\"typ"
-     "e\":\"string\"},\"name\":{\"type\":\"string\"},\"operator\":{\"type\":\"boolean\"},\"co_await\":{\"type\":\"st"
-     "ring\"},\"not\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true},\"major\":{\"type\":\"inte"
-     "ger\",\"format\":\"int32\"},\"linux\":{\"type\":\"string\"},\"stdin\":{\"type\":\"boolean\"},\"errno\":{\"type"
-     "\":\"integer\"},\"LC_ALL\":{\"type\":\"string\"},\"ETIMEDOUT\":{\"type\":\"object\",\"properties\":{\"EOF\":{\""
-     "type\":\"string\",\"enum\":[\"EOF\",\"INT_MAX\"]}}},\"I\":{\"type\":\"number\"},\"__init__\":{\"type\":\"strin"
-     "g\"},\"_Reserved\":{\"type\":\"string\"},\"kTable\":{\"type\":\"string\"},\"unknown_fields\":{\"type\":\"strin"
-     "g\"},\"std\":{\"type\":\"string\"},\"kgen\":{\"type\":\"string\"},\"String\":{\"type\":\"string\"},\"Optional\""
-     ":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"2xx\":{\"type\":\"string\"},\"-\":{\"type\":\"string\""
-     "},\"_\":{\"type\":\"string\"},\"$ref\":{\"type\":\"string\"},\"$schema\":{\"type\":\"string\"},\"caf\303\251\""
-     ":{\"type\":\"string\"},\"quo\\\"te\\\\\":{\"type\":\"string\"},\"new\\nline\":{\"type\":\"string\"},\"Spec\":{"
-     "\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"Spec\":{\"type\":\"string\""
-     "},\"spec\":{\"type\":\"boolean\"}}}}},\"spec\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"objec"
-     "t\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}}}}},\"Port\":{"
-     "\"type\":\"object\",\"properties\":{\"Port\":{\"type\":\"integer\"}}},\"port\":{\"type\":\"object\",\"properti"
-     "es\":{\"port\":{\"type\":\"integer\"}}},\"nat-outgoing\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
-     "\"string\"}}},\"natOutgoing\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}},\"metricsRela"
-     "belings\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}},\""
-     "metrics\":{\"type\":\"object\",\"properties\":{\"relabelings\":{\"type\":\"array\",\"items\":{\"type\":\"objec"
-     "t\",\"properties\":{\"z\":{\"type\":\"string\"}}}}}},\"mode\":{\"type\":\"string\",\"enum\":[\"\",\"-\",\"_\","
-     "\"=\",\"!=\",\"=~\",\"!~\",\"1\",\"-5\",\"on\",\"default\",\"NULL\",\"replace\",\"Replace\",\"REPLACE\",\"a_b\""
-     ",\"a-b\",\"aB\",\"1.0\",\"10\",\"HKEY\\\\Software\",\"x\\\"; int y = 0; //\",\"?\?/\",\"caf\303\251\",\"kTable"
-     "\"]},\"modeValues\":{\"type\":\"string\"},\"code\":{\"type\":\"integer\",\"enum\":[301,-5,-9223372036854775808"
-     ",9223372036854775807]},\"modes\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"A\",\"B\"]}},\""
-     "byName\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\",\"enum\":[\"C\"]}},\"grid\":{\"typ"
-     "e\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"n"
-     "umber\"}}}}},\"deep\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"additionalPropertie"
-     "s\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"string\"}}}}}},\"anyt"
-     "hing\":{\"x-kubernetes-preserve-unknown-fields\":true},\"flags\":{\"type\":\"array\",\"items\":{\"type\":\"boo"
-     "lean\"}},\"empty\":{\"type\":\"object\"},\"embedded\":{\"type\":\"object\",\"x-kubernetes-embedded-resource\":"
-     "true,\"x-kubernetes-preserve-unknown-fields\":true},\"trouble\":{\"description\":\"trigraph ?\?/ bidi \342\200"
-     "\256\342\201\246 mark, line \342\200\250 separator, NOLINT, clang-format off\\r\\n#pragma once\\\\\",\"type\":"
-     "\"string\",\"default\":\"*/ \\\"quoted\\\\\",\"pattern\":\"^[a-z]\\\\\\\\$\"}}},\"begin\":{\"type\":\"string\""
-     "},\"status\":{\"type\":\"object\",\"properties\":{\"Status\":{\"type\":\"string\"},\"status\":{\"type\":\"obje"
-     "ct\",\"properties\":{\"ok\":{\"type\":\"boolean\"}}}}}}}}},{\"name\":\"v1-2-3\",\"served\":false,\"storage\":f"
-     "alse,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
-     3835},
-};
-constexpr std::string_view kManifest1[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"eve"
-     "nts.core.strimzi.example\"},\"spec\":{\"group\":\"core.strimzi.example\",\"scope\":\"Namespaced\",\"names\":{\""
-     "kind\":\"Event\",\"listKind\":\"EventList\",\"plural\":\"events\"},\"versions\":[{\"name\":\"v1beta1\",\"serve"
-     "d\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"type\":{\"typ"
-     "e\":\"string\"}}}}}]}}",
-     399},
-};
-constexpr std::string_view kManifest2[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"inf"
-     "ormers.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":{"
-     "\"kind\":\"string\",\"listKind\":\"stringList\",\"plural\":\"informers\"},\"versions\":[{\"name\":\"v1\",\"ser"
-     "ved\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"value\":{\""
-     "type\":\"string\"}}}}}]}}",
-     401},
-};
-constexpr std::string_view kManifest3[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"lis"
-     "ters.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":{\""
-     "kind\":\"Lister\",\"listKind\":\"ListerList\",\"plural\":\"listers\"},\"versions\":[{\"name\":\"v1\",\"served\""
-     ":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\""
-     ":\"object\",\"properties\":{\"List\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}}}}]}}",
-     461},
-};
-constexpr std::string_view kManifest4[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"lis"
-     "ts.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":{\"ki"
-     "nd\":\"List\",\"listKind\":\"ListOfLists\",\"plural\":\"lists\"},\"versions\":[{\"name\":\"v1\",\"served\":tru"
-     "e,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"o"
-     "bject\",\"properties\":{\"size\":{\"type\":\"integer\"}}}}}}}]}}",
-     432},
-};
-constexpr std::string_view kManifest5[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sca"
-     "lepaths.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Namespaced\",\"names\":"
-     "{\"kind\":\"ScalePaths\",\"listKind\":\"ScalePathsList\",\"plural\":\"scalepaths\"},\"versions\":[{\"name\":\""
-     "v1\",\"served\":true,\"storage\":true,\"subresources\":{\"scale\":{\"specReplicasPath\":\".spec.shards\",\"sta"
-     "tusReplicasPath\":\".status.shards\"}},\"additionalPrinterColumns\":[{\"name\":\"Ready\",\"type\":\"string\",\""
-     "jsonPath\":\".status.conditions[?(@.type == \\\"Ready\\\")].status\"},{\"name\":\"Namespace\",\"type\":\"strin"
-     "g\",\"jsonPath\":\".metadata.labels.io\\\\.kubernetes\\\\.pod\\\\.namespace\"},{\"name\":\"All\",\"type\":\"in"
-     "teger\",\"format\":\"int64\",\"priority\":2147483647,\"jsonPath\":\".spec.list[*]\"},{\"name\":\"\\\"); */ ?\?"
-     "/ \\\\ \303\251\\u0000!\",\"type\":\"date\",\"priority\":-1,\"description\":\"Closes */ a comment, ends in a b"
-     "ackslash \\\\\",\"jsonPath\":\".status.conditions[?(@.message == \\\"*/\\\\\\\\\\n\\\\\\\"7\\\")].lastTransiti"
-     "onTime\"}],\"selectableFields\":[{\"jsonPath\":\".spec.color\"},{\"jsonPath\":\".spec.Color\"},{\"jsonPath\":\""
-     ".spec.foo_bar\"}],\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"ScalePaths\":{\"type\""
-     ":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}},\"SelectableFields\":{\"type\":\"string\"},\"kPrinte"
-     "rColumns\":{\"type\":\"string\"},\"spec\":{\"type\":\"object\",\"properties\":{\"shards\":{\"type\":\"integer\""
-     ",\"format\":\"int32\"},\"color\":{\"type\":\"string\"},\"Color\":{\"type\":\"string\"},\"foo_bar\":{\"type\":\""
-     "string\"},\"scalePaths\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\""
-     "string\"}}}},\"kPrinterColumns\":{\"type\":\"string\"}}},\"kScalePathsFields\":{\"type\":\"string\"},\"kScaleP"
-     "athsColumns\":{\"type\":\"string\"},\"kScalePathsKind\":{\"type\":\"string\"}}}}}]}}",
-     1670},
-};
-constexpr std::string_view kManifest6[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"sta"
-     "rts.start.example.com\"},\"spec\":{\"group\":\"start.example.com\",\"scope\":\"Cluster\",\"names\":{\"kind\":\""
-     "Start\",\"listKind\":\"StartList\",\"plural\":\"starts\"},\"versions\":[{\"name\":\"auto\",\"served\":true,\"s"
-     "torage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object"
-     "\",\"properties\":{\"std\":{\"type\":\"integer\"},\"acme\":{\"type\":\"string\"}}}}}}}]}}",
-     452},
-};
-constexpr std::string_view kManifest7[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"val"
-     "ues.default.example.com\"},\"spec\":{\"group\":\"default.example.com\",\"scope\":\"Cluster\",\"names\":{\"kind"
-     "\":\"Values\",\"listKind\":\"ValuesList\",\"plural\":\"values\",\"singular\":\"value\"},\"versions\":[{\"name\""
-     ":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{"
-     "\"data\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"items\":{\"type\":\"array\",\""
-     "items\":{\"type\":\"string\"}}}}}}]}}",
-     502},
-};
-
-// Never destroyed, because code may call this while the program exits.
-std::string_view Joined(std::span<const std::string_view> pieces) {
-  if (pieces.size() == 1) return pieces[0];
-  std::size_t size = 0;
-  for (std::string_view piece : pieces) size += piece.size();
-  char* const text = new char[size];
-  char* end = text;
-  for (std::string_view piece : pieces) end += piece.copy(end, piece.size());
-  return {text, size};
-}
-
 }  // namespace
 
 std::span<const kgen::TypeTable* const> Kinds() { return kKinds; }
-
-std::span<const std::string_view> Manifests() {
-  static const std::string_view manifests[] = {
-      Joined(kManifest0),  // clients.default.example.com
-      Joined(kManifest1),  // events.core.strimzi.example
-      Joined(kManifest2),  // informers.default.example.com
-      Joined(kManifest3),  // listers.default.example.com
-      Joined(kManifest4),  // lists.default.example.com
-      Joined(kManifest5),  // scalepaths.default.example.com
-      Joined(kManifest6),  // starts.start.example.com
-      Joined(kManifest7),  // values.default.example.com
-  };
-  return manifests;
-}
 
 }  // namespace hostile

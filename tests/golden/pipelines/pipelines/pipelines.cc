@@ -12,7 +12,6 @@
 
 #include "kgen/core/type_table.h"
 #include "kgen/core/value_type.h"
-#include "pipelines/clientset.h"
 #include "pipelines/scheme.h"
 #include "pipelines/ci/shapes.h"
 #include "pipelines/ci/v1/types.h"
@@ -652,120 +651,8 @@ constexpr std::array<const kgen::TypeTable*, 3> kKinds = {
     &::pipelines::ci::v1beta1::Pipeline::kTable,
 };
 
-// Split into literals that every compiler accepts.
-constexpr std::string_view kManifest0[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"pip"
-     "elines.ci.example.com\"},\"spec\":{\"group\":\"ci.example.com\",\"names\":{\"kind\":\"Pipeline\",\"plural\":\""
-     "pipelines\",\"singular\":\"pipeline\"},\"scope\":\"Namespaced\",\"versions\":[{\"name\":\"v1\",\"served\":true"
-     ",\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"ob"
-     "ject\",\"description\":\"What runs, and where.\",\"required\":[\"build\"],\"properties\":{\"build\":{\"type\":"
-     "\"object\",\"description\":\"The pod that builds.\",\"properties\":{\"metadata\":{\"type\":\"object\",\"descri"
-     "ption\":\"Labels of the pod.\",\"properties\":{\"annotations\":{\"type\":\"object\",\"additionalProperties\":{"
-     "\"type\":\"string\"}},\"labels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}}},\"spec"
-     "\":{\"type\":\"object\",\"required\":[\"containers\"],\"properties\":{\"containers\":{\"type\":\"array\",\"des"
-     "cription\":\"What runs in the pod.\",\"items\":{\"type\":\"object\",\"description\":\"One container.\",\"requi"
-     "red\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"Its name.\",\"minLength\":1},"
-     "\"image\":{\"type\":\"string\",\"description\":\"What it runs.\"},\"pullPolicy\":{\"type\":\"string\",\"enum\""
-     ":[\"Always\",\"Never\"]},\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{"
-     "\"type\":\"string\"},\"value\":{\"type\":\"string\",\"nullable\":true}}}}}}},\"initContainers\":{\"type\":\"ar"
-     "ray\",\"items\":{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"d"
-     "escription\":\"Its name.\",\"minLength\":1},\"image\":{\"type\":\"string\",\"description\":\"What it runs firs"
-     "t.\"},\"pullPolicy\":{\"type\":\"string\",\"default\":\"IfNotPresent\",\"enum\":[\"Always\",\"IfNotPresent\"]}"
-     ",\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"v"
-     "alue\":{\"type\":\"string\",\"nullable\":true}}}}}}}}}}},\"checks\":{\"type\":\"array\",\"items\":{\"type\":\""
-     "object\",\"description\":\"The pod that builds.\",\"properties\":{\"metadata\":{\"type\":\"object\",\"descript"
-     "ion\":\"Labels of the pod.\",\"properties\":{\"annotations\":{\"type\":\"object\",\"additionalProperties\":{\""
-     "type\":\"string\"}},\"labels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}}},\"spec\""
-     ":{\"type\":\"object\",\"required\":[\"containers\"],\"properties\":{\"containers\":{\"type\":\"array\",\"descr"
-     "iption\":\"What runs in the pod.\",\"items\":{\"type\":\"object\",\"description\":\"One container.\",\"require"
-     "d\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"Its name.\",\"minLength\":1},\""
-     "image\":{\"type\":\"string\",\"description\":\"What it runs.\"},\"pullPolicy\":{\"type\":\"string\",\"enum\":["
-     "\"Always\",\"Never\"]},\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\""
-     "type\":\"string\"},\"value\":{\"type\":\"string\",\"nullable\":true}}}}}}},\"initContainers\":{\"type\":\"arra"
-     "y\",\"items\":{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"des"
-     "cription\":\"Its name.\",\"minLength\":1},\"image\":{\"type\":\"string\",\"description\":\"What it runs first."
-     "\"},\"pullPolicy\":{\"type\":\"string\",\"default\":\"IfNotPresent\",\"enum\":[\"Always\",\"IfNotPresent\"]},\""
-     "env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"valu"
-     "e\":{\"type\":\"string\",\"nullable\":true}}}}}}}}}}}},\"retry\":{\"type\":\"object\",\"properties\":{\"limit\""
-     ":{\"type\":\"integer\",\"format\":\"int32\"}}},\"secretRef\":{\"type\":\"object\",\"properties\":{\"key\":{\"t"
-     "ype\":\"string\",\"description\":\"A key.\"},\"name\":{\"type\":\"string\"}}},\"tokenSecretRef\":{\"type\":\"o"
-     "bject\",\"description\":\"The token, in a secret.\",\"properties\":{\"key\":{\"type\":\"string\",\"maxLength\""
-     ":20,\"description\":\"The key.\"},\"name\":{\"type\":\"string\"}}},\"nullSecretRef\":{\"type\":\"object\",\"pr"
-     "operties\":{\"key\":{\"type\":\"string\",\"nullable\":true},\"name\":{\"type\":\"string\"}}},\"selector\":{\"t"
-     "ype\":\"object\",\"properties\":{\"selector\":{\"type\":\"object\",\"properties\":{\"all\":{\"type\":\"boolean"
-     "\"}}}}}}},\"status\":{\"type\":\"object\",\"properties\":{\"last\":{\"type\":\"object\",\"description\":\"The "
-     "pod that builds.\",\"properties\":{\"metadata\":{\"type\":\"object\",\"description\":\"Labels of the pod.\",\""
-     "properties\":{\"annotations\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"labels\":"
-     "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}}},\"spec\":{\"type\":\"object\",\"require"
-     "d\":[\"containers\"],\"properties\":{\"containers\":{\"type\":\"array\",\"description\":\"What runs in the pod"
-     ".\",\"items\":{\"type\":\"object\",\"description\":\"One container.\",\"required\":[\"name\"],\"properties\":{"
-     "\"name\":{\"type\":\"string\",\"description\":\"Its name.\",\"minLength\":1},\"image\":{\"type\":\"string\",\""
-     "description\":\"What it runs.\"},\"pullPolicy\":{\"type\":\"string\",\"enum\":[\"Always\",\"Never\"]},\"env\":"
-     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"value\":{\""
-     "type\":\"string\",\"nullable\":true}}}}}}},\"initContainers\":{\"type\":\"array\",\"items\":{\"type\":\"object"
-     "\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"Its name.\",\"minLe"
-     "ngth\":1},\"image\":{\"type\":\"string\",\"description\":\"What it runs first.\"},\"pullPolicy\":{\"type\":\"s"
-     "tring\",\"default\":\"IfNotPresent\",\"enum\":[\"Always\",\"IfNotPresent\"]},\"env\":{\"type\":\"array\",\"ite"
-     "ms\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"value\":{\"type\":\"string\",\"null"
-     "able\":true}}}}}}}}}}}}}}}}},{\"name\":\"v1beta1\",\"served\":true,\"storage\":false,\"schema\":{\"openAPIV3Sc"
-     "hema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"build\":{\"type\":"
-     "\"object\",\"description\":\"The pod that builds.\",\"properties\":{\"metadata\":{\"type\":\"object\",\"descri"
-     "ption\":\"Labels of the pod.\",\"properties\":{\"annotations\":{\"type\":\"object\",\"additionalProperties\":{"
-     "\"type\":\"string\"}},\"labels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}}},\"spec"
-     "\":{\"type\":\"object\",\"required\":[\"containers\"],\"properties\":{\"containers\":{\"type\":\"array\",\"des"
-     "cription\":\"What runs in the pod.\",\"items\":{\"type\":\"object\",\"description\":\"One container.\",\"requi"
-     "red\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"Its name.\",\"minLength\":1},"
-     "\"image\":{\"type\":\"string\",\"description\":\"What it runs.\"},\"pullPolicy\":{\"type\":\"string\",\"enum\""
-     ":[\"Always\",\"Never\"]},\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{"
-     "\"type\":\"string\"},\"value\":{\"type\":\"string\",\"nullable\":true}}}}}}},\"initContainers\":{\"type\":\"ar"
-     "ray\",\"items\":{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\",\"d"
-     "escription\":\"Its name.\",\"minLength\":1},\"image\":{\"type\":\"string\",\"description\":\"What it runs firs"
-     "t.\"},\"pullPolicy\":{\"type\":\"string\",\"default\":\"IfNotPresent\",\"enum\":[\"Always\",\"IfNotPresent\"]}"
-     ",\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"v"
-     "alue\":{\"type\":\"string\",\"nullable\":true}}}}}}}}}}},\"retry\":{\"type\":\"object\",\"properties\":{\"limi"
-     "t\":{\"type\":\"integer\",\"format\":\"int64\"}}}}}}}}}]}}",
-     6475},
-};
-constexpr std::string_view kManifest1[] = {
-    {"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"tas"
-     "ks.ci.example.com\"},\"spec\":{\"group\":\"ci.example.com\",\"names\":{\"kind\":\"Task\",\"plural\":\"tasks\","
-     "\"singular\":\"task\"},\"scope\":\"Namespaced\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":tru"
-     "e,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"propert"
-     "ies\":{\"pod\":{\"type\":\"object\",\"x-kubernetes-validations\":[{\"rule\":\"has(self.spec)\",\"message\":\"A"
-     " pod needs a spec.\"}],\"properties\":{\"metadata\":{\"type\":\"object\",\"description\":\"Labels of the pod.\""
-     ",\"properties\":{\"annotations\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"labels"
-     "\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}}},\"spec\":{\"type\":\"object\",\"prop"
-     "erties\":{\"containers\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\""
-     ":\"string\"},\"image\":{\"type\":\"string\"},\"pullPolicy\":{\"type\":\"string\"},\"env\":{\"type\":\"array\","
-     "\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"value\":{\"type\":\"string\",\""
-     "nullable\":true}}}}}}},\"initContainers\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\""
-     "name\":{\"type\":\"string\"},\"image\":{\"type\":\"string\"},\"pullPolicy\":{\"type\":\"string\",\"enum\":[\"N"
-     "ever\"]},\"env\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"strin"
-     "g\"},\"value\":{\"type\":\"string\",\"nullable\":true}}}}}}}}}}}}}}}}}]}}",
-     1364},
-};
-
-// Never destroyed, because code may call this while the program exits.
-std::string_view Joined(std::span<const std::string_view> pieces) {
-  if (pieces.size() == 1) return pieces[0];
-  std::size_t size = 0;
-  for (std::string_view piece : pieces) size += piece.size();
-  char* const text = new char[size];
-  char* end = text;
-  for (std::string_view piece : pieces) end += piece.copy(end, piece.size());
-  return {text, size};
-}
-
 }  // namespace
 
 std::span<const kgen::TypeTable* const> Kinds() { return kKinds; }
-
-std::span<const std::string_view> Manifests() {
-  static const std::string_view manifests[] = {
-      Joined(kManifest0),  // pipelines.ci.example.com
-      Joined(kManifest1),  // tasks.ci.example.com
-  };
-  return manifests;
-}
 
 }  // namespace pipelines

@@ -81,33 +81,43 @@ struct Order {
     kgen::Json extensions{};
     // Cards by the name of who gets them.
     kgen::Map<GiftCard> giftCards{};
+
     // The article, as the catalogue calls it.
     // 1 to 80 characters.
     kgen::String item{};  // required
+
     // Articles that go into the same parcel.
     // Elements are identified by `item`.
     kgen::List<Line> lines{};
+
     // What the article's own page asks for.
     kgen::Map<kgen::String> options{};
+
     // How many people pack at the same time.
     // Default: `1`.
     kgen::Optional<std::int32_t> packers{};
+
     kgen::Bytes photo{};
+
     // Who is served first.
     //
     // Orders without a word about it are Normal.
     // Default: `"Normal"`.
     kgen::String priority{};  // one of PriorityValues
+
     // How many of them.
     // At least 1.
     kgen::Optional<std::int32_t> quantity{};  // required
+
     // Where to look, hall by hall.
     kgen::List<kgen::List<std::int64_t>> shelves{};
     // Note: C++ calls this `template_`.
     kgen::Optional<Template> template_ = kgen::kAbsent;  // `template`
+
     // null means that the customer was asked, and has none.
     // May be null.
     kgen::String voucher{};
+
     // What the parcel may weigh, in kilograms.
     // Pattern
     // `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`.
@@ -133,6 +143,7 @@ struct Order {
       // 1 to 1024 characters.
       kgen::String reason{};  // required
       kgen::String status{};  // required, one of StatusValues
+
       // At most 316 characters, pattern
       // `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`.
       kgen::String type{};  // required

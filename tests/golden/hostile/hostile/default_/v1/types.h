@@ -158,7 +158,7 @@ struct Client {
     kgen::String Reserved{};  // `_Reserved`
     kgen::String init{};  // `__init__`
     kgen::Json anything{};
-    kgen::Map<kgen::String> byName{};  // one of ByNameValues
+    kgen::Map<kgen::String> byName{};  // each one of ByNameValues
     kgen::String caf_u00e9{};  // `café`
     kgen::String co_await_{};  // `co_await`
     kgen::Optional<std::int64_t> code{};  // one of CodeValues
@@ -180,7 +180,7 @@ struct Client {
     kgen::List<MetricsRelabeling> metricsRelabelings{};
     kgen::String mode{};  // one of ModeValues
     kgen::String modeValues{};
-    kgen::List<kgen::String> modes{};  // one of ModesValues
+    kgen::List<kgen::String> modes{};  // each one of ModesValues
     kgen::Optional<NatOutgoing> nat_outgoing = kgen::kAbsent;  // `nat-outgoing`
     kgen::Optional<NatOutgoing_2> natOutgoing = kgen::kAbsent;
     kgen::Json not_{};  // `not`
@@ -189,11 +189,13 @@ struct Client {
     kgen::Optional<Spec_2> spec = kgen::kAbsent;
     kgen::String std_{};  // `std`
     kgen::Optional<bool> stdin_{};  // `stdin`
+
     // trigraph ? ?/ bidi  mark, line
     //  separator, NO LINT, clang format off
     // #pragma once\ .
     // Default: `"*/ \"quoted\\"`. Pattern `^[a-z]\\$`.
     kgen::String trouble{};
+
     kgen::String unknown_fields_{};  // `unknown_fields`
     kgen::UnknownFields unknown_fields{};
 
