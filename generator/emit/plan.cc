@@ -86,11 +86,23 @@ class Planner {
     plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
   }
 
+  std::vector<std::string> Names() {
+    FindReachable();
+    NameVersions();
+    std::vector<std::string> names(api_.types.size());
+    if (diagnostics_.has_errors()) return names;
+    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    NameDeclared();
+    for (TypeId id = 0; id < names_.size(); ++id) names[id] = names_[id].qualified;
+    return names;
+  }
+
   Plan Make() {
     FindReachable();
     NameVersions();
     if (diagnostics_.has_errors()) return std::move(plan_);  // two groups may have one name, and what follows needs two
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    NameDeclared();
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
     CheckIncludes();
@@ -123,7 +135,7 @@ class Planner {
                 DocumentPath().Key("components").Key("schemas").Key(api_.types[kind.type].definition).Text(),
                 "an object has a property `metadata` that refers to meta/v1 ObjectMeta");
           }
-          if (!IsPlanned(kind)) continue;
+          if (!kind.IsGenerated()) continue;
           todo.push_back(kind.type);
           if (kind.list_type != model::kNoType) todo.push_back(kind.list_type);
           if (!kind.custom) plan_.built_in = true;
@@ -139,14 +151,10 @@ class Planner {
     }
   }
 
-  static bool IsPlanned(const model::ApiKind& kind) {
-    return kind.has_object_meta && (kind.custom || kind.resource.has_value());
-  }
-
   // Whether it gets a struct of its own.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
-    return reachable_[id] && !type.runtime && type.group != model::kMetaGroup && !type.version.empty() &&
+    return reachable_[id] && !type.runtime && type.declared.empty() && type.group != model::kMetaGroup && !type.version.empty() &&
            type.schema.kind == model::Kind::kObject;
   }
 
@@ -157,7 +165,7 @@ class Planner {
       for (const model::Version& version : group.versions) {
         Source source{&group, &version, {}, {}, {}};
         for (const model::ApiKind& kind : version.kinds) {
-          if (IsPlanned(kind)) source.kinds.push_back(&kind);
+          if (kind.IsGenerated()) source.kinds.push_back(&kind);
         }
         for (TypeId id : version.types) {
           if (IsEmitted(id)) source.types.push_back(id);
@@ -212,20 +220,28 @@ class Planner {
     for (std::size_t i = 0; i < source.types.size(); ++i) {
       names_[source.types[i]] = {.emitted = true,
                                  .runtime = false,
+                                 .used = false,
                                  .open = true,
                                  .name = identifiers[i],
                                  .qualified = "::" + version.name_space + "::" + identifiers[i],
                                  .scope = version.name_space};
     }
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
+  }
+
+  // Types that the runtime or another API declares.
+  void NameDeclared() {
     for (TypeId id = 0; id < names_.size(); ++id) {
-      if (!api_.types[id].runtime) continue;
+      const model::NamedType& type = api_.types[id];
+      if (!type.runtime && type.declared.empty()) continue;
+      const std::size_t end = type.declared.rfind("::");
       names_[id] = {.emitted = true,
-                    .runtime = true,
+                    .runtime = type.runtime,
+                    .used = !type.runtime,
                     .open = false,
-                    .name = api_.types[id].name,
-                    .qualified = "kgen::meta::v1::" + api_.types[id].name,
-                    .scope = "kgen::meta::v1"};
+                    .name = type.runtime ? type.name : type.declared.substr(end + 2),
+                    .qualified = type.runtime ? "kgen::meta::v1::" + type.name : type.declared,
+                    .scope = type.runtime ? "kgen::meta::v1" : type.declared.substr(2, end - 2)};
     }
   }
 
@@ -266,12 +282,24 @@ class Planner {
     group.title = version.group.empty() ? "the core group" : version.group;
     const StructPlanner structs(api_, names_, shapes, group.name_space, diagnostics_);
     const std::string prefix = Replace(group.name_space, "::", ".");
-    for (const Shape* shape : shapes.shared()) group.structs.push_back(structs.PlanShared(*shape, prefix));
+    std::set<std::string, std::less<>> includes;
+    for (const Shape* shape : shapes.shared()) {
+      group.structs.push_back(structs.PlanShared(*shape, prefix));
+      std::vector<TypeId> refs;
+      CollectRefs(*shape->positions[0], refs);
+      for (TypeId ref : refs) {
+        if (names_[ref].used) includes.insert(HeaderOf(names_[ref]));
+      }
+    }
+    group.includes.assign(includes.begin(), includes.end());
     plan_.groups[version.group] = std::move(group);
   }
 
-  static bool HasAliases(const PlannedStruct& planned) {
-    return !planned.aliases.empty() || std::any_of(planned.nested.begin(), planned.nested.end(), HasAliases);
+  static std::string HeaderOf(const TypeName& name) { return Replace(name.scope, "::", "/") + "/types.h"; }
+
+  static bool UsesShapes(const PlannedStruct& planned) {
+    return std::any_of(planned.aliases.begin(), planned.aliases.end(), [](const auto& alias) { return alias.shared; }) ||
+           std::any_of(planned.nested.begin(), planned.nested.end(), UsesShapes);
   }
 
   void PlanVersion(std::size_t index) {
@@ -289,7 +317,7 @@ class Planner {
         const TypeName& name = names_[ref];
         if (!name.emitted || name.runtime) continue;
         if (name.scope != version.name_space) {
-          includes.insert(Replace(name.scope, "::", "/") + "/types.h");
+          includes.insert(HeaderOf(name));
           needs_[index].emplace(name.scope, id);
         } else if (open.contains(ref) && !defined.contains(ref)) {
           if (ref != id) declared.insert(name.name);
@@ -302,7 +330,7 @@ class Planner {
       PlanStruct(source, id, structs, version);
     };
     for (TypeId id : source.types) define(id);
-    version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), HasAliases);
+    version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
     // A CRD is complete; an API document may have been reduced.
@@ -533,6 +561,10 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
+  return Planner(api, options, diagnostics).Names();
+}
 
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
   return Planner(api, options, diagnostics).Make();
