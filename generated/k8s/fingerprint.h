@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 0ee7e068a0f34e5f.
+// Hash of the headers: 6587ee0570198b6f.
 
 #endif  // K8S_FINGERPRINT_H_

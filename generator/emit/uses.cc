@@ -2,7 +2,6 @@
 #include "generator/emit/uses.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "generator/emit/plan.h"
@@ -37,10 +36,15 @@ class UsedTypes {
   }
 
   void Use(const UsedApi& used) {
-    const std::vector<std::string> names =
-        TypeNames(used.api, {.name_space = used.name_space, .group_naming = used.group_naming}, diagnostics_);
-    if (diagnostics_.has_errors()) return;
-    used_.push_back({&used.api, names, model::Anchors(used.api)});
+    Diagnostics its;  // positions in its files mean nothing to diagnostics_, and warnings belong to its own run
+    std::vector<std::string> names =
+        TypeNames(used.api, {.name_space = used.name_space, .group_naming = used.group_naming}, its);
+    for (const Diagnostic& each : its.Sorted()) {
+      if (each.severity != Severity::kError) continue;
+      diagnostics_.Error(each.id, {}, "--use " + used.name_space + ": " + each.message, each.path, each.hint);
+    }
+    if (its.has_errors()) return;
+    used_.push_back({&used.api, std::move(names), model::Anchors(used.api)});
     UseDefinitions(used_.back());
   }
 
@@ -138,10 +142,13 @@ class UsedTypes {
     }
     if (IsDecidedBelow(place)) return false;
     for (const Used& used : used_) {
-      std::optional<model::Fit> fit = used.anchors.Find(api_, object);
-      if (!fit || used.names[fit->type].empty()) continue;
-      Refer(object, place, used, *fit);
-      return true;
+      const auto fit = used.anchors.Find(api_, object);
+      if (fit && !used.names[fit->type].empty()) {
+        Refer(object, place, used, *fit);
+        return true;
+      }
+      if (fit || fit.error().empty()) continue;
+      diagnostics_.Note("own-type", object.origin, Visible(place.Text(), 200) + " has a type of its own: " + fit.error());
     }
     return false;
   }
@@ -186,13 +193,18 @@ class UsedTypes {
     object.ref = Import(used, fit.type);
     object.fields.clear();
     object.preserve_unknown = false;
+    std::string lacks;
+    std::size_t count = 0;
+    for (const auto& [type, fields] : fit.lacks) {
+      lacks += (lacks.empty() ? "" : "; ") + type;
+      std::string_view separator = " without ";
+      for (const std::string& field : fields) lacks.append(std::exchange(separator, ", ")).append(Visible(field));
+      count += fields.size();
+    }
     diagnostics_.Note("built-in-type", object.origin,
                       Visible(place.Text(), 200) + " is " + used.names[fit.type] + ", of which it lacks " +
-                          std::to_string(fit.lacks.size()) + " fields");
-    if (fit.lacks.empty()) return;
-    std::string lacks = "This CRD does not have all of it, and a server drops the rest:";
-    for (const std::string& field : fit.lacks) lacks += (lacks.back() == ':' ? " " : ", ") + Visible(field);
-    object.description.push_back(lacks + ".");
+                          std::to_string(count) + " fields");
+    if (count != 0) object.description.push_back("This CRD has a part of it: " + lacks + ".");
   }
 
   model::Api& api_;

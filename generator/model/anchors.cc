@@ -12,6 +12,8 @@ constexpr std::size_t kPercent = 60;
 
 bool IsObjectMeta(const NamedType& type) { return type.group == kMetaGroup && type.name == "ObjectMeta"; }
 
+bool IsInteger(Kind kind) { return kind == Kind::kInt32 || kind == Kind::kInt64; }
+
 std::string Below(const std::string& path, const std::string& field) {
   return path.empty() ? Visible(field) : path + "." + Visible(field);
 }
@@ -26,7 +28,8 @@ const Schema& Innermost(const Schema& schema) {
 }  // namespace
 
 // Not here: types that have the shape of another one (SecretKeySelector and ConfigMapKeySelector, PodAffinity and
-// PodAntiAffinity), and types of one or two fields that are everywhere (LocalObjectReference, HTTPHeader).
+// PodAntiAffinity, TypedObjectReference and Subject), and types of one or two fields that stand for anything
+// (LocalObjectReference, HTTPHeader).
 const std::vector<Anchors::Anchor>& Anchors::All() {
   static const std::vector<Anchor> kAnchors = {
       {"", "PodTemplateSpec", {"metadata", "spec"}},
@@ -49,13 +52,13 @@ const std::vector<Anchors::Anchor>& Anchors::All() {
       {"", "TopologySpreadConstraint", {"maxSkew", "topologyKey"}},
       {"", "SecurityContext", {"capabilities", "privileged"}},
       {"", "PodSecurityContext", {"fsGroup", "supplementalGroups"}},
+      {"", "HostAlias", {"hostnames", "ip"}},
       {"", "PodDNSConfig", {"nameservers", "searches"}},
       {"", "PersistentVolumeClaimTemplate", {"spec"}},
       {"", "PersistentVolumeClaimSpec", {"accessModes", "resources"}},
       {"", "ServiceSpec", {"ports", "selector"}},
       {"networking.k8s.io", "IngressSpec", {"rules", "tls"}},
       {"", "ObjectReference", {"kind", "name", "namespace"}},
-      {"", "TypedObjectReference", {"apiGroup", "kind", "name", "namespace"}},
       {"", "TypedLocalObjectReference", {"apiGroup", "kind", "name"}},
       {kMetaGroup, "LabelSelector", {"matchExpressions", "matchLabels"}},
       {kMetaGroup,
@@ -65,18 +68,18 @@ const std::vector<Anchors::Anchor>& Anchors::All() {
   return kAnchors;
 }
 
-// One comparison.
+// One comparison. `chosen`: the user says that they are the same, so what the CRD leaves open is of the built-in type.
 class Anchors::Match {
  public:
-  Match(const Api& api, const Api& built_in) : api_(api), built_in_(built_in) {}
+  Match(const Api& api, const Api& built_in, bool chosen) : api_(api), built_in_(built_in), chosen_(chosen) {}
 
-  std::set<std::string> lacks;
+  std::map<std::string, std::set<std::string>> lacks;
   std::string difference;  // the first one
 
   bool Object(const Schema& object, const NamedType& type, const std::string& path) {
     if (IsObjectMeta(type) && object.kind == Kind::kJson && object.json_shape == JsonShape::kObject) return true;
     if (object.kind != Kind::kObject) return Differ(path, object, "an object, " + type.name);
-    if (object.preserve_unknown && !type.schema.preserve_unknown && !IsObjectMeta(type)) {
+    if (object.preserve_unknown && !type.schema.preserve_unknown && !IsObjectMeta(type) && !chosen_) {
       return Fail((path.empty() ? "the object" : path) + " preserves unknown fields, " + type.name + " does not");
     }
     for (const Field& field : object.fields) {
@@ -86,7 +89,7 @@ class Anchors::Match {
     }
     if (IsObjectMeta(type)) return true;
     for (const Field& field : type.schema.fields) {
-      if (object.Find(field.name) == nullptr) lacks.insert(type.name + "." + field.name);
+      if (object.Find(field.name) == nullptr) lacks[type.name].insert(field.name);
     }
     return true;
   }
@@ -101,6 +104,7 @@ class Anchors::Match {
   }
 
   bool Value(const Schema& value, const Schema& expected, const std::string& path, const std::string& owner) {
+    if (value.kind == Kind::kJson && chosen_) return true;
     if (value.nullable && !expected.nullable) return Fail(path + " may be null, in " + owner + " it may not");
     if (expected.kind == Kind::kRef) {
       const NamedType& type = built_in_.Target(expected.ref);
@@ -112,6 +116,8 @@ class Anchors::Match {
     }
     // A Quantity reads and keeps integers and text.
     if (value.kind == Kind::kIntOrString && expected.kind == Kind::kQuantity) return true;
+    // Many CRDs do not say how wide their integers are. Digits that do not fit are kept as they are.
+    if (IsInteger(value.kind) && IsInteger(expected.kind)) return true;
     if (value.kind != expected.kind || expected.kind == Kind::kObject) {
       return Differ(path, value, std::string(Describe(expected.kind)) + " as in " + owner);
     }
@@ -120,6 +126,7 @@ class Anchors::Match {
 
   const Api& api_;
   const Api& built_in_;
+  const bool chosen_;
 };
 
 Anchors::Anchors(const Api& built_in) : built_in_(built_in) {
@@ -151,15 +158,18 @@ bool Anchors::Tells(const Api& api, const Schema& object, const Candidate& candi
       });
 }
 
-std::optional<Fit> Anchors::Find(const Api& api, const Schema& object) const {
-  std::optional<Fit> best;
+std::expected<Fit, std::string> Anchors::Find(const Api& api, const Schema& object) const {
+  std::expected<Fit, std::string> best = std::unexpected(std::string());
   std::size_t missing = 0;
   for (const Candidate& candidate : candidates_) {
     const NamedType& type = built_in_.types[candidate.type];
     const std::size_t its = type.schema.fields.size() - std::min(type.schema.fields.size(), object.fields.size());
     if ((best && its >= missing) || !Tells(api, object, candidate)) continue;
-    Match match(api, built_in_);
-    if (!match.Object(object, type, {})) continue;
+    Match match(api, built_in_, /*chosen=*/false);
+    if (!match.Object(object, type, {})) {
+      if (!best && best.error().empty()) best.error() = "it is no " + type.name + ", because " + match.difference;
+      continue;
+    }
     best = Fit{candidate.type, std::move(match.lacks)};
     missing = its;
   }
@@ -167,7 +177,7 @@ std::optional<Fit> Anchors::Find(const Api& api, const Schema& object) const {
 }
 
 std::expected<Fit, std::string> Anchors::Check(const Api& api, const Schema& object, TypeId type) const {
-  Match match(api, built_in_);
+  Match match(api, built_in_, /*chosen=*/true);
   if (!match.Object(object, built_in_.types[type], {})) return std::unexpected(std::move(match.difference));
   return Fit{type, std::move(match.lacks)};
 }

@@ -5,7 +5,8 @@
 //
 // An object is a built-in type if nothing distinguishes its values from values of that type:
 //
-//   * every field of the object is one of the type, of the same kind, and so are the fields of all objects below;
+//   * every field of the object is one of the type, of the same kind, and so are the fields of all objects below.
+//     Integers may differ in width, and an IntOrString is a Quantity, since none of this loses a value;
 //   * where a value may be null, or an object may have members that the schema does not name, the same holds for the
 //     built-in type, so that these survive;
 //   * at least 60 % of the type's fields are there, and the ones that tell the type from others; below, any part is
@@ -17,7 +18,7 @@
 #define KGEN_GENERATOR_MODEL_ANCHORS_H_
 
 #include <expected>
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ namespace kgen::generator::model {
 
 // What a CRD takes from a built-in type.
 struct Fit {
-  TypeId type = kNoType;        // in the built-in API
-  std::set<std::string> lacks;  // fields that Kubernetes has and the CRD, in some place below, has not: "PodSpec.os"
+  TypeId type = kNoType;  // in the built-in API
+  // Fields that the CRD, in some place at or below the object, does not have: by the name of their type.
+  std::map<std::string, std::set<std::string>> lacks;
 };
 
 class Anchors {
@@ -38,11 +40,14 @@ class Anchors {
   // `built_in` has the anchors, and outlives this. Those that it does not have are left out.
   explicit Anchors(const Api& built_in);
 
-  // The anchor that `object`, of a CRD in `api`, is. Of several, the one of which the object has the most.
-  std::optional<Fit> Find(const Api& api, const Schema& object) const;
+  // The anchor that `object`, of a CRD in `api`, is. Of several, the one of which the object has the most. Otherwise the
+  // error says what is in the way of an anchor that it looks like: "it is no PodSpec, because containers[].size is no
+  // field of Container"; empty if it looks like none.
+  std::expected<Fit, std::string> Find(const Api& api, const Schema& object) const;
 
-  // Whether `object` is the built-in `type`, which need not be an anchor and of which any part is enough. The error
-  // says what is in the way: "spec.size is string, in PodSpec integer (32 bit)".
+  // Whether a user may take `object` for the built-in `type`, which need not be an anchor and of which any part is
+  // enough; what the schema leaves open, as any JSON, is of the built-in type. The error says what is in the way:
+  // "containers[].size is no field of Container".
   std::expected<Fit, std::string> Check(const Api& api, const Schema& object, TypeId type) const;
 
   // Group, name and telling fields of all anchors, in the order of the list: for documentation and tests.

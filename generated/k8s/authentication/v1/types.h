@@ -45,6 +45,8 @@ struct UserInfo {
 };
 
 struct SelfSubjectReviewStatus {
+  using UserInfo = ::k8s::authentication::v1::UserInfo;
+
   kgen::Optional<UserInfo> userInfo = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -53,6 +55,8 @@ struct SelfSubjectReviewStatus {
 
 // `selfsubjectreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct SelfSubjectReview {
+  using Status = SelfSubjectReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -69,6 +73,8 @@ struct TokenReviewSpec {
 };
 
 struct TokenReviewStatus {
+  using User = UserInfo;
+
   kgen::List<kgen::String> audiences{};
   kgen::Optional<bool> authenticated{};
   kgen::String error{};
@@ -80,6 +86,9 @@ struct TokenReviewStatus {
 
 // `tokenreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct TokenReview {
+  using Spec = TokenReviewSpec;
+  using Status = TokenReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<TokenReviewStatus> status = kgen::kAbsent;

@@ -35,6 +35,8 @@ namespace k8s::policy::v1 {
 using ::kgen::operator<<;
 
 struct PodDisruptionBudgetSpec {
+  using Selector = kgen::meta::v1::LabelSelector;
+
   struct UnhealthyPodEvictionPolicyValues {
     static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
     static constexpr std::string_view kIfHealthyBudget = "IfHealthyBudget";
@@ -50,6 +52,8 @@ struct PodDisruptionBudgetSpec {
 };
 
 struct PodDisruptionBudgetStatus {
+  using Condition = kgen::meta::v1::Condition;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<std::int32_t> currentHealthy{};
@@ -65,6 +69,9 @@ struct PodDisruptionBudgetStatus {
 
 // `poddisruptionbudgets` of policy/v1, namespaced.
 struct PodDisruptionBudget {
+  using Spec = PodDisruptionBudgetSpec;
+  using Status = PodDisruptionBudgetStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PodDisruptionBudgetSpec> spec = kgen::kAbsent;
   kgen::Optional<PodDisruptionBudgetStatus> status = kgen::kAbsent;

@@ -106,6 +106,8 @@ struct LabelSelectorRequirement {
 
 // A present, empty selector matches everything; an absent one nothing.
 struct LabelSelector {
+  using MatchExpression = LabelSelectorRequirement;  // as nested types are called in generated code
+
   List<LabelSelectorRequirement> matchExpressions{};
   Map<String> matchLabels{};
   UnknownFields unknown_fields{};
