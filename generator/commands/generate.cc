@@ -229,7 +229,9 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
     std::vector<std::string> used;
     const std::vector<emit::UsedApi> apis = LoadUses(*uses, used, diagnostics);
     for (const std::string& file : used) inputs.push_back(AbsolutePath(file));
-    if (!diagnostics.has_errors()) emit::UseTypes(api, apis, uses->options, diagnostics);
+    if (!diagnostics.has_errors()) {
+      emit::ReportUnknownPositions(emit::UseTypes(api, apis, uses->options, diagnostics), diagnostics);
+    }
   }
   const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));

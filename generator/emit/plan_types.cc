@@ -379,10 +379,12 @@ bool StructPlanner::IsOwnName(const Member& member, const std::string& name) con
 void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const {
   const std::vector<const model::Schema*> inner = Innermost(api_, member);
   if (inner[0]->kind == Kind::kRef) {
-    const std::string& alias = scope.nested.find(member[0]->name)->second;
     const TypeName& type = names_[inner[0]->ref];
-    out.aliases.push_back({.name = alias,
-                           .target = alias == type.name ? type.qualified : SpellRef(*member[0], *inner[0], scope).in_class,
+    // In a class, a name may not be used for what is outside and then be declared.
+    const bool taken = std::any_of(scope.nested.begin(), scope.nested.end(),
+                                   [&](const auto& nested) { return nested.second == type.name; });
+    out.aliases.push_back({.name = scope.nested.find(member[0]->name)->second,
+                           .target = taken ? type.qualified : SpellRef(*member[0], *inner[0], scope).in_class,
                            .comment = CommentLines(DescribeStruct(inner, {}), scope.width() - 2)});
     return;
   }

@@ -48,7 +48,8 @@ class UsedTypes {
     UseDefinitions(used_.back());
   }
 
-  void MapCustomResources() {
+  // Returns the positions of options.types that there are not.
+  std::set<std::string> MapCustomResources() {
     for (const model::Group& group : api_.groups) {
       for (const model::Version& version : group.versions) {
         for (const model::ApiKind& kind : version.kinds) {
@@ -57,12 +58,7 @@ class UsedTypes {
         }
       }
     }
-    for (const std::string& path : unknown_) {
-      diagnostics_.Error("type-unknown", {}, "--type " + Quote(path, 200) + " names no object of the input", {},
-                         "RESOURCE.GROUP:FIELD.FIELD=TYPE, as in "
-                         "orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec; the elements of a list "
-                         "or map go by its name, and spec itself cannot be named");
-    }
+    return std::move(unknown_);
   }
 
  private:
@@ -237,10 +233,20 @@ std::expected<std::map<std::string, std::string, std::less<>>, std::string> Pars
   return types;
 }
 
-void UseTypes(model::Api& api, const std::vector<UsedApi>& uses, const UseOptions& options, Diagnostics& diagnostics) {
+std::set<std::string> UseTypes(model::Api& api, const std::vector<UsedApi>& uses, const UseOptions& options,
+                               Diagnostics& diagnostics) {
   UsedTypes types(api, options, diagnostics);
   for (const UsedApi& used : uses) types.Use(used);
-  if (!diagnostics.has_errors()) types.MapCustomResources();
+  return diagnostics.has_errors() ? std::set<std::string>() : types.MapCustomResources();
+}
+
+void ReportUnknownPositions(const std::set<std::string>& positions, Diagnostics& diagnostics) {
+  for (const std::string& position : positions) {
+    diagnostics.Error("type-unknown", {}, "--type " + Quote(position, 200) + " names no object of the input", {},
+                      "RESOURCE.GROUP:FIELD.FIELD=TYPE, as in "
+                      "orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec; the elements of a list or "
+                      "map go by its name, and a kind's own fields, such as spec, cannot be named");
+  }
 }
 
 }  // namespace kgen::generator::emit

@@ -45,9 +45,13 @@ struct UseOptions {
 std::expected<std::map<std::string, std::string, std::less<>>, std::string> ParseTypes(
     const std::vector<std::string>& values);
 
-// Changes `api`, once. Reports types that --type names and that do not exist or do not fit. The first of `uses` that has
-// a type counts.
-void UseTypes(model::Api& api, const std::vector<UsedApi>& uses, const UseOptions& options, Diagnostics& diagnostics);
+// Changes `api`, once, and returns the positions of `options.types` that it does not have. Reports types in
+// `options.types` that do not exist or do not fit. The first of `uses` that has a type counts.
+std::set<std::string> UseTypes(model::Api& api, const std::vector<UsedApi>& uses, const UseOptions& options,
+                               Diagnostics& diagnostics);
+
+// Reports positions of --type that no input has.
+void ReportUnknownPositions(const std::set<std::string>& positions, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit
 
