@@ -17,7 +17,7 @@
 # first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the same
 # fields are one C++ type; DISTINCT keeps the object at a path apart, as in `DISTINCT orders.shop.example.com:spec.template`.
 # USES names targets of generated APIs, kgen::kubernetes or ones that kgen_add_api made: their types are used instead of
-# made again, also where an object of a CRD means one of them (docs/shared-types.md), and TARGET links them. TYPES decides for single
+# made again, also where an object of a CRD means one of them (docs/built-in-types.md), and TARGET links them. TYPES decides for single
 # objects: `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`, or `=own`.
 # The tool is the target kgen::kgen; where it is not built and not found, KGEN_EXECUTABLE names it (a cross build, for
 # example, wants one that runs on the building machine).
