@@ -63,7 +63,10 @@ TEST_P(GoldenTest, IsUpToDate) {
 INSTANTIATE_TEST_SUITE_P(Inputs, GoldenTest,
                          ::testing::Values(Case{"acme", "examples/crds/orders.yaml", {}},
                                            Case{"hostile", "tests/golden/hostile.yaml", {"--shards", "2"}},
-                                           Case{"pipelines", "tests/golden/pipelines.yaml", {}}),
+                                           Case{"pipelines", "tests/golden/pipelines.yaml", {}},
+                                           Case{"delivery",
+                                                "tests/compile/rollouts.yaml",
+                                                {"--use", "k8s=" + test_support::SourcePath("openapi/kubernetes-1.36")}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
