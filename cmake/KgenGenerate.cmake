@@ -1,7 +1,7 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
 # kgen_add_api(TARGET NAMESPACE ns [CRDS file...] [OPENAPI file...] [SHARDS n] [GROUP_NAMES full|group=name...]
-#              [DISTINCT path...])
+#              [DISTINCT path...] [USES target...] [TYPES path=type...])
 #
 # Makes the static library TARGET from CustomResourceDefinitions and API documents (YAML or JSON, relative to the
 # current source folder): C++ types, clients, listers and informers in namespace ns. Targets that link TARGET can
@@ -17,14 +17,19 @@
 # large APIs. GROUP_NAMES chooses the C++ names of API groups: `full` takes all labels of every group instead of the
 # first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the
 # same fields are one C++ type; DISTINCT keeps the object at a path apart, as in
-# `DISTINCT orders.shop.example.com:spec.template`. The tool is the target kgen::kgen. If it is neither built nor found,
-# set KGEN_EXECUTABLE to its path (a cross build, for example, needs a tool that runs on the building machine).
+# `DISTINCT orders.shop.example.com:spec.template`.
+# USES names targets of generated APIs: kgen::kubernetes, or targets that kgen_add_api made. Their types are used instead
+# of generated again, also where an object in a CRD stands for one of them (docs/built-in-types.md), and TARGET links
+# them. TYPES decides for single objects: `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`,
+# or `=own`.
+# The tool is the target kgen::kgen. If it is neither built nor found, set KGEN_EXECUTABLE to its path (a cross build,
+# for example, needs a tool that runs on the building machine).
 #
 # Included by the project itself and by kgenConfig.cmake.
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES;DISTINCT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES;DISTINCT;USES;TYPES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -90,6 +95,22 @@ function(kgen_add_api target)
   foreach(path IN LISTS arg_DISTINCT)
     list(APPEND distinct --distinct "${path}")
   endforeach()
+  kgen_read_uses(${target} use use_group_names ${arg_USES})
+  set(uses "")
+  set(use_files "")
+  foreach(value IN LISTS use)
+    list(APPEND uses --use "${value}")
+    string(REGEX REPLACE "^[^=]*=" "" file "${value}")
+    if(NOT IS_DIRECTORY "${file}")
+      list(APPEND use_files "${file}")
+    endif()
+  endforeach()
+  foreach(value IN LISTS use_group_names)
+    list(APPEND uses --use-group-names "${value}")
+  endforeach()
+  foreach(type IN LISTS arg_TYPES)
+    list(APPEND uses --type "${type}")
+  endforeach()
   file(MAKE_DIRECTORY "${out}")
 
   # The stamp is the output and the code a byproduct. With the code as output, Makefiles would run the tool in every
@@ -100,9 +121,9 @@ function(kgen_add_api target)
     OUTPUT "${stamp}"
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
     COMMAND kgen::kgen generate --out "${out}" --namespace "${arg_NAMESPACE}" ${shards} ${group_names} ${distinct}
-            --depfile "${depfile}" --depfile-target "${stamp}" ${inputs}
+            ${uses} --depfile "${depfile}" --depfile-target "${stamp}" ${inputs}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
-    DEPENDS kgen::kgen ${inputs}
+    DEPENDS kgen::kgen ${inputs} ${use_files}
     DEPFILE "${depfile}"
     COMMENT "Generating ${arg_NAMESPACE} for ${target}"
     VERBATIM COMMAND_EXPAND_LISTS)
@@ -110,10 +131,46 @@ function(kgen_add_api target)
   add_library(${target} STATIC ${sources} "${stamp}")
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>")
-  target_link_libraries(${target} PUBLIC kgen::runtime)
+  target_link_libraries(${target} PUBLIC kgen::runtime ${arg_USES})
+  list(TRANSFORM inputs PREPEND "${arg_NAMESPACE}=" OUTPUT_VARIABLE own_use)
+  list(TRANSFORM arg_GROUP_NAMES PREPEND "${arg_NAMESPACE}=" OUTPUT_VARIABLE own_group_names)
+  set_property(TARGET ${target} APPEND PROPERTY KGEN_USE ${use} ${own_use})
+  set_property(TARGET ${target} APPEND PROPERTY KGEN_USE_GROUP_NAMES ${use_group_names} ${own_group_names})
   if(COMMAND kgen_set_defaults)
     kgen_set_defaults(${target})
   endif()
+endfunction()
+
+# Sets USE and GROUP_NAMES to the values of --use and --use-group-names for the targets in ARGN. These are the properties
+# KGEN_USE, the namespace with each input as in "acme=/src/crds/orders.yaml", and KGEN_USE_GROUP_NAMES, the same for
+# GROUP_NAMES. The values of what a target uses come before its own.
+function(kgen_read_uses target use group_names)
+  set(all_use "")
+  set(all_names "")
+  foreach(used IN LISTS ARGN)
+    if(NOT TARGET ${used})
+      message(
+        FATAL_ERROR
+          "kgen_add_api(${target}): USES names ${used}, which is not a target; name one that exists already, such as "
+          "kgen::kubernetes or the target of an earlier kgen_add_api")
+    endif()
+    get_target_property(its_use ${used} KGEN_USE)
+    if(NOT its_use)
+      message(
+        FATAL_ERROR
+          "kgen_add_api(${target}): USES names ${used}, which is not a generated API; name kgen::kubernetes or a target that "
+          "kgen_add_api made")
+    endif()
+    list(APPEND all_use ${its_use})
+    get_target_property(its_names ${used} KGEN_USE_GROUP_NAMES)
+    if(its_names)
+      list(APPEND all_names ${its_names})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES all_use)
+  list(REMOVE_DUPLICATES all_names)
+  set(${use} "${all_use}" PARENT_SCOPE)
+  set(${group_names} "${all_names}" PARENT_SCOPE)
 endfunction()
 
 # Sets RESULT to whether there is a generator for kgen_add_api. If there is one, defines the target kgen::kgen.

@@ -21,13 +21,18 @@ if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/generated/k8s")
   install(DIRECTORY generated/k8s DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime FILES_MATCHING PATTERN "*.h")
 endif()
 
+# For USES of kgen_add_api.
+install(DIRECTORY openapi/kubernetes-1.36 DESTINATION "${CMAKE_INSTALL_DATADIR}/kgen/openapi" COMPONENT runtime)
+
 if(TARGET kgen)
   install(TARGETS kgen EXPORT kgenToolTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
   install(EXPORT kgenToolTargets NAMESPACE kgen:: DESTINATION "${kgen_package_dir}" COMPONENT tool)
 endif()
 
+set(kgen_openapi_dir "${CMAKE_INSTALL_DATADIR}/kgen/openapi/kubernetes-1.36")
 configure_package_config_file(
-  cmake/kgenConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/kgenConfig.cmake" INSTALL_DESTINATION "${kgen_package_dir}")
+  cmake/kgenConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/kgenConfig.cmake" INSTALL_DESTINATION "${kgen_package_dir}"
+  PATH_VARS kgen_openapi_dir)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/kgenConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(
   FILES "${CMAKE_CURRENT_BINARY_DIR}/kgenConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/kgenConfigVersion.cmake"

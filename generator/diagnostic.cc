@@ -127,7 +127,7 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
   for (const Diagnostic& d : Sorted()) {
     const auto kind = static_cast<std::size_t>(d.severity);
     if (d.severity == Severity::kNote && !notes) continue;
-    if (shown[kind] == limit) {
+    if (shown[kind] == limit && d.severity != Severity::kNote) {
       ++hidden[kind];
       continue;
     }

@@ -76,7 +76,7 @@ class Diagnostics {
   std::string Describe(Origin origin) const;
 
   // The text for the user: at most `limit` errors and `limit` warnings, and a last line that counts the omitted ones.
-  // Notes only if `notes`.
+  // Notes only if `notes`, and then all of them.
   std::string Render(std::size_t limit = 100, bool notes = false) const;
 
  private:

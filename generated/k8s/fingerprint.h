@@ -6,6 +6,6 @@
 #ifndef K8S_FINGERPRINT_H_
 #define K8S_FINGERPRINT_H_
 
-// Hash of the headers: 793fa612b30818e1.
+// Hash of the headers: 4d7a06dfa514c020.
 
 #endif  // K8S_FINGERPRINT_H_

@@ -3,6 +3,7 @@
 // kgen diff: what a change of the input breaks.
 #include <algorithm>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,22 +12,28 @@
 #include "generator/commands/command.h"
 #include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
+#include "generator/commands/use_options.h"
 #include "generator/emit/group_names.h"
 #include "generator/emit/plan.h"
 #include "generator/emit/source_diff.h"
+#include "generator/emit/uses.h"
 #include "generator/model/differences.h"
 #include "generator/model/wire_diff.h"
 
 namespace kgen::generator::commands {
 namespace {
 
+// Of both plans.
+constexpr std::string_view kNamespace = "api";
+
 // Its own, since CI tells breaks from errors.
 enum DiffCode : int { kNoBreaks = 0, kBreaks = 1, kNotCompared = 2 };
 
 OptionSet Options() {
-  OptionSet options("kgen diff", "OLD NEW [--group-names full|GROUP=NAME]",
+  OptionSet options("kgen diff", "OLD NEW [--group-names full|GROUP=NAME] [--use NS=PATH]",
                     "Compares two states of an API, CRDs and OpenAPI documents, and shows what the change breaks.");
   options.Value("group-names", '\0', "full|GROUP=NAME", "as for kgen generate; may be given several times");
+  AddUseOptions(options);
   options.Note(
       "OLD and NEW are a file, a folder or - each. The result has three parts, with a line for each difference: what\n"
       "breaks programs that use the generated C++, what breaks clients and servers that talk to each other, and what\n"
@@ -62,6 +69,17 @@ void Print(std::string_view title, std::vector<model::Finding> findings, std::os
   for (const model::Finding& finding : findings) out << "  " << finding.path << ": " << finding.text << "\n";
 }
 
+// Both states use the same APIs. That one of them lacks the position of a --type is no mistake.
+void Use(const UseSettings& settings, model::Api& before, model::Api& after, Diagnostics& diagnostics) {
+  std::vector<std::string> files;
+  const std::vector<emit::UsedApi> uses = LoadUses(settings, files, diagnostics);
+  if (diagnostics.has_errors()) return;
+  std::set<std::string> unknown = emit::UseTypes(before, uses, settings.options, diagnostics);
+  const std::set<std::string> also = emit::UseTypes(after, uses, settings.options, diagnostics);
+  std::erase_if(unknown, [&](const std::string& path) { return !also.contains(path); });
+  emit::ReportUnknownPositions(unknown, diagnostics);
+}
+
 int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   const OptionSet options = Options();
   const auto parsed = options.Parse(arguments);
@@ -73,25 +91,28 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   if (parsed->positional().size() != 2) return Usage("needs two inputs, OLD and NEW", streams);
   const auto naming = emit::ParseGroupNaming(parsed->Values("group-names"));
   if (!naming) return Usage(naming.error(), streams);
+  const auto uses = ReadUses(*parsed, std::string(kNamespace));
+  if (!uses) return Usage(uses.error(), streams);
 
   Diagnostics diagnostics;
   const parse::SourceOptions sources{.standard_input = &streams.in};
-  const model::Api before = LoadApi({parsed->positional()[0]}, diagnostics, sources);
-  const model::Api after = LoadApi({parsed->positional()[1]}, diagnostics, sources);
-  emit::Plan old_plan, new_plan;
-  if (!diagnostics.has_errors()) {
-    old_plan =
-        emit::MakePlan(before, {.name_space = "api", .group_naming = NamingFor(before, after, *naming)}, diagnostics);
-    new_plan =
-        emit::MakePlan(after, {.name_space = "api", .group_naming = NamingFor(after, before, *naming)}, diagnostics);
-  }
+  model::Api before = LoadApi({parsed->positional()[0]}, diagnostics, sources);
+  model::Api after = LoadApi({parsed->positional()[1]}, diagnostics, sources);
+  model::Differences differences;
+  model::CompareWire(before, after, differences);  // before types of other APIs stand for the fields of a CRD
+  if (!diagnostics.has_errors()) Use(*uses, before, after, diagnostics);
+  const auto plan = [&](const model::Api& api, const model::Api& other) {
+    if (diagnostics.has_errors()) return emit::Plan();
+    return emit::MakePlan(api, {.name_space = std::string(kNamespace), .group_naming = NamingFor(api, other, *naming)},
+                          diagnostics);
+  };
+  const emit::Plan old_plan = plan(before, after);
+  const emit::Plan new_plan = plan(after, before);
   if (diagnostics.has_errors()) {
     Report(diagnostics, streams, /*verbose=*/false);
     return kNotCompared;
   }
-  model::Differences differences;
   emit::CompareSource(old_plan, new_plan, differences);
-  model::CompareWire(before, after, differences);
   Print("breaks C++ source", differences.source, streams.out);
   Print("breaks the wire", differences.wire, streams.out);
   Print("only new", differences.added, streams.out);

@@ -12,6 +12,7 @@
 #include "generator/commands/command.h"
 #include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
+#include "generator/commands/use_options.h"
 #include "generator/disk.h"
 #include "generator/emit/emitter.h"
 #include "generator/emit/output.h"
@@ -34,6 +35,7 @@ OptionSet Options() {
   options.Value("distinct", '\0', "PATH",
                 "gives the object at PATH a type that no other position has, even where their shapes are equal; may be "
                 "given several times");
+  AddUseOptions(options);
   options.Value("header", '\0', "FILE", "text for the top of each file, for example a licence");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all inputs that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
@@ -51,6 +53,7 @@ OptionSet Options() {
   options.Example("kgen generate --out generated --namespace acme::shop --shards 4 crds/");
   options.Example(
       "kgen generate --out generated --namespace acme --distinct orders.shop.example.com:spec.template crds/");
+  options.Example("kgen generate --out generated --namespace acme --use k8s=openapi/kubernetes-1.36 crds/");
   options.Example("kubectl get crd orders.shop.example.com -o yaml | kgen generate --out generated --namespace acme -");
   options.Example("kgen generate --check --out generated --namespace acme crds/orders.yaml");
   return options;
@@ -104,13 +107,14 @@ std::vector<std::string> HeaderLines(const std::string& text) {
 }
 
 // The options that change the output, for the manifest.
-std::string Settings(const emit::EmitOptions& options) {
+std::string Settings(const emit::EmitOptions& options, const UseSettings& uses) {
   std::string text = "--namespace " + options.name_space;
   if (options.shards != 1) text += " --shards " + std::to_string(options.shards);
   if (options.split_by_group) text += " --split-by-group";
   if (options.group_naming.full) text += " --group-names full";
   for (const auto& [group, name] : options.group_naming.chosen) text += " --group-names " + (group + "=").append(name);
   for (const std::string& path : options.distinct) text += " --distinct " + path;
+  text += uses.Text();
   if (!options.header.empty()) text += " --header";
   return text;
 }
@@ -179,14 +183,14 @@ std::expected<emit::EmitOptions, std::string> ReadOptions(const ParsedOptions& p
   return options;
 }
 
-int Write(const emit::Files& files, const emit::EmitOptions& options, const std::vector<std::string>& inputs,
-          const ParsedOptions& parsed, const Streams& streams) {
+int Write(const emit::Files& files, const emit::EmitOptions& options, const UseSettings& uses,
+          const std::vector<std::string>& inputs, const ParsedOptions& parsed, const Streams& streams) {
   std::string set = options.name_space;
   for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
   const bool write = !parsed.Has("check") && !parsed.Has("dry-run");
   const int code = ReportOutput(emit::WriteOutput(files, {.folder = parsed.Value("out"),
                                                           .set = set,
-                                                          .settings = Settings(options),
+                                                          .settings = Settings(options, uses),
                                                           .force = parsed.Has("force"),
                                                           .write = write}),
                                 parsed, streams);
@@ -208,6 +212,8 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
   }
   const auto options = ReadOptions(*parsed);
   if (!options) return Usage(options.error(), streams);
+  const auto uses = ReadUses(*parsed, options->name_space);
+  if (!uses) return Usage(uses.error(), streams);
   Diagnostics diagnostics;
   for (std::string& id : parsed->Values("no-warn")) diagnostics.Disable(std::move(id));
   for (std::string& id : parsed->Values("error")) diagnostics.Promote(std::move(id));
@@ -218,11 +224,19 @@ int Run(const std::vector<std::string>& arguments, const Streams& streams) {
     if (source.name != "<stdin>") inputs.push_back(AbsolutePath(source.name));
   }
   if (parsed->Has("header")) inputs.push_back(AbsolutePath(parsed->Value("header")));
-  const model::Api api = LoadApi(std::move(sources), diagnostics);
+  model::Api api = LoadApi(std::move(sources), diagnostics);
+  if (!uses->apis.empty() || !uses->options.types.empty()) {
+    std::vector<std::string> used;
+    const std::vector<emit::UsedApi> apis = LoadUses(*uses, used, diagnostics);
+    for (const std::string& file : used) inputs.push_back(AbsolutePath(file));
+    if (!diagnostics.has_errors()) {
+      emit::ReportUnknownPositions(emit::UseTypes(api, apis, uses->options, diagnostics), diagnostics);
+    }
+  }
   const emit::Files files = diagnostics.has_errors() ? emit::Files() : emit::Emit(api, *options, diagnostics);
   const int code = Report(diagnostics, streams, parsed->Has("verbose"));
   if (code != kFine) return code;
-  return Write(files, *options, inputs, *parsed, streams);
+  return Write(files, *options, *uses, inputs, *parsed, streams);
 }
 
 }  // namespace

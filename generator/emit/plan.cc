@@ -99,11 +99,23 @@ class Planner {
     plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
   }
 
+  std::vector<std::string> Names() {
+    FindReachable();
+    NameVersions();
+    std::vector<std::string> names(api_.types.size());
+    if (diagnostics_.has_errors()) return names;
+    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    NameDeclared();
+    for (TypeId id = 0; id < names_.size(); ++id) names[id] = names_[id].qualified;
+    return names;
+  }
+
   Plan Make() {
     FindReachable();
     NameVersions();
     if (diagnostics_.has_errors()) return std::move(plan_);  // two groups may have one name, and what follows needs two
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    NameDeclared();
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
     CheckIncludes();
@@ -169,14 +181,14 @@ class Planner {
   }
 
   bool IsPlanned(const model::ApiKind& kind) const {
-    return kind.has_object_meta && (kind.custom || kind.resource.has_value() || bodies_.contains(&kind));
+    return kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
   }
 
   // Whether it gets a struct of its own.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
-    return reachable_[id] && !type.runtime && type.group != model::kMetaGroup && !type.version.empty() &&
-           type.schema.kind == model::Kind::kObject;
+    return reachable_[id] && !type.runtime && type.declared.empty() && type.group != model::kMetaGroup &&
+           !type.version.empty() && type.schema.kind == model::Kind::kObject;
   }
 
   void NameVersions() {
@@ -241,20 +253,28 @@ class Planner {
     for (std::size_t i = 0; i < source.types.size(); ++i) {
       names_[source.types[i]] = {.emitted = true,
                                  .runtime = false,
+                                 .used = false,
                                  .open = true,
                                  .name = identifiers[i],
                                  .qualified = "::" + version.name_space + "::" + identifiers[i],
                                  .scope = version.name_space};
     }
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
+  }
+
+  // Types that the runtime or another API declares.
+  void NameDeclared() {
     for (TypeId id = 0; id < names_.size(); ++id) {
-      if (!api_.types[id].runtime) continue;
+      const model::NamedType& type = api_.types[id];
+      if (!type.runtime && type.declared.empty()) continue;
+      const std::size_t end = type.declared.rfind("::");
       names_[id] = {.emitted = true,
-                    .runtime = true,
+                    .runtime = type.runtime,
+                    .used = !type.runtime,
                     .open = false,
-                    .name = api_.types[id].name,
-                    .qualified = "kgen::meta::v1::" + api_.types[id].name,
-                    .scope = "kgen::meta::v1"};
+                    .name = type.runtime ? type.name : type.declared.substr(end + 2),
+                    .qualified = type.runtime ? "kgen::meta::v1::" + type.name : type.declared,
+                    .scope = type.runtime ? "kgen::meta::v1" : type.declared.substr(2, end - 2)};
     }
   }
 
@@ -295,12 +315,25 @@ class Planner {
     group.title = version.group.empty() ? "the core group" : version.group;
     const StructPlanner structs(api_, names_, shapes, group.name_space, diagnostics_);
     const std::string prefix = Replace(group.name_space, "::", ".");
-    for (const Shape* shape : shapes.shared()) group.structs.push_back(structs.PlanShared(*shape, prefix));
+    std::set<std::string, std::less<>> includes;
+    for (const Shape* shape : shapes.shared()) {
+      group.structs.push_back(structs.PlanShared(*shape, prefix));
+      std::vector<TypeId> refs;
+      CollectRefs(*shape->positions[0], refs);
+      for (TypeId ref : refs) {
+        if (names_[ref].used) includes.insert(HeaderOf(names_[ref]));
+      }
+    }
+    group.includes.assign(includes.begin(), includes.end());
     plan_.groups[version.group] = std::move(group);
   }
 
-  static bool HasAliases(const PlannedStruct& planned) {
-    return !planned.aliases.empty() || std::any_of(planned.nested.begin(), planned.nested.end(), HasAliases);
+  static std::string HeaderOf(const TypeName& name) { return Replace(name.scope, "::", "/") + "/types.h"; }
+
+  static bool UsesShapes(const PlannedStruct& planned) {
+    return std::any_of(planned.aliases.begin(), planned.aliases.end(),
+                       [](const auto& alias) { return alias.shared; }) ||
+           std::any_of(planned.nested.begin(), planned.nested.end(), UsesShapes);
   }
 
   void PlanVersion(std::size_t index) {
@@ -318,7 +351,7 @@ class Planner {
         const TypeName& name = names_[ref];
         if (!name.emitted || name.runtime) continue;
         if (name.scope != version.name_space) {
-          includes.insert(Replace(name.scope, "::", "/") + "/types.h");
+          includes.insert(HeaderOf(name));
           needs_[index].emplace(name.scope, id);
         } else if (open.contains(ref) && !defined.contains(ref)) {
           if (ref != id) declared.insert(name.name);
@@ -331,7 +364,7 @@ class Planner {
       PlanStruct(source, id, structs, version);
     };
     for (TypeId id : source.types) define(id);
-    version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), HasAliases);
+    version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
     // A CRD is complete; an API document may have been reduced.
@@ -584,6 +617,10 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
+  return Planner(api, options, diagnostics).Names();
+}
 
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
   return Planner(api, options, diagnostics).Make();

@@ -57,6 +57,7 @@ struct PlannedColumn {
 struct PlannedAlias {
   std::string name, target;
   Comment comment = {};
+  bool shared = false;  // the target is in shapes.h
 };
 
 struct PlannedStruct {
@@ -64,7 +65,7 @@ struct PlannedStruct {
   std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
   Comment comment;
-  std::vector<PlannedAlias> aliases;  // of types in shapes.h
+  std::vector<PlannedAlias> aliases;  // of types in shapes.h, and of named types: by the name of a nested struct
   std::vector<PlannedStruct> nested;
   std::vector<PlannedEnum> enums;
   std::vector<PlannedField> fields;
@@ -131,9 +132,10 @@ struct PlannedVersion {
 
 // Types that several structs of a group use: its shapes.h.
 struct PlannedGroup {
-  std::string folder;      // "acme/shop"
-  std::string name_space;  // "acme::shop"
-  std::string title;       // for comments: "shop.example.com"
+  std::string folder;                 // "acme/shop"
+  std::string name_space;             // "acme::shop"
+  std::string title;                  // for comments: "shop.example.com"
+  std::vector<std::string> includes;  // types.h of other APIs
   std::vector<PlannedStruct> structs;
 };
 
@@ -161,6 +163,10 @@ struct Plan {
 // Reports what cannot be emitted (a struct with more members than a table can have) to `diagnostics`; the plan is only
 // whole without errors.
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
+
+// The C++ names of the structs that MakePlan() plans for named types, by TypeId: "::k8s::core::v1::PodSpec". Empty for
+// types without one.
+std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit
 

@@ -338,7 +338,7 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
   for (const Member& member : members) {
     fields.push_back(member[0]);
     const std::vector<const model::Schema*> inner = Innermost(api_, member);
-    if (inner[0]->kind == Kind::kObject) objects.push_back(member[0]->name);
+    if (inner[0]->kind == Kind::kObject || IsAliased(member, scope)) objects.push_back(member[0]->name);
     if (HasValues(inner)) enums.push_back(member[0]->name);
   }
   std::set<std::string, std::less<>> taken = scope.OwnNames();
@@ -349,7 +349,10 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
       Union(taken, object_names));
   for (std::size_t i = 0; i < objects.size(); ++i) scope.nested[objects[i]] = object_names[i];
   for (std::size_t i = 0; i < enums.size(); ++i) scope.enums[enums[i]] = enum_names[i];
-  scope.hidden.insert(object_names.begin(), object_names.end());
+  for (const Member& member : members) {
+    const auto name = scope.nested.find(member[0]->name);
+    if (name != scope.nested.end() && !IsOwnName(member, name->second)) scope.hidden.insert(name->second);
+  }
   scope.hidden.insert(enum_names.begin(), enum_names.end());
   const std::set<std::string, std::less<>> own = scope.OwnNames();
   scope.hidden.insert(own.begin(), own.end());
@@ -359,14 +362,41 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
   }
 }
 
-// The struct of a member: nested, or an alias for one in shapes.h.
+// Whether the type of a member has a name of its own, and the struct an alias for it: what is nested in a struct has
+// the same name whether it is a struct there or a type of another API. Other metadata than that of a kind has one too.
+bool StructPlanner::IsAliased(const Member& member, const Scope& scope) const {
+  const model::Schema& inner = Innermost(api_, *member[0]->schema);
+  if (inner.kind != Kind::kRef || !names_[inner.ref].emitted) return false;
+  return scope.role == Role::kPlain || member[0]->name != "metadata";
+}
+
+// Whether `name`, an alias, is how the aliased type is called at namespace scope.
+bool StructPlanner::IsOwnName(const Member& member, const std::string& name) const {
+  const model::Schema& inner = Innermost(api_, *member[0]->schema);
+  return inner.kind == Kind::kRef && names_[inner.ref].scope == scope_ && names_[inner.ref].name == name;
+}
+
+// The struct of a member: nested, or an alias for one in shapes.h or for a named type.
 void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const {
   const std::vector<const model::Schema*> inner = Innermost(api_, member);
+  if (inner[0]->kind == Kind::kRef) {
+    const TypeName& type = names_[inner[0]->ref];
+    // In a class, a name may not be used for what is outside and then be declared.
+    const bool taken = std::any_of(scope.nested.begin(), scope.nested.end(),
+                                   [&](const auto& nested) { return nested.second == type.name; });
+    out.aliases.push_back({.name = scope.nested.find(member[0]->name)->second,
+                           .target = taken ? type.qualified : SpellRef(*member[0], *inner[0], scope).in_class,
+                           .comment = CommentLines(DescribeStruct(inner, {}), scope.width() - 2)});
+    return;
+  }
   const Shape& shape = shapes_.Of(*inner[0]);
   const std::string& name = scope.nested.find(member[0]->name)->second;
   const std::string fallback = scope.from_document ? "The type of the member " + InComment(member[0]->name) + "." : "";
   if (!shape.name.empty()) {
-    out.aliases.push_back({name, shape.name, CommentLines(DescribeStruct(inner, fallback), scope.width() - 2)});
+    out.aliases.push_back({.name = name,
+                           .target = shape.name,
+                           .comment = CommentLines(DescribeStruct(inner, fallback), scope.width() - 2),
+                           .shared = true});
     return;
   }
   Scope below{.path = scope.path + "::" + name,
@@ -438,7 +468,11 @@ Spelling StructPlanner::SpellRef(const model::Field& field, const model::Schema&
 
 Spelling StructPlanner::Spell(const model::Field& field, const model::Schema& unresolved, const Scope& scope) const {
   const model::Schema& schema = Resolved(api_, unresolved);
-  if (schema.kind == Kind::kRef) return SpellRef(field, schema, scope);
+  if (schema.kind == Kind::kRef) {
+    Spelling spelling = SpellRef(field, schema, scope);
+    if (names_[schema.ref].used) spelling.in_class = scope.nested.find(field.name)->second;
+    return spelling;
+  }
   if (schema.kind == Kind::kObject) {
     const std::string& name = scope.nested.find(field.name)->second;
     const std::string& shared = shapes_.Of(schema).name;

@@ -23,6 +23,7 @@ namespace kgen::generator::emit {
 struct TypeName {
   bool emitted = false;   // false: it has no struct, and members of this type are kgen::Json
   bool runtime = false;   // declared by the runtime
+  bool used = false;      // declared by another API
   bool open = false;      // only declared so far; defined later in the same header
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
@@ -62,6 +63,8 @@ class StructPlanner {
   struct Scope;
   PlannedStruct PlanObject(const Shape& shape, Scope& scope, const std::string& fallback) const;
   void PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const;
+  bool IsAliased(const Member& member, const Scope& scope) const;
+  bool IsOwnName(const Member& member, const std::string& name) const;
   void PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const;
   PlannedField PlanField(const Member& member, const Scope& scope) const;
   PlannedEnum PlanEnum(const Member& member, const Scope& scope) const;

@@ -108,7 +108,7 @@ Shapes::Text Shapes::AddValue(const model::Schema& unresolved, const Place& plac
     text = {container + element.key, container + element.lasting};
   } else if (schema.kind == Kind::kRef && names_[schema.ref].emitted) {
     const TypeName& type = names_[schema.ref];
-    node.refers = node.refers || !type.runtime;
+    node.refers = node.refers || !(type.runtime || type.used);
     text = {type.qualified, type.qualified};
   } else {
     const Kind kind = schema.kind == Kind::kRef ? Kind::kJson : schema.kind;

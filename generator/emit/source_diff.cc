@@ -119,9 +119,10 @@ MemberType TypeOf(const Side& side, const TypeKey& owner, const PlannedField& fi
   const auto [own_begin, own_end] = Innermost(field.type);
   std::string name = field.type.substr(own_begin, own_end - own_begin);
   const PlannedStruct& holder = *side.Find(owner);
-  const auto is_named = [&](const auto& each) { return each.name == name; };
-  if (std::none_of(holder.nested.begin(), holder.nested.end(), is_named) &&
-      std::none_of(holder.aliases.begin(), holder.aliases.end(), is_named)) {
+  const auto is_nested = [&](const PlannedStruct& nested) { return nested.name == name; };
+  const auto is_shared = [&](const PlannedAlias& alias) { return alias.shared && alias.name == name; };
+  if (std::none_of(holder.nested.begin(), holder.nested.end(), is_nested) &&
+      std::none_of(holder.aliases.begin(), holder.aliases.end(), is_shared)) {
     name.clear();
   }
   return {text.substr(0, begin), text.substr(end), std::move(type), std::move(name)};

@@ -355,8 +355,10 @@ ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
   ViewList structs;
   for (const PlannedStruct& planned : group.structs) structs.push_back(StructView(planned, 0));
   view.emplace_back("title", group.title);
-  view.emplace_back("includes", Includes({header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
-                                          "kgen/core/type_table.h", "kgen/core/value.h"}));
+  std::vector<std::string> includes = group.includes;
+  includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
+                                   "kgen/core/type_table.h", "kgen/core/value.h"});
+  view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("structs", std::move(structs));
   return view;
 }

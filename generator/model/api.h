@@ -68,6 +68,10 @@ struct NamedType {
   // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it.
   bool runtime = false;
 
+  // Another generated API declares this type, under this C++ name ("::k8s::core::v1::PodSpec"): nothing is emitted, and
+  // `schema` is an object without fields. Empty for all others. See emit/uses.h.
+  std::string declared = {};
+
   std::optional<GroupVersionKind> gvk;  // kKind, kList
   TypeId item = kNoType;                // kList
   Origin origin;
@@ -156,6 +160,9 @@ struct ApiKind {
   bool deprecated = false;
   std::string deprecation_warning;  // arbitrary text; may be empty although deprecated
   Origin origin;
+
+  // Whether code is generated for it, and not only a type where others refer to it.
+  bool IsGenerated() const { return has_object_meta && (custom || resource.has_value()); }
 };
 
 struct Version {
@@ -177,7 +184,8 @@ struct Manifest {
 };
 
 struct Api {
-  std::vector<NamedType> types;  // by group, version, name; never reordered once resolved
+  // By group, version, name; never reordered once resolved. Types that emit/uses.h adds stand at the end.
+  std::vector<NamedType> types;
   std::vector<Group> groups;
   std::vector<Manifest> manifests;  // by name
 

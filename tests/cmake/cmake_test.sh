@@ -72,5 +72,14 @@ makes ANamespaceMayBeginLikeTheReservedOne 'kgen_add_api(a CRDS a.yaml NAMESPACE
 makes GroupNamesReachTheTool 'kgen_add_api(a CRDS a.yaml NAMESPACE acme GROUP_NAMES full a.example.com=one)' \
   "--group-names full --group-names a.example.com=one"
 
+makes UsedApisReachTheToolWithWhatTheyUse \
+  $'kgen_add_api(a CRDS a.yaml NAMESPACE acme GROUP_NAMES full)\nkgen_add_api(b CRDS b.yaml NAMESPACE b USES a)
+kgen_add_api(c CRDS b.yaml NAMESPACE c USES b a TYPES x.y:z=own)' \
+  "--use acme=$tree/a.yaml --use b=$tree/b.yaml --use-group-names acme=full --type x.y:z=own --depfile"
+refuses AUsedApiIsATarget 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES b)' \
+  "kgen_add_api(a): USES names b, which is no target; name one that exists already"
+refuses AUsedApiIsAGeneratedApi 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES kgen::runtime)' \
+  "kgen_add_api(a): USES names kgen::runtime, which is no generated API"
+
 printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
 [ "$failures" -eq 0 ]

@@ -66,7 +66,10 @@ INSTANTIATE_TEST_SUITE_P(Inputs, GoldenTest,
                                            Case{"certs", "tests/golden/certificates.yaml", {}},
                                            Case{"monitors", "tests/golden/podmonitors.yaml", {}},
                                            Case{"hostile", "tests/golden/hostile.yaml", {"--shards", "2"}},
-                                           Case{"pipelines", "tests/golden/pipelines.yaml", {}}),
+                                           Case{"pipelines", "tests/golden/pipelines.yaml", {}},
+                                           Case{"delivery",
+                                                "tests/compile/rollouts.yaml",
+                                                {"--use", "k8s=" + test_support::SourcePath("openapi/kubernetes-1.36")}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

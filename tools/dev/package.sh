@@ -71,6 +71,34 @@ package_changed() {
   grep -q ' -c .*03_custom_resource.cc' <<<"$steps" && package_nothing_to_do
 }
 
+# The project of a user whose custom resource has a pod template.
+package_uses() {
+  mkdir -p "$package_root/uses-source"
+  cp tests/compile/rollouts.yaml "$package_root/uses-source"
+  cat >"$package_root/uses-source/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(uses CXX)
+find_package(kgen REQUIRED)
+kgen_add_api(delivery_api CRDS rollouts.yaml NAMESPACE delivery USES kgen::kubernetes)
+add_executable(uses main.cc)
+target_link_libraries(uses PRIVATE delivery_api)
+END
+  cat >"$package_root/uses-source/main.cc" <<'END'
+#include <delivery/delivery/v1/types.h>
+#include <k8s/apps/v1/types.h>
+
+int main() {
+  delivery::delivery::v1::Rollout rollout;
+  rollout.spec->template_->spec->restartPolicy = "Always";
+  k8s::apps::v1::Deployment deployment;
+  deployment.spec->template_ = rollout.spec->template_;
+  return deployment.spec->template_->spec->restartPolicy == "Always" ? 0 : 1;
+}
+END
+  package_build "$package_root/uses" "$package_root/uses-source" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix" &&
+    "$package_root/uses/uses"
+}
+
 verb_package() {
   package_root=build/package package_passed=0 package_failed=0
   [ -f examples/CMakeLists.txt ] || missing examples "the examples"
@@ -84,6 +112,7 @@ verb_package() {
   package_case "a second build has nothing to do" package_nothing_to_do
   package_case "a touched CRD is generated again, and nothing compiled" package_touched
   package_case "a changed CRD: what uses it is compiled in the same run" package_changed
+  package_case "an API uses the types of the installed built-in API" package_uses
   package_case "examples build with kgen as a subdirectory" package_subdirectory
   printf '%d passed, %d failed, 0 skipped\n' $package_passed $package_failed
   [ $package_failed -eq 0 ]

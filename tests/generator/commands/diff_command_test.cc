@@ -368,5 +368,24 @@ TEST_F(Diff, NamesWhatKubernetesItselfBrokeSinceOlderServers) {
   }
 }
 
+TEST_F(Diff, APositionThatBecomesATypeOfAnotherApiBreaksSource) {
+  const std::string part = "effect: {type: string}, key: {type: string}, operator: {type: string}, ";
+  const auto crd = [&](const std::string& more) {
+    return test::OrderCrd("spec: {type: object, properties: {x: {type: object, properties: {" + part + more + "}}}}");
+  };
+  const std::string before = crd("tolerationSeconds: {type: integer}, more: {type: string}");
+  const std::string after = crd("tolerationSeconds: {type: integer}");
+  const std::string use = "--use=k8s=" + test_support::SourcePath("openapi/kubernetes-1.36");
+  const Result mapped = Compare(before, after, {use});
+  EXPECT_EQ(mapped.code, 1);
+  EXPECT_THAT(mapped.out, HasSubstr("shop.example.com/v1 Order.spec.x: its C++ type was "
+                                    "kgen::Optional<shop::v1::Order::Spec::X>, is "
+                                    "kgen::Optional<::k8s::core::v1::Toleration>"));
+  EXPECT_THAT(mapped.out, HasSubstr("Order.spec.x.more: the field is gone")) << "the wire is that of the CRD";
+  EXPECT_EQ(Compare(after, crd("tolerationSeconds: {type: integer}, value: {type: string}"), {use}).code, 0);
+  EXPECT_EQ(Compare(before, after, {use, "--type=orders.shop.example.com:spec.x=own"}).code, 1);
+  EXPECT_EQ(Compare(before, after, {use, "--type=orders.shop.example.com:spec.y=own"}).code, 2);
+}
+
 }  // namespace
 }  // namespace kgen::generator::commands

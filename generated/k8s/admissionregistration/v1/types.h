@@ -99,6 +99,11 @@ struct NamedRuleWithOperations {
 };
 
 struct MatchResources {
+  using ExcludeResourceRule = NamedRuleWithOperations;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using ResourceRule = NamedRuleWithOperations;
+
   struct MatchPolicyValues {
     static constexpr std::string_view kEquivalent = "Equivalent";
     static constexpr std::string_view kExact = "Exact";
@@ -115,6 +120,9 @@ struct MatchResources {
 };
 
 struct Mutation {
+  using ApplyConfiguration = ::k8s::admissionregistration::v1::ApplyConfiguration;
+  using JsonPatch = JSONPatch;
+
   struct PatchTypeValues {
     static constexpr std::string_view kApplyConfiguration = "ApplyConfiguration";
     static constexpr std::string_view kJSONPatch = "JSONPatch";
@@ -145,6 +153,12 @@ struct Variable {
 };
 
 struct MutatingAdmissionPolicySpec {
+  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
+  using MatchConstraints = MatchResources;
+  using Mutation = ::k8s::admissionregistration::v1::Mutation;
+  using ParamKind = ::k8s::admissionregistration::v1::ParamKind;
+  using Variable = ::k8s::admissionregistration::v1::Variable;
+
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -170,6 +184,8 @@ struct MutatingAdmissionPolicySpec {
 
 // `mutatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicy {
+  using Spec = MutatingAdmissionPolicySpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicySpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -178,6 +194,8 @@ struct MutatingAdmissionPolicy {
 };
 
 struct ParamRef {
+  using Selector = kgen::meta::v1::LabelSelector;
+
   kgen::String name{};
   kgen::String namespace_{};  // `namespace`
   kgen::String parameterNotFoundAction{};
@@ -188,6 +206,9 @@ struct ParamRef {
 };
 
 struct MutatingAdmissionPolicyBindingSpec {
+  using MatchResources = ::k8s::admissionregistration::v1::MatchResources;
+  using ParamRef = ::k8s::admissionregistration::v1::ParamRef;
+
   kgen::Optional<MatchResources> matchResources = kgen::kAbsent;
   kgen::Optional<ParamRef> paramRef = kgen::kAbsent;
   kgen::String policyName{};
@@ -198,6 +219,8 @@ struct MutatingAdmissionPolicyBindingSpec {
 
 // `mutatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingAdmissionPolicyBinding {
+  using Spec = MutatingAdmissionPolicyBindingSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<MutatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -250,6 +273,8 @@ struct ServiceReference {
 };
 
 struct WebhookClientConfig {
+  using Service = ServiceReference;
+
   kgen::Bytes caBundle{};
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   kgen::String url{};
@@ -284,6 +309,12 @@ struct RuleWithOperations {
 };
 
 struct MutatingWebhook {
+  using ClientConfig = WebhookClientConfig;
+  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using Rule = RuleWithOperations;
+
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -326,6 +357,8 @@ struct MutatingWebhook {
 
 // `mutatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct MutatingWebhookConfiguration {
+  using Webhook = MutatingWebhook;
+
   kgen::meta::v1::ObjectMeta metadata{};
   // Elements are identified by `name`.
   kgen::List<MutatingWebhook> webhooks{};
@@ -352,6 +385,8 @@ struct MutatingWebhookConfigurationList {
 };
 
 struct TypeChecking {
+  using ExpressionWarning = ::k8s::admissionregistration::v1::ExpressionWarning;
+
   kgen::List<ExpressionWarning> expressionWarnings{};
   kgen::UnknownFields unknown_fields{};
 
@@ -369,6 +404,13 @@ struct Validation {
 };
 
 struct ValidatingAdmissionPolicySpec {
+  using AuditAnnotation = ::k8s::admissionregistration::v1::AuditAnnotation;
+  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
+  using MatchConstraints = MatchResources;
+  using ParamKind = ::k8s::admissionregistration::v1::ParamKind;
+  using Validation = ::k8s::admissionregistration::v1::Validation;
+  using Variable = ::k8s::admissionregistration::v1::Variable;
+
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -389,6 +431,9 @@ struct ValidatingAdmissionPolicySpec {
 };
 
 struct ValidatingAdmissionPolicyStatus {
+  using Condition = kgen::meta::v1::Condition;
+  using TypeChecking = ::k8s::admissionregistration::v1::TypeChecking;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<std::int64_t> observedGeneration{};
@@ -400,6 +445,9 @@ struct ValidatingAdmissionPolicyStatus {
 
 // `validatingadmissionpolicies` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicy {
+  using Spec = ValidatingAdmissionPolicySpec;
+  using Status = ValidatingAdmissionPolicyStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ValidatingAdmissionPolicySpec> spec = kgen::kAbsent;
   kgen::Optional<ValidatingAdmissionPolicyStatus> status = kgen::kAbsent;
@@ -409,6 +457,9 @@ struct ValidatingAdmissionPolicy {
 };
 
 struct ValidatingAdmissionPolicyBindingSpec {
+  using MatchResources = ::k8s::admissionregistration::v1::MatchResources;
+  using ParamRef = ::k8s::admissionregistration::v1::ParamRef;
+
   struct ValidationActionsValues {
     static constexpr std::string_view kAudit = "Audit";
     static constexpr std::string_view kDeny = "Deny";
@@ -427,6 +478,8 @@ struct ValidatingAdmissionPolicyBindingSpec {
 
 // `validatingadmissionpolicybindings` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingAdmissionPolicyBinding {
+  using Spec = ValidatingAdmissionPolicyBindingSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ValidatingAdmissionPolicyBindingSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -469,6 +522,12 @@ struct ValidatingAdmissionPolicyList {
 };
 
 struct ValidatingWebhook {
+  using ClientConfig = WebhookClientConfig;
+  using MatchCondition = ::k8s::admissionregistration::v1::MatchCondition;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using ObjectSelector = kgen::meta::v1::LabelSelector;
+  using Rule = RuleWithOperations;
+
   struct FailurePolicyValues {
     static constexpr std::string_view kFail = "Fail";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -505,6 +564,8 @@ struct ValidatingWebhook {
 
 // `validatingwebhookconfigurations` of admissionregistration.k8s.io/v1, cluster-scoped.
 struct ValidatingWebhookConfiguration {
+  using Webhook = ValidatingWebhook;
+
   kgen::meta::v1::ObjectMeta metadata{};
   // Elements are identified by `name`.
   kgen::List<ValidatingWebhook> webhooks{};

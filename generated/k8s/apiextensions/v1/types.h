@@ -57,6 +57,8 @@ struct ServiceReference {
 };
 
 struct WebhookClientConfig {
+  using Service = ServiceReference;
+
   kgen::Bytes caBundle{};
   kgen::Optional<ServiceReference> service = kgen::kAbsent;
   kgen::String url{};
@@ -66,6 +68,8 @@ struct WebhookClientConfig {
 };
 
 struct WebhookConversion {
+  using ClientConfig = WebhookClientConfig;
+
   kgen::Optional<WebhookClientConfig> clientConfig = kgen::kAbsent;
   kgen::List<kgen::String> conversionReviewVersions{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -74,6 +78,8 @@ struct WebhookConversion {
 };
 
 struct CustomResourceConversion {
+  using Webhook = WebhookConversion;
+
   kgen::String strategy{};  // required
   kgen::Optional<WebhookConversion> webhook = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -121,6 +127,16 @@ struct ValidationRule {
 };
 
 struct JSONSchemaProps {
+  using AllOf = JSONSchemaProps;
+  using AnyOf = JSONSchemaProps;
+  using Definition = JSONSchemaProps;
+  using ExternalDocs = ExternalDocumentation;
+  using Not = JSONSchemaProps;
+  using OneOf = JSONSchemaProps;
+  using PatternProperty = JSONSchemaProps;
+  using Property = JSONSchemaProps;
+  using XKubernetesValidation = ValidationRule;
+
   kgen::String ref{};  // `$ref`
   kgen::String schema{};  // `$schema`
   kgen::Json additionalItems{};
@@ -172,6 +188,8 @@ struct JSONSchemaProps {
 };
 
 struct CustomResourceValidation {
+  using OpenAPIV3Schema = JSONSchemaProps;
+
   kgen::Optional<JSONSchemaProps> openAPIV3Schema = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -201,6 +219,9 @@ struct CustomResourceSubresourceStatus {
 };
 
 struct CustomResourceSubresources {
+  using Scale = CustomResourceSubresourceScale;
+  using Status = CustomResourceSubresourceStatus;
+
   kgen::Optional<CustomResourceSubresourceScale> scale = kgen::kAbsent;
   kgen::Optional<CustomResourceSubresourceStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -209,6 +230,11 @@ struct CustomResourceSubresources {
 };
 
 struct CustomResourceDefinitionVersion {
+  using AdditionalPrinterColumn = CustomResourceColumnDefinition;
+  using Schema = CustomResourceValidation;
+  using SelectableField = ::k8s::apiextensions::v1::SelectableField;
+  using Subresources = CustomResourceSubresources;
+
   kgen::String name{};  // required
   kgen::List<CustomResourceColumnDefinition> additionalPrinterColumns{};
   kgen::Optional<bool> deprecated{};
@@ -224,6 +250,10 @@ struct CustomResourceDefinitionVersion {
 };
 
 struct CustomResourceDefinitionSpec {
+  using Conversion = CustomResourceConversion;
+  using Names = CustomResourceDefinitionNames;
+  using Version = CustomResourceDefinitionVersion;
+
   kgen::Optional<CustomResourceConversion> conversion = kgen::kAbsent;
   kgen::String group{};  // required
   kgen::Optional<CustomResourceDefinitionNames> names = kgen::kAbsent;  // required
@@ -248,6 +278,9 @@ struct CustomResourceDefinitionCondition {
 };
 
 struct CustomResourceDefinitionStatus {
+  using AcceptedNames = CustomResourceDefinitionNames;
+  using Condition = CustomResourceDefinitionCondition;
+
   kgen::Optional<CustomResourceDefinitionNames> acceptedNames = kgen::kAbsent;
   // Elements are identified by `type`.
   kgen::List<CustomResourceDefinitionCondition> conditions{};
@@ -260,6 +293,9 @@ struct CustomResourceDefinitionStatus {
 
 // `customresourcedefinitions` of apiextensions.k8s.io/v1, cluster-scoped.
 struct CustomResourceDefinition {
+  using Spec = CustomResourceDefinitionSpec;
+  using Status = CustomResourceDefinitionStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CustomResourceDefinitionSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<CustomResourceDefinitionStatus> status = kgen::kAbsent;

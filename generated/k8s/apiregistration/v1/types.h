@@ -44,6 +44,8 @@ struct ServiceReference {
 };
 
 struct APIServiceSpec {
+  using Service = ServiceReference;
+
   kgen::Bytes caBundle{};
   kgen::String group{};
   kgen::Optional<std::int32_t> groupPriorityMinimum{};  // required
@@ -68,6 +70,8 @@ struct APIServiceCondition {
 };
 
 struct APIServiceStatus {
+  using Condition = APIServiceCondition;
+
   // Elements are identified by `type`.
   kgen::List<APIServiceCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
@@ -77,6 +81,9 @@ struct APIServiceStatus {
 
 // `apiservices` of apiregistration.k8s.io/v1, cluster-scoped.
 struct APIService {
+  using Spec = APIServiceSpec;
+  using Status = APIServiceStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<APIServiceSpec> spec = kgen::kAbsent;
   kgen::Optional<APIServiceStatus> status = kgen::kAbsent;

@@ -71,6 +71,8 @@ struct RollingUpdateDaemonSet {
 };
 
 struct DaemonSetUpdateStrategy {
+  using RollingUpdate = RollingUpdateDaemonSet;
+
   struct TypeValues {
     static constexpr std::string_view kOnDelete = "OnDelete";
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
@@ -84,6 +86,10 @@ struct DaemonSetUpdateStrategy {
 };
 
 struct DaemonSetSpec {
+  using Selector = kgen::meta::v1::LabelSelector;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+  using UpdateStrategy = DaemonSetUpdateStrategy;
+
   kgen::Optional<std::int32_t> minReadySeconds{};
   kgen::Optional<std::int32_t> revisionHistoryLimit{};
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
@@ -106,6 +112,8 @@ struct DaemonSetCondition {
 };
 
 struct DaemonSetStatus {
+  using Condition = DaemonSetCondition;
+
   kgen::Optional<std::int32_t> collisionCount{};
   // Elements are identified by `type`.
   kgen::List<DaemonSetCondition> conditions{};
@@ -124,6 +132,9 @@ struct DaemonSetStatus {
 
 // `daemonsets` of apps/v1, namespaced.
 struct DaemonSet {
+  using Spec = DaemonSetSpec;
+  using Status = DaemonSetStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<DaemonSetSpec> spec = kgen::kAbsent;
   kgen::Optional<DaemonSetStatus> status = kgen::kAbsent;
@@ -158,6 +169,8 @@ struct RollingUpdateDeployment {
 };
 
 struct DeploymentStrategy {
+  using RollingUpdate = RollingUpdateDeployment;
+
   struct TypeValues {
     static constexpr std::string_view kRecreate = "Recreate";
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
@@ -171,6 +184,10 @@ struct DeploymentStrategy {
 };
 
 struct DeploymentSpec {
+  using Selector = kgen::meta::v1::LabelSelector;
+  using Strategy = DeploymentStrategy;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+
   kgen::Optional<std::int32_t> minReadySeconds{};
   kgen::Optional<bool> paused{};
   kgen::Optional<std::int32_t> progressDeadlineSeconds{};
@@ -197,6 +214,8 @@ struct DeploymentCondition {
 };
 
 struct DeploymentStatus {
+  using Condition = DeploymentCondition;
+
   kgen::Optional<std::int32_t> availableReplicas{};
   kgen::Optional<std::int32_t> collisionCount{};
   // Elements are identified by `type`.
@@ -214,6 +233,9 @@ struct DeploymentStatus {
 
 // `deployments` of apps/v1, namespaced.
 struct Deployment {
+  using Spec = DeploymentSpec;
+  using Status = DeploymentStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<DeploymentSpec> spec = kgen::kAbsent;
   kgen::Optional<DeploymentStatus> status = kgen::kAbsent;
@@ -240,6 +262,9 @@ struct DeploymentList {
 };
 
 struct ReplicaSetSpec {
+  using Selector = kgen::meta::v1::LabelSelector;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+
   kgen::Optional<std::int32_t> minReadySeconds{};
   kgen::Optional<std::int32_t> replicas{};
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;  // required
@@ -261,6 +286,8 @@ struct ReplicaSetCondition {
 };
 
 struct ReplicaSetStatus {
+  using Condition = ReplicaSetCondition;
+
   kgen::Optional<std::int32_t> availableReplicas{};
   // Elements are identified by `type`.
   kgen::List<ReplicaSetCondition> conditions{};
@@ -276,6 +303,9 @@ struct ReplicaSetStatus {
 
 // `replicasets` of apps/v1, namespaced.
 struct ReplicaSet {
+  using Spec = ReplicaSetSpec;
+  using Status = ReplicaSetStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ReplicaSetSpec> spec = kgen::kAbsent;
   kgen::Optional<ReplicaSetStatus> status = kgen::kAbsent;
@@ -325,6 +355,8 @@ struct StatefulSetPersistentVolumeClaimRetentionPolicy {
 };
 
 struct StatefulSetUpdateStrategy {
+  using RollingUpdate = RollingUpdateStatefulSetStrategy;
+
   struct TypeValues {
     static constexpr std::string_view kOnDelete = "OnDelete";
     static constexpr std::string_view kRollingUpdate = "RollingUpdate";
@@ -338,6 +370,13 @@ struct StatefulSetUpdateStrategy {
 };
 
 struct StatefulSetSpec {
+  using Ordinals = StatefulSetOrdinals;
+  using PersistentVolumeClaimRetentionPolicy = StatefulSetPersistentVolumeClaimRetentionPolicy;
+  using Selector = kgen::meta::v1::LabelSelector;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+  using UpdateStrategy = StatefulSetUpdateStrategy;
+  using VolumeClaimTemplate = ::k8s::core::v1::PersistentVolumeClaim;
+
   struct PodManagementPolicyValues {
     static constexpr std::string_view kOrderedReady = "OrderedReady";
     static constexpr std::string_view kParallel = "Parallel";
@@ -371,6 +410,8 @@ struct StatefulSetCondition {
 };
 
 struct StatefulSetStatus {
+  using Condition = StatefulSetCondition;
+
   kgen::Optional<std::int32_t> availableReplicas{};
   kgen::Optional<std::int32_t> collisionCount{};
   // Elements are identified by `type`.
@@ -389,6 +430,9 @@ struct StatefulSetStatus {
 
 // `statefulsets` of apps/v1, namespaced.
 struct StatefulSet {
+  using Spec = StatefulSetSpec;
+  using Status = StatefulSetStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<StatefulSetSpec> spec = kgen::kAbsent;
   kgen::Optional<StatefulSetStatus> status = kgen::kAbsent;

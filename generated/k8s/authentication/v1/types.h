@@ -55,6 +55,8 @@ struct UserInfo {
 };
 
 struct SelfSubjectReviewStatus {
+  using UserInfo = ::k8s::authentication::v1::UserInfo;
+
   kgen::Optional<UserInfo> userInfo = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -63,6 +65,8 @@ struct SelfSubjectReviewStatus {
 
 // `selfsubjectreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct SelfSubjectReview {
+  using Status = SelfSubjectReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectReviewStatus> status = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -71,6 +75,8 @@ struct SelfSubjectReview {
 };
 
 struct TokenRequestSpec {
+  using BoundObjectRef = BoundObjectReference;
+
   kgen::List<kgen::String> audiences{};
   kgen::Optional<BoundObjectReference> boundObjectRef = kgen::kAbsent;
   kgen::Optional<std::int64_t> expirationSeconds{};
@@ -88,6 +94,9 @@ struct TokenRequestStatus {
 };
 
 struct TokenRequest {
+  using Spec = TokenRequestSpec;
+  using Status = TokenRequestStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<TokenRequestSpec> spec = kgen::kAbsent;
   kgen::Optional<TokenRequestStatus> status = kgen::kAbsent;
@@ -105,6 +114,8 @@ struct TokenReviewSpec {
 };
 
 struct TokenReviewStatus {
+  using User = UserInfo;
+
   kgen::List<kgen::String> audiences{};
   kgen::Optional<bool> authenticated{};
   kgen::String error{};
@@ -116,6 +127,9 @@ struct TokenReviewStatus {
 
 // `tokenreviews` of authentication.k8s.io/v1, cluster-scoped.
 struct TokenReview {
+  using Spec = TokenReviewSpec;
+  using Status = TokenReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<TokenReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<TokenReviewStatus> status = kgen::kAbsent;

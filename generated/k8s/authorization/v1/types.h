@@ -35,6 +35,8 @@ namespace k8s::authorization::v1 {
 using ::kgen::operator<<;
 
 struct FieldSelectorAttributes {
+  using Requirement = kgen::meta::v1::FieldSelectorRequirement;
+
   kgen::String rawSelector{};
   kgen::List<kgen::meta::v1::FieldSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
@@ -43,6 +45,8 @@ struct FieldSelectorAttributes {
 };
 
 struct LabelSelectorAttributes {
+  using Requirement = kgen::meta::v1::LabelSelectorRequirement;
+
   kgen::String rawSelector{};
   kgen::List<kgen::meta::v1::LabelSelectorRequirement> requirements{};
   kgen::UnknownFields unknown_fields{};
@@ -59,6 +63,9 @@ struct NonResourceAttributes {
 };
 
 struct ResourceAttributes {
+  using FieldSelector = FieldSelectorAttributes;
+  using LabelSelector = LabelSelectorAttributes;
+
   kgen::String name{};
   kgen::String namespace_{};  // `namespace`
   kgen::Optional<FieldSelectorAttributes> fieldSelector = kgen::kAbsent;
@@ -74,6 +81,9 @@ struct ResourceAttributes {
 };
 
 struct SubjectAccessReviewSpec {
+  using NonResourceAttributes = ::k8s::authorization::v1::NonResourceAttributes;
+  using ResourceAttributes = ::k8s::authorization::v1::ResourceAttributes;
+
   kgen::Map<kgen::List<kgen::String>> extra{};
   kgen::List<kgen::String> groups{};
   kgen::Optional<NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
@@ -97,6 +107,9 @@ struct SubjectAccessReviewStatus {
 
 // `localsubjectaccessreviews` of authorization.k8s.io/v1, namespaced.
 struct LocalSubjectAccessReview {
+  using Spec = SubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
@@ -124,6 +137,9 @@ struct ResourceRule {
 };
 
 struct SelfSubjectAccessReviewSpec {
+  using NonResourceAttributes = ::k8s::authorization::v1::NonResourceAttributes;
+  using ResourceAttributes = ::k8s::authorization::v1::ResourceAttributes;
+
   kgen::Optional<NonResourceAttributes> nonResourceAttributes = kgen::kAbsent;
   kgen::Optional<ResourceAttributes> resourceAttributes = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -133,6 +149,9 @@ struct SelfSubjectAccessReviewSpec {
 
 // `selfsubjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectAccessReview {
+  using Spec = SelfSubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;
@@ -149,6 +168,9 @@ struct SelfSubjectRulesReviewSpec {
 };
 
 struct SubjectRulesReviewStatus {
+  using NonResourceRule = ::k8s::authorization::v1::NonResourceRule;
+  using ResourceRule = ::k8s::authorization::v1::ResourceRule;
+
   kgen::String evaluationError{};
   kgen::Optional<bool> incomplete{};  // required
   kgen::List<NonResourceRule> nonResourceRules{};  // required
@@ -160,6 +182,9 @@ struct SubjectRulesReviewStatus {
 
 // `selfsubjectrulesreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SelfSubjectRulesReview {
+  using Spec = SelfSubjectRulesReviewSpec;
+  using Status = SubjectRulesReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SelfSubjectRulesReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<SubjectRulesReviewStatus> status = kgen::kAbsent;
@@ -170,6 +195,9 @@ struct SelfSubjectRulesReview {
 
 // `subjectaccessreviews` of authorization.k8s.io/v1, cluster-scoped.
 struct SubjectAccessReview {
+  using Spec = SubjectAccessReviewSpec;
+  using Status = SubjectAccessReviewStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<SubjectAccessReviewSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<SubjectAccessReviewStatus> status = kgen::kAbsent;

@@ -44,6 +44,8 @@ struct CrossVersionObjectReference {
 };
 
 struct HorizontalPodAutoscalerSpec {
+  using ScaleTargetRef = CrossVersionObjectReference;
+
   kgen::Optional<std::int32_t> maxReplicas{};  // required
   kgen::Optional<std::int32_t> minReplicas{};
   kgen::Optional<CrossVersionObjectReference> scaleTargetRef = kgen::kAbsent;  // required
@@ -66,6 +68,9 @@ struct HorizontalPodAutoscalerStatus {
 
 // `horizontalpodautoscalers` of autoscaling/v1, namespaced.
 struct HorizontalPodAutoscaler {
+  using Spec = HorizontalPodAutoscalerSpec;
+  using Status = HorizontalPodAutoscalerStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<HorizontalPodAutoscalerStatus> status = kgen::kAbsent;

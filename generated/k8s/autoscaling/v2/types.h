@@ -45,6 +45,8 @@ struct MetricTarget {
 };
 
 struct ContainerResourceMetricSource {
+  using Target = MetricTarget;
+
   kgen::String name{};  // required
   kgen::String container{};  // required
   kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
@@ -63,6 +65,8 @@ struct MetricValueStatus {
 };
 
 struct ContainerResourceMetricStatus {
+  using Current = MetricValueStatus;
+
   kgen::String name{};  // required
   kgen::String container{};  // required
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
@@ -81,6 +85,8 @@ struct CrossVersionObjectReference {
 };
 
 struct MetricIdentifier {
+  using Selector = kgen::meta::v1::LabelSelector;
+
   kgen::String name{};  // required
   kgen::Optional<kgen::meta::v1::LabelSelector> selector = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -89,6 +95,9 @@ struct MetricIdentifier {
 };
 
 struct ExternalMetricSource {
+  using Metric = MetricIdentifier;
+  using Target = MetricTarget;
+
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
   kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -97,6 +106,9 @@ struct ExternalMetricSource {
 };
 
 struct ExternalMetricStatus {
+  using Current = MetricValueStatus;
+  using Metric = MetricIdentifier;
+
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -114,6 +126,8 @@ struct HPAScalingPolicy {
 };
 
 struct HPAScalingRules {
+  using Policy = HPAScalingPolicy;
+
   kgen::List<HPAScalingPolicy> policies{};
   kgen::String selectPolicy{};
   kgen::Optional<std::int32_t> stabilizationWindowSeconds{};
@@ -124,6 +138,9 @@ struct HPAScalingRules {
 };
 
 struct HorizontalPodAutoscalerBehavior {
+  using ScaleDown = HPAScalingRules;
+  using ScaleUp = HPAScalingRules;
+
   kgen::Optional<HPAScalingRules> scaleDown = kgen::kAbsent;
   kgen::Optional<HPAScalingRules> scaleUp = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -132,6 +149,10 @@ struct HorizontalPodAutoscalerBehavior {
 };
 
 struct ObjectMetricSource {
+  using DescribedObject = CrossVersionObjectReference;
+  using Metric = MetricIdentifier;
+  using Target = MetricTarget;
+
   kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;  // required
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
   kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
@@ -141,6 +162,9 @@ struct ObjectMetricSource {
 };
 
 struct PodsMetricSource {
+  using Metric = MetricIdentifier;
+  using Target = MetricTarget;
+
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
   kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -149,6 +173,8 @@ struct PodsMetricSource {
 };
 
 struct ResourceMetricSource {
+  using Target = MetricTarget;
+
   kgen::String name{};  // required
   kgen::Optional<MetricTarget> target = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -157,6 +183,12 @@ struct ResourceMetricSource {
 };
 
 struct MetricSpec {
+  using ContainerResource = ContainerResourceMetricSource;
+  using External = ExternalMetricSource;
+  using Object = ObjectMetricSource;
+  using Pods = PodsMetricSource;
+  using Resource = ResourceMetricSource;
+
   kgen::Optional<ContainerResourceMetricSource> containerResource = kgen::kAbsent;
   kgen::Optional<ExternalMetricSource> external = kgen::kAbsent;
   kgen::Optional<ObjectMetricSource> object = kgen::kAbsent;
@@ -169,6 +201,10 @@ struct MetricSpec {
 };
 
 struct HorizontalPodAutoscalerSpec {
+  using Behavior = HorizontalPodAutoscalerBehavior;
+  using Metric = MetricSpec;
+  using ScaleTargetRef = CrossVersionObjectReference;
+
   kgen::Optional<HorizontalPodAutoscalerBehavior> behavior = kgen::kAbsent;
   kgen::Optional<std::int32_t> maxReplicas{};  // required
   kgen::List<MetricSpec> metrics{};
@@ -191,6 +227,10 @@ struct HorizontalPodAutoscalerCondition {
 };
 
 struct ObjectMetricStatus {
+  using Current = MetricValueStatus;
+  using DescribedObject = CrossVersionObjectReference;
+  using Metric = MetricIdentifier;
+
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
   kgen::Optional<CrossVersionObjectReference> describedObject = kgen::kAbsent;  // required
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
@@ -200,6 +240,9 @@ struct ObjectMetricStatus {
 };
 
 struct PodsMetricStatus {
+  using Current = MetricValueStatus;
+  using Metric = MetricIdentifier;
+
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
   kgen::Optional<MetricIdentifier> metric = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -208,6 +251,8 @@ struct PodsMetricStatus {
 };
 
 struct ResourceMetricStatus {
+  using Current = MetricValueStatus;
+
   kgen::String name{};  // required
   kgen::Optional<MetricValueStatus> current = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -216,6 +261,12 @@ struct ResourceMetricStatus {
 };
 
 struct MetricStatus {
+  using ContainerResource = ContainerResourceMetricStatus;
+  using External = ExternalMetricStatus;
+  using Object = ObjectMetricStatus;
+  using Pods = PodsMetricStatus;
+  using Resource = ResourceMetricStatus;
+
   kgen::Optional<ContainerResourceMetricStatus> containerResource = kgen::kAbsent;
   kgen::Optional<ExternalMetricStatus> external = kgen::kAbsent;
   kgen::Optional<ObjectMetricStatus> object = kgen::kAbsent;
@@ -228,6 +279,9 @@ struct MetricStatus {
 };
 
 struct HorizontalPodAutoscalerStatus {
+  using Condition = HorizontalPodAutoscalerCondition;
+  using CurrentMetric = MetricStatus;
+
   // Elements are identified by `type`.
   kgen::List<HorizontalPodAutoscalerCondition> conditions{};
   kgen::List<MetricStatus> currentMetrics{};
@@ -242,6 +296,9 @@ struct HorizontalPodAutoscalerStatus {
 
 // `horizontalpodautoscalers` of autoscaling/v2, namespaced.
 struct HorizontalPodAutoscaler {
+  using Spec = HorizontalPodAutoscalerSpec;
+  using Status = HorizontalPodAutoscalerStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<HorizontalPodAutoscalerSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<HorizontalPodAutoscalerStatus> status = kgen::kAbsent;

@@ -59,6 +59,9 @@ struct PodFailurePolicyOnPodConditionsPattern {
 };
 
 struct PodFailurePolicyRule {
+  using OnExitCodes = PodFailurePolicyOnExitCodesRequirement;
+  using OnPodCondition = PodFailurePolicyOnPodConditionsPattern;
+
   struct ActionValues {
     static constexpr std::string_view kCount = "Count";
     static constexpr std::string_view kFailIndex = "FailIndex";
@@ -75,6 +78,8 @@ struct PodFailurePolicyRule {
 };
 
 struct PodFailurePolicy {
+  using Rule = PodFailurePolicyRule;
+
   kgen::List<PodFailurePolicyRule> rules{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -90,6 +95,8 @@ struct SuccessPolicyRule {
 };
 
 struct SuccessPolicy {
+  using Rule = SuccessPolicyRule;
+
   kgen::List<SuccessPolicyRule> rules{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -97,6 +104,11 @@ struct SuccessPolicy {
 };
 
 struct JobSpec {
+  using PodFailurePolicy = ::k8s::batch::v1::PodFailurePolicy;
+  using Selector = kgen::meta::v1::LabelSelector;
+  using SuccessPolicy = ::k8s::batch::v1::SuccessPolicy;
+  using Template = ::k8s::core::v1::PodTemplateSpec;
+
   struct CompletionModeValues {
     static constexpr std::string_view kIndexed = "Indexed";
     static constexpr std::string_view kNonIndexed = "NonIndexed";
@@ -129,6 +141,9 @@ struct JobSpec {
 };
 
 struct JobTemplateSpec {
+  using Metadata = kgen::meta::v1::ObjectMeta;
+  using Spec = JobSpec;
+
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
   kgen::Optional<JobSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -137,6 +152,8 @@ struct JobTemplateSpec {
 };
 
 struct CronJobSpec {
+  using JobTemplate = JobTemplateSpec;
+
   struct ConcurrencyPolicyValues {
     static constexpr std::string_view kAllow = "Allow";
     static constexpr std::string_view kForbid = "Forbid";
@@ -157,6 +174,8 @@ struct CronJobSpec {
 };
 
 struct CronJobStatus {
+  using Active = ::k8s::core::v1::ObjectReference;
+
   kgen::List<::k8s::core::v1::ObjectReference> active{};
   kgen::Time lastScheduleTime{};
   kgen::Time lastSuccessfulTime{};
@@ -167,6 +186,9 @@ struct CronJobStatus {
 
 // `cronjobs` of batch/v1, namespaced.
 struct CronJob {
+  using Spec = CronJobSpec;
+  using Status = CronJobStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CronJobSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<CronJobStatus> status = kgen::kAbsent;
@@ -215,6 +237,9 @@ struct UncountedTerminatedPods {
 };
 
 struct JobStatus {
+  using Condition = JobCondition;
+  using UncountedTerminatedPods = ::k8s::batch::v1::UncountedTerminatedPods;
+
   kgen::Optional<std::int32_t> active{};
   kgen::String completedIndexes{};
   kgen::Time completionTime{};
@@ -234,6 +259,9 @@ struct JobStatus {
 
 // `jobs` of batch/v1, namespaced.
 struct Job {
+  using Spec = JobSpec;
+  using Status = JobStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<JobSpec> spec = kgen::kAbsent;
   kgen::Optional<JobStatus> status = kgen::kAbsent;

@@ -87,6 +87,8 @@ struct CertificateSigningRequestCondition {
 };
 
 struct CertificateSigningRequestStatus {
+  using Condition = CertificateSigningRequestCondition;
+
   kgen::Bytes certificate{};
   // Elements are identified by `type`.
   kgen::List<CertificateSigningRequestCondition> conditions{};
@@ -97,6 +99,9 @@ struct CertificateSigningRequestStatus {
 
 // `certificatesigningrequests` of certificates.k8s.io/v1, cluster-scoped.
 struct CertificateSigningRequest {
+  using Spec = CertificateSigningRequestSpec;
+  using Status = CertificateSigningRequestStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CertificateSigningRequestSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<CertificateSigningRequestStatus> status = kgen::kAbsent;

@@ -49,6 +49,8 @@ struct LeaseSpec {
 
 // `leases` of coordination.k8s.io/v1, namespaced.
 struct Lease {
+  using Spec = LeaseSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<LeaseSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};

@@ -63,6 +63,9 @@ struct NodeSelectorRequirement {
 };
 
 struct NodeSelectorTerm {
+  using MatchExpression = NodeSelectorRequirement;
+  using MatchField = NodeSelectorRequirement;
+
   kgen::List<NodeSelectorRequirement> matchExpressions{};
   kgen::List<NodeSelectorRequirement> matchFields{};
   kgen::UnknownFields unknown_fields{};
@@ -71,6 +74,8 @@ struct NodeSelectorTerm {
 };
 
 struct PreferredSchedulingTerm {
+  using Preference = NodeSelectorTerm;
+
   kgen::Optional<NodeSelectorTerm> preference = kgen::kAbsent;  // required
   kgen::Optional<std::int32_t> weight{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -79,6 +84,8 @@ struct PreferredSchedulingTerm {
 };
 
 struct NodeSelector {
+  using NodeSelectorTerm = ::k8s::core::v1::NodeSelectorTerm;
+
   kgen::List<NodeSelectorTerm> nodeSelectorTerms{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -86,6 +93,9 @@ struct NodeSelector {
 };
 
 struct NodeAffinity {
+  using PreferredDuringSchedulingIgnoredDuringExecution = PreferredSchedulingTerm;
+  using RequiredDuringSchedulingIgnoredDuringExecution = NodeSelector;
+
   kgen::List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution{};
   kgen::Optional<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -94,6 +104,9 @@ struct NodeAffinity {
 };
 
 struct PodAffinityTerm {
+  using LabelSelector = kgen::meta::v1::LabelSelector;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+
   kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
   kgen::List<kgen::String> matchLabelKeys{};
   kgen::List<kgen::String> mismatchLabelKeys{};
@@ -106,6 +119,8 @@ struct PodAffinityTerm {
 };
 
 struct WeightedPodAffinityTerm {
+  using PodAffinityTerm = ::k8s::core::v1::PodAffinityTerm;
+
   kgen::Optional<PodAffinityTerm> podAffinityTerm = kgen::kAbsent;  // required
   kgen::Optional<std::int32_t> weight{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -114,6 +129,9 @@ struct WeightedPodAffinityTerm {
 };
 
 struct PodAffinity {
+  using PreferredDuringSchedulingIgnoredDuringExecution = WeightedPodAffinityTerm;
+  using RequiredDuringSchedulingIgnoredDuringExecution = PodAffinityTerm;
+
   kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
   kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
   kgen::UnknownFields unknown_fields{};
@@ -122,6 +140,9 @@ struct PodAffinity {
 };
 
 struct PodAntiAffinity {
+  using PreferredDuringSchedulingIgnoredDuringExecution = WeightedPodAffinityTerm;
+  using RequiredDuringSchedulingIgnoredDuringExecution = PodAffinityTerm;
+
   kgen::List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution{};
   kgen::List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution{};
   kgen::UnknownFields unknown_fields{};
@@ -130,6 +151,10 @@ struct PodAntiAffinity {
 };
 
 struct Affinity {
+  using NodeAffinity = ::k8s::core::v1::NodeAffinity;
+  using PodAffinity = ::k8s::core::v1::PodAffinity;
+  using PodAntiAffinity = ::k8s::core::v1::PodAntiAffinity;
+
   kgen::Optional<NodeAffinity> nodeAffinity = kgen::kAbsent;
   kgen::Optional<PodAffinity> podAffinity = kgen::kAbsent;
   kgen::Optional<PodAntiAffinity> podAntiAffinity = kgen::kAbsent;
@@ -221,6 +246,8 @@ struct ObjectReference {
 
 // `bindings` of v1, namespaced.
 struct Binding {
+  using Target = ObjectReference;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ObjectReference> target = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -237,6 +264,12 @@ struct SecretReference {
 };
 
 struct CSIPersistentVolumeSource {
+  using ControllerExpandSecretRef = SecretReference;
+  using ControllerPublishSecretRef = SecretReference;
+  using NodeExpandSecretRef = SecretReference;
+  using NodePublishSecretRef = SecretReference;
+  using NodeStageSecretRef = SecretReference;
+
   kgen::Optional<SecretReference> controllerExpandSecretRef = kgen::kAbsent;
   kgen::Optional<SecretReference> controllerPublishSecretRef = kgen::kAbsent;
   kgen::String driver{};  // required
@@ -260,6 +293,8 @@ struct LocalObjectReference {
 };
 
 struct CSIVolumeSource {
+  using NodePublishSecretRef = LocalObjectReference;
+
   kgen::String driver{};  // required
   kgen::String fsType{};
   kgen::Optional<LocalObjectReference> nodePublishSecretRef = kgen::kAbsent;
@@ -279,6 +314,8 @@ struct Capabilities {
 };
 
 struct CephFSPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   kgen::List<kgen::String> monitors{};  // required
   kgen::String path{};
   kgen::Optional<bool> readOnly{};
@@ -291,6 +328,8 @@ struct CephFSPersistentVolumeSource {
 };
 
 struct CephFSVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::List<kgen::String> monitors{};  // required
   kgen::String path{};
   kgen::Optional<bool> readOnly{};
@@ -303,6 +342,8 @@ struct CephFSVolumeSource {
 };
 
 struct CinderPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   kgen::String fsType{};
   kgen::Optional<bool> readOnly{};
   kgen::Optional<SecretReference> secretRef = kgen::kAbsent;
@@ -313,6 +354,8 @@ struct CinderPersistentVolumeSource {
 };
 
 struct CinderVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::String fsType{};
   kgen::Optional<bool> readOnly{};
   kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
@@ -330,6 +373,8 @@ struct ClientIPConfig {
 };
 
 struct ClusterTrustBundleProjection {
+  using LabelSelector = kgen::meta::v1::LabelSelector;
+
   kgen::String name{};
   kgen::Optional<kgen::meta::v1::LabelSelector> labelSelector = kgen::kAbsent;
   kgen::Optional<bool> optional{};
@@ -352,6 +397,8 @@ struct ComponentCondition {
 
 // `componentstatuses` of v1, cluster-scoped.
 struct ComponentStatus {
+  using Condition = ComponentCondition;
+
   kgen::meta::v1::ObjectMeta metadata{};
   // Elements are identified by `type`.
   kgen::List<ComponentCondition> conditions{};
@@ -443,6 +490,8 @@ struct KeyToPath {
 };
 
 struct ConfigMapProjection {
+  using Item = KeyToPath;
+
   kgen::String name{};
   kgen::List<KeyToPath> items{};
   kgen::Optional<bool> optional{};
@@ -452,6 +501,8 @@ struct ConfigMapProjection {
 };
 
 struct ConfigMapVolumeSource {
+  using Item = KeyToPath;
+
   kgen::String name{};
   kgen::Optional<std::int32_t> defaultMode{};
   kgen::List<KeyToPath> items{};
@@ -498,6 +549,12 @@ struct SecretKeySelector {
 };
 
 struct EnvVarSource {
+  using ConfigMapKeyRef = ConfigMapKeySelector;
+  using FieldRef = ObjectFieldSelector;
+  using FileKeyRef = FileKeySelector;
+  using ResourceFieldRef = ResourceFieldSelector;
+  using SecretKeyRef = SecretKeySelector;
+
   kgen::Optional<ConfigMapKeySelector> configMapKeyRef = kgen::kAbsent;
   kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
   kgen::Optional<FileKeySelector> fileKeyRef = kgen::kAbsent;
@@ -509,6 +566,8 @@ struct EnvVarSource {
 };
 
 struct EnvVar {
+  using ValueFrom = EnvVarSource;
+
   kgen::String name{};  // required
   kgen::String value{};
   kgen::Optional<EnvVarSource> valueFrom = kgen::kAbsent;
@@ -526,6 +585,9 @@ struct SecretEnvSource {
 };
 
 struct EnvFromSource {
+  using ConfigMapRef = ConfigMapEnvSource;
+  using SecretRef = SecretEnvSource;
+
   kgen::Optional<ConfigMapEnvSource> configMapRef = kgen::kAbsent;
   kgen::String prefix{};
   kgen::Optional<SecretEnvSource> secretRef = kgen::kAbsent;
@@ -550,6 +612,8 @@ struct HTTPHeader {
 };
 
 struct HTTPGetAction {
+  using HttpHeader = HTTPHeader;
+
   struct SchemeValues {
     static constexpr std::string_view kHTTP = "HTTP";
     static constexpr std::string_view kHTTPS = "HTTPS";
@@ -581,6 +645,11 @@ struct TCPSocketAction {
 };
 
 struct LifecycleHandler {
+  using Exec = ExecAction;
+  using HttpGet = HTTPGetAction;
+  using Sleep = SleepAction;
+  using TcpSocket = TCPSocketAction;
+
   kgen::Optional<ExecAction> exec = kgen::kAbsent;
   kgen::Optional<HTTPGetAction> httpGet = kgen::kAbsent;
   kgen::Optional<SleepAction> sleep = kgen::kAbsent;
@@ -591,6 +660,9 @@ struct LifecycleHandler {
 };
 
 struct Lifecycle {
+  using PostStart = LifecycleHandler;
+  using PreStop = LifecycleHandler;
+
   struct StopSignalValues {
     static constexpr std::string_view kSIGABRT = "SIGABRT";
     static constexpr std::string_view kSIGALRM = "SIGALRM";
@@ -676,6 +748,11 @@ struct GRPCAction {
 };
 
 struct Probe {
+  using Exec = ExecAction;
+  using Grpc = GRPCAction;
+  using HttpGet = HTTPGetAction;
+  using TcpSocket = TCPSocketAction;
+
   kgen::Optional<ExecAction> exec = kgen::kAbsent;
   kgen::Optional<std::int32_t> failureThreshold{};
   kgen::Optional<GRPCAction> grpc = kgen::kAbsent;
@@ -726,6 +803,8 @@ struct ResourceClaim {
 };
 
 struct ResourceRequirements {
+  using Claim = ResourceClaim;
+
   // Elements are identified by `name`.
   kgen::List<ResourceClaim> claims{};
   kgen::Map<kgen::Quantity> limits{};
@@ -745,6 +824,8 @@ struct ContainerRestartRuleOnExitCodes {
 };
 
 struct ContainerRestartRule {
+  using ExitCodes = ContainerRestartRuleOnExitCodes;
+
   kgen::String action{};  // required
   kgen::Optional<ContainerRestartRuleOnExitCodes> exitCodes = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -787,6 +868,12 @@ struct WindowsSecurityContextOptions {
 };
 
 struct SecurityContext {
+  using AppArmorProfile = ::k8s::core::v1::AppArmorProfile;
+  using Capabilities = ::k8s::core::v1::Capabilities;
+  using SeLinuxOptions = SELinuxOptions;
+  using SeccompProfile = ::k8s::core::v1::SeccompProfile;
+  using WindowsOptions = WindowsSecurityContextOptions;
+
   struct ProcMountValues {
     static constexpr std::string_view kDefault = "Default";
     static constexpr std::string_view kUnmasked = "Unmasked";
@@ -837,6 +924,20 @@ struct VolumeMount {
 };
 
 struct Container {
+  using Env = EnvVar;
+  using EnvFrom = EnvFromSource;
+  using Lifecycle = ::k8s::core::v1::Lifecycle;
+  using LivenessProbe = Probe;
+  using Port = ContainerPort;
+  using ReadinessProbe = Probe;
+  using ResizePolicy = ContainerResizePolicy;
+  using Resources = ResourceRequirements;
+  using RestartPolicyRule = ContainerRestartRule;
+  using SecurityContext = ::k8s::core::v1::SecurityContext;
+  using StartupProbe = Probe;
+  using VolumeDevice = ::k8s::core::v1::VolumeDevice;
+  using VolumeMount = ::k8s::core::v1::VolumeMount;
+
   struct ImagePullPolicyValues {
     static constexpr std::string_view kAlways = "Always";
     static constexpr std::string_view kIfNotPresent = "IfNotPresent";
@@ -928,6 +1029,10 @@ struct ContainerStateWaiting {
 };
 
 struct ContainerState {
+  using Running = ContainerStateRunning;
+  using Terminated = ContainerStateTerminated;
+  using Waiting = ContainerStateWaiting;
+
   kgen::Optional<ContainerStateRunning> running = kgen::kAbsent;
   kgen::Optional<ContainerStateTerminated> terminated = kgen::kAbsent;
   kgen::Optional<ContainerStateWaiting> waiting = kgen::kAbsent;
@@ -946,6 +1051,8 @@ struct ResourceHealth {
 };
 
 struct ResourceStatus {
+  using Resource = ResourceHealth;
+
   kgen::String name{};  // required
   // Elements are identified by `resourceID`.
   kgen::List<ResourceHealth> resources{};
@@ -964,6 +1071,8 @@ struct LinuxContainerUser {
 };
 
 struct ContainerUser {
+  using Linux = LinuxContainerUser;
+
   kgen::Optional<LinuxContainerUser> linux_ = kgen::kAbsent;  // `linux`
   kgen::UnknownFields unknown_fields{};
 
@@ -978,6 +1087,8 @@ struct ImageVolumeStatus {
 };
 
 struct VolumeStatus {
+  using Image = ImageVolumeStatus;
+
   kgen::Optional<ImageVolumeStatus> image = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -985,6 +1096,8 @@ struct VolumeStatus {
 };
 
 struct VolumeMountStatus {
+  using VolumeStatus = ::k8s::core::v1::VolumeStatus;
+
   kgen::String name{};  // required
   kgen::String mountPath{};  // required
   kgen::Optional<bool> readOnly{};
@@ -996,6 +1109,13 @@ struct VolumeMountStatus {
 };
 
 struct ContainerStatus {
+  using AllocatedResourcesStatus = ResourceStatus;
+  using LastState = ContainerState;
+  using Resources = ResourceRequirements;
+  using State = ContainerState;
+  using User = ContainerUser;
+  using VolumeMount = VolumeMountStatus;
+
   struct StopSignalValues {
     static constexpr std::string_view kSIGABRT = "SIGABRT";
     static constexpr std::string_view kSIGALRM = "SIGALRM";
@@ -1094,6 +1214,9 @@ struct DaemonEndpoint {
 };
 
 struct DownwardAPIVolumeFile {
+  using FieldRef = ObjectFieldSelector;
+  using ResourceFieldRef = ResourceFieldSelector;
+
   kgen::Optional<ObjectFieldSelector> fieldRef = kgen::kAbsent;
   kgen::Optional<std::int32_t> mode{};
   kgen::String path{};  // required
@@ -1104,6 +1227,8 @@ struct DownwardAPIVolumeFile {
 };
 
 struct DownwardAPIProjection {
+  using Item = DownwardAPIVolumeFile;
+
   kgen::List<DownwardAPIVolumeFile> items{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1111,6 +1236,8 @@ struct DownwardAPIProjection {
 };
 
 struct DownwardAPIVolumeSource {
+  using Item = DownwardAPIVolumeFile;
+
   kgen::Optional<std::int32_t> defaultMode{};
   kgen::List<DownwardAPIVolumeFile> items{};
   kgen::UnknownFields unknown_fields{};
@@ -1127,6 +1254,8 @@ struct EmptyDirVolumeSource {
 };
 
 struct EndpointAddress {
+  using TargetRef = ObjectReference;
+
   kgen::String hostname{};
   kgen::String ip{};  // required
   kgen::String nodeName{};
@@ -1153,6 +1282,10 @@ struct EndpointPort {
 };
 
 struct EndpointSubset {
+  using Address = EndpointAddress;
+  using NotReadyAddress = EndpointAddress;
+  using Port = EndpointPort;
+
   kgen::List<EndpointAddress> addresses{};
   kgen::List<EndpointAddress> notReadyAddresses{};
   kgen::List<EndpointPort> ports{};
@@ -1163,6 +1296,8 @@ struct EndpointSubset {
 
 // `endpoints` of v1, namespaced.
 struct Endpoints {
+  using Subset = EndpointSubset;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::List<EndpointSubset> subsets{};
   kgen::UnknownFields unknown_fields{};
@@ -1188,6 +1323,20 @@ struct EndpointsList {
 };
 
 struct EphemeralContainer {
+  using Env = EnvVar;
+  using EnvFrom = EnvFromSource;
+  using Lifecycle = ::k8s::core::v1::Lifecycle;
+  using LivenessProbe = Probe;
+  using Port = ContainerPort;
+  using ReadinessProbe = Probe;
+  using ResizePolicy = ContainerResizePolicy;
+  using Resources = ResourceRequirements;
+  using RestartPolicyRule = ContainerRestartRule;
+  using SecurityContext = ::k8s::core::v1::SecurityContext;
+  using StartupProbe = Probe;
+  using VolumeDevice = ::k8s::core::v1::VolumeDevice;
+  using VolumeMount = ::k8s::core::v1::VolumeMount;
+
   struct ImagePullPolicyValues {
     static constexpr std::string_view kAlways = "Always";
     static constexpr std::string_view kIfNotPresent = "IfNotPresent";
@@ -1262,6 +1411,11 @@ struct VolumeResourceRequirements {
 };
 
 struct PersistentVolumeClaimSpec {
+  using DataSource = TypedLocalObjectReference;
+  using DataSourceRef = TypedObjectReference;
+  using Resources = VolumeResourceRequirements;
+  using Selector = kgen::meta::v1::LabelSelector;
+
   struct AccessModesValues {
     static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
     static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
@@ -1289,6 +1443,9 @@ struct PersistentVolumeClaimSpec {
 };
 
 struct PersistentVolumeClaimTemplate {
+  using Metadata = kgen::meta::v1::ObjectMeta;
+  using Spec = PersistentVolumeClaimSpec;
+
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
   kgen::Optional<PersistentVolumeClaimSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -1297,6 +1454,8 @@ struct PersistentVolumeClaimTemplate {
 };
 
 struct EphemeralVolumeSource {
+  using VolumeClaimTemplate = PersistentVolumeClaimTemplate;
+
   kgen::Optional<PersistentVolumeClaimTemplate> volumeClaimTemplate = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1321,6 +1480,11 @@ struct EventSource {
 
 // `events` of v1, namespaced.
 struct Event {
+  using InvolvedObject = ObjectReference;
+  using Related = ObjectReference;
+  using Series = EventSeries;
+  using Source = EventSource;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::String action{};
   kgen::Optional<std::int32_t> count{};
@@ -1370,6 +1534,8 @@ struct FCVolumeSource {
 };
 
 struct FlexPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   kgen::String driver{};  // required
   kgen::String fsType{};
   kgen::Map<kgen::String> options{};
@@ -1381,6 +1547,8 @@ struct FlexPersistentVolumeSource {
 };
 
 struct FlexVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::String driver{};  // required
   kgen::String fsType{};
   kgen::Map<kgen::String> options{};
@@ -1472,6 +1640,8 @@ struct HostPathVolumeSource {
 };
 
 struct ISCSIPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   kgen::Optional<bool> chapAuthDiscovery{};
   kgen::Optional<bool> chapAuthSession{};
   kgen::String fsType{};
@@ -1490,6 +1660,8 @@ struct ISCSIPersistentVolumeSource {
 };
 
 struct ISCSIVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::Optional<bool> chapAuthDiscovery{};
   kgen::Optional<bool> chapAuthSession{};
   kgen::String fsType{};
@@ -1534,6 +1706,8 @@ struct LimitRangeItem {
 };
 
 struct LimitRangeSpec {
+  using Limit = LimitRangeItem;
+
   kgen::List<LimitRangeItem> limits{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -1542,6 +1716,8 @@ struct LimitRangeSpec {
 
 // `limitranges` of v1, namespaced.
 struct LimitRange {
+  using Spec = LimitRangeSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<LimitRangeSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -1582,6 +1758,8 @@ struct PortStatus {
 };
 
 struct LoadBalancerIngress {
+  using Port = PortStatus;
+
   kgen::String hostname{};
   kgen::String ip{};
   kgen::String ipMode{};
@@ -1592,6 +1770,8 @@ struct LoadBalancerIngress {
 };
 
 struct LoadBalancerStatus {
+  using Ingress = LoadBalancerIngress;
+
   kgen::List<LoadBalancerIngress> ingress{};
   kgen::UnknownFields unknown_fields{};
 
@@ -1648,6 +1828,8 @@ struct NamespaceCondition {
 };
 
 struct NamespaceStatus {
+  using Condition = NamespaceCondition;
+
   struct PhaseValues {
     static constexpr std::string_view kActive = "Active";
     static constexpr std::string_view kTerminating = "Terminating";
@@ -1663,6 +1845,9 @@ struct NamespaceStatus {
 
 // `namespaces` of v1, cluster-scoped.
 struct Namespace {
+  using Spec = NamespaceSpec;
+  using Status = NamespaceStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<NamespaceSpec> spec = kgen::kAbsent;
   kgen::Optional<NamespaceStatus> status = kgen::kAbsent;
@@ -1689,6 +1874,8 @@ struct NamespaceList {
 };
 
 struct NodeConfigSource {
+  using ConfigMap = ConfigMapNodeConfigSource;
+
   kgen::Optional<ConfigMapNodeConfigSource> configMap = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1712,6 +1899,9 @@ struct Taint {
 };
 
 struct NodeSpec {
+  using ConfigSource = NodeConfigSource;
+  using Taint = ::k8s::core::v1::Taint;
+
   kgen::Optional<NodeConfigSource> configSource = kgen::kAbsent;
   kgen::String externalID{};
   kgen::String podCIDR{};
@@ -1746,6 +1936,10 @@ struct NodeCondition {
 };
 
 struct NodeConfigStatus {
+  using Active = NodeConfigSource;
+  using Assigned = NodeConfigSource;
+  using LastKnownGood = NodeConfigSource;
+
   kgen::Optional<NodeConfigSource> active = kgen::kAbsent;
   kgen::Optional<NodeConfigSource> assigned = kgen::kAbsent;
   kgen::String error{};
@@ -1756,6 +1950,8 @@ struct NodeConfigStatus {
 };
 
 struct NodeDaemonEndpoints {
+  using KubeletEndpoint = DaemonEndpoint;
+
   kgen::Optional<DaemonEndpoint> kubeletEndpoint = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1777,6 +1973,8 @@ struct NodeSwapStatus {
 };
 
 struct NodeSystemInfo {
+  using Swap = NodeSwapStatus;
+
   kgen::String architecture{};  // required
   kgen::String bootID{};  // required
   kgen::String containerRuntimeVersion{};  // required
@@ -1802,6 +2000,8 @@ struct NodeRuntimeHandlerFeatures {
 };
 
 struct NodeRuntimeHandler {
+  using Features = NodeRuntimeHandlerFeatures;
+
   kgen::String name{};
   kgen::Optional<NodeRuntimeHandlerFeatures> features = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -1810,6 +2010,16 @@ struct NodeRuntimeHandler {
 };
 
 struct NodeStatus {
+  using Address = NodeAddress;
+  using Condition = NodeCondition;
+  using Config = NodeConfigStatus;
+  using DaemonEndpoints = NodeDaemonEndpoints;
+  using Features = NodeFeatures;
+  using Image = ContainerImage;
+  using NodeInfo = NodeSystemInfo;
+  using RuntimeHandler = NodeRuntimeHandler;
+  using VolumesAttached = AttachedVolume;
+
   struct PhaseValues {
     static constexpr std::string_view kPending = "Pending";
     static constexpr std::string_view kRunning = "Running";
@@ -1839,6 +2049,9 @@ struct NodeStatus {
 
 // `nodes` of v1, cluster-scoped.
 struct Node {
+  using Spec = NodeSpec;
+  using Status = NodeStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<NodeSpec> spec = kgen::kAbsent;
   kgen::Optional<NodeStatus> status = kgen::kAbsent;
@@ -1875,6 +2088,8 @@ struct NodeList {
 };
 
 struct VolumeNodeAffinity {
+  using Required = NodeSelector;
+
   kgen::Optional<NodeSelector> required = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -1911,6 +2126,8 @@ struct QuobyteVolumeSource {
 };
 
 struct RBDPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   kgen::String fsType{};
   kgen::String image{};  // required
   // Default: `"/etc/ceph/keyring"`.
@@ -1928,6 +2145,8 @@ struct RBDPersistentVolumeSource {
 };
 
 struct ScaleIOPersistentVolumeSource {
+  using SecretRef = SecretReference;
+
   // Default: `"xfs"`.
   kgen::String fsType{};
   kgen::String gateway{};  // required
@@ -1946,6 +2165,8 @@ struct ScaleIOPersistentVolumeSource {
 };
 
 struct StorageOSPersistentVolumeSource {
+  using SecretRef = ObjectReference;
+
   kgen::String fsType{};
   kgen::Optional<bool> readOnly{};
   kgen::Optional<ObjectReference> secretRef = kgen::kAbsent;
@@ -1967,6 +2188,31 @@ struct VsphereVirtualDiskVolumeSource {
 };
 
 struct PersistentVolumeSpec {
+  using AwsElasticBlockStore = AWSElasticBlockStoreVolumeSource;
+  using AzureDisk = AzureDiskVolumeSource;
+  using AzureFile = AzureFilePersistentVolumeSource;
+  using Cephfs = CephFSPersistentVolumeSource;
+  using Cinder = CinderPersistentVolumeSource;
+  using ClaimRef = ObjectReference;
+  using Csi = CSIPersistentVolumeSource;
+  using Fc = FCVolumeSource;
+  using FlexVolume = FlexPersistentVolumeSource;
+  using Flocker = FlockerVolumeSource;
+  using GcePersistentDisk = GCEPersistentDiskVolumeSource;
+  using Glusterfs = GlusterfsPersistentVolumeSource;
+  using HostPath = HostPathVolumeSource;
+  using Iscsi = ISCSIPersistentVolumeSource;
+  using Local = LocalVolumeSource;
+  using Nfs = NFSVolumeSource;
+  using NodeAffinity = VolumeNodeAffinity;
+  using PhotonPersistentDisk = PhotonPersistentDiskVolumeSource;
+  using PortworxVolume = PortworxVolumeSource;
+  using Quobyte = QuobyteVolumeSource;
+  using Rbd = RBDPersistentVolumeSource;
+  using ScaleIO = ScaleIOPersistentVolumeSource;
+  using Storageos = StorageOSPersistentVolumeSource;
+  using VsphereVolume = VsphereVirtualDiskVolumeSource;
+
   struct AccessModesValues {
     static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
     static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
@@ -2041,6 +2287,9 @@ struct PersistentVolumeStatus {
 
 // `persistentvolumes` of v1, cluster-scoped.
 struct PersistentVolume {
+  using Spec = PersistentVolumeSpec;
+  using Status = PersistentVolumeStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PersistentVolumeSpec> spec = kgen::kAbsent;
   kgen::Optional<PersistentVolumeStatus> status = kgen::kAbsent;
@@ -2062,6 +2311,9 @@ struct PersistentVolumeClaimCondition {
 };
 
 struct PersistentVolumeClaimStatus {
+  using Condition = PersistentVolumeClaimCondition;
+  using ModifyVolumeStatus = ::k8s::core::v1::ModifyVolumeStatus;
+
   struct AccessModesValues {
     static constexpr std::string_view kReadOnlyMany = "ReadOnlyMany";
     static constexpr std::string_view kReadWriteMany = "ReadWriteMany";
@@ -2099,6 +2351,9 @@ struct PersistentVolumeClaimStatus {
 
 // `persistentvolumeclaims` of v1, namespaced.
 struct PersistentVolumeClaim {
+  using Spec = PersistentVolumeClaimSpec;
+  using Status = PersistentVolumeClaimStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PersistentVolumeClaimSpec> spec = kgen::kAbsent;
   kgen::Optional<PersistentVolumeClaimStatus> status = kgen::kAbsent;
@@ -2158,6 +2413,8 @@ struct PodDNSConfigOption {
 };
 
 struct PodDNSConfig {
+  using Option = PodDNSConfigOption;
+
   kgen::List<kgen::String> nameservers{};
   kgen::List<PodDNSConfigOption> options{};
   kgen::List<kgen::String> searches{};
@@ -2212,6 +2469,12 @@ struct Sysctl {
 };
 
 struct PodSecurityContext {
+  using AppArmorProfile = ::k8s::core::v1::AppArmorProfile;
+  using SeLinuxOptions = SELinuxOptions;
+  using SeccompProfile = ::k8s::core::v1::SeccompProfile;
+  using Sysctl = ::k8s::core::v1::Sysctl;
+  using WindowsOptions = WindowsSecurityContextOptions;
+
   struct FsGroupChangePolicyValues {
     static constexpr std::string_view kAlways = "Always";
     static constexpr std::string_view kOnRootMismatch = "OnRootMismatch";
@@ -2265,6 +2528,8 @@ struct Toleration {
 };
 
 struct TopologySpreadConstraint {
+  using LabelSelector = kgen::meta::v1::LabelSelector;
+
   struct NodeAffinityPolicyValues {
     static constexpr std::string_view kHonor = "Honor";
     static constexpr std::string_view kIgnore = "Ignore";
@@ -2307,6 +2572,8 @@ struct PodCertificateProjection {
 };
 
 struct SecretProjection {
+  using Item = KeyToPath;
+
   kgen::String name{};
   kgen::List<KeyToPath> items{};
   kgen::Optional<bool> optional{};
@@ -2325,6 +2592,13 @@ struct ServiceAccountTokenProjection {
 };
 
 struct VolumeProjection {
+  using ClusterTrustBundle = ClusterTrustBundleProjection;
+  using ConfigMap = ConfigMapProjection;
+  using DownwardAPI = DownwardAPIProjection;
+  using PodCertificate = PodCertificateProjection;
+  using Secret = SecretProjection;
+  using ServiceAccountToken = ServiceAccountTokenProjection;
+
   kgen::Optional<ClusterTrustBundleProjection> clusterTrustBundle = kgen::kAbsent;
   kgen::Optional<ConfigMapProjection> configMap = kgen::kAbsent;
   kgen::Optional<DownwardAPIProjection> downwardAPI = kgen::kAbsent;
@@ -2337,6 +2611,8 @@ struct VolumeProjection {
 };
 
 struct ProjectedVolumeSource {
+  using Source = VolumeProjection;
+
   kgen::Optional<std::int32_t> defaultMode{};
   kgen::List<VolumeProjection> sources{};
   kgen::UnknownFields unknown_fields{};
@@ -2345,6 +2621,8 @@ struct ProjectedVolumeSource {
 };
 
 struct RBDVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::String fsType{};
   kgen::String image{};  // required
   // Default: `"/etc/ceph/keyring"`.
@@ -2362,6 +2640,8 @@ struct RBDVolumeSource {
 };
 
 struct ScaleIOVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   // Default: `"xfs"`.
   kgen::String fsType{};
   kgen::String gateway{};  // required
@@ -2380,6 +2660,8 @@ struct ScaleIOVolumeSource {
 };
 
 struct SecretVolumeSource {
+  using Item = KeyToPath;
+
   kgen::Optional<std::int32_t> defaultMode{};
   kgen::List<KeyToPath> items{};
   kgen::Optional<bool> optional{};
@@ -2390,6 +2672,8 @@ struct SecretVolumeSource {
 };
 
 struct StorageOSVolumeSource {
+  using SecretRef = LocalObjectReference;
+
   kgen::String fsType{};
   kgen::Optional<bool> readOnly{};
   kgen::Optional<LocalObjectReference> secretRef = kgen::kAbsent;
@@ -2401,6 +2685,37 @@ struct StorageOSVolumeSource {
 };
 
 struct Volume {
+  using AwsElasticBlockStore = AWSElasticBlockStoreVolumeSource;
+  using AzureDisk = AzureDiskVolumeSource;
+  using AzureFile = AzureFileVolumeSource;
+  using Cephfs = CephFSVolumeSource;
+  using Cinder = CinderVolumeSource;
+  using ConfigMap = ConfigMapVolumeSource;
+  using Csi = CSIVolumeSource;
+  using DownwardAPI = DownwardAPIVolumeSource;
+  using EmptyDir = EmptyDirVolumeSource;
+  using Ephemeral = EphemeralVolumeSource;
+  using Fc = FCVolumeSource;
+  using FlexVolume = FlexVolumeSource;
+  using Flocker = FlockerVolumeSource;
+  using GcePersistentDisk = GCEPersistentDiskVolumeSource;
+  using GitRepo = GitRepoVolumeSource;
+  using Glusterfs = GlusterfsVolumeSource;
+  using HostPath = HostPathVolumeSource;
+  using Image = ImageVolumeSource;
+  using Iscsi = ISCSIVolumeSource;
+  using Nfs = NFSVolumeSource;
+  using PersistentVolumeClaim = PersistentVolumeClaimVolumeSource;
+  using PhotonPersistentDisk = PhotonPersistentDiskVolumeSource;
+  using PortworxVolume = PortworxVolumeSource;
+  using Projected = ProjectedVolumeSource;
+  using Quobyte = QuobyteVolumeSource;
+  using Rbd = RBDVolumeSource;
+  using ScaleIO = ScaleIOVolumeSource;
+  using Secret = SecretVolumeSource;
+  using Storageos = StorageOSVolumeSource;
+  using VsphereVolume = VsphereVirtualDiskVolumeSource;
+
   kgen::String name{};  // required
   kgen::Optional<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = kgen::kAbsent;
   kgen::Optional<AzureDiskVolumeSource> azureDisk = kgen::kAbsent;
@@ -2438,6 +2753,24 @@ struct Volume {
 };
 
 struct PodSpec {
+  using Affinity = ::k8s::core::v1::Affinity;
+  using Container = ::k8s::core::v1::Container;
+  using DnsConfig = PodDNSConfig;
+  using EphemeralContainer = ::k8s::core::v1::EphemeralContainer;
+  using HostAlias = ::k8s::core::v1::HostAlias;
+  using ImagePullSecret = LocalObjectReference;
+  using InitContainer = ::k8s::core::v1::Container;
+  using Os = PodOS;
+  using ReadinessGate = PodReadinessGate;
+  using ResourceClaim = PodResourceClaim;
+  using Resources = ResourceRequirements;
+  using SchedulingGate = PodSchedulingGate;
+  using SchedulingGroup = PodSchedulingGroup;
+  using SecurityContext = PodSecurityContext;
+  using Toleration = ::k8s::core::v1::Toleration;
+  using TopologySpreadConstraint = ::k8s::core::v1::TopologySpreadConstraint;
+  using Volume = ::k8s::core::v1::Volume;
+
   struct DnsPolicyValues {
     static constexpr std::string_view kClusterFirst = "ClusterFirst";
     static constexpr std::string_view kClusterFirstWithHostNet = "ClusterFirstWithHostNet";
@@ -2526,6 +2859,8 @@ struct PodCondition {
 };
 
 struct PodExtendedResourceClaimStatus {
+  using RequestMapping = ContainerExtendedResourceRequest;
+
   kgen::List<ContainerExtendedResourceRequest> requestMappings{};  // required
   kgen::String resourceClaimName{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -2549,6 +2884,17 @@ struct PodResourceClaimStatus {
 };
 
 struct PodStatus {
+  using Condition = PodCondition;
+  using ContainerStatus = ::k8s::core::v1::ContainerStatus;
+  using EphemeralContainerStatus = ::k8s::core::v1::ContainerStatus;
+  using ExtendedResourceClaimStatus = PodExtendedResourceClaimStatus;
+  using HostIPs = HostIP;
+  using InitContainerStatus = ::k8s::core::v1::ContainerStatus;
+  using NodeAllocatableResourceClaimStatus = ::k8s::core::v1::NodeAllocatableResourceClaimStatus;
+  using PodIPs = PodIP;
+  using ResourceClaimStatus = PodResourceClaimStatus;
+  using Resources = ResourceRequirements;
+
   struct PhaseValues {
     static constexpr std::string_view kFailed = "Failed";
     static constexpr std::string_view kPending = "Pending";
@@ -2595,6 +2941,9 @@ struct PodStatus {
 
 // `pods` of v1, namespaced.
 struct Pod {
+  using Spec = PodSpec;
+  using Status = PodStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PodSpec> spec = kgen::kAbsent;
   kgen::Optional<PodStatus> status = kgen::kAbsent;
@@ -2621,6 +2970,9 @@ struct PodList {
 };
 
 struct PodTemplateSpec {
+  using Metadata = kgen::meta::v1::ObjectMeta;
+  using Spec = PodSpec;
+
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
   kgen::Optional<PodSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -2630,6 +2982,8 @@ struct PodTemplateSpec {
 
 // `podtemplates` of v1, namespaced.
 struct PodTemplate {
+  using Template = PodTemplateSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PodTemplateSpec> template_ = kgen::kAbsent;  // `template`
   kgen::UnknownFields unknown_fields{};
@@ -2655,6 +3009,8 @@ struct PodTemplateList {
 };
 
 struct ReplicationControllerSpec {
+  using Template = PodTemplateSpec;
+
   kgen::Optional<std::int32_t> minReadySeconds{};
   // Default: `1`.
   kgen::Optional<std::int32_t> replicas{};
@@ -2677,6 +3033,8 @@ struct ReplicationControllerCondition {
 };
 
 struct ReplicationControllerStatus {
+  using Condition = ReplicationControllerCondition;
+
   kgen::Optional<std::int32_t> availableReplicas{};
   // Elements are identified by `type`.
   kgen::List<ReplicationControllerCondition> conditions{};
@@ -2691,6 +3049,9 @@ struct ReplicationControllerStatus {
 
 // `replicationcontrollers` of v1, namespaced.
 struct ReplicationController {
+  using Spec = ReplicationControllerSpec;
+  using Status = ReplicationControllerStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ReplicationControllerSpec> spec = kgen::kAbsent;
   kgen::Optional<ReplicationControllerStatus> status = kgen::kAbsent;
@@ -2743,6 +3104,8 @@ struct ScopedResourceSelectorRequirement {
 };
 
 struct ScopeSelector {
+  using MatchExpression = ScopedResourceSelectorRequirement;
+
   kgen::List<ScopedResourceSelectorRequirement> matchExpressions{};
   kgen::UnknownFields unknown_fields{};
 
@@ -2750,6 +3113,8 @@ struct ScopeSelector {
 };
 
 struct ResourceQuotaSpec {
+  using ScopeSelector = ::k8s::core::v1::ScopeSelector;
+
   struct ScopesValues {
     static constexpr std::string_view kBestEffort = "BestEffort";
     static constexpr std::string_view kCrossNamespacePodAffinity = "CrossNamespacePodAffinity";
@@ -2778,6 +3143,9 @@ struct ResourceQuotaStatus {
 
 // `resourcequotas` of v1, namespaced.
 struct ResourceQuota {
+  using Spec = ResourceQuotaSpec;
+  using Status = ResourceQuotaStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ResourceQuotaSpec> spec = kgen::kAbsent;
   kgen::Optional<ResourceQuotaStatus> status = kgen::kAbsent;
@@ -2852,6 +3220,8 @@ struct ServicePort {
 };
 
 struct SessionAffinityConfig {
+  using ClientIP = ClientIPConfig;
+
   kgen::Optional<ClientIPConfig> clientIP = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -2859,6 +3229,9 @@ struct SessionAffinityConfig {
 };
 
 struct ServiceSpec {
+  using Port = ServicePort;
+  using SessionAffinityConfig = ::k8s::core::v1::SessionAffinityConfig;
+
   struct ExternalTrafficPolicyValues {
     static constexpr std::string_view kCluster = "Cluster";
     static constexpr std::string_view kLocal = "Local";
@@ -2920,6 +3293,9 @@ struct ServiceSpec {
 };
 
 struct ServiceStatus {
+  using Condition = kgen::meta::v1::Condition;
+  using LoadBalancer = LoadBalancerStatus;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<LoadBalancerStatus> loadBalancer = kgen::kAbsent;
@@ -2930,6 +3306,9 @@ struct ServiceStatus {
 
 // `services` of v1, namespaced.
 struct Service {
+  using Spec = ServiceSpec;
+  using Status = ServiceStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ServiceSpec> spec = kgen::kAbsent;
   kgen::Optional<ServiceStatus> status = kgen::kAbsent;
@@ -2940,6 +3319,9 @@ struct Service {
 
 // `serviceaccounts` of v1, namespaced.
 struct ServiceAccount {
+  using ImagePullSecret = LocalObjectReference;
+  using Secret = ObjectReference;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<bool> automountServiceAccountToken{};
   kgen::List<LocalObjectReference> imagePullSecrets{};
@@ -2993,6 +3375,8 @@ struct TopologySelectorLabelRequirement {
 };
 
 struct TopologySelectorTerm {
+  using MatchLabelExpression = TopologySelectorLabelRequirement;
+
   kgen::List<TopologySelectorLabelRequirement> matchLabelExpressions{};
   kgen::UnknownFields unknown_fields{};
 

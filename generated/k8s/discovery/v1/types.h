@@ -59,6 +59,9 @@ struct ForZone {
 };
 
 struct EndpointHints {
+  using ForNode = ::k8s::discovery::v1::ForNode;
+  using ForZone = ::k8s::discovery::v1::ForZone;
+
   kgen::List<ForNode> forNodes{};
   kgen::List<ForZone> forZones{};
   kgen::UnknownFields unknown_fields{};
@@ -67,6 +70,10 @@ struct EndpointHints {
 };
 
 struct Endpoint {
+  using Conditions = EndpointConditions;
+  using Hints = EndpointHints;
+  using TargetRef = ::k8s::core::v1::ObjectReference;
+
   // A set: elements are unique.
   kgen::List<kgen::String> addresses{};  // required
   kgen::Optional<EndpointConditions> conditions = kgen::kAbsent;
@@ -99,6 +106,9 @@ struct EndpointPort {
 
 // `endpointslices` of discovery.k8s.io/v1, namespaced.
 struct EndpointSlice {
+  using Endpoint = ::k8s::discovery::v1::Endpoint;
+  using Port = EndpointPort;
+
   struct AddressTypeValues {
     static constexpr std::string_view kFQDN = "FQDN";
     static constexpr std::string_view kIPv4 = "IPv4";

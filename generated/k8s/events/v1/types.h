@@ -45,6 +45,11 @@ struct EventSeries {
 
 // `events` of events.k8s.io/v1, namespaced.
 struct Event {
+  using DeprecatedSource = ::k8s::core::v1::EventSource;
+  using Regarding = ::k8s::core::v1::ObjectReference;
+  using Related = ::k8s::core::v1::ObjectReference;
+  using Series = EventSeries;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::String action{};
   kgen::Optional<std::int32_t> deprecatedCount{};

@@ -104,6 +104,10 @@ struct UserSubject {
 };
 
 struct Subject {
+  using Group = GroupSubject;
+  using ServiceAccount = ServiceAccountSubject;
+  using User = UserSubject;
+
   kgen::Optional<GroupSubject> group = kgen::kAbsent;
   kgen::String kind{};  // required
   kgen::Optional<ServiceAccountSubject> serviceAccount = kgen::kAbsent;
@@ -114,6 +118,10 @@ struct Subject {
 };
 
 struct PolicyRulesWithSubjects {
+  using NonResourceRule = NonResourcePolicyRule;
+  using ResourceRule = ResourcePolicyRule;
+  using Subject = ::k8s::flowcontrol::v1::Subject;
+
   kgen::List<NonResourcePolicyRule> nonResourceRules{};
   kgen::List<ResourcePolicyRule> resourceRules{};
   kgen::List<Subject> subjects{};  // required
@@ -123,6 +131,10 @@ struct PolicyRulesWithSubjects {
 };
 
 struct FlowSchemaSpec {
+  using DistinguisherMethod = FlowDistinguisherMethod;
+  using PriorityLevelConfiguration = PriorityLevelConfigurationReference;
+  using Rule = PolicyRulesWithSubjects;
+
   kgen::Optional<FlowDistinguisherMethod> distinguisherMethod = kgen::kAbsent;
   kgen::Optional<std::int32_t> matchingPrecedence{};
   kgen::Optional<PriorityLevelConfigurationReference> priorityLevelConfiguration = kgen::kAbsent;  // required
@@ -144,6 +156,8 @@ struct FlowSchemaCondition {
 };
 
 struct FlowSchemaStatus {
+  using Condition = FlowSchemaCondition;
+
   // Elements are identified by `type`.
   kgen::List<FlowSchemaCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
@@ -153,6 +167,9 @@ struct FlowSchemaStatus {
 
 // `flowschemas` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct FlowSchema {
+  using Spec = FlowSchemaSpec;
+  using Status = FlowSchemaStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<FlowSchemaSpec> spec = kgen::kAbsent;
   kgen::Optional<FlowSchemaStatus> status = kgen::kAbsent;
@@ -188,6 +205,8 @@ struct QueuingConfiguration {
 };
 
 struct LimitResponse {
+  using Queuing = QueuingConfiguration;
+
   kgen::Optional<QueuingConfiguration> queuing = kgen::kAbsent;
   kgen::String type{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -196,6 +215,8 @@ struct LimitResponse {
 };
 
 struct LimitedPriorityLevelConfiguration {
+  using LimitResponse = ::k8s::flowcontrol::v1::LimitResponse;
+
   kgen::Optional<std::int32_t> borrowingLimitPercent{};
   kgen::Optional<std::int32_t> lendablePercent{};
   kgen::Optional<LimitResponse> limitResponse = kgen::kAbsent;
@@ -206,6 +227,9 @@ struct LimitedPriorityLevelConfiguration {
 };
 
 struct PriorityLevelConfigurationSpec {
+  using Exempt = ExemptPriorityLevelConfiguration;
+  using Limited = LimitedPriorityLevelConfiguration;
+
   kgen::Optional<ExemptPriorityLevelConfiguration> exempt = kgen::kAbsent;
   kgen::Optional<LimitedPriorityLevelConfiguration> limited = kgen::kAbsent;
   kgen::String type{};  // required
@@ -226,6 +250,8 @@ struct PriorityLevelConfigurationCondition {
 };
 
 struct PriorityLevelConfigurationStatus {
+  using Condition = PriorityLevelConfigurationCondition;
+
   // Elements are identified by `type`.
   kgen::List<PriorityLevelConfigurationCondition> conditions{};
   kgen::UnknownFields unknown_fields{};
@@ -235,6 +261,9 @@ struct PriorityLevelConfigurationStatus {
 
 // `prioritylevelconfigurations` of flowcontrol.apiserver.k8s.io/v1, cluster-scoped.
 struct PriorityLevelConfiguration {
+  using Spec = PriorityLevelConfigurationSpec;
+  using Status = PriorityLevelConfigurationStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PriorityLevelConfigurationSpec> spec = kgen::kAbsent;
   kgen::Optional<PriorityLevelConfigurationStatus> status = kgen::kAbsent;

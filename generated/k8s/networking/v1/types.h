@@ -44,6 +44,8 @@ struct ServiceBackendPort {
 };
 
 struct IngressServiceBackend {
+  using Port = ServiceBackendPort;
+
   kgen::String name{};  // required
   kgen::Optional<ServiceBackendPort> port = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -52,6 +54,9 @@ struct IngressServiceBackend {
 };
 
 struct IngressBackend {
+  using Resource = ::k8s::core::v1::TypedLocalObjectReference;
+  using Service = IngressServiceBackend;
+
   kgen::Optional<::k8s::core::v1::TypedLocalObjectReference> resource = kgen::kAbsent;
   kgen::Optional<IngressServiceBackend> service = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -60,6 +65,8 @@ struct IngressBackend {
 };
 
 struct HTTPIngressPath {
+  using Backend = IngressBackend;
+
   struct PathTypeValues {
     static constexpr std::string_view kExact = "Exact";
     static constexpr std::string_view kImplementationSpecific = "ImplementationSpecific";
@@ -75,6 +82,8 @@ struct HTTPIngressPath {
 };
 
 struct HTTPIngressRuleValue {
+  using Path = HTTPIngressPath;
+
   kgen::List<HTTPIngressPath> paths{};  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -92,6 +101,8 @@ struct ParentReference {
 };
 
 struct IPAddressSpec {
+  using ParentRef = ParentReference;
+
   kgen::Optional<ParentReference> parentRef = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
 
@@ -100,6 +111,8 @@ struct IPAddressSpec {
 
 // `ipaddresses` of networking.k8s.io/v1, cluster-scoped.
 struct IPAddress {
+  using Spec = IPAddressSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<IPAddressSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -133,6 +146,8 @@ struct IPBlock {
 };
 
 struct IngressRule {
+  using Http = HTTPIngressRuleValue;
+
   kgen::String host{};
   kgen::Optional<HTTPIngressRuleValue> http = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -149,6 +164,10 @@ struct IngressTLS {
 };
 
 struct IngressSpec {
+  using DefaultBackend = IngressBackend;
+  using Rule = IngressRule;
+  using Tls = IngressTLS;
+
   kgen::Optional<IngressBackend> defaultBackend = kgen::kAbsent;
   kgen::String ingressClassName{};
   kgen::List<IngressRule> rules{};
@@ -174,6 +193,8 @@ struct IngressPortStatus {
 };
 
 struct IngressLoadBalancerIngress {
+  using Port = IngressPortStatus;
+
   kgen::String hostname{};
   kgen::String ip{};
   kgen::List<IngressPortStatus> ports{};
@@ -183,6 +204,8 @@ struct IngressLoadBalancerIngress {
 };
 
 struct IngressLoadBalancerStatus {
+  using Ingress = IngressLoadBalancerIngress;
+
   kgen::List<IngressLoadBalancerIngress> ingress{};
   kgen::UnknownFields unknown_fields{};
 
@@ -190,6 +213,8 @@ struct IngressLoadBalancerStatus {
 };
 
 struct IngressStatus {
+  using LoadBalancer = IngressLoadBalancerStatus;
+
   kgen::Optional<IngressLoadBalancerStatus> loadBalancer = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -198,6 +223,9 @@ struct IngressStatus {
 
 // `ingresses` of networking.k8s.io/v1, namespaced.
 struct Ingress {
+  using Spec = IngressSpec;
+  using Status = IngressStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<IngressSpec> spec = kgen::kAbsent;
   kgen::Optional<IngressStatus> status = kgen::kAbsent;
@@ -218,6 +246,8 @@ struct IngressClassParametersReference {
 };
 
 struct IngressClassSpec {
+  using Parameters = IngressClassParametersReference;
+
   kgen::String controller{};
   kgen::Optional<IngressClassParametersReference> parameters = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -227,6 +257,8 @@ struct IngressClassSpec {
 
 // `ingressclasses` of networking.k8s.io/v1, cluster-scoped.
 struct IngressClass {
+  using Spec = IngressClassSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<IngressClassSpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -284,6 +316,10 @@ struct NetworkPolicyPort {
 };
 
 struct NetworkPolicyPeer {
+  using IpBlock = IPBlock;
+  using NamespaceSelector = kgen::meta::v1::LabelSelector;
+  using PodSelector = kgen::meta::v1::LabelSelector;
+
   kgen::Optional<IPBlock> ipBlock = kgen::kAbsent;
   kgen::Optional<kgen::meta::v1::LabelSelector> namespaceSelector = kgen::kAbsent;
   kgen::Optional<kgen::meta::v1::LabelSelector> podSelector = kgen::kAbsent;
@@ -293,6 +329,9 @@ struct NetworkPolicyPeer {
 };
 
 struct NetworkPolicyEgressRule {
+  using Port = NetworkPolicyPort;
+  using To = NetworkPolicyPeer;
+
   kgen::List<NetworkPolicyPort> ports{};
   kgen::List<NetworkPolicyPeer> to{};
   kgen::UnknownFields unknown_fields{};
@@ -301,6 +340,9 @@ struct NetworkPolicyEgressRule {
 };
 
 struct NetworkPolicyIngressRule {
+  using From = NetworkPolicyPeer;
+  using Port = NetworkPolicyPort;
+
   kgen::List<NetworkPolicyPeer> from{};
   kgen::List<NetworkPolicyPort> ports{};
   kgen::UnknownFields unknown_fields{};
@@ -309,6 +351,10 @@ struct NetworkPolicyIngressRule {
 };
 
 struct NetworkPolicySpec {
+  using Egress = NetworkPolicyEgressRule;
+  using Ingress = NetworkPolicyIngressRule;
+  using PodSelector = kgen::meta::v1::LabelSelector;
+
   struct PolicyTypesValues {
     static constexpr std::string_view kEgress = "Egress";
     static constexpr std::string_view kIngress = "Ingress";
@@ -325,6 +371,8 @@ struct NetworkPolicySpec {
 
 // `networkpolicies` of networking.k8s.io/v1, namespaced.
 struct NetworkPolicy {
+  using Spec = NetworkPolicySpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<NetworkPolicySpec> spec = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -357,6 +405,8 @@ struct ServiceCIDRSpec {
 };
 
 struct ServiceCIDRStatus {
+  using Condition = kgen::meta::v1::Condition;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::UnknownFields unknown_fields{};
@@ -366,6 +416,9 @@ struct ServiceCIDRStatus {
 
 // `servicecidrs` of networking.k8s.io/v1, cluster-scoped.
 struct ServiceCIDR {
+  using Spec = ServiceCIDRSpec;
+  using Status = ServiceCIDRStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ServiceCIDRSpec> spec = kgen::kAbsent;
   kgen::Optional<ServiceCIDRStatus> status = kgen::kAbsent;

@@ -43,6 +43,8 @@ struct Overhead {
 };
 
 struct Scheduling {
+  using Toleration = ::k8s::core::v1::Toleration;
+
   kgen::Map<kgen::String> nodeSelector{};
   kgen::List<::k8s::core::v1::Toleration> tolerations{};
   kgen::UnknownFields unknown_fields{};
@@ -52,6 +54,9 @@ struct Scheduling {
 
 // `runtimeclasses` of node.k8s.io/v1, cluster-scoped.
 struct RuntimeClass {
+  using Overhead = ::k8s::node::v1::Overhead;
+  using Scheduling = ::k8s::node::v1::Scheduling;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::String handler{};  // required
   kgen::Optional<Overhead> overhead = kgen::kAbsent;

@@ -35,6 +35,8 @@ namespace k8s::policy::v1 {
 using ::kgen::operator<<;
 
 struct Eviction {
+  using DeleteOptions = kgen::meta::v1::DeleteOptions;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<kgen::meta::v1::DeleteOptions> deleteOptions = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
@@ -43,6 +45,8 @@ struct Eviction {
 };
 
 struct PodDisruptionBudgetSpec {
+  using Selector = kgen::meta::v1::LabelSelector;
+
   struct UnhealthyPodEvictionPolicyValues {
     static constexpr std::string_view kAlwaysAllow = "AlwaysAllow";
     static constexpr std::string_view kIfHealthyBudget = "IfHealthyBudget";
@@ -58,6 +62,8 @@ struct PodDisruptionBudgetSpec {
 };
 
 struct PodDisruptionBudgetStatus {
+  using Condition = kgen::meta::v1::Condition;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Optional<std::int32_t> currentHealthy{};
@@ -73,6 +79,9 @@ struct PodDisruptionBudgetStatus {
 
 // `poddisruptionbudgets` of policy/v1, namespaced.
 struct PodDisruptionBudget {
+  using Spec = PodDisruptionBudgetSpec;
+  using Status = PodDisruptionBudgetStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<PodDisruptionBudgetSpec> spec = kgen::kAbsent;
   kgen::Optional<PodDisruptionBudgetStatus> status = kgen::kAbsent;

@@ -35,6 +35,8 @@ namespace k8s::rbac::v1 {
 using ::kgen::operator<<;
 
 struct AggregationRule {
+  using ClusterRoleSelector = kgen::meta::v1::LabelSelector;
+
   kgen::List<kgen::meta::v1::LabelSelector> clusterRoleSelectors{};
   kgen::UnknownFields unknown_fields{};
 
@@ -54,6 +56,9 @@ struct PolicyRule {
 
 // `clusterroles` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRole {
+  using AggregationRule = ::k8s::rbac::v1::AggregationRule;
+  using Rule = PolicyRule;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<AggregationRule> aggregationRule = kgen::kAbsent;
   kgen::List<PolicyRule> rules{};
@@ -83,6 +88,9 @@ struct Subject {
 
 // `clusterrolebindings` of rbac.authorization.k8s.io/v1, cluster-scoped.
 struct ClusterRoleBinding {
+  using RoleRef = ::k8s::rbac::v1::RoleRef;
+  using Subject = ::k8s::rbac::v1::Subject;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<RoleRef> roleRef = kgen::kAbsent;  // required
   kgen::List<Subject> subjects{};
@@ -127,6 +135,8 @@ struct ClusterRoleList {
 
 // `roles` of rbac.authorization.k8s.io/v1, namespaced.
 struct Role {
+  using Rule = PolicyRule;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::List<PolicyRule> rules{};
   kgen::UnknownFields unknown_fields{};
@@ -136,6 +146,9 @@ struct Role {
 
 // `rolebindings` of rbac.authorization.k8s.io/v1, namespaced.
 struct RoleBinding {
+  using RoleRef = ::k8s::rbac::v1::RoleRef;
+  using Subject = ::k8s::rbac::v1::Subject;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<RoleRef> roleRef = kgen::kAbsent;  // required
   kgen::List<Subject> subjects{};

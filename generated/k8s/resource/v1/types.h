@@ -45,6 +45,9 @@ struct NetworkDeviceData {
 };
 
 struct AllocatedDeviceStatus {
+  using Condition = kgen::meta::v1::Condition;
+  using NetworkData = NetworkDeviceData;
+
   // Elements are identified by `type`.
   kgen::List<kgen::meta::v1::Condition> conditions{};
   kgen::Json data{};
@@ -67,6 +70,8 @@ struct OpaqueDeviceConfiguration {
 };
 
 struct DeviceAllocationConfiguration {
+  using Opaque = OpaqueDeviceConfiguration;
+
   struct SourceValues {
     static constexpr std::string_view kFromClaim = "FromClaim";
     static constexpr std::string_view kFromClass = "FromClass";
@@ -104,6 +109,8 @@ struct DeviceToleration {
 };
 
 struct DeviceRequestAllocationResult {
+  using Toleration = DeviceToleration;
+
   kgen::Optional<bool> adminAccess{};
   kgen::List<kgen::String> bindingConditions{};
   kgen::List<kgen::String> bindingFailureConditions{};
@@ -120,6 +127,9 @@ struct DeviceRequestAllocationResult {
 };
 
 struct DeviceAllocationResult {
+  using Config = DeviceAllocationConfiguration;
+  using Result = DeviceRequestAllocationResult;
+
   kgen::List<DeviceAllocationConfiguration> config{};
   kgen::List<DeviceRequestAllocationResult> results{};
   kgen::UnknownFields unknown_fields{};
@@ -128,6 +138,9 @@ struct DeviceAllocationResult {
 };
 
 struct AllocationResult {
+  using Devices = DeviceAllocationResult;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+
   kgen::Time allocationTimestamp{};
   kgen::Optional<DeviceAllocationResult> devices = kgen::kAbsent;
   kgen::Optional<::k8s::core::v1::NodeSelector> nodeSelector = kgen::kAbsent;
@@ -153,6 +166,8 @@ struct CapacityRequestPolicyRange {
 };
 
 struct CapacityRequestPolicy {
+  using ValidRange = CapacityRequestPolicyRange;
+
   kgen::Quantity default_{};  // `default`
   kgen::Optional<CapacityRequestPolicyRange> validRange = kgen::kAbsent;
   kgen::List<kgen::Quantity> validValues{};
@@ -176,6 +191,8 @@ struct Counter {
 };
 
 struct CounterSet {
+  using Counter = ::k8s::resource::v1::Counter;
+
   kgen::String name{};  // required
   kgen::Map<Counter> counters{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -198,6 +215,8 @@ struct DeviceAttribute {
 };
 
 struct DeviceCapacity {
+  using RequestPolicy = CapacityRequestPolicy;
+
   kgen::Optional<CapacityRequestPolicy> requestPolicy = kgen::kAbsent;
   kgen::Quantity value{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -206,6 +225,8 @@ struct DeviceCapacity {
 };
 
 struct DeviceCounterConsumption {
+  using Counter = ::k8s::resource::v1::Counter;
+
   kgen::String counterSet{};  // required
   kgen::Map<Counter> counters{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -238,6 +259,13 @@ struct DeviceTaint {
 };
 
 struct Device {
+  using Attribute = DeviceAttribute;
+  using Capacity = DeviceCapacity;
+  using ConsumesCounter = DeviceCounterConsumption;
+  using NodeAllocatableResourceMapping = ::k8s::resource::v1::NodeAllocatableResourceMapping;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+  using Taint = DeviceTaint;
+
   kgen::String name{};  // required
   kgen::Optional<bool> allNodes{};
   kgen::Optional<bool> allowMultipleAllocations{};
@@ -257,6 +285,8 @@ struct Device {
 };
 
 struct DeviceClaimConfiguration {
+  using Opaque = OpaqueDeviceConfiguration;
+
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::List<kgen::String> requests{};
   kgen::UnknownFields unknown_fields{};
@@ -274,6 +304,8 @@ struct DeviceConstraint {
 };
 
 struct DeviceSelector {
+  using Cel = CELDeviceSelector;
+
   kgen::Optional<CELDeviceSelector> cel = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -281,6 +313,10 @@ struct DeviceSelector {
 };
 
 struct ExactDeviceRequest {
+  using Capacity = CapacityRequirements;
+  using Selector = DeviceSelector;
+  using Toleration = DeviceToleration;
+
   struct AllocationModeValues {
     static constexpr std::string_view kAll = "All";
     static constexpr std::string_view kExactCount = "ExactCount";
@@ -299,6 +335,10 @@ struct ExactDeviceRequest {
 };
 
 struct DeviceSubRequest {
+  using Capacity = CapacityRequirements;
+  using Selector = DeviceSelector;
+  using Toleration = DeviceToleration;
+
   struct AllocationModeValues {
     static constexpr std::string_view kAll = "All";
     static constexpr std::string_view kExactCount = "ExactCount";
@@ -317,6 +357,9 @@ struct DeviceSubRequest {
 };
 
 struct DeviceRequest {
+  using Exactly = ExactDeviceRequest;
+  using FirstAvailable = DeviceSubRequest;
+
   kgen::String name{};  // required
   kgen::Optional<ExactDeviceRequest> exactly = kgen::kAbsent;
   kgen::List<DeviceSubRequest> firstAvailable{};
@@ -326,6 +369,10 @@ struct DeviceRequest {
 };
 
 struct DeviceClaim {
+  using Config = DeviceClaimConfiguration;
+  using Constraint = DeviceConstraint;
+  using Request = DeviceRequest;
+
   kgen::List<DeviceClaimConfiguration> config{};
   kgen::List<DeviceConstraint> constraints{};
   kgen::List<DeviceRequest> requests{};
@@ -335,6 +382,8 @@ struct DeviceClaim {
 };
 
 struct DeviceClassConfiguration {
+  using Opaque = OpaqueDeviceConfiguration;
+
   kgen::Optional<OpaqueDeviceConfiguration> opaque = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -342,6 +391,9 @@ struct DeviceClassConfiguration {
 };
 
 struct DeviceClassSpec {
+  using Config = DeviceClassConfiguration;
+  using Selector = DeviceSelector;
+
   kgen::List<DeviceClassConfiguration> config{};
   kgen::String extendedResourceName{};
   kgen::List<DeviceSelector> selectors{};
@@ -352,6 +404,8 @@ struct DeviceClassSpec {
 
 // `deviceclasses` of resource.k8s.io/v1, cluster-scoped.
 struct DeviceClass {
+  using Spec = DeviceClassSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<DeviceClassSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -377,6 +431,8 @@ struct DeviceClassList {
 };
 
 struct ResourceClaimSpec {
+  using Devices = DeviceClaim;
+
   kgen::Optional<DeviceClaim> devices = kgen::kAbsent;
   kgen::UnknownFields unknown_fields{};
 
@@ -394,6 +450,10 @@ struct ResourceClaimConsumerReference {
 };
 
 struct ResourceClaimStatus {
+  using Allocation = AllocationResult;
+  using Device = AllocatedDeviceStatus;
+  using ReservedFor = ResourceClaimConsumerReference;
+
   kgen::Optional<AllocationResult> allocation = kgen::kAbsent;
   // Elements are identified by `driver`, `device`, `pool`, `shareID`.
   kgen::List<AllocatedDeviceStatus> devices{};
@@ -406,6 +466,9 @@ struct ResourceClaimStatus {
 
 // `resourceclaims` of resource.k8s.io/v1, namespaced.
 struct ResourceClaim {
+  using Spec = ResourceClaimSpec;
+  using Status = ResourceClaimStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<ResourceClaimStatus> status = kgen::kAbsent;
@@ -432,6 +495,9 @@ struct ResourceClaimList {
 };
 
 struct ResourceClaimTemplateSpec {
+  using Metadata = kgen::meta::v1::ObjectMeta;
+  using Spec = ResourceClaimSpec;
+
   kgen::Optional<kgen::meta::v1::ObjectMeta> metadata = kgen::kAbsent;
   kgen::Optional<ResourceClaimSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -441,6 +507,8 @@ struct ResourceClaimTemplateSpec {
 
 // `resourceclaimtemplates` of resource.k8s.io/v1, namespaced.
 struct ResourceClaimTemplate {
+  using Spec = ResourceClaimTemplateSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ResourceClaimTemplateSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -475,6 +543,11 @@ struct ResourcePool {
 };
 
 struct ResourceSliceSpec {
+  using Device = ::k8s::resource::v1::Device;
+  using NodeSelector = ::k8s::core::v1::NodeSelector;
+  using Pool = ResourcePool;
+  using SharedCounter = CounterSet;
+
   kgen::Optional<bool> allNodes{};
   kgen::List<Device> devices{};
   kgen::String driver{};  // required
@@ -490,6 +563,8 @@ struct ResourceSliceSpec {
 
 // `resourceslices` of resource.k8s.io/v1, cluster-scoped.
 struct ResourceSlice {
+  using Spec = ResourceSliceSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<ResourceSliceSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};

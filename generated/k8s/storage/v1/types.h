@@ -44,6 +44,8 @@ struct TokenRequest {
 };
 
 struct CSIDriverSpec {
+  using TokenRequest = ::k8s::storage::v1::TokenRequest;
+
   kgen::Optional<bool> attachRequired{};
   kgen::String fsGroupPolicy{};
   kgen::Optional<std::int64_t> nodeAllocatableUpdatePeriodSeconds{};
@@ -63,6 +65,8 @@ struct CSIDriverSpec {
 
 // `csidrivers` of storage.k8s.io/v1, cluster-scoped.
 struct CSIDriver {
+  using Spec = CSIDriverSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CSIDriverSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -95,6 +99,8 @@ struct VolumeNodeResources {
 };
 
 struct CSINodeDriver {
+  using Allocatable = VolumeNodeResources;
+
   kgen::String name{};  // required
   kgen::Optional<VolumeNodeResources> allocatable = kgen::kAbsent;
   kgen::String nodeID{};  // required
@@ -105,6 +111,8 @@ struct CSINodeDriver {
 };
 
 struct CSINodeSpec {
+  using Driver = CSINodeDriver;
+
   // Elements are identified by `name`.
   kgen::List<CSINodeDriver> drivers{};  // required
   kgen::UnknownFields unknown_fields{};
@@ -114,6 +122,8 @@ struct CSINodeSpec {
 
 // `csinodes` of storage.k8s.io/v1, cluster-scoped.
 struct CSINode {
+  using Spec = CSINodeSpec;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<CSINodeSpec> spec = kgen::kAbsent;  // required
   kgen::UnknownFields unknown_fields{};
@@ -140,6 +150,8 @@ struct CSINodeList {
 
 // `csistoragecapacities` of storage.k8s.io/v1, namespaced.
 struct CSIStorageCapacity {
+  using NodeTopology = kgen::meta::v1::LabelSelector;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Quantity capacity{};
   kgen::Quantity maximumVolumeSize{};
@@ -169,6 +181,8 @@ struct CSIStorageCapacityList {
 
 // `storageclasses` of storage.k8s.io/v1, cluster-scoped.
 struct StorageClass {
+  using AllowedTopology = ::k8s::core::v1::TopologySelectorTerm;
+
   struct ReclaimPolicyValues {
     static constexpr std::string_view kDelete = "Delete";
     static constexpr std::string_view kRecycle = "Recycle";
@@ -211,6 +225,8 @@ struct StorageClassList {
 };
 
 struct VolumeAttachmentSource {
+  using InlineVolumeSpec = ::k8s::core::v1::PersistentVolumeSpec;
+
   kgen::Optional<::k8s::core::v1::PersistentVolumeSpec> inlineVolumeSpec = kgen::kAbsent;
   kgen::String persistentVolumeName{};
   kgen::UnknownFields unknown_fields{};
@@ -219,6 +235,8 @@ struct VolumeAttachmentSource {
 };
 
 struct VolumeAttachmentSpec {
+  using Source = VolumeAttachmentSource;
+
   kgen::String attacher{};  // required
   kgen::String nodeName{};  // required
   kgen::Optional<VolumeAttachmentSource> source = kgen::kAbsent;  // required
@@ -237,6 +255,9 @@ struct VolumeError {
 };
 
 struct VolumeAttachmentStatus {
+  using AttachError = VolumeError;
+  using DetachError = VolumeError;
+
   kgen::Optional<VolumeError> attachError = kgen::kAbsent;
   kgen::Optional<bool> attached{};  // required
   kgen::Map<kgen::String> attachmentMetadata{};
@@ -248,6 +269,9 @@ struct VolumeAttachmentStatus {
 
 // `volumeattachments` of storage.k8s.io/v1, cluster-scoped.
 struct VolumeAttachment {
+  using Spec = VolumeAttachmentSpec;
+  using Status = VolumeAttachmentStatus;
+
   kgen::meta::v1::ObjectMeta metadata{};
   kgen::Optional<VolumeAttachmentSpec> spec = kgen::kAbsent;  // required
   kgen::Optional<VolumeAttachmentStatus> status = kgen::kAbsent;
