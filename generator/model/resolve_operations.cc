@@ -19,6 +19,8 @@ namespace {
 struct ResourcePath {
   std::string group, version, plural, subresource;
   bool namespaced = false;  // goes through a namespace
+  bool named = false;       // of one object
+  bool trailing = false;    // a parameter follows the subresource: proxy/{path}
   bool watch = false;       // one of the deprecated /watch/ paths
 };
 
@@ -60,9 +62,11 @@ std::optional<ResourcePath> ParsePath(std::string_view path) {
   }
   if (at >= segments.size() || IsParameter(segments[at])) return std::nullopt;
   out.plural = segments[at++];
-  if (at < segments.size() && IsParameter(segments[at])) ++at;
+  out.named = at < segments.size() && IsParameter(segments[at]);
+  if (out.named) ++at;
   if (at < segments.size() && !IsParameter(segments[at])) out.subresource = segments[at++];
-  if (at < segments.size() && IsParameter(segments[at])) ++at;  // proxy/{path}
+  out.trailing = at < segments.size() && IsParameter(segments[at]);
+  if (out.trailing) ++at;
   if (at != segments.size()) return std::nullopt;
   return out;
 }
@@ -107,7 +111,9 @@ class Gatherer {
     }
     if (path->namespaced) resource.scope = Scope::kNamespaced;
     if (!path->subresource.empty()) {
-      AddToSubresource(operation, *path, *verb, gathered);
+      // Clients send requests to RESOURCE/NAME/SUBRESOURCE only.
+      const bool usual = path->named && !path->trailing;
+      if (usual || *verb == Verb::kConnect) AddToSubresource(operation, *path, *verb, gathered);
       return;
     }
     resource.verbs.Add(*verb);
@@ -162,18 +168,28 @@ class Gatherer {
       gathered.has_kind = true;
       gathered.served.gvk = operation.gvk;
     } else if (!(gathered.served.gvk == operation.gvk)) {
-      diagnostics_.Error("operation-kind", operation.origin,
-                         Quote(operation.path, 200) + " serves " + Describe(operation.gvk) +
-                             ", other operations of the resource serve " + Describe(gathered.served.gvk),
-                         PathOf(operation), "x-kubernetes-group-version-kind must be the same for all of them");
+      ReportKinds(operation, "resource", gathered.served.gvk);
     }
   }
 
-  static void AddToSubresource(const RawOperation& operation, const ResourcePath& path, Verb verb, Gathered& gathered) {
+  void ReportKinds(const RawOperation& operation, const std::string& what, const GroupVersionKind& others) {
+    diagnostics_.Error("operation-kind", operation.origin,
+                       Quote(operation.path, 200) + " serves " + Describe(operation.gvk) +
+                           ", other operations of the " + what + " serve " + Describe(others),
+                       PathOf(operation), "x-kubernetes-group-version-kind must be the same for all of them");
+  }
+
+  // The kind of `connect` is that of its options, which no client sends.
+  void AddToSubresource(const RawOperation& operation, const ResourcePath& path, Verb verb, Gathered& gathered) {
     Subresource& subresource = gathered.subresources[path.subresource];
-    if (subresource.name.empty()) {
-      subresource.name = path.subresource;
+    Verbs connect;
+    connect.Add(Verb::kConnect);
+    const bool first = subresource.name.empty() || subresource.verbs == connect;
+    subresource.name = path.subresource;
+    if (first) {
       subresource.body_gvk = operation.gvk;
+    } else if (verb != Verb::kConnect && !(subresource.body_gvk == operation.gvk)) {
+      ReportKinds(operation, "subresource", subresource.body_gvk);
     }
     subresource.verbs.Add(verb);
     if (verb == Verb::kGet && operation.text) subresource.text = true;

@@ -54,6 +54,12 @@ class DocumentParser {
     const MapReader map(context, node, path);
     if (map.Has("openapi") || map.Has("swagger")) {
       ++draft_.documents;
+      if (map.Has("openapi") && map.Has("swagger")) {
+        context.diagnostics.Error("openapi-version", map.origin(), "the document has both `openapi` and `swagger`",
+                                  path.Key("swagger").Text(),
+                                  "`swagger: \"2.0\"` is for OpenAPI v2, `openapi` for v3; remove the other one");
+        return;
+      }
       ParseOpenApi(map, draft_);
     } else if (!map.Has("apiVersion") && !map.Has("kind")) {
       ReportUnknown(map);

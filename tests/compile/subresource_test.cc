@@ -11,6 +11,7 @@
 #include <k8s/policy/v1/types.h>
 
 #include <chrono>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -143,6 +144,9 @@ TEST_F(SubresourcesOfTheClusterTest, TokenExpiresWhenTheRequestSays) {
             std::chrono::minutes(50));
   EXPECT_EQ(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = 599}}).error().code(),
             Code::kInvalid);
+  constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(accounts.CreateToken("robot", {.spec = TokenRequestSpec{.expirationSeconds = kForever}}).error().code(),
+            Code::kInvalid);
   EXPECT_EQ(accounts.CreateToken("none", {}).error().code(), Code::kNotFound);
 }
 
@@ -207,6 +211,19 @@ TEST_F(SubresourcesOfTheClusterTest, ApplyStatusChangesTheStatusAloneAndNotesIts
   EXPECT_EQ(pods_.ApplyStatus(pod, {}).error().code(), Code::kBadRequest) << "there is no field manager";
 }
 
+TEST_F(SubresourcesOfTheClusterTest, AStatusThatDoesNotDifferChangesNothingAlsoWithoutManagedFields) {
+  Pod pod = Must(pods_.Get("web"));
+  pod.metadata.managedFields = {};
+  pod.status->phase = "Running";
+  Must(pods_.ApplyStatus(Pod{.metadata = {.name = "web"}, .status = pod.status}, {.field_manager = "me"}));
+  pod = Must(pods_.Get("web"));
+  ASSERT_FALSE(pod.metadata.managedFields.empty());
+  pod.metadata.managedFields = {};
+  const Pod same = Must(pods_.UpdateStatus(pod));
+  EXPECT_EQ(same.metadata.resourceVersion, pod.metadata.resourceVersion);
+  EXPECT_FALSE(same.metadata.managedFields.empty());
+}
+
 TEST_F(SubresourcesOfTheClusterTest, LogsAreWhatTheTestHasSet) {
   EXPECT_EQ(Must(pods_.Logs("web")), "");
   cluster_.SetLog("default", "web", "one\ntwo\nthree\n");
@@ -214,6 +231,7 @@ TEST_F(SubresourcesOfTheClusterTest, LogsAreWhatTheTestHasSet) {
   EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 2})), "two\nthree\n");
   EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 0})), "");
   EXPECT_EQ(Must(pods_.Logs("web", {.tail_lines = 9, .limit_bytes = 5})), "one\nt");
+  EXPECT_EQ(pods_.Logs("web", {.tail_lines = -1}).error().code(), Code::kInvalid);
   EXPECT_EQ(pods_.Logs("none").error().code(), Code::kNotFound);
   const auto wrong = pods_.Logs("web", {.container = "sidecar"});
   EXPECT_EQ(wrong.error().code(), Code::kBadRequest);

@@ -152,8 +152,9 @@ class Http2Test : public ::testing::Test {
   }
 
   void Answer(kgen::testing::ServerRequest request, Shared<kgen::testing::ResponseWriter> writer) {
-    if (request.path == "/silent" || request.path == "/hold") {
-      if (request.path == "/hold") writer->Head(200, {{"content-type", "text/plain"}});
+    const bool hold = request.path.starts_with("/hold");
+    if (request.path == "/silent" || hold) {
+      if (hold) writer->Head(200, {{"content-type", "text/plain"}});
       signal_.Change([&] { held_.push_back(writer); });
       return;
     }

@@ -381,7 +381,10 @@ void Session::Retire() {
   draining_ = true;
   std::vector<Shared<HttpExchange>> watches;
   for (const auto& [stream, exchange] : streams_) {
-    if (exchange->request.long_lived) watches.push_back(exchange);
+    // A watch is opened again where it ended. Any other stream, such as the log of a container, would lose its rest, so
+    // it stays, as short requests do.
+    const bool resumes = exchange->request.path.find("watch=") != std::string::npos;
+    if (exchange->request.long_lived && (resumes || !exchange->head_given)) watches.push_back(exchange);
   }
   for (const auto& watch : watches) {
     nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, watch->stream, NGHTTP2_CANCEL);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -107,7 +108,12 @@ class StreamQueue : public StreamSink {
     {
       const MutexLock lock(mutex_);
       if (!end_) {
-        MoveFresh();
+        try {
+          MoveFresh();
+        } catch (const std::bad_alloc&) {
+          error = OutOfMemory();
+          fresh_.clear();
+        }
         end_ = std::move(error);
       }
       dropped = std::exchange(stream_, {});
@@ -149,12 +155,18 @@ class StreamQueue : public StreamSink {
       busy = reader_ != nullptr;
       if (!busy) reader_ = std::move(reader);
     }
-    executor_->Post(
-        strand_, [self = Shared<StreamQueue>(this), refused = busy ? std::move(reader) : Reader()]() mutable {
-          if (!refused) return self->Serve();
-          self->Run(std::move(refused),
-                    Fail(Error(Code::kInvalidArgument, "another call waits for the next item").With(self->what_)));
-        });
+    try {
+      executor_->Post(
+          strand_, [self = Shared<StreamQueue>(this), refused = busy ? std::move(reader) : Reader()]() mutable {
+            if (!refused) return self->Serve();
+            self->Run(std::move(refused),
+                      Fail(Error(Code::kInvalidArgument, "another call waits for the next item").With(self->what_)));
+          });
+    } catch (...) {  // out of memory: the caller gets the exception, and may call again
+      const MutexLock lock(mutex_);
+      if (!busy) reader_ = nullptr;
+      throw;
+    }
   }
 
  protected:
@@ -179,29 +191,43 @@ class StreamQueue : public StreamSink {
     }
   }
 
+  // All or none, if memory runs out.
   void MoveFresh() KGEN_REQUIRES(mutex_) {
-    for (Item& item : fresh_) items_.push_back(std::move(item));
+    items_.insert(items_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
     fresh_.clear();
   }
 
   // What there is for the caller: the next item, an error, or nothing yet.
   std::optional<Result<Item>> TakeReady() {
+    ReturnCredit();
     std::optional<Result<Item>> ready;
-    Shared<StreamOperation> stream;
     {
       const MutexLock lock(mutex_);
       if (!items_.empty()) {
         ready.emplace(std::move(items_.front()));
         items_.pop_front();
-        stream = stream_;
       } else if (fault_) {
         ready.emplace(Fail(*std::exchange(fault_, std::nullopt)));
       } else if (end_) {
         ready.emplace(Fail(*end_));
       }
     }
-    if (stream && (*ready)->credit != 0) stream->Consumed((*ready)->credit);
     return ready;
+  }
+
+  // For the next item, before it is taken: returning credit may fail for want of memory, and then the item stays.
+  void ReturnCredit() {
+    Shared<StreamOperation> stream;
+    std::size_t credit = 0;
+    {
+      const MutexLock lock(mutex_);
+      if (items_.empty() || items_.front().credit == 0) return;
+      credit = items_.front().credit;
+      stream = stream_;
+    }
+    if (stream) stream->Consumed(credit);
+    const MutexLock lock(mutex_);
+    if (!items_.empty()) items_.front().credit = 0;  // there is one consumer, so it is still the same item
   }
 
   // Strand only, so that one reader at most is served at a time.

@@ -3,7 +3,9 @@
 // Subresources of built-in resources other than status and scale: parts of an object under a path of their own, and
 // requests with a body of another kind.
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "testing/api_server.h"
@@ -14,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 void Move(json& to, json& from, const char* key) {
+  if (!to.is_object() && !to.is_null()) return;  // an object of a CRD may have any shape
   if (from.is_object() && from.contains(key)) {
     to[key] = std::move(from[key]);
   } else if (to.is_object()) {
@@ -29,12 +32,29 @@ void MoveResources(json& to, const json& from) {
     if (wanted == nullptr || own == nullptr || !wanted->is_array() || !own->is_array()) continue;
     for (json& container : to["spec"][list]) {
       for (json other : *wanted) {
-        if (TextAt(other, "name") != TextAt(container, "name")) continue;
+        if (!container.is_object() || TextAt(other, "name") != TextAt(container, "name")) continue;
         Move(container, other, "resources");
         Move(container, other, "resizePolicy");
       }
     }
   }
+}
+
+// A number in the query of a log. Nothing if there is none.
+ApiResult<std::optional<std::int64_t>> ReadCount(const ApiCall& call, const char* key) {
+  const std::string text(call.Query(key));
+  if (text.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Refuse(BadRequest("the value " + text + " of " + std::string(key) + " in the query is not a whole number"));
+  }
+  if (value < 0) {
+    return Refuse(
+        Invalid({.kind = "PodLogOptions"}, call.name,
+                {{"FieldValueInvalid", key, "Invalid value: " + text + ": must be greater than or equal to 0"}}));
+  }
+  return value;
 }
 
 Reply Success() {
@@ -106,8 +126,8 @@ json ApiServer::OnlyPart(std::string_view subresource, const json& before, json 
   } else {
     MoveResources(whole, next);
   }
-  // What Apply() has noted there.
-  Move(whole["metadata"], next["metadata"], "managedFields");
+  // What Apply() has noted there. An object without it changes nothing, as in a cache that drops managed fields.
+  if (FindPath(next, "metadata.managedFields") != nullptr) Move(whole["metadata"], next["metadata"], "managedFields");
   return whole;
 }
 
@@ -127,6 +147,7 @@ ApiResult<Reply> ApiServer::Bind(const ApiCall& call, const ObjectRef& pod, cons
                            "pod " + call.name + " is already assigned to node \"" + assigned + '"'));
   }
   json next = pod->value;
+  if (!next["spec"].is_object()) return Refuse(BadRequest("spec is not a JSON object"));
   next["spec"]["nodeName"] = node;
   if (const std::string uid = TextAt(binding, "metadata.uid"); !uid.empty()) next["metadata"]["uid"] = uid;
   ApiCall whole = call;
@@ -146,16 +167,16 @@ ApiResult<Reply> ApiServer::Evict(const ApiCall& call, const json& eviction) {
 }
 
 ApiResult<Reply> ApiServer::CreateToken(const ApiCall& call, json request) {
-  constexpr std::int64_t kShortest = 600, kDefault = 3600;
+  constexpr std::int64_t kShortest = 600, kDefault = 3600, kLongest = std::int64_t{1} << 32;
   if (!request["spec"].is_object()) request["spec"] = json::object();
   json& spec = request["spec"];
   const json* given = FindPath(spec, "expirationSeconds");
   const std::int64_t seconds = given != nullptr && given->is_number_integer() ? given->get<std::int64_t>() : kDefault;
-  if (seconds < kShortest) {
-    return Refuse(
-        Invalid({.group = "authentication.k8s.io", .kind = "TokenRequest"}, call.name,
-                {{"FieldValueInvalid", "spec.expirationSeconds",
-                  "Invalid value: " + std::to_string(seconds) + ": may not specify a duration less than 10 minutes"}}));
+  if (seconds < kShortest || seconds > kLongest) {
+    return Refuse(Invalid({.group = "authentication.k8s.io", .kind = "TokenRequest"}, call.name,
+                          {{"FieldValueInvalid", "spec.expirationSeconds",
+                            "Invalid value: " + std::to_string(seconds) + ": may not specify a duration " +
+                                (seconds < kShortest ? "less than 10 minutes" : "larger than 2^32 seconds")}}));
   }
   spec["expirationSeconds"] = seconds;
   if (!spec.contains("audiences") || spec["audiences"].empty()) {
@@ -192,10 +213,12 @@ ApiResult<Reply> ApiServer::GetLog(const ApiCall& call) {
   }
   const auto found = logs_.find({call.namespace_, call.name});
   std::string_view text = found == logs_.end() ? std::string_view() : std::string_view(found->second);
-  if (const std::string tail(call.Query("tailLines")); !tail.empty()) text = Tail(text, std::atoll(tail.c_str()));
-  if (const std::string limit(call.Query("limitBytes")); !limit.empty()) {
-    text = text.substr(0, static_cast<std::size_t>(std::max<long long>(0, std::atoll(limit.c_str()))));
-  }
+  const auto tail = ReadCount(call, "tailLines");
+  if (!tail) return Refuse(tail.error());
+  const auto limit = ReadCount(call, "limitBytes");
+  if (!limit) return Refuse(limit.error());
+  if (*tail) text = Tail(text, **tail);
+  if (*limit) text = text.substr(0, static_cast<std::size_t>(**limit));
   Reply reply;
   reply.headers = {{"content-type", "text/plain"}};
   reply.body = text;

@@ -145,7 +145,7 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   if (!metadata.is_null() && !metadata.is_object()) return Refuse(BadRequest("metadata is not a JSON object"));
   if (metadata.is_null()) object["metadata"] = json::object();
   const auto [api_version, kind] = KindOfBody(call);
-  const bool foreign = kind != call.resource->info.kind;
+  const bool foreign = kind != call.resource->info.kind || api_version != ApiVersionOf(call);
   for (const auto& [key, expected] : {std::pair<const char*, std::string>("apiVersion", api_version),
                                       std::pair<const char*, std::string>("kind", kind)}) {
     const std::string given = TextAt(object, key);

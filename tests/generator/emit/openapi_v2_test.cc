@@ -289,6 +289,11 @@ TEST(OpenApiV2, GivesTheBytesOfTheV3DocumentsOfTheSameServer) {
 }
 
 // The only difference is that v2 has no defaults.
+TEST(OpenApiV2, RefusesADocumentThatIsOfBothVersions) {
+  const Loaded loaded = Load({"openapi: 3.0.0\nswagger: '2.0'\ninfo: {title: t, version: '1'}\n"});
+  EXPECT_THAT(loaded.Said(), HasSubstr("error openapi-version: the document has both `openapi` and `swagger`"));
+}
+
 TEST(OpenApiV2, HoldsAllGroupsOfALiveServer) {
   const auto live = test_support::SharedPath("corpus/openapi/live-1.36.1");
   if (!live) GTEST_SKIP() << "needs inputs from KGEN_SHARED_DIR";

@@ -279,6 +279,36 @@ TEST(ApiDocument, GathersSubresourcesWithTheKindsOfTheirBodies) {
   EXPECT_THAT(resource.Find("log")->verbs.Names(), ::testing::ElementsAre("get"));
 }
 
+TEST(ApiDocument, TakesTheKindOfASubresourceFromWhatClientsSend) {
+  const std::string path = "/apis/apps/v1/namespaces/{namespace}/widgets/{name}/attach:\n";
+  const Loaded loaded =
+      Load({Document(kWidget, WidgetPaths() + path + Operation("get", "connect", "apps/v1/WidgetAttachOptions") +
+                                  Operation("put", "put", "autoscaling/v1/Scale"))});
+  ASSERT_EQ(loaded.Said(), "");
+  const model::Resource& resource = *loaded.api.FindKind({"apps", "v1", "Widget"})->resource;
+  EXPECT_EQ(resource.Find("attach")->body_gvk, (model::GroupVersionKind{"autoscaling", "v1", "Scale"}));
+}
+
+TEST(ApiDocument, RefusesASubresourceWhoseOperationsHaveTwoKinds) {
+  const std::string path = "/apis/apps/v1/namespaces/{namespace}/widgets/{name}/both:\n";
+  const Loaded loaded = Load({Document(
+      kWidget, WidgetPaths() + path + Operation("get", "get") + Operation("post", "post", "autoscaling/v1/Scale"))});
+  EXPECT_THAT(loaded.Said(),
+              ::testing::HasSubstr("error operation-kind: \"/apis/apps/v1/namespaces/{namespace}/widgets/"
+                                   "{name}/both\" serves autoscaling/v1 Scale, other operations of the "
+                                   "subresource serve apps/v1 Widget"));
+}
+
+TEST(ApiDocument, LeavesOutSubresourcesThatAreNotOfANamedObject) {
+  const std::string base = "/apis/apps/v1/namespaces/{namespace}/widgets/";
+  const Loaded loaded = Load({Document(kWidget, WidgetPaths() + base + "all:\n" + Operation("post", "post") + base +
+                                                    "{name}/part/{id}:\n" + Operation("get", "get"))});
+  ASSERT_EQ(loaded.Said(), "");
+  const model::Resource& resource = *loaded.api.FindKind({"apps", "v1", "Widget"})->resource;
+  EXPECT_EQ(resource.Find("all"), nullptr);
+  EXPECT_EQ(resource.Find("part"), nullptr);
+}
+
 // Contract: generator OP-07, OP-10.
 TEST(ApiDocument, TrustsWatchPathsWhereThereAreAny) {
   const std::string watched = "/apis/apps/v1/watch/gadgets:\n" + Operation("get", "watchlist", "apps/v1/Gadget");

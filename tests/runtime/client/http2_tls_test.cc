@@ -277,7 +277,7 @@ TEST_F(Http2TlsFiles, TheFirstConnectionUsesTheFilesAsTheyAreThen) {
 TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
-  const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
+  const Call watch = Get(*transport_, "/hold?watch=true", /*long_lived=*/true);
   ASSERT_TRUE(watch.sink->WaitHead());
   const Call slow = Get(*transport_, "/silent");
   const auto writer = WaitHeld(2)[1];
@@ -300,6 +300,23 @@ TEST_F(Http2TlsFiles, ReplacedFilesEndWatchesAndMoveRequestsToANewConnection) {
   EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
 }
 
+TEST_F(Http2TlsFiles, ReplacedFilesLeaveALogWithItsConnection) {
+  Serve({.authority = authority_, .client_certificate = true});
+  Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = Nanos(0)});
+  const Call log = Get(*transport_, "/hold", /*long_lived=*/true);
+  ASSERT_TRUE(log.sink->WaitHead());
+  const auto writer = WaitHeld(1)[0];
+  WriteIdentity(Must(authority_->Issue({.names = {}})));
+  for (int i = 0; i < 10'000 && server_->connections() == 1; ++i)
+    ASSERT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
+  EXPECT_EQ(server_->connections(), 2u);
+  EXPECT_EQ(log.sink->ends(), 0);
+  writer->Write("the rest");
+  writer->End();
+  EXPECT_TRUE(log.sink->WaitEnd().has_value()) << log.sink->WaitEnd().error();
+  EXPECT_TRUE(WaitServer([&] { return server_->open_connections() == 1; }));
+}
+
 // Contract: client TRN-10.
 TEST_F(Http2TlsFiles, AWatchWithoutAResponseMovesToTheNewConnection) {
   Serve({.authority = authority_, .client_certificate = true});
@@ -319,7 +336,7 @@ TEST_F(Http2TlsFiles, AWatchWithoutAResponseMovesToTheNewConnection) {
 TEST_F(Http2TlsFiles, ChecksTheFilesAfterA401) {
   Serve({.authority = authority_, .client_certificate = true});
   Connect(ConfigWith(Must(authority_->Issue({.names = {}}))), {.file_check = 1h, .file_check_on_401 = Nanos(0)});
-  const Call watch = Get(*transport_, "/hold", /*long_lived=*/true);
+  const Call watch = Get(*transport_, "/hold?watch=true", /*long_lived=*/true);
   ASSERT_TRUE(watch.sink->WaitHead());
   WriteIdentity(Must(authority_->Issue({.names = {}})));
   EXPECT_TRUE(Get(*transport_, "/ok").sink->WaitEnd().has_value());
