@@ -14,6 +14,6 @@ for file in "$@"; do
     --use "k8s=$root/openapi/kubernetes-1.36" "$file" 2>&1 | grep -E '\[(built-in|own)-type\]$' >>"$notes" || true
 done
 echo "objects of a built-in type:"
-sed -n 's/.* note: .* is \(.*\), of which .*\[built-in-type\]/\1/p' "$notes" | sed 's/.*:://' | sort | uniq -c | sort -rn
+sed -n 's/.* note: .* is \(.*\), without .*\[built-in-type\]/\1/p' "$notes" | sed 's/.*:://' | sort | uniq -c | sort -rn
 echo "objects that come close to one:"
 sed -n 's/.* has a type of its own: it is \(no [A-Za-z]*\), because .*/\1/p' "$notes" | sort | uniq -c | sort -rn

@@ -34,8 +34,8 @@ void AddUseOptions(OptionSet& options);
 // The error is a message for the user. `name_space` is that of the run itself; a used API has another one.
 std::expected<UseSettings, std::string> ReadUses(const ParsedOptions& parsed, const std::string& name_space);
 
-// Loads the APIs. Adds the files that were read to `files`. Errors are in `diagnostics`; warnings are dropped, since they
-// belong to the run that generated the API.
+// Loads the APIs. Adds the files that were read to `files`. Errors are in `diagnostics`; warnings are dropped, since
+// they belong to the run that generated the API.
 std::vector<emit::UsedApi> LoadUses(const UseSettings& settings, std::vector<std::string>& files,
                                     Diagnostics& diagnostics);
 

@@ -199,8 +199,8 @@ class UsedTypes {
       count += fields.size();
     }
     diagnostics_.Note("built-in-type", object.origin,
-                      Visible(place.Text(), 200) + " is " + used.names[fit.type] + ", of which it lacks " +
-                          std::to_string(count) + " fields");
+                      Visible(place.Text(), 200) + " is " + used.names[fit.type] + ", without " +
+                          std::to_string(count) + " of the fields there and below");
     if (count != 0) object.description.push_back("This CRD has a part of it: " + lacks + ".");
   }
 
