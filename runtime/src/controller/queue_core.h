@@ -74,7 +74,10 @@ class QueueCore final : public SharedObject {
   void Arm() KGEN_REQUIRES(mutex_);
   void Promote();
   Nanos Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept;
-  void Act(const Wakes& wakes);
+  void Act(const Wakes& wakes) {
+    if (wakes.workers > 0 || !wakes.waiters.empty()) Wake(wakes);
+  }
+  void Wake(const Wakes& wakes);
 
   Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
   QueueItem* NextForWorker(std::int32_t& priority);  // null: the worker has ended

@@ -34,7 +34,7 @@ class QueueCore::Worker {
   Shared<Processing> processing_;
 };
 
-void QueueCore::Act(const Wakes& wakes) {
+void QueueCore::Wake(const Wakes& wakes) {
   for (const Shared<Waiter>& waiter : wakes.waiters) waiter->Notify();
   if (wakes.workers == 0) return;
   Shared<Processing> processing;

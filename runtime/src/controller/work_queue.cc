@@ -1,9 +1,33 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/controller/work_queue.h"
 
+#include <cstdint>
+#include <cstring>
+
 #include "controller/queue_core.h"
 
 namespace kgen::detail {
+namespace {
+
+constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
+
+std::uint64_t Mix(std::uint64_t hash, std::string_view text) noexcept {
+  hash = (hash ^ text.size()) * kMultiplier;
+  std::uint64_t word = 0;
+  for (; text.size() > sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    hash = (hash ^ word) * kMultiplier;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  std::memcpy(&word, text.data(), text.size());
+  hash = (hash ^ word) * kMultiplier;
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+std::size_t KeyHash(const ObjectKey& key) noexcept { return Mix(Mix(0, key.namespace_), key.name); }
 
 // What handles share: the last one shuts the queue down. Timers and workers hold only the core.
 class AnyWorkQueue::Handle : public SharedObject {

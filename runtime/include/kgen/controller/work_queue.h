@@ -104,9 +104,15 @@ std::string KeyText(const Key& key) {
 }
 
 template <typename Key>
+std::size_t KeyHash(const Key& key) noexcept {
+  return std::hash<Key>()(key);
+}
+std::size_t KeyHash(const ObjectKey& key) noexcept;  // half of the instructions of std::hash
+
+template <typename Key>
 inline constexpr KeyType kKeyType = {
     .size = sizeof(Key),
-    .hash = [](const void* key) noexcept -> std::size_t { return std::hash<Key>()(*static_cast<const Key*>(key)); },
+    .hash = [](const void* key) noexcept -> std::size_t { return KeyHash(*static_cast<const Key*>(key)); },
     .equal = [](const void* a, const void* b) noexcept -> bool {
       return *static_cast<const Key*>(a) == *static_cast<const Key*>(b);
     },
