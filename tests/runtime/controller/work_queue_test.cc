@@ -173,6 +173,7 @@ TEST_F(WorkQueueTest, HandsOutADelayedItemAtOnceThatIsAddedAgainWithoutADelayAnd
   queue_.AddAfter("a", 1h);
   queue_.Add("a");
   EXPECT_EQ(queue_.metrics().adds, 1u);
+  EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
   EXPECT_THAT(TakeAll(queue_), ElementsAre("a"));
   executor_->Advance(2h);
   EXPECT_FALSE(queue_.TryGet());
@@ -203,7 +204,7 @@ TEST_F(WorkQueueTest, MakesThousandsOfItemsReadyInShortTasks) {
   executor_->manual_clock()->MoveTo(executor_->clock()->Now() + 1s);
   EXPECT_EQ(queue_.size(), 0u);  // the timer only posts
   executor_->Run();
-  EXPECT_EQ(queue_.size(), 2000u);
+  ASSERT_EQ(queue_.size(), 2000u);
   const std::vector<std::string> taken = TakeAll(queue_);
   for (int i = 0; i < 2000; ++i) ASSERT_EQ(taken[static_cast<std::size_t>(i)], std::to_string(i));
 }
