@@ -63,10 +63,10 @@ Reply Success() {
   return JsonReply(201, status.dump());
 }
 
-// The body of a request that is made to `call.name` may name it, but nothing else.
+// The body of a request that is made to `call.name` names it as well, but for a token.
 ApiResult<void> CheckName(const ApiCall& call, const json& body) {
   const std::string name = TextAt(body, "metadata.name");
-  if (name.empty() || name == call.name) return {};
+  if (name == call.name || (name.empty() && call.subresource == "token")) return {};
   return Refuse(BadRequest("name in URL does not match name in " + TextAt(body, "kind") + " object"));
 }
 
@@ -121,6 +121,7 @@ json ApiServer::OnlyPart(std::string_view subresource, const json& before, json 
     Move(whole, next, "status");
   } else if (subresource == "approval") {
     Move(whole["status"], next["status"], "conditions");
+    whole["metadata"] = next["metadata"];
   } else if (subresource == "ephemeralcontainers") {
     Move(whole["spec"], next["spec"], "ephemeralContainers");
   } else {

@@ -387,5 +387,15 @@ TEST_F(Diff, APositionThatBecomesATypeOfAnotherApiBreaksSource) {
   EXPECT_EQ(Compare(before, after, {use, "--type=orders.shop.example.com:spec.y=own"}).code, 2);
 }
 
+TEST_F(Diff, ReportsSubresourcesThatAreGone) {
+  const std::string before = test_support::ReadFile(test_support::SourcePath("openapi/kubernetes-1.36/api__v1.json"));
+  std::string after = before;
+  const std::string path = "pods/{name}/eviction";
+  after.replace(after.find(path), path.size(), "pods/{name}/expulsion");
+  const Result result = Compare(before, after);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("the subresource \"eviction\" is gone"));
+}
+
 }  // namespace
 }  // namespace kgen::generator::commands

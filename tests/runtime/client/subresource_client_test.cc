@@ -34,7 +34,7 @@ constexpr char kWidget[] = R"({"apiVersion":"test.kgen.dev/v1","kind":"Widget","
 constexpr char kForbidden[] =
     R"({"kind":"Status","status":"Failure","reason":"Forbidden","message":"not you","code":403})";
 
-class SubresourceTest : public ClientTest {
+class SubresourceClientTest : public ClientTest {
  protected:
   WidgetsClient Widgets(std::string_view space = "default") { return {connection(), space}; }
   std::string Asked(std::size_t i) { return transport_->request(i).method + ' ' + transport_->request(i).path; }
@@ -67,15 +67,16 @@ TEST(Subresources, HaveTheVerbsOfTheDocumentOnly) {
   EXPECT_FALSE(GetsTheLogAsAnObject<WidgetsClient>);
 }
 
-TEST_F(SubresourceTest, EvictionIsPostedToTheObject) {
+TEST_F(SubresourceClientTest, EvictionIsPostedToTheObject) {
   transport_->Reply({.status = 201, .body = kSuccess});
   EXPECT_TRUE(Widgets().Evict("a", {}, {.dry_run = true}));
   EXPECT_EQ(Asked(0), "POST " + At("eviction?dryRun=All"));
   EXPECT_EQ(HeaderOf(transport_->request(0), "content-type"), "application/json");
-  EXPECT_THAT(transport_->request(0).body, HasSubstr(R"("kind":"Claim")"));
+  EXPECT_THAT(transport_->request(0).body, HasSubstr(R"("kind":"Claim","metadata":{"name":"a"})"))
+      << "servers want the name here as well";
 }
 
-TEST_F(SubresourceTest, EvictionReturnsTheServersRefusal) {
+TEST_F(SubresourceClientTest, EvictionReturnsTheServersRefusal) {
   transport_->Reply({.status = 429,
                      .body = R"({"kind":"Status","status":"Failure","reason":"TooManyRequests",)"
                              R"("message":"the budget needs 1 and has 1","code":429})"});
@@ -86,7 +87,7 @@ TEST_F(SubresourceTest, EvictionReturnsTheServersRefusal) {
   EXPECT_EQ(transport_->size(), 1u) << "nothing says when to try again";
 }
 
-TEST_F(SubresourceTest, ABindingNamesTheObjectThatItBinds) {
+TEST_F(SubresourceClientTest, ABindingNamesTheObjectThatItBinds) {
   transport_->Reply({.status = 201, .body = kSuccess});
   EXPECT_TRUE(Widgets().Bind({.metadata = {.name = "a"}}));
   EXPECT_EQ(Asked(0), "POST " + At("binding"));
@@ -95,14 +96,14 @@ TEST_F(SubresourceTest, ABindingNamesTheObjectThatItBinds) {
   EXPECT_EQ(transport_->size(), 1u);
 }
 
-TEST_F(SubresourceTest, ATokenIsWhatTheServerMadeOfTheRequest) {
+TEST_F(SubresourceClientTest, ATokenIsWhatTheServerMadeOfTheRequest) {
   transport_->Reply({.status = 201, .body = R"({"metadata":{"name":"a"},"spec":{"token":"secret"}})"});
   const Claim claim = Must(Widgets().CreateToken("a", {}));
   EXPECT_EQ(Asked(0), "POST " + At("token"));
   EXPECT_EQ(claim.spec->token, "secret");
 }
 
-TEST_F(SubresourceTest, UpdatesGoToThePathOfTheSubresource) {
+TEST_F(SubresourceClientTest, UpdatesGoToThePathOfTheSubresource) {
   for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
   const Widget widget{.metadata = {.name = "a"}};
   EXPECT_EQ(Must(Widgets().UpdateApproval(widget, {.field_manager = "me"})).metadata.uid, "7");
@@ -113,7 +114,7 @@ TEST_F(SubresourceTest, UpdatesGoToThePathOfTheSubresource) {
   EXPECT_EQ(Asked(2), "PUT " + At("resize"));
 }
 
-TEST_F(SubresourceTest, AnySubresourceIsReachedByItsName) {
+TEST_F(SubresourceClientTest, AnySubresourceIsReachedByItsName) {
   for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
   transport_->Reply({.status = 201, .body = kSuccess});
   EXPECT_EQ(Must(Widgets().GetSubresource<"resize">("a", {.resource_version = "0"})).metadata.uid, "7");
@@ -126,7 +127,7 @@ TEST_F(SubresourceTest, AnySubresourceIsReachedByItsName) {
   EXPECT_EQ(Asked(3), "POST " + At("binding"));
 }
 
-TEST_F(SubresourceTest, AsynchronousFormsReportByPostedWork) {
+TEST_F(SubresourceClientTest, AsynchronousFormsReportByPostedWork) {
   int reported = 0;
   const auto note = [&](const auto& result) { reported += result.has_value() ? 1 : 100; };
   const Widget widget{.metadata = {.name = "a"}};
@@ -151,7 +152,7 @@ TEST_F(SubresourceTest, AsynchronousFormsReportByPostedWork) {
 }
 
 // Contract: client TYP-4.
-TEST_F(SubresourceTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
+TEST_F(SubresourceClientTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
   transport_->Reply({.body = kWidget});
   EXPECT_TRUE(Widgets().ApplyStatus({.metadata = {.name = "a"}}, {.field_manager = "me"}));
   EXPECT_EQ(Asked(0), "PATCH " + At("status?fieldManager=me&force=false"));
@@ -160,7 +161,7 @@ TEST_F(SubresourceTest, ApplyStatusSendsAnApplyPatchToTheStatus) {
 }
 
 // Contract: client TYP-8.
-TEST_F(SubresourceTest, LogsSendsTheOptionsThatAreSet) {
+TEST_F(SubresourceClientTest, LogsSendsTheOptionsThatAreSet) {
   const std::vector<HttpHeader> text = {{"content-type", "text/plain"}};
   for (int i = 0; i < 2; ++i) transport_->Reply({.body = "one\ntwo", .headers = text});
   EXPECT_EQ(Must(Widgets().Logs("a")), "one\ntwo");
@@ -172,7 +173,7 @@ TEST_F(SubresourceTest, LogsSendsTheOptionsThatAreSet) {
             "GET " + At("log?container=c&limitBytes=9&previous=true&sinceSeconds=2&tailLines=0&timestamps=true"));
 }
 
-TEST_F(SubresourceTest, LogsRefusesToFollow) {
+TEST_F(SubresourceClientTest, LogsRefusesToFollow) {
   const Result<std::string> log = Widgets().Logs("a", {.follow = true});
   EXPECT_EQ(log.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(log.error().ToString(), HasSubstr("StreamLogs()"));
@@ -180,14 +181,14 @@ TEST_F(SubresourceTest, LogsRefusesToFollow) {
 }
 
 // Contract: generator OP-15.
-TEST_F(SubresourceTest, LogsReturnsTheTextAsItIs) {
+TEST_F(SubresourceClientTest, LogsReturnsTheTextAsItIs) {
   transport_->Reply({.body = kForbidden, .headers = {{"content-type", "text/plain"}}});
   transport_->Reply({.status = 204});
   EXPECT_EQ(Must(Widgets().Logs("a")), kForbidden) << "which the container wrote";
   EXPECT_EQ(Must(Widgets().Logs("a")), "");
 }
 
-TEST_F(SubresourceTest, LogsFailsWithTheServersErrorAndForAnotherMediaType) {
+TEST_F(SubresourceClientTest, LogsFailsWithTheServersErrorAndForAnotherMediaType) {
   transport_->Reply({.status = 403, .body = kForbidden});
   transport_->Reply({.body = "<html>log in", .headers = {{"content-type", "text/html; charset=utf-8"}}});
   EXPECT_EQ(Widgets().Logs("a").error().code(), Code::kForbidden);

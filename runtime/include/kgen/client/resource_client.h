@@ -427,7 +427,8 @@ class ResourceClient {
   }
 
   // Deletes a pod unless a PodDisruptionBudget forbids it now, which is kTooManyRequests: pods.Evict("web-0", {}).
-  // `eviction` is a policy/v1 Eviction; it may say how to delete, and need not name the pod.
+  // `eviction` is a policy/v1 Eviction; it may say how to delete, and need not name the pod. While the server still
+  // counts the pods of a new budget, it names the time of another attempt, which the call waits for: set a timeout.
   [[nodiscard]] Result<void> Evict(std::string_view name, const BodyOf<"eviction">& eviction,
                                    const CreateOptions& options = {}) const
     requires SubresourceHasVerb<Sub<"eviction">, Verbs::kCreate>
@@ -482,7 +483,8 @@ class ResourceClient {
   {
     CreateTokenAsync(name, request, {}, std::move(done));
   }
-  // Approves or denies a certificate signing request: writes the conditions in the status of `object`, nothing else.
+  // Approves or denies a certificate signing request: writes the conditions in the status of `object`, and its
+  // metadata.
   [[nodiscard]] Result<BodyOf<"approval">> UpdateApproval(const BodyOf<"approval">& object,
                                                           const UpdateOptions& options = {}) const
     requires SubresourceHasVerb<Sub<"approval">, Verbs::kUpdate>
@@ -601,7 +603,13 @@ class ResourceClient {
   template <SubresourceName sub>
   Result<ApiRequest> CreateSubRequest(std::string_view name, const BodyOf<sub>& body,
                                       const CreateOptions& options) const {
-    return raw_.CreateSubresource(body.metadata.namespace_, name, sub.view(), Encode(body), options);
+    if (!body.metadata.name.empty()) {
+      return raw_.CreateSubresource(body.metadata.namespace_, name, sub.view(), Encode(body), options);
+    }
+    // Servers want the name in the body too; the caller has said it once already.
+    BodyOf<sub> named = body;
+    named.metadata.name = name;
+    return raw_.CreateSubresource(body.metadata.namespace_, name, sub.view(), Encode(named), options);
   }
   template <typename B>
   Result<ApiRequest> UpdateRequest(const B& object, std::string_view subresource, const UpdateOptions& options) const {

@@ -29,10 +29,10 @@
 //   of certificates v1 the CertificateSigningRequests.
 // * Subresources of built-in kinds beside status and scale: pods/eviction deletes the pod, as a delete would, whatever
 //   PodDisruptionBudgets say; pods/binding sets spec.nodeName and no condition; serviceaccounts/token returns a made-up
-//   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions,
-//   and nothing is signed; pods/ephemeralcontainers changes spec.ephemeralContainers; pods/resize changes resources and
-//   resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with `follow`. Of the
-//   options of a log it knows container, tailLines and limitBytes.
+//   text with its expiration, which no request checks; certificatesigningrequests/approval changes status.conditions
+//   and metadata, and nothing is signed; pods/ephemeralcontainers changes spec.ephemeralContainers; pods/resize changes
+//   resources and resizePolicy of the containers; pods/log returns what SetLog() has set, and ends there even with
+//   `follow`. Of the options of a log it knows container, tailLines and limitBytes.
 // * CRDs: no rules in CEL (x-kubernetes-validations), no conversion webhooks (versions differ in apiVersion alone), no
 //   check that a schema is structural, no printer columns. Formats that a real server knows and this one does not are
 //   not checked; nor are patterns that Boost.Regex cannot read (a real server has RE2).
