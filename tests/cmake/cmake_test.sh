@@ -77,9 +77,9 @@ makes UsedApisReachTheToolWithWhatTheyUse \
 kgen_add_api(c CRDS b.yaml NAMESPACE c USES b a TYPES x.y:z=own)' \
   "--use acme=$tree/a.yaml --use b=$tree/b.yaml --use-group-names acme=full --type x.y:z=own --depfile"
 refuses AUsedApiIsATarget 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES b)' \
-  "kgen_add_api(a): USES names b, which is no target; name one that exists already"
+  "kgen_add_api(a): USES names b, which is not a target; name one that exists already"
 refuses AUsedApiIsAGeneratedApi 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES kgen::runtime)' \
-  "kgen_add_api(a): USES names kgen::runtime, which is no generated API"
+  "kgen_add_api(a): USES names kgen::runtime, which is not a generated API"
 
 printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
 [ "$failures" -eq 0 ]
