@@ -171,8 +171,10 @@ Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail
   if (started) result = RunUntilFinished(waiter, stop, drain);
   const MutexLock lock(mutex_);
   std::erase(watchers_, waiter);
-  if (started && running_ == 0) work_ = {};
-  abandoned_ = started && running_ > 0;
+  if (started) {
+    abandoned_ = running_ > 0;
+    if (!abandoned_) work_ = {};
+  }
   if (!result) return Fail(result.error().With(doing));
   return {};
 }

@@ -366,6 +366,7 @@ TEST_P(ProcessTest, LetsTheLastCallDestroyTheFunctionThatItCouldNotWaitFor) {
   ASSERT_FALSE(processed);
   EXPECT_EQ(processed.error().code(), Code::kDeadlock);
   EXPECT_EQ(alive.use_count(), 2);
+  EXPECT_FALSE(queue_.Process(1, {}, [](const std::string&) { return Result<void>(); }));
   blocked->Notify();
   Run();
   EXPECT_EQ(alive.use_count(), 1);

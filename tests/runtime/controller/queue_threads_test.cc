@@ -6,8 +6,8 @@
 #include <atomic>
 #include <memory>
 #include <stop_token>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "kgen/controller/work_queue.h"
 #include "kgen/core/executor.h"
@@ -22,20 +22,21 @@ class QueueThreadsTest : public ::testing::Test {
   // Runs `work` on a thread of its own; Join() waits for all of them.
   template <typename F>
   void Start(F work) {
-    ++started_;
-    pool_->Blocking("test", [work = std::move(work), this] {
+    const auto& ended = ended_.emplace_back(pool_->MakeWaiter("join"));
+    pool_->Blocking("test", [work = std::move(work), ended] {
       work();
-      if (++ended_ == started_) joined_->Notify();
+      ended->Notify();
     });
   }
   void Join() {
-    while (ended_ != started_) ASSERT_TRUE(joined_->Wait({}, pool_->clock()->Now() + 60s)) << "a call hangs";
+    for (const Shared<Waiter>& ended : ended_) {
+      ASSERT_TRUE(ended->Wait({}, pool_->clock()->Now() + 60s)) << "a call hangs";
+    }
+    ended_.clear();
   }
 
-  std::atomic<int> started_ = 0;
-  std::atomic<int> ended_ = 0;
   Shared<Executor> pool_ = MakeThreadPool();
-  Shared<Waiter> joined_ = pool_->MakeWaiter("join");
+  std::vector<Shared<Waiter>> ended_;
 };
 
 TEST_F(QueueThreadsTest, DestroysTheFunctionBeforeProcessReturns) {
