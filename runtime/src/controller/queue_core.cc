@@ -4,6 +4,7 @@
 #include "controller/queue_core.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -30,7 +31,9 @@ QueueCore::QueueCore(const detail::KeyType& type, WorkQueueOptions options)
       executor_(options.executor ? std::move(options.executor) : DefaultExecutor()),
       clock_(executor_->clock()),
       strand_(executor_->MakeStrand("work queue " + name_)),
-      limiter_(options.rate_limiter ? std::move(options.rate_limiter) : ExponentialRateLimiter()),
+      limiter_(options.rate_limiter ? std::move(options.rate_limiter)
+               : options.priorities ? ExponentialRateLimiter()
+                                    : DefaultControllerRateLimiter()),
       observer_(OrWarnings(std::move(options.observer), executor_)),
       priorities_(options.priorities),
       items_(type) {}
@@ -64,8 +67,8 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
   Act(wakes);
 }
 
-// Of what is pending already and the new addition, the higher priority and the earlier time.
-void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) {
+// What is pending already and the new addition combine to the higher priority and the earlier time.
+void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept {
   const std::int32_t asked = priorities_ ? when.priority : kNormalPriority;
   const std::int32_t priority = item->pending == Pending::kNo ? asked : std::max(asked, item->priority);
   if (when.due) ++counts_.retries;
@@ -80,14 +83,15 @@ void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& w
   }
   item->priority = priority;
   const bool delayed = item->pending == Pending::kDelayed;
+  const bool idle = when.periodic || when.due == TimePoint::max();  // nothing waits for its end
   if (!when.due) {
     if (delayed) delayed_.Remove(item);
     MakeReady(item, now, wakes);
   } else if (!delayed) {
-    Delay(item, *when.due, when.periodic);
+    Delay(item, *when.due, idle);
   } else {
     const TimePoint due = std::min(item->time, *when.due);
-    const bool periodic = item->periodic && when.periodic;
+    const bool periodic = item->periodic && idle;
     if (due == item->time && periodic == item->periodic) return;
     delayed_.Remove(item);
     Delay(item, due, periodic);
@@ -95,7 +99,7 @@ void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& w
   if (delayed || when.due) Arm();
 }
 
-void QueueCore::Delay(QueueItem* item, TimePoint due, bool periodic) {
+void QueueCore::Delay(QueueItem* item, TimePoint due, bool periodic) noexcept {
   item->time = due;
   item->order = ++order_;
   item->periodic = periodic;
@@ -103,7 +107,7 @@ void QueueCore::Delay(QueueItem* item, TimePoint due, bool periodic) {
   item->pending = Pending::kDelayed;
 }
 
-void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) {
+void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   item->time = now;
   item->order = ++order_;
   item->pending = Pending::kReady;
@@ -113,56 +117,73 @@ void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) {
   WakeOne(wakes);
 }
 
-void QueueCore::WakeOne(Wakes& wakes) {
+void QueueCore::WakeOne(Wakes& wakes) noexcept {
   if (!getters_.empty()) {
     wakes.waiters.push_back(std::move(getters_.front()));
     getters_.erase(getters_.begin());
   } else if (running_ < workers_) {
     ++running_;
     ++wakes.workers;
+    wakes.processing = work_.get();
   }
 }
 
-QueueItem* QueueCore::Take(TimePoint now) {
+QueueItem* QueueCore::Take(TimePoint now, const Receiver* receiver) {
   if (ready_.size() == 0) return nullptr;
-  QueueItem* const item = ++taken_ % kFairShare == 0 ? ready_.PopLongestWaiting() : ready_.PopHighest();
+  QueueItem* const item = (taken_ + 1) % kFairShare == 0 ? ready_.longest_waiting() : ready_.highest();
+  if (receiver != nullptr) receiver->take(receiver->to, item->key(), item->priority);  // throws before any change
+  ++taken_;
+  ready_.Remove(item);
   counts_.queue_duration.Observe(now - item->time);
   item->pending = Pending::kNo;
   item->processing = true;
+  item->by_worker = receiver == nullptr;
   item->started = now;
   processing_.PushBack(item);
   return item;
 }
 
-QueueCore::Taken QueueCore::TryGet() {
+bool QueueCore::TryGet(const Receiver& receiver) {
   const TimePoint now = Now();
   const MutexLock lock(mutex_);
-  QueueItem* const item = Take(now);
-  return item != nullptr ? Taken{item->key(), item->priority} : Taken{};
+  return Take(now, &receiver) != nullptr;
 }
 
-Result<QueueCore::Taken> QueueCore::Get(const std::stop_token& stop) {
+Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receiver) {
+  const std::string doing = "get from work queue " + name_;
   Shared<Waiter> waiter;
-  for (;;) {
-    const TimePoint now = Now();
-    {
-      const MutexLock lock(mutex_);
-      if (QueueItem* const item = Take(now)) return Taken{item->key(), item->priority};
-      if (shutting_down_) return Fail(Code::kStopped, "get from work queue " + name_ + ": it was shut down");
-      if (!waiter) waiter = executor_->MakeWaiter("get from work queue " + name_);
-      getters_.push_back(waiter);
+  try {
+    for (;;) {
+      const TimePoint now = Now();
+      {
+        const MutexLock lock(mutex_);
+        if (Take(now, &receiver) != nullptr) return {};
+        if (shutting_down_) return Fail(Code::kStopped, doing + ": it was shut down");
+        if (waiter) getters_.push_back(waiter);
+      }
+      if (!waiter) {
+        waiter = executor_->MakeWaiter(doing);
+        continue;
+      }
+      const Result<void> waited = waiter->Wait(stop);
+      if (waited) continue;
+      PassOn(waiter);
+      return Fail(waited.error());
     }
-    const Result<void> waited = waiter->Wait(stop);
-    if (waited) continue;
-    Wakes wakes;
-    {
-      const MutexLock lock(mutex_);
-      // Woken for an item and stopped at the same time: somebody else has to take it.
-      if (std::erase(getters_, waiter) == 0 && ready_.size() > 0) WakeOne(wakes);
-    }
-    Act(wakes);
-    return Fail(waited.error());
+  } catch (...) {  // the copy of the key threw
+    PassOn(waiter);
+    throw;
   }
+}
+
+// For a Get() that returns without an item: if it was woken for one, somebody else has to take it.
+void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
+  Wakes wakes;
+  {
+    const MutexLock lock(mutex_);
+    if (std::erase(getters_, waiter) == 0 && ready_.size() > 0) WakeOne(wakes);
+  }
+  Act(wakes);
 }
 
 void QueueCore::Done(const void* key) {
@@ -171,13 +192,14 @@ void QueueCore::Done(const void* key) {
   {
     const MutexLock lock(mutex_);
     QueueItem* const item = items_.Find(key);
-    if (item == nullptr || !item->processing) return;
+    // The item of a worker is in use by its call, which finishes it.
+    if (item == nullptr || !item->processing || item->by_worker) return;
     Finish(item, now, wakes);
   }
   Act(wakes);
 }
 
-void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) {
+void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
   counts_.work_duration.Observe(now - item->started);
   processing_.Remove(item);
   item->processing = false;
@@ -191,7 +213,7 @@ void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) {
   if (Finished()) WakeAll(wakes);
 }
 
-void QueueCore::EraseIfUnused(QueueItem* item) {
+void QueueCore::EraseIfUnused(QueueItem* item) noexcept {
   if (item->Idle() && item->failures == 0) items_.Erase(item);
 }
 
@@ -216,8 +238,8 @@ std::size_t QueueCore::size() {
 
 // ----------------------------------------------------------------------------------------------------------- time
 
-void QueueCore::Arm() {
-  if (delayed_.empty()) {
+void QueueCore::Arm() noexcept {
+  if (delayed_.empty() || delayed_.first()->time == TimePoint::max()) {
     timer_.Cancel();
     return;
   }
@@ -225,14 +247,14 @@ void QueueCore::Arm() {
   const TimerKind kind = delayed_.has_progress() ? TimerKind::kProgress : TimerKind::kHousekeeping;
   // A timer that fires too early arms the next one.
   if (timer_ && armed_for_ <= due && armed_as_ == kind) return;
-  armed_for_ = due;
-  armed_as_ = kind;
   timer_ = clock_->At(due, kind, [self = Shared<QueueCore>(this)] {
     self->executor_->Post(self->strand_, [self] { self->Promote(); });
   });
+  armed_for_ = due;
+  armed_as_ = kind;
 }
 
-void QueueCore::Promote() {
+void QueueCore::Promote() noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   bool more = false;
@@ -260,8 +282,15 @@ WorkQueueMetrics QueueCore::metrics() {
   WorkQueueMetrics metrics = counts_;
   metrics.name = name_;
   for (const ReadyItems::Band& band : ready_.bands()) metrics.depth.emplace_back(band.priority, band.items.size());
+  // Without it the series of an idle queue would be absent, which alerts take for a queue that does not run.
+  const auto normal =
+      std::ranges::lower_bound(metrics.depth, kNormalPriority, std::greater(), &std::pair<int, std::size_t>::first);
+  if (normal == metrics.depth.end() || normal->first != kNormalPriority) {
+    metrics.depth.insert(normal, {kNormalPriority, 0});
+  }
   for (const QueueItem* item = processing_.head(); item != nullptr; item = item->next) {
-    const Nanos running = now - item->started;
+    // It may have started after `now` was read.
+    const Nanos running = std::max(now - item->started, Nanos::zero());
     metrics.unfinished_work += running;
     metrics.longest_running = std::max(metrics.longest_running, running);
   }

@@ -25,18 +25,20 @@
 
 namespace kgen::controller {
 
-// Thread safety: all members from any thread. User code (limiter, reconcile function, observer) and the executor are
-// called without the lock.
+// Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
+// called without the lock. The clock's timers are set and cancelled with it, and a key's hash, ==, copy and destructor
+// are called with it.
+// Errors: what changes the state of an item is noexcept (queue_items.h says why).
 // Lifetime: shared by handles, timers, workers and blocked calls.
 class QueueCore final : public SharedObject {
  public:
-  using Taken = detail::AnyWorkQueue::Taken;
+  using Receiver = detail::AnyWorkQueue::Receiver;
 
   QueueCore(const detail::KeyType& type, WorkQueueOptions options);
 
   void Add(const void* key, const AddOptions& options);
-  Taken TryGet();
-  Result<Taken> Get(const std::stop_token& stop);
+  bool TryGet(const Receiver& receiver);
+  Result<void> Get(const std::stop_token& stop, const Receiver& receiver);
   void Done(const void* key);
   void Forget(const void* key);
   int NumRequeues(const void* key);
@@ -49,14 +51,20 @@ class QueueCore final : public SharedObject {
 
  private:
   class Worker;
+  // A call of Process().
   struct Processing : SharedObject {
-    explicit Processing(detail::Reconciler function) : reconcile(std::move(function)) {}
+    Processing(detail::Reconciler function, std::stop_token token, bool drains)
+        : reconcile(std::move(function)), stop(std::move(token)), drain(drains) {}
     const detail::Reconciler reconcile;
+    const std::stop_token stop;
+    const bool drain;
   };
   // What is left to do after the lock was released.
   struct Wakes {
     std::vector<Shared<Waiter>> waiters;
     std::size_t workers = 0;
+    const Processing* processing = nullptr;  // of the workers
+    Shared<Processing> ended{};              // only to be destroyed
   };
   struct When {
     std::optional<TimePoint> due{};  // at once without
@@ -64,32 +72,37 @@ class QueueCore final : public SharedObject {
     bool periodic = false;
   };
 
-  void Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
-  void Delay(QueueItem* item, TimePoint due, bool periodic) KGEN_REQUIRES(mutex_);
-  void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
-  void WakeOne(Wakes& wakes) KGEN_REQUIRES(mutex_);
-  QueueItem* Take(TimePoint now) KGEN_REQUIRES(mutex_);
-  void Finish(QueueItem* item, TimePoint now, Wakes& wakes) KGEN_REQUIRES(mutex_);
-  void EraseIfUnused(QueueItem* item) KGEN_REQUIRES(mutex_);
-  void Arm() KGEN_REQUIRES(mutex_);
-  void Promote();
+  void Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void Delay(QueueItem* item, TimePoint due, bool periodic) noexcept KGEN_REQUIRES(mutex_);
+  void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void WakeOne(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  // Null: nothing is ready. Without a receiver for a worker. Changes nothing if the receiver's copy of the key throws.
+  QueueItem* Take(TimePoint now, const Receiver* receiver) KGEN_REQUIRES(mutex_);
+  void PassOn(const Shared<Waiter>& waiter) noexcept;
+  void Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void EraseIfUnused(QueueItem* item) noexcept KGEN_REQUIRES(mutex_);
+  void Arm() noexcept KGEN_REQUIRES(mutex_);
+  void Promote() noexcept;
   Nanos Limit(std::uint32_t failures, const AddOptions& options, TimePoint now) const noexcept;
-  void Act(const Wakes& wakes) {
+  void Act(const Wakes& wakes) noexcept {
     if (wakes.workers > 0 || !wakes.waiters.empty()) Wake(wakes);
   }
-  void Wake(const Wakes& wakes);
+  void Wake(const Wakes& wakes) noexcept;
 
   Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
-  QueueItem* NextForWorker(std::int32_t& priority);  // null: the worker has ended
-  void EndWorker();
-  void Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority);
-  void OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue);
-  void OnFailure(QueueItem* item, std::int32_t priority, const Error& error);
+  Result<void> RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain);
+  // Null: the worker has ended.
+  QueueItem* NextForWorker(const Processing& processing, std::int32_t& priority) noexcept;
+  void EndWorker() noexcept;
+  void CountEnd(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept;
+  void OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
+  void OnFailure(QueueItem* item, std::int32_t priority, const Error& error) noexcept;
 
   void BeginDrain();
   Result<void> WaitUntilFinished(const std::stop_token& stop);
-  bool Finished() const KGEN_REQUIRES(mutex_);
-  void WakeAll(Wakes& wakes) KGEN_REQUIRES(mutex_);
+  bool Finished() const noexcept KGEN_REQUIRES(mutex_);
+  void WakeAll(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
 
   const detail::KeyType& type_;
@@ -113,9 +126,10 @@ class QueueCore final : public SharedObject {
   TimerKind armed_as_ KGEN_GUARDED_BY(mutex_) = TimerKind::kProgress;
   std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);   // blocked in Get(), oldest first
   std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);  // told of the shutdown and of its end
-  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() runs
+  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() or a worker runs
   std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;               // at most so many
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
+  bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;  // Process() returned with an error before its workers ended
   bool shutting_down_ KGEN_GUARDED_BY(mutex_) = false;
   bool draining_ KGEN_GUARDED_BY(mutex_) = false;  // only while shutting down
   WorkQueueMetrics counts_ KGEN_GUARDED_BY(mutex_);

@@ -120,7 +120,7 @@ std::vector<ReadyItems::Band>::iterator ReadyItems::BandOf(std::int32_t priority
                           [](const Band& band, std::int32_t sought) { return band.priority > sought; });
 }
 
-void ReadyItems::Push(QueueItem* item) {
+void ReadyItems::Push(QueueItem* item) noexcept {
   auto band = BandOf(item->priority);
   if (band == bands_.end() || band->priority != item->priority) band = bands_.insert(band, {item->priority, {}});
   band->items.PushBack(item);
@@ -134,18 +134,13 @@ void ReadyItems::Remove(QueueItem* item) noexcept {
   --size_;
 }
 
-QueueItem* ReadyItems::PopFrom(std::vector<Band>::iterator band) noexcept {
-  QueueItem* const item = band->items.head();
-  Remove(item);
-  return item;
-}
+QueueItem* ReadyItems::highest() const noexcept { return bands_.front().items.head(); }
 
-QueueItem* ReadyItems::PopHighest() noexcept { return PopFrom(bands_.begin()); }
-
-QueueItem* ReadyItems::PopLongestWaiting() noexcept {
-  return PopFrom(std::min_element(bands_.begin(), bands_.end(), [](const Band& a, const Band& b) {
+QueueItem* ReadyItems::longest_waiting() const noexcept {
+  const auto first = std::min_element(bands_.begin(), bands_.end(), [](const Band& a, const Band& b) {
     return a.items.head()->order < b.items.head()->order;
-  }));
+  });
+  return first->items.head();
 }
 
 void ReadyItems::Clear() noexcept {
@@ -164,7 +159,7 @@ void DelayedItems::Place(std::size_t at, QueueItem* item) noexcept {
   item->position = static_cast<std::uint32_t>(at);
 }
 
-void DelayedItems::Push(QueueItem* item) {
+void DelayedItems::Push(QueueItem* item) noexcept {
   heap_.push_back(item);
   if (!item->periodic) ++progress_;
   MoveUp(heap_.size() - 1);

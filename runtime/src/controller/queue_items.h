@@ -2,7 +2,8 @@
 //
 // The data structures of a work queue, without its rules, locks and time: items by key, ready items by priority,
 // waiting items by time. An item is one block with all the links that it needs, so that moving it from one structure to
-// another allocates nothing.
+// another allocates nothing for the item. The structures themselves only allocate when they grow; where that happens in
+// the middle of a change, running out of memory ends the process (noexcept), because a lost item would go unnoticed.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 
@@ -36,7 +37,8 @@ struct QueueItem {
   std::uint32_t failures = 0;
   Pending pending = Pending::kNo;
   bool processing = false;
-  bool periodic = false;  // delayed by Requeue::after
+  bool by_worker = false;  // being processed by a worker of Process(), which ends it; otherwise Done() does
+  bool periodic = false;   // delayed by Requeue::after, or for ever
 
   void* key() noexcept { return this + 1; }
   bool Idle() const noexcept { return pending == Pending::kNo && !processing; }
@@ -91,16 +93,15 @@ class ReadyItems {
   };
 
   std::size_t size() const noexcept { return size_; }
-  void Push(QueueItem* item);
+  void Push(QueueItem* item) noexcept;
   void Remove(QueueItem* item) noexcept;
-  QueueItem* PopHighest() noexcept;         // these two only if there is one
-  QueueItem* PopLongestWaiting() noexcept;  // of the smallest `order`
+  QueueItem* highest() const noexcept;          // these two only if there is one
+  QueueItem* longest_waiting() const noexcept;  // of the smallest `order`
   void Clear() noexcept;
   const std::vector<Band>& bands() const noexcept { return bands_; }  // highest first, none empty
 
  private:
   std::vector<Band>::iterator BandOf(std::int32_t priority) noexcept;  // or where it belongs
-  QueueItem* PopFrom(std::vector<Band>::iterator band) noexcept;
 
   std::vector<Band> bands_;
   std::size_t size_ = 0;
@@ -114,7 +115,7 @@ class DelayedItems {
   QueueItem* first() const noexcept { return heap_.front(); }
   // Whether one of them is not periodic.
   bool has_progress() const noexcept { return progress_ > 0; }
-  void Push(QueueItem* item);
+  void Push(QueueItem* item) noexcept;
   void Remove(QueueItem* item) noexcept;
   void Clear() noexcept;
 

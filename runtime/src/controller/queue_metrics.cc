@@ -1,7 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/controller/queue_metrics.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <string_view>
 
@@ -12,10 +13,11 @@ constexpr Nanos kFirstBound{10};
 
 double Seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
+// Whatever the locale.
 std::string Number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
+  const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 12);
+  return {text, written.ptr};
 }
 
 std::string Quoted(std::string_view text) {
@@ -52,7 +54,7 @@ class Text {
       const std::string bound = i < DurationHistogram::kBounds ? Number(DurationHistogram::UpperBound(i)) : "+Inf";
       Sample(queue, static_cast<double>(upto), "_bucket", "le=\"" + bound + "\"");
     }
-    Sample(queue, Seconds(histogram.sum), "_sum");
+    Sample(queue, histogram.sum, "_sum");
     Sample(queue, static_cast<double>(upto), "_count");
   }
   std::string Take() { return std::move(text_); }
@@ -71,10 +73,11 @@ double DurationHistogram::UpperBound(std::size_t bucket) noexcept {
 }
 
 void DurationHistogram::Observe(Nanos duration) noexcept {
+  duration = std::max(duration, Nanos::zero());  // times are read before the queue's lock is taken
   std::size_t bucket = 0;
   for (Nanos bound = kFirstBound; bucket < kBounds && duration > bound; bound *= 10) ++bucket;
   ++buckets[bucket];
-  sum += duration;
+  sum += Seconds(duration);
 }
 
 std::uint64_t DurationHistogram::count() const noexcept {

@@ -13,10 +13,12 @@ namespace kgen::controller {
 using Pending = QueueItem::Pending;
 
 // The task of a worker. Counts as running from when it is wanted until it finds no item, or is dropped by the executor.
+// Refers to the Processing without owning it: the user's function must not outlive Process(), and `work_` holds it for
+// as long as a worker runs.
 class QueueCore::Worker {
  public:
-  Worker(Shared<QueueCore> core, Shared<Processing> processing) noexcept
-      : core_(std::move(core)), processing_(std::move(processing)) {}
+  Worker(Shared<QueueCore> core, const Processing* processing) noexcept
+      : core_(std::move(core)), processing_(processing) {}
   Worker(Worker&&) noexcept = default;
   Worker& operator=(Worker&&) = delete;
   ~Worker() {
@@ -25,55 +27,57 @@ class QueueCore::Worker {
 
   void operator()() {
     std::int32_t priority = 0;
-    while (QueueItem* const item = core_->NextForWorker(priority)) core_->Reconcile(*processing_, item, priority);
+    while (QueueItem* const item = core_->NextForWorker(*processing_, priority)) {
+      core_->Reconcile(*processing_, item, priority);
+    }
     core_ = {};  // NextForWorker() has counted its end
   }
 
  private:
   Shared<QueueCore> core_;
-  Shared<Processing> processing_;
+  const Processing* processing_;
 };
 
-void QueueCore::Wake(const Wakes& wakes) {
+void QueueCore::Wake(const Wakes& wakes) noexcept {
   for (const Shared<Waiter>& waiter : wakes.waiters) waiter->Notify();
-  if (wakes.workers == 0) return;
-  Shared<Processing> processing;
-  {
-    const MutexLock lock(mutex_);
-    processing = work_;
-  }
   for (std::size_t i = 0; i < wakes.workers; ++i) {
-    executor_->Blocking("work queue " + name_, Worker(Shared<QueueCore>(this), processing));
+    executor_->Blocking("work queue " + name_, Worker(Shared<QueueCore>(this), wakes.processing));
   }
 }
 
-QueueItem* QueueCore::NextForWorker(std::int32_t& priority) {
+QueueItem* QueueCore::NextForWorker(const Processing& processing, std::int32_t& priority) noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
-    if (QueueItem* const item = Take(now)) {
+    // From the request of a stop on no call starts, even before Process() has noticed it.
+    const bool start = processing.drain || !processing.stop.stop_requested();
+    if (QueueItem* const item = start ? Take(now, nullptr) : nullptr) {
       priority = item->priority;
       return item;
     }
-    --running_;
-    if (Finished()) WakeAll(wakes);
+    CountEnd(wakes);
   }
   Act(wakes);
   return nullptr;
 }
 
-void QueueCore::EndWorker() {
+void QueueCore::EndWorker() noexcept {
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
-    --running_;
-    if (Finished()) WakeAll(wakes);
+    CountEnd(wakes);
   }
   Act(wakes);
 }
 
-void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) {
+void QueueCore::CountEnd(Wakes& wakes) noexcept {
+  --running_;
+  if (running_ == 0 && abandoned_) wakes.ended = std::exchange(work_, {});
+  if (Finished()) WakeAll(wakes);
+}
+
+void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
@@ -89,7 +93,7 @@ void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::in
   }
 }
 
-void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) {
+void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   {
@@ -104,7 +108,7 @@ void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue&
   Act(wakes);
 }
 
-void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& error) {
+void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& error) noexcept {
   std::uint32_t failures = 0;
   bool again = false;
   {
@@ -114,8 +118,8 @@ void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& e
   }
   const TimePoint now = Now();
   const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
-  const std::string key = type_.text(item->key());
   NotifyObserver(observer_, [&](Observer& o) {
+    const std::string key = type_.text(item->key());  // may throw
     o.OnReconcileFailed(
         {.queue = name_, .key = key, .error = &error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
   });
@@ -148,6 +152,7 @@ Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& proc
       ++running_;
       ++wakes.workers;
     }
+    wakes.processing = processing.get();
   }
   Act(wakes);
   return {};
@@ -155,29 +160,39 @@ Result<void> QueueCore::StartWorkers(int workers, const Shared<Processing>& proc
 
 Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail::Reconciler reconcile, bool drain) {
   const std::string doing = "process work queue " + name_;
+  const auto processing = MakeShared<Processing>(std::move(reconcile), stop, drain);  // destroyed without the lock
   const auto waiter = executor_->MakeWaiter(doing);
   {
     const MutexLock lock(mutex_);
     watchers_.push_back(waiter);
   }
-  Result<void> result = StartWorkers(workers, MakeShared<Processing>(std::move(reconcile)));
-  if (result) {
-    const Result<void> waited = waiter->Wait(stop);  // or for a shutdown from elsewhere
-    if (!waited && !stop.stop_requested()) result = Fail(waited.error());
-    if (drain) {
-      BeginDrain();
-    } else if (!waited) {
-      ShutDown();
-    }
-    const Result<void> finished = WaitUntilFinished({});
-    if (!finished && result) result = finished;
-  }
-  Shared<Processing> last;  // destroyed without the lock
+  Result<void> result = StartWorkers(workers, processing);
+  const bool started = result.has_value();
+  if (started) result = RunUntilFinished(waiter, stop, drain);
   const MutexLock lock(mutex_);
   std::erase(watchers_, waiter);
-  if (result) last = std::exchange(work_, {});
+  if (started) {
+    abandoned_ = running_ > 0;
+    if (!abandoned_) work_ = {};
+  }
   if (!result) return Fail(result.error().With(doing));
   return {};
+}
+
+// Returns when no worker runs, or with an error.
+Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain) {
+  Result<void> result = waiter->Wait(stop);  // or for a shutdown from elsewhere
+  if (result || stop.stop_requested()) {
+    if (drain) BeginDrain();
+    // A stop without a drain also ends a drain that began elsewhere.
+    result = WaitUntilFinished(drain ? std::stop_token() : stop);
+    if (!result && !drain && stop.stop_requested()) {
+      ShutDown();
+      result = WaitUntilFinished({});
+    }
+  }
+  if (!result) ShutDown();
+  return result;
 }
 
 void QueueCore::ShutDown() {
@@ -229,13 +244,13 @@ bool QueueCore::ShuttingDown() {
   return shutting_down_;
 }
 
-bool QueueCore::Finished() const {
+bool QueueCore::Finished() const noexcept {
   if (!shutting_down_ || running_ > 0) return false;
   return !draining_ || (ready_.size() == 0 && processing_.empty());
 }
 
 // Everybody who waits looks again.
-void QueueCore::WakeAll(Wakes& wakes) {
+void QueueCore::WakeAll(Wakes& wakes) noexcept {
   for (Shared<Waiter>& getter : std::exchange(getters_, {})) wakes.waiters.push_back(std::move(getter));
   wakes.waiters.insert(wakes.waiters.end(), watchers_.begin(), watchers_.end());
 }
@@ -247,7 +262,8 @@ Result<void> QueueCore::WaitUntilFinished(const std::stop_token& stop) {
     {
       const MutexLock lock(mutex_);
       std::erase(watchers_, waiter);
-      if (Finished() || !waited) return waited;
+      if (Finished()) return {};
+      if (!waited) return waited;
       watchers_.push_back(waiter);
     }
     waited = waiter->Wait(stop);

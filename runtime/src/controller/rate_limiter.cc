@@ -50,7 +50,7 @@ class Bucket final : public RateLimiter {
 
 class MaxOf final : public RateLimiter {
  public:
-  explicit MaxOf(std::vector<Shared<RateLimiter>> limiters) noexcept : limiters_(std::move(limiters)) {}
+  explicit MaxOf(std::vector<Shared<RateLimiter>> limiters) noexcept : limiters_(std::move(limiters)) {}  // none null
   Nanos When(int failures, TimePoint now) noexcept override {
     Nanos longest{};
     for (const Shared<RateLimiter>& limiter : limiters_) longest = std::max(longest, limiter->When(failures, now));
@@ -82,11 +82,12 @@ Shared<RateLimiter> FastSlowRateLimiter(Nanos fast, Nanos slow, int fast_attempt
 Shared<RateLimiter> BucketRateLimiter(double per_second, int burst) { return MakeShared<Bucket>(per_second, burst); }
 
 Shared<RateLimiter> MaxOfRateLimiter(std::vector<Shared<RateLimiter>> limiters) {
+  std::erase(limiters, nullptr);
   return MakeShared<MaxOf>(std::move(limiters));
 }
 
 Shared<RateLimiter> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit) {
-  return MakeShared<AtMost>(std::move(limiter), limit);
+  return MakeShared<AtMost>(limiter ? std::move(limiter) : MaxOfRateLimiter({}), limit);
 }
 
 Shared<RateLimiter> DefaultControllerRateLimiter() {

@@ -42,8 +42,7 @@ AnyWorkQueue::AnyWorkQueue(const KeyType& type, WorkQueueOptions options)
     : handle_(MakeShared<Handle>(type, std::move(options))) {}
 
 void AnyWorkQueue::Add(const void* key, const AddOptions& options) const { handle_->core->Add(key, options); }
-AnyWorkQueue::Taken AnyWorkQueue::TryGet() const { return handle_->core->TryGet(); }
-Result<AnyWorkQueue::Taken> AnyWorkQueue::Get(std::stop_token stop) const { return handle_->core->Get(stop); }
+bool AnyWorkQueue::TryGet(const Receiver& receiver) const { return handle_->core->TryGet(receiver); }
 void AnyWorkQueue::Done(const void* key) const { handle_->core->Done(key); }
 void AnyWorkQueue::Forget(const void* key) const { handle_->core->Forget(key); }
 int AnyWorkQueue::NumRequeues(const void* key) const { return handle_->core->NumRequeues(key); }
@@ -52,13 +51,22 @@ WorkQueueMetrics AnyWorkQueue::metrics() const { return handle_->core->metrics()
 void AnyWorkQueue::ShutDown() const { handle_->core->ShutDown(); }
 bool AnyWorkQueue::ShuttingDown() const { return handle_->core->ShuttingDown(); }
 
+// A blocked call holds the core, because the handle may go meanwhile; that shuts the queue down, and the call returns.
+
+Result<void> AnyWorkQueue::Get(std::stop_token stop, const Receiver& receiver) const {
+  const Shared<controller::QueueCore> core = handle_->core;
+  return core->Get(stop, receiver);
+}
+
 Result<void> AnyWorkQueue::Process(int workers, std::stop_token stop, Reconciler reconcile,
                                    const ProcessOptions& options) const {
-  return handle_->core->Process(workers, stop, std::move(reconcile), options.drain);
+  const Shared<controller::QueueCore> core = handle_->core;
+  return core->Process(workers, stop, std::move(reconcile), options.drain);
 }
 
 Result<void> AnyWorkQueue::ShutDownWithDrain(std::stop_token stop) const {
-  return handle_->core->ShutDownWithDrain(stop);
+  const Shared<controller::QueueCore> core = handle_->core;
+  return core->ShutDownWithDrain(stop);
 }
 
 }  // namespace kgen::detail

@@ -39,6 +39,13 @@ struct Failures : Observer {
   std::vector<Nanos> delays;
 };
 
+// Lives as long as the queue that it belongs to.
+struct Witness final : RateLimiter {
+  explicit Witness(std::shared_ptr<int> token) : alive(std::move(token)) {}
+  Nanos When(int, TimePoint) noexcept override { return {}; }
+  const std::shared_ptr<int> alive;
+};
+
 class ProcessTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   using Queue = WorkQueue<std::string>;
@@ -157,6 +164,7 @@ TEST_P(ProcessTest, RunsAnItemAgainAfterTheTimeThatTheFunctionAsksForAndForgetsI
     if (times.size() == 1) return Fail(Code::kConflict, "first");
     return Requeue{.after = 10min};
   });
+  queue_.AddAfter("never", Nanos::max());
   queue_.Add("a");
   Run();  // does not wait for what repeats for ever
   EXPECT_EQ(times.size(), 2u);
@@ -206,6 +214,55 @@ TEST_P(ProcessTest, FinishesTheRunningCallsAndDropsTheRestWhenItIsStopped) {
   EXPECT_THAT(calls_, UnorderedElementsAre("0", "1"));
 }
 
+// Contract: controller 52.
+TEST_P(ProcessTest, StartsNoCallOnceAStopIsRequested) {
+  const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
+    calls_.push_back(key);
+    stop_.request_stop();
+    return {};
+  });
+  for (int i = 0; i < 5; ++i) queue_.Add(std::to_string(i));
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("0"));
+  Stop(processed);
+}
+
+// Contract: controller 79.
+TEST_P(ProcessTest, EndsADrainFromElsewhereWhenItIsStopped) {
+  const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
+    Pause(1s);
+    calls_.push_back(key);
+    return {};
+  });
+  for (int i = 0; i < 5; ++i) queue_.Add(std::to_string(i));
+  ASSERT_TRUE(simulation_.Advance(500ms));
+  const auto drained = simulation_.Spawn([&] { return queue_.ShutDownWithDrain(); });
+  ASSERT_TRUE(simulation_.Advance(1s));
+  EXPECT_FALSE(processed.done());
+  Stop(processed);
+  EXPECT_THAT(calls_, ElementsAre("0", "1"));
+  ASSERT_TRUE(drained.done());
+  EXPECT_TRUE(drained.result()) << drained.result();
+}
+
+TEST_P(ProcessTest, LeavesTheKeyOfARunningCallToItsWorkerWhoeverCallsDone) {
+  const auto processed = Process(2, [&](const std::string& key) -> Result<void> {
+    calls_.push_back(key);
+    queue_.Done(key);
+    if (calls_.size() == 1) queue_.Add(key);
+    EXPECT_FALSE(queue_.TryGet()) << "handed out twice";
+    queue_.Forget(key);
+    Pause();
+    EXPECT_EQ(key, "a");
+    return {};
+  });
+  queue_.Add("a");
+  Run();
+  EXPECT_THAT(calls_, ElementsAre("a", "a"));
+  EXPECT_EQ(queue_.metrics().work_duration.count(), 2u);
+  Stop(processed);
+}
+
 // Contract: controller 79.
 TEST_P(ProcessTest, FinishesWhatIsReadyWhenItIsStoppedWithADrain) {
   const auto processed = Process(2,
@@ -250,6 +307,22 @@ TEST_P(ProcessTest, DestroysTheFunctionBeforeItReturns) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
+TEST_P(ProcessTest, DestroysAFunctionThatHoldsTheQueueAndThenTheQueue) {
+  const auto alive = std::make_shared<int>();
+  const auto processed = [&] {
+    const Queue queue({.executor = simulation_.executor(), .rate_limiter = MakeShared<Witness>(alive)});
+    auto result = simulation_.Spawn([queue, stop = stop_.get_token()] {
+      return queue.Process(1, stop, [queue](const std::string&) { return Result<void>(); });
+    });
+    queue.Add("a");
+    return result;
+  }();
+  Run();
+  EXPECT_EQ(alive.use_count(), 2);
+  Stop(processed);
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
 TEST_P(ProcessTest, RefusesNoWorkersAndASecondCall) {
   const auto nothing = [](const std::string&) { return Result<void>(); };
   EXPECT_EQ(queue_.Process(0, {}, nothing).error().code(), Code::kInvalidArgument);
@@ -266,6 +339,62 @@ TEST_P(ProcessTest, ReportsThatNothingCanHappenAnyMore) {
   const Result<void> processed = queue_.Process(1, {}, [](const std::string&) { return Result<void>(); });
   EXPECT_EQ(processed.error().code(), Code::kDeadlock);
   EXPECT_TRUE(queue_.ShuttingDown());
+}
+
+TEST_P(ProcessTest, ShutsDownAndDestroysTheFunctionEvenIfADrainCannotEnd) {
+  const auto alive = std::make_shared<int>();
+  queue_.Add("a");
+  ASSERT_TRUE(queue_.TryGet());  // and never done
+  stop_.request_stop();
+  const auto processed =
+      queue_.Process(1, stop_.get_token(), [alive](const std::string&) { return Result<void>(); }, {.drain = true});
+  ASSERT_FALSE(processed);
+  EXPECT_EQ(processed.error().code(), Code::kDeadlock);
+  EXPECT_EQ(alive.use_count(), 1);
+  EXPECT_TRUE(queue_.ShutDownWithDrain()) << "the queue still drains";
+}
+
+TEST_P(ProcessTest, LetsTheLastCallDestroyTheFunctionThatItCouldNotWaitFor) {
+  const auto alive = std::make_shared<int>();
+  const auto blocked = simulation_.executor()->MakeWaiter("for ever");
+  queue_.Add("a");
+  queue_.Add("b");
+  const auto processed = queue_.Process(1, {}, [this, queue = queue_, alive, blocked](const std::string& key) {
+    calls_.push_back(key);
+    return blocked->Wait();
+  });
+  ASSERT_FALSE(processed);
+  EXPECT_EQ(processed.error().code(), Code::kDeadlock);
+  EXPECT_EQ(alive.use_count(), 2);
+  EXPECT_FALSE(queue_.Process(1, {}, [](const std::string&) { return Result<void>(); }));
+  blocked->Notify();
+  Run();
+  EXPECT_EQ(alive.use_count(), 1);
+  EXPECT_THAT(calls_, ElementsAre("a"));
+}
+
+TEST_P(ProcessTest, KeepsTheQueueForABlockedCallWhoseHandleGoes) {
+  enum class Call : std::uint8_t { kGet, kProcess, kDrain };
+  for (const Call call : {Call::kGet, Call::kProcess, Call::kDrain}) {
+    const auto alive = std::make_shared<int>();
+    std::optional<Queue> queue(
+        WorkQueueOptions{.executor = simulation_.executor(), .rate_limiter = MakeShared<Witness>(alive)});
+    queue->Add("a");
+    const auto taken = queue->TryGet();
+    const auto blocked = simulation_.Spawn([&]() -> Result<void> {
+      if (call == Call::kGet) return Discard(queue->Get());
+      if (call == Call::kDrain) return queue->ShutDownWithDrain();
+      return queue->Process(1, {}, [](const std::string&) { return Result<void>(); });
+    });
+    Run();
+    ASSERT_FALSE(blocked.done());
+    queue.reset();
+    EXPECT_EQ(alive.use_count(), 2);
+    Run();
+    ASSERT_TRUE(blocked.done());
+    EXPECT_EQ(blocked.result().has_value(), call != Call::kGet);
+    EXPECT_EQ(alive.use_count(), 1);
+  }
 }
 
 // Contract: controller 78.
@@ -325,6 +454,18 @@ TEST_P(ProcessTest, WaitsInADrainUntilTheItemsThatWereHandedOutAreDone) {
   Run();
   EXPECT_FALSE(drained.done());
   queue_.Done("b");
+  Run();
+  ASSERT_TRUE(drained.done());
+  EXPECT_TRUE(drained.result()) << drained.result();
+}
+
+TEST_P(ProcessTest, SucceedsWithADrainThatEndsAsItIsStopped) {
+  queue_.Add("a");
+  ASSERT_TRUE(queue_.TryGet());
+  auto drained = simulation_.Spawn([&] { return queue_.ShutDownWithDrain(stop_.get_token()); });
+  Run();
+  stop_.request_stop();
+  queue_.Done("a");
   Run();
   ASSERT_TRUE(drained.done());
   EXPECT_TRUE(drained.result()) << drained.result();

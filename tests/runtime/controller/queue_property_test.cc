@@ -17,6 +17,9 @@ namespace {
 
 class Model {
  public:
+  static constexpr Nanos kBase{3};
+  static constexpr Nanos kLimit{40};
+
   void Add(int key, TimePoint now, Nanos after, int priority) {
     Entry& entry = EntryOf(key);
     if (entry.pending == kNo) {
@@ -46,6 +49,21 @@ class Model {
       }
       if (first == nullptr) return;
       MakeReady(*first);
+    }
+  }
+
+  // The same after the delay of the queue's limiter, or after `after` if that is set and shorter.
+  void AddRateLimited(int key, TimePoint now, Nanos after, int priority) {
+    const Nanos delay = std::min(kBase * (1 << std::min(EntryOf(key).failures++, 10)), kLimit);
+    Add(key, now, after > Nanos::zero() ? std::min(delay, after) : delay, priority);
+  }
+  void Forget(int key) { EntryOf(key).failures = 0; }
+  int NumRequeues(int key) { return EntryOf(key).failures; }
+  // Only what is being processed stays, until it is done.
+  void ShutDown() {
+    for (Entry& entry : entries_) {
+      entry.pending = kNo;
+      if (!entry.processing) entry.failures = 0;
     }
   }
 
@@ -85,6 +103,7 @@ class Model {
     Pending pending = kNo;
     bool processing = false;
     int priority = 0;
+    int failures = 0;
     TimePoint due{};
     std::uint64_t order = 0;
   };
@@ -109,7 +128,7 @@ class QueueBesideModel {
   explicit QueueBesideModel(std::uint64_t seed) : random_(seed), keys_(1 + Choose(40)) {}
 
   void Step() {
-    switch (Choose(8)) {
+    switch (Choose(9)) {
       case 0:
       case 1:
       case 2:
@@ -120,12 +139,29 @@ class QueueBesideModel {
       case 5:
       case 6:
         return Done();
+      case 7:
+        return Forget();
       default:
         executor_->Advance(Nanos(Choose(20)));
         model_.PassTime(executor_->clock()->Now());
     }
   }
-  void Check() { ASSERT_EQ(queue_.size(), model_.size()); }
+  void Check() {
+    ASSERT_EQ(queue_.size(), model_.size());
+    const int key = Choose(keys_);
+    ASSERT_EQ(queue_.NumRequeues(key), model_.NumRequeues(key));
+  }
+  // Nothing comes out any more, and nothing can be added.
+  void ShutDown() {
+    queue_.ShutDown();
+    model_.ShutDown();
+    queue_.Add(0);
+    queue_.AddRateLimited(0);
+    Check();
+    EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
+    Finish();
+    for (int key = 0; key < keys_; ++key) EXPECT_EQ(queue_.NumRequeues(key), model_.NumRequeues(key));
+  }
   // Everything comes out in the end, in the model's order.
   void Finish() {
     executor_->Advance(Nanos(1000));
@@ -145,8 +181,15 @@ class QueueBesideModel {
     const int key = Choose(keys_);
     const Nanos after(Choose(3) > 0 ? 0 : Choose(50));
     const int priority = Choose(3) > 0 ? 0 : Choose(5) - 2;
-    queue_.Add(key, {.after = after, .priority = priority});
-    model_.Add(key, executor_->clock()->Now(), after, priority);
+    const bool rate_limited = Choose(4) == 0;
+    queue_.Add(key, {.after = after, .rate_limited = rate_limited, .priority = priority});
+    const TimePoint now = executor_->clock()->Now();
+    rate_limited ? model_.AddRateLimited(key, now, after, priority) : model_.Add(key, now, after, priority);
+  }
+  void Forget() {
+    const int key = Choose(keys_);
+    queue_.Forget(key);
+    model_.Forget(key);
   }
   void Get() {
     const auto item = queue_.TryGet();
@@ -168,7 +211,7 @@ class QueueBesideModel {
   std::mt19937_64 random_;
   const int keys_;
   Shared<testing::ManualExecutor> executor_ = MakeShared<testing::ManualExecutor>();
-  WorkQueue<int> queue_{{.executor = executor_}};
+  WorkQueue<int> queue_{{.executor = executor_, .rate_limiter = ExponentialRateLimiter(Model::kBase, Model::kLimit)}};
   Model model_;
   std::vector<int> taken_;
 };
@@ -181,7 +224,7 @@ TEST(QueuePropertyTest, HandsOutTheSameItemsInTheSameOrderAsASimpleModel) {
       both.Step();
       both.Check();
     }
-    both.Finish();
+    seed % 3 == 0 ? both.ShutDown() : both.Finish();
     if (::testing::Test::HasFailure()) return;
   }
 }

@@ -58,5 +58,11 @@ TEST(RateLimiterTest, BoundsTheDelayOfAnotherLimiter) {
   EXPECT_EQ(limiter->When(20, kNow), 1s);
 }
 
+TEST(RateLimiterTest, TakesANullLimiterForNoDelay) {
+  EXPECT_EQ(MaxOfRateLimiter({nullptr})->When(20, kNow), 0ns);
+  EXPECT_EQ(MaxOfRateLimiter({nullptr, ExponentialRateLimiter()})->When(0, kNow), 5ms);
+  EXPECT_EQ(WithMaxWait(nullptr, 1s)->When(20, kNow), 0ns);
+}
+
 }  // namespace
 }  // namespace kgen

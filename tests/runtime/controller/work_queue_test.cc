@@ -195,8 +195,12 @@ TEST_F(WorkQueueTest, TakesADelayOfZeroOrLessAsNoneAndTheLongestOneAsNever) {
   queue_.AddAfter("b", -1s);
   queue_.AddAfter("c", Nanos::max());
   EXPECT_THAT(TakeAll(queue_), ElementsAre("a", "b"));
+  EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
   executor_->Advance(24h);
   EXPECT_FALSE(queue_.TryGet());
+  queue_.AddAfter("c", 1s);
+  executor_->Advance(1s);
+  EXPECT_THAT(TakeAll(queue_), ElementsAre("c"));
 }
 
 TEST_F(WorkQueueTest, MakesThousandsOfItemsReadyInShortTasks) {
@@ -244,6 +248,20 @@ TEST_F(WorkQueueTest, WaitsForTheShorterOfADelayAndTheRateLimit) {
   EXPECT_THAT(TakeAll(queue_), ElementsAre("a"));
   executor_->Advance(4ms);
   EXPECT_THAT(TakeAll(queue_), ElementsAre("b"));
+}
+
+// Contract: controller 81.
+TEST_F(WorkQueueTest, LimitsTheRetriesOfAllItemsTogetherOnlyWithoutPriorities) {
+  const Queue fifo = Make({.priorities = false});
+  for (int i = 0; i < 101; ++i) {
+    queue_.AddRateLimited(std::to_string(i));
+    fifo.AddRateLimited(std::to_string(i));
+  }
+  executor_->Advance(5ms);
+  EXPECT_EQ(queue_.size(), 101u);
+  EXPECT_EQ(fifo.size(), 100u);
+  executor_->Advance(95ms);
+  EXPECT_EQ(fifo.size(), 101u);
 }
 
 // Contract: controller 82.
@@ -300,16 +318,37 @@ TEST_F(WorkQueueTest, CountsWhatDashboardsShow) {
   EXPECT_EQ(metrics.adds, 4u);
   EXPECT_EQ(metrics.retries, 1u);
   EXPECT_EQ(metrics.queue_duration.count(), 2u);
-  EXPECT_EQ(metrics.queue_duration.sum, 5s);
+  EXPECT_DOUBLE_EQ(metrics.queue_duration.sum, 5);
   EXPECT_EQ(metrics.unfinished_work, 7s);
   EXPECT_EQ(metrics.longest_running, 4s);
   EXPECT_EQ(metrics.work_duration.count(), 0u);
   queue_.Done("b");
   queue_.Done("c");
   metrics = queue_.metrics();
-  EXPECT_EQ(metrics.work_duration.sum, 7s);
+  EXPECT_DOUBLE_EQ(metrics.work_duration.sum, 7);
   EXPECT_EQ(metrics.work_duration.buckets[9], 1u + 1u);  // above 1 s, at most 10 s
   EXPECT_EQ(metrics.unfinished_work, 0s);
+}
+
+TEST_F(WorkQueueTest, ShowsTheDepthOfTheNormalPriorityEvenIfItIsZero) {
+  EXPECT_THAT(queue_.metrics().depth, ElementsAre(Pair(0, 0u)));
+  queue_.Add("a", {.priority = kLowPriority});
+  queue_.Add("b", {.priority = 7});
+  EXPECT_THAT(queue_.metrics().depth, ElementsAre(Pair(7, 1u), Pair(0, 0u), Pair(kLowPriority, 1u)));
+  const WorkQueueMetrics metrics[] = {queue_.metrics()};
+  EXPECT_THAT(PrometheusText(metrics),
+              ::testing::HasSubstr("workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"));
+}
+
+TEST(DurationHistogramTest, AddsUpTheLongestDurationsAndTakesANegativeOneForZero) {
+  DurationHistogram histogram;
+  histogram.Observe(-1h);
+  EXPECT_EQ(histogram.buckets[0], 1u);
+  EXPECT_EQ(histogram.sum, 0);
+  histogram.Observe(Nanos::max());
+  histogram.Observe(Nanos::max());
+  EXPECT_DOUBLE_EQ(histogram.sum, 2 * std::chrono::duration<double>(Nanos::max()).count());
+  EXPECT_EQ(histogram.count(), 3u);
 }
 
 // Contract: controller 209.
@@ -321,7 +360,8 @@ TEST_F(WorkQueueTest, WritesItsMetricsUnderTheNamesThatDashboardsKnow) {
   const WorkQueueMetrics metrics[] = {queue_.metrics()};
   const std::string text = PrometheusText(metrics);
   for (const char* line : {
-           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n",
+           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"
+           "workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n",
            "# TYPE workqueue_adds_total counter\nworkqueue_adds_total{controller=\"orders\",name=\"orders\"} 2\n",
            "# TYPE workqueue_queue_duration_seconds histogram\nworkqueue_queue_duration_seconds_bucket{controller="
            "\"orders\",name=\"orders\",le=\"1e-08\"} 1\n",

@@ -25,25 +25,28 @@ struct DurationHistogram {
   static double UpperBound(std::size_t bucket) noexcept;  // in seconds
 
   std::array<std::uint64_t, kBounds + 1> buckets{};  // not cumulative; the last one is without bound
-  Nanos sum{};
+  double sum = 0;                                    // in seconds
 
-  void Observe(Nanos duration) noexcept;
+  void Observe(Nanos duration) noexcept;  // a negative one counts as zero
   std::uint64_t count() const noexcept;
 };
 
 // A snapshot. The comments name the metrics.
 struct WorkQueueMetrics {
-  std::string name{};                                // the labels `name` and `controller`
-  std::vector<std::pair<int, std::size_t>> depth{};  // workqueue_depth, by the label `priority`, highest first
-  std::uint64_t adds = 0;                            // workqueue_adds_total: items that became ready
-  std::uint64_t retries = 0;                         // workqueue_retries_total: additions with a delay
-  DurationHistogram queue_duration{};                // workqueue_queue_duration_seconds: from ready to handed out
-  DurationHistogram work_duration{};                 // workqueue_work_duration_seconds: from handed out to done
-  Nanos unfinished_work{};                           // workqueue_unfinished_work_seconds: the sum over running work
-  Nanos longest_running{};                           // workqueue_longest_running_processor_seconds
+  std::string name{};  // the labels `name` and `controller`
+  // workqueue_depth, by the label `priority`, highest first: kNormalPriority always, others while they have items. An
+  // item that was added while it is being processed counts from the end of that on; client-go counts it at once.
+  std::vector<std::pair<int, std::size_t>> depth{};
+  std::uint64_t adds = 0;              // workqueue_adds_total: items that became ready
+  std::uint64_t retries = 0;           // workqueue_retries_total: additions with a delay
+  DurationHistogram queue_duration{};  // workqueue_queue_duration_seconds: from ready to handed out
+  DurationHistogram work_duration{};   // workqueue_work_duration_seconds: from handed out to done
+  Nanos unfinished_work{};             // workqueue_unfinished_work_seconds: the sum over running work
+  Nanos longest_running{};             // workqueue_longest_running_processor_seconds
 };
 
-// In Prometheus' text format, each metric with the values of all queues.
+// In Prometheus' text format, each metric with the values of all queues. They need different names, because Prometheus
+// rejects a text with two samples of the same labels.
 std::string PrometheusText(std::span<const WorkQueueMetrics> queues);
 
 }  // namespace kgen

@@ -20,8 +20,8 @@ namespace kgen {
 // Thread safety: all members from any thread. Never blocks.
 class RateLimiter : public SharedObject {
  public:
-  // The delay of an item that was added with a rate limit `failures` times before, since it was forgotten. At most once
-  // for each such addition: a bucket hands out a token.
+  // The delay of an item that was added with a rate limit `failures` times before, since it was forgotten. Called at
+  // most once per addition, because a bucket consumes a token.
   virtual Nanos When(int failures, TimePoint now) noexcept = 0;
 };
 
@@ -34,12 +34,13 @@ Shared<RateLimiter> ExponentialRateLimiter(Nanos base = std::chrono::millisecond
 Shared<RateLimiter> FastSlowRateLimiter(Nanos fast, Nanos slow, int fast_attempts);
 // A token bucket over all items: `burst` at once, then `per_second`. No limit for per_second <= 0.
 Shared<RateLimiter> BucketRateLimiter(double per_second = 10, int burst = 100);
-// The longest delay that one of them asks for. Each is asked each time, so a bucket always gives a token.
+// The longest delay that one of them asks for. Each is asked each time, so a bucket always gives a token. A null one
+// asks for no delay.
 Shared<RateLimiter> MaxOfRateLimiter(std::vector<Shared<RateLimiter>> limiters);
-// What `limiter` asks for, at most `limit`.
+// What `limiter` asks for, at most `limit`. A null one asks for no delay.
 Shared<RateLimiter> WithMaxWait(Shared<RateLimiter> limiter, Nanos limit);
-// client-go's DefaultControllerRateLimiter, for queues without priorities: the larger of an exponential delay of the
-// item and an overall bucket.
+// client-go's DefaultControllerRateLimiter, the default of queues without priorities: the larger of an exponential
+// delay of the item and an overall bucket.
 Shared<RateLimiter> DefaultControllerRateLimiter();
 
 }  // namespace kgen

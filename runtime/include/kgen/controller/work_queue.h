@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// WorkQueue<Key>: keys to reconcile, each at most once at a time, with priorities, delays and back-off after failures.
+// WorkQueue<Key>: keys to reconcile, each at one worker at a time, with priorities, delays and back-off after failures.
 //
 //   handlers --Enqueue--> RateLimitingQueue --Process--> the user's function, on `workers` threads of the executor
 //
@@ -9,8 +9,8 @@
 //   return queue.Process(2, stop, [&](const kgen::ObjectKey& key) -> kgen::Result<void> { ... });
 //
 // What it promises, for each key:
-//   * Queued once, however often it is added before it is handed out. Of two additions the higher priority counts, and
-//     the earlier time.
+//   * Queued once, however often it is added before it is handed out. Two additions of a key combine to the higher
+//     priority and the earlier time.
 //   * Never at two workers. A key that is added while it is being processed is handed out once more after that.
 //   * Not handed out before its delay has passed. Adding it without a delay meanwhile hands it out at once.
 // Between keys:
@@ -48,16 +48,21 @@
 
 namespace kgen {
 
+struct Unstructured;
+struct PartialObjectMetadata;
+
 inline constexpr int kNormalPriority = 0;
-// For what no change asks for: objects of the first list, and resyncs. Changes overtake these.
+// For work that no change has caused: objects of the first list, and resyncs. Changes overtake these.
 inline constexpr int kLowPriority = -100;
 
 struct WorkQueueOptions {
-  std::string name = "work queue";     // for metrics, messages and traces
-  Shared<Executor> executor{};         // null: DefaultExecutor()
-  Shared<RateLimiter> rate_limiter{};  // null: ExponentialRateLimiter(), 5 ms to 1000 s for each key
-  Shared<Observer> observer{};         // of failed reconciles; null: warnings on standard error
-  bool priorities = true;              // false: first in, first out; every priority counts as kNormalPriority
+  std::string name = "unnamed";  // for metrics, messages and traces
+  Shared<Executor> executor{};   // null: DefaultExecutor()
+  // Null: ExponentialRateLimiter(), 5 ms to 1000 s for each key; without priorities DefaultControllerRateLimiter(),
+  // which adds an overall bucket.
+  Shared<RateLimiter> rate_limiter{};
+  Shared<Observer> observer{};  // of failed reconciles; null: warnings on standard error
+  bool priorities = true;       // false: first in, first out; every priority counts as kNormalPriority
 };
 
 struct AddOptions {
@@ -93,7 +98,7 @@ struct KeyType {
 template <typename Key>
 std::string KeyText(const Key& key) {
   if constexpr (requires { std::string(key.str()); }) {
-    return key.str();
+    return std::string(key.str());
   } else if constexpr (std::convertible_to<const Key&, std::string_view>) {
     return std::string(std::string_view(key));
   } else if constexpr (requires { std::to_string(key); }) {
@@ -127,17 +132,17 @@ using Reconciler = std::move_only_function<Result<Requeue>(const void* key) cons
 // A WorkQueue whose keys have no type.
 class AnyWorkQueue {
  public:
-  // An item that was handed out. The key lives until Done().
-  struct Taken {
-    const void* key = nullptr;  // null: nothing is ready
-    int priority = 0;
+  // Gets a copy of an item that is handed out. Called with the queue's lock; if it throws, the item stays in the queue.
+  struct Receiver {
+    void* to;
+    void (*take)(void* to, const void* key, int priority);
   };
 
   AnyWorkQueue(const KeyType& type, WorkQueueOptions options);
 
   void Add(const void* key, const AddOptions& options) const;
-  Taken TryGet() const;
-  Result<Taken> Get(std::stop_token stop) const;
+  bool TryGet(const Receiver& receiver) const;  // false: nothing is ready
+  Result<void> Get(std::stop_token stop, const Receiver& receiver) const;
   void Done(const void* key) const;
   void Forget(const void* key) const;
   int NumRequeues(const void* key) const;
@@ -155,7 +160,9 @@ class AnyWorkQueue {
 
 }  // namespace detail
 
-// Key: copyable, with == and std::hash, both of which must not throw.
+// Key: copyable, with == and std::hash, both of which must not throw. The queue calls them, the copy and the destructor
+// with its lock held, so they must not call the queue. If a copy throws, the call that needed it passes the exception
+// on and changes nothing.
 //
 // Thread safety: all members from any thread. None blocks, except where its comment says so.
 // Ownership: a handle; copies share the queue. It is shut down when the last handle goes, so event handlers may hold
@@ -193,13 +200,19 @@ class WorkQueue {
   // `workers` at a time, until a stop is requested or the queue is shut down from elsewhere. Then shuts the queue down
   // and waits until the running calls have returned. Blocks for all that time.
   //
-  // Calls run as Blocking work of the executor. They may block, and each one that does holds a thread; a worker without
-  // work holds none. Success forgets the key's failures. After an error the key comes back with its priority and the
-  // delay of the rate limiter, and the observer is notified; so it does after an exception, as kUserCode.
+  // Once a stop is requested, no call starts any more unless `drain` is set; such a stop also ends a drain that began
+  // elsewhere. The function is destroyed before Process() returns, so it may hold the queue and refer to the caller.
+  //
+  // Calls run as Blocking work of the executor, which therefore needs at least one thread for them beyond that of
+  // Process(). They may block, and each one that does holds a thread; a worker without work holds none. Success forgets
+  // the key's failures. After an error the key comes back with its priority and the delay of the rate limiter, and the
+  // observer is notified. An exception counts as an error with code kUserCode. Done() is not needed: the end of a call
+  // is the end of its processing.
   //
   // Errors: kInvalidArgument  workers < 1, another Process() of this queue runs, or a thread that must not block
   //         kStopped          the queue was shut down before
-  //         kDeadlock, kCancelled  simulation, or the executor was shut down: running calls are not waited for
+  //         kDeadlock, kCancelled  simulation, or the executor was shut down: the queue is shut down, but running calls
+  //                           are not waited for, and the last of them destroys the function
   template <typename F>
   Result<void> Process(int workers, std::stop_token stop, F reconcile, const ProcessOptions& options = {}) const {
     static_assert(std::is_invocable_v<const F&, const Key&>,
@@ -224,32 +237,39 @@ class WorkQueue {
   //
   // The next item; nothing if none is ready.
   std::optional<Item> TryGet() const {
-    const detail::AnyWorkQueue::Taken taken = queue_.TryGet();
-    if (taken.key == nullptr) return std::nullopt;
-    return Item{*static_cast<const Key*>(taken.key), taken.priority};
+    std::optional<Item> item;
+    queue_.TryGet(ReceiverOf(item));
+    return item;
   }
   // Blocks until an item is ready.
   // Errors: kStopped     the queue is shutting down, and nothing is ready
   //         kCancelled   `stop` was requested
   //         kInvalidArgument, kDeadlock  as of Waiter::Wait
   Result<Item> Get(std::stop_token stop = {}) const {
-    const Result<detail::AnyWorkQueue::Taken> taken = queue_.Get(std::move(stop));
-    if (!taken) return Fail(taken.error());
-    return Item{*static_cast<const Key*>(taken->key), taken->priority};
+    std::optional<Item> item;
+    if (Result<void> got = queue_.Get(std::move(stop), ReceiverOf(item)); !got) return Fail(std::move(got).error());
+    return *std::move(item);
   }
-  // Does nothing for a key that is not being processed.
+  // Does nothing for a key that is not being processed, or that a worker of Process() processes.
   void Done(const Key& key) const { queue_.Done(&key); }
 
   // Drops every item, ends every Get() and lets Process() return. Running calls go on.
   void ShutDown() const { queue_.ShutDown(); }
   // Accepts nothing more and drops what waits for a delay, then blocks until what is ready has been handed out and
-  // done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain.
+  // done. Somebody has to take it: Process(), or callers of Get(). ShutDown() ends the drain. Do not call it from a
+  // reconcile function: it would wait for that call, and so for itself.
   //
   // Errors: kCancelled, kInvalidArgument, kDeadlock  as of Waiter::Wait; the drain goes on
   Result<void> ShutDownWithDrain(std::stop_token stop = {}) const { return queue_.ShutDownWithDrain(std::move(stop)); }
   bool ShuttingDown() const { return queue_.ShuttingDown(); }
 
  private:
+  static detail::AnyWorkQueue::Receiver ReceiverOf(std::optional<Item>& item) noexcept {
+    return {&item, [](void* to, const void* key, int priority) {
+              static_cast<std::optional<Item>*>(to)->emplace(*static_cast<const Key*>(key), priority);
+            }};
+  }
+
   detail::AnyWorkQueue queue_;
 };
 
@@ -282,9 +302,14 @@ EventHandler<T> Enqueue(const RateLimitingQueue& queue) {
 }
 
 // A handler that queues the keys of the object's owners of kind Owner, by default only of the one that controls it.
-// When an object changes its owner, both are queued. The version in an owner reference does not matter.
+// When an object changes its owner, both are queued. The version in an owner reference does not matter. A deletion
+// whose last state is unknown queues nobody, because only that state names the owners.
 template <typename T, typename Owner>
 EventHandler<T> EnqueueOwner(const RateLimitingQueue& queue, Owners which = Owners::kController) {
+  static_assert(
+      !std::is_same_v<Owner, Unstructured> && !std::is_same_v<Owner, PartialObjectMetadata>,
+      "EnqueueOwner: the type of the owner must name its kind; use a generated type instead of Unstructured or "
+      "PartialObjectMetadata");
   using detail::AddFor;
   using detail::AddOwners;
   return {.on_add = [queue, which](const Added<T>& e) { AddOwners<Owner>(queue, e.now, which, AddFor(e.reason)); },

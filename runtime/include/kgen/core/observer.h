@@ -63,7 +63,7 @@ class Observer : public SharedObject {
     std::string_view what;
     std::size_t count = 1;
   };
-  struct ReconcileFailed {   // returned an error or threw; the item is tried again
+  struct ReconcileFailed {   // returned an error or threw; tried again, except during a shutdown
     std::string_view queue;  // WorkQueueOptions::name
     std::string_view key;    // "default/web-0"
     const Error* error = nullptr;
