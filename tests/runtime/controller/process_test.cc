@@ -459,18 +459,6 @@ TEST_P(ProcessTest, WaitsInADrainUntilTheItemsThatWereHandedOutAreDone) {
   EXPECT_TRUE(drained.result()) << drained.result();
 }
 
-TEST_P(ProcessTest, SucceedsWithADrainThatEndsAsItIsStopped) {
-  queue_.Add("a");
-  ASSERT_TRUE(queue_.TryGet());
-  auto drained = simulation_.Spawn([&] { return queue_.ShutDownWithDrain(stop_.get_token()); });
-  Run();
-  stop_.request_stop();
-  queue_.Done("a");
-  Run();
-  ASSERT_TRUE(drained.done());
-  EXPECT_TRUE(drained.result()) << drained.result();
-}
-
 TEST_P(ProcessTest, EndsADrainByAShutDownOrAStop) {
   queue_.Add("a");
   std::stop_source stop;
