@@ -11,7 +11,7 @@
 namespace kgen::generator::commands {
 namespace {
 
-// NS=VALUE; nothing if one of them is missing.
+// Splits NS=VALUE. Returns empty strings if there is no '='.
 std::pair<std::string, std::string> Split(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return {};

@@ -15,7 +15,7 @@
 
 namespace kgen::generator::commands {
 
-// What the options say.
+// The values of the options.
 struct UseSettings {
   struct Api {
     std::string name_space;
@@ -25,17 +25,19 @@ struct UseSettings {
   std::vector<Api> apis;  // in the order of the options
   emit::UseOptions options = {};
 
-  // The same as options, without the inputs, which lie elsewhere on every machine; empty, or starts with a space.
+  // Returns the options as text, without the inputs, whose paths differ between machines. Empty, or starts with a
+  // space.
   std::string Text() const;
 };
 
 void AddUseOptions(OptionSet& options);
 
-// The error is a message for the user. `name_space` is that of the run itself; a used API has another one.
+// Reads the options. The error is a message for the user. `name_space` is the namespace of this run; a used API must
+// have a different one.
 std::expected<UseSettings, std::string> ReadUses(const ParsedOptions& parsed, const std::string& name_space);
 
-// Loads the APIs. Adds the files that were read to `files`. Errors are in `diagnostics`; warnings are dropped, since
-// they belong to the run that generated the API.
+// Loads the APIs and adds the files that it reads to `files`. Reports errors to `diagnostics` and drops warnings,
+// because those belong to the run that generated the API.
 std::vector<emit::UsedApi> LoadUses(const UseSettings& settings, std::vector<std::string>& files,
                                     Diagnostics& diagnostics);
 

@@ -34,15 +34,15 @@ std::string Replace(std::string text, std::string_view from, std::string_view to
   return text;
 }
 
-// Every type that a schema refers to, once, in the order of the members.
+// Collects each type that a schema refers to, once, in the order of the members.
 void CollectRefs(const model::Schema& schema, std::vector<TypeId>& refs) {
   if (schema.kind == model::Kind::kRef) refs.push_back(schema.ref);
   if (schema.element != nullptr) CollectRefs(*schema.element, refs);
   for (const model::Field& field : schema.fields) CollectRefs(*field.schema, refs);
 }
 
-// A verb, and the name of its bit in kgen::Verbs: for the resource itself, its status, its scale, any other subresource
-// and one that answers with text.
+// A verb and the names of its bits in kgen::Verbs: for the resource itself, for its status, for its scale, for any
+// other subresource, and for a subresource whose response is text.
 struct VerbName {
   Verb verb;
   std::string_view own, status, scale, other, text;
@@ -58,7 +58,7 @@ constexpr std::array<VerbName, 8> kVerbNames = {{
     {Verb::kDeleteCollection, "kDeleteCollection", "", "", "", ""},
 }};
 
-// The verbs of one kind, as the name `all`, unless it is empty, if none is missing.
+// Adds the verbs of one column of VerbName. If none is missing and `all` is not empty, adds only `all`.
 void AddVerbs(const model::Verbs& verbs, std::string_view VerbName::* name, std::string_view all, std::string& out) {
   std::vector<std::string_view> names;
   bool whole = true;
@@ -75,7 +75,7 @@ bool HasUsualScale(const model::Subresource& scale) {
   return scale.body_gvk == model::GroupVersionKind{"autoscaling", "v1", "Scale"};
 }
 
-// Whether its body is a type that the document describes, which the client of the resource sends or receives.
+// Returns whether the client of the resource sends or receives a body whose type the document describes.
 bool HasTypedBody(const model::Subresource& subresource) {
   const bool named = subresource.name == "status" || (subresource.name == "scale" && HasUsualScale(subresource));
   if (named || subresource.text) return false;
@@ -113,7 +113,8 @@ class Planner {
   Plan Make() {
     FindReachable();
     NameVersions();
-    if (diagnostics_.has_errors()) return std::move(plan_);  // two groups may have one name, and what follows needs two
+    if (diagnostics_.has_errors())
+      return std::move(plan_);  // two groups may have the same name, but the code below needs unique names
     for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
     NameDeclared();
     FindShapes();
@@ -125,7 +126,7 @@ class Planner {
   }
 
  private:
-  // A version of the model, and the part of it that is emitted.
+  // A version of the model and the part of it that is emitted.
   struct Source {
     const model::Group* group;
     const model::Version* version;
@@ -134,7 +135,7 @@ class Planner {
     std::map<TypeId, std::string> made_lists;  // kind -> the list that no document defines
   };
 
-  // Kinds that a server has no collection of, but takes as the body of a subresource: Eviction, TokenRequest.
+  // Finds the kinds that have no collection but are the body of a subresource, such as Eviction and TokenRequest.
   void FindBodies() {
     for (const model::Group& group : api_.groups) {
       for (const model::Version& version : group.versions) {
@@ -149,7 +150,7 @@ class Planner {
     }
   }
 
-  // Kinds that a server serves, and all types that they need.
+  // Marks the kinds that a server serves and all types that they need.
   void FindReachable() {
     FindBodies();
     reachable_.resize(api_.types.size());
@@ -184,7 +185,7 @@ class Planner {
     return kind.IsGenerated() || (kind.has_object_meta && bodies_.contains(&kind));
   }
 
-  // Whether it gets a struct of its own.
+  // Returns whether the type gets its own struct.
   bool IsEmitted(TypeId id) const {
     const model::NamedType& type = api_.types[id];
     return reachable_[id] && !type.runtime && type.declared.empty() && type.group != model::kMetaGroup &&
@@ -262,7 +263,7 @@ class Planner {
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
   }
 
-  // Types that the runtime or another API declares.
+  // Names the types that the runtime or another API declares.
   void NameDeclared() {
     for (TypeId id = 0; id < names_.size(); ++id) {
       const model::NamedType& type = api_.types[id];
@@ -278,7 +279,7 @@ class Planner {
     }
   }
 
-  // Which structs the versions of each group share, and those structs.
+  // Finds and plans the structs that the versions of each group share.
   void FindShapes() {
     std::set<std::string, std::less<>> unknown = options_.distinct;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -367,7 +368,7 @@ class Planner {
     version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
     version.includes.assign(includes.begin(), includes.end());
     version.declared.assign(declared.begin(), declared.end());
-    // A CRD is complete; an API document may have been reduced.
+    // A CRD is complete, but descriptions may have been removed from an API document.
     const bool custom =
         std::any_of(source.kinds.begin(), source.kinds.end(), [](const model::ApiKind* kind) { return kind->custom; });
     const bool described = std::any_of(source.types.begin(), source.types.end(),
@@ -389,10 +390,10 @@ class Planner {
     return lines;
   }
 
-  // Headers must not include each other in a cycle.
+  // Reports headers that include each other in a cycle.
   void CheckIncludes() {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      std::set<std::size_t> seen = {i};  // what i needs, directly or not
+      std::set<std::size_t> seen = {i};  // the sources that i needs, directly or indirectly
       std::vector<std::size_t> todo = {i};
       while (!todo.empty()) {
         const std::size_t at = todo.back();
@@ -421,8 +422,8 @@ class Planner {
     return nullptr;
   }
 
-  // The comment of a struct without a description: the resource of a kind, otherwise the name in the API document if it
-  // differs.
+  // Returns the comment of a struct without a description: the resource of a kind, otherwise the name in the API
+  // document if it differs.
   static std::string About(const model::NamedType& type, const std::string& name, const model::ApiKind* kind,
                            const std::string& version) {
     if (kind == nullptr || !kind->resource) {
@@ -469,7 +470,7 @@ class Planner {
     return used;
   }
 
-  // OrderSpec for Order::Spec: an alias with the name that the type has in API documents.
+  // Plans aliases such as OrderSpec for Order::Spec, which is the name that such a type has in API documents.
   void PlanAliases(const Source& source, PlannedVersion& version) {
     std::set<std::string, std::less<>> used = UsedNames(version);
     for (const model::ApiKind* kind : source.kinds) {
@@ -530,13 +531,13 @@ class Planner {
     if (const model::Subresource* status = resource.Find("status"); status != nullptr) {
       AddVerbs(status->verbs, &VerbName::status, "kStatus", out);
     }
-    // Old and aggregated APIs may have a scale of their own type, which is a subresource like others.
+    // The scale of an old or aggregated API may have its own type. It is then treated like any other subresource.
     const model::Subresource* scale = resource.Find("scale");
     if (scale != nullptr && HasUsualScale(*scale)) AddVerbs(scale->verbs, &VerbName::scale, "kScale", out);
     return out.empty() ? "kgen::Verbs::kNone" : out;
   }
 
-  // Without those whose body no document describes, and those that are streams of bytes (exec, proxy).
+  // Omits subresources whose body no document describes, and those that are byte streams (exec, proxy).
   void PlanSubresources(const model::Resource& resource, PlannedVersion& version, PlannedResource& out) const {
     for (const model::Subresource& subresource : resource.subresources) {
       PlannedSubresource planned{StringLiteral(subresource.name), "", ""};
@@ -571,7 +572,7 @@ class Planner {
       served.push_back(kind);
       accessors.push_back(ResourceAccessor(kind->resource->plural, kind->gvk.kind));
     }
-    // An accessor may not have the name of the class that declares it.
+    // An accessor must not have the name of the class that declares it or of another member.
     const std::vector<std::string> distinct = DistinctIdentifiers(
         accessors, TypeIdentifier, {"Client", "Client_", "Informers", "Informers_", "List", "Get", "In", "GetByName"});
     version.client_class = unique("Client");
@@ -587,7 +588,7 @@ class Planner {
       out.lister_class = unique(out.type + "Lister");
       out.informer_name = unique(out.type + "Informer");
       out.title = resource.plural + (version.group.empty() ? "" : "." + version.group);
-      // The accessor, or a member of the base class, may be spelled like the type and would hide it.
+      // The accessor, or a member of the base class, may have the same name as the type and would hide it.
       static constexpr std::array<std::string_view, 5> kOfLister = {"Get", "GetByName", "In", "List", "Lister"};
       const bool hidden = out.accessor == out.type || out.type == out.lister_class ||
                           std::find(kOfLister.begin(), kOfLister.end(), out.type) != kOfLister.end();
@@ -610,9 +611,9 @@ class Planner {
   std::vector<TypeName> names_;  // by TypeId
   std::vector<bool> reachable_;  // by TypeId
   std::set<const model::ApiKind*> bodies_;
-  std::vector<Source> sources_;  // beside plan_.versions
+  std::vector<Source> sources_;  // parallel to plan_.versions
   std::map<const model::Group*, Shapes> shapes_;
-  // By version: the namespaces of the others that it needs, and a type that does.
+  // By version: the namespaces of other versions that it needs, each with a type that needs it.
   std::map<std::size_t, std::map<std::string, TypeId, std::less<>>> needs_;
 };
 

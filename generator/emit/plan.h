@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Plan: the content of the files, with every C++ name decided: structs in the order of their definition, members in
-// their fixed order (plan_types.h), accessors, includes. All text from the input is an identifier, a literal or a
-// comment.
+// Plan: the content of the generated files with all C++ names chosen: structs in the order of their definition, members
+// in their fixed order (plan_types.h), accessors and includes. All text from the input has become an identifier, a
+// literal or a comment.
 //
 //   model::Api --MakePlan()--> Plan --view--> templates
 #ifndef KGEN_GENERATOR_EMIT_PLAN_H_
@@ -21,10 +21,10 @@
 
 namespace kgen::generator::emit {
 
-// Comment lines, complete with their slashes.
+// The lines of a comment, including the slashes.
 using Comment = std::vector<std::string>;
 
-// A data member, and its row in the field table.
+// A data member and its row in the field table.
 struct PlannedField {
   std::string wire_name;
   std::string identifier;
@@ -34,10 +34,10 @@ struct PlannedField {
   std::string flags;        // "kgen::kNullable | kgen::kUnique", "0"
   std::string detail;       // "&Order::Spec::kTable", "nullptr"
   Comment comment;
-  std::string note;  // to stand behind the declaration: "`operator`, required"; may be empty
+  std::string note;  // the trailing comment of the declaration: "`operator`, required"; may be empty
 };
 
-// A nested struct of constants: the known values of an open enum, or what a CRD declares about a kind.
+// A nested struct of constants: the known values of an open enum, or the properties that a CRD declares for a kind.
 struct PlannedEnum {
   struct Constant {
     std::string identifier;
@@ -49,7 +49,7 @@ struct PlannedEnum {
   Comment comment;
 };
 
-// A kgen::PrinterColumn. Literals are complete.
+// A kgen::PrinterColumn. The values are C++ literals.
 struct PlannedColumn {
   std::string name, type, format, json_path, priority, description;
 };
@@ -65,18 +65,18 @@ struct PlannedStruct {
   std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
   Comment comment;
-  std::vector<PlannedAlias> aliases;  // of types in shapes.h, and of named types: by the name of a nested struct
+  std::vector<PlannedAlias> aliases;  // for types in shapes.h and named types; named like nested structs
   std::vector<PlannedStruct> nested;
   std::vector<PlannedEnum> enums;
   std::vector<PlannedField> fields;
-  std::vector<PlannedColumn> columns;  // of a kind from a CRD
-  std::string metadata;                // the member that is its ObjectMeta or ListMeta; empty: none
-  std::string item;                    // of a list: the type of its elements
+  std::vector<PlannedColumn> columns;  // for a kind from a CRD
+  std::string metadata;                // the ObjectMeta or ListMeta member; empty: none
+  std::string item;                    // for a list: the type of its elements
   std::string kind_symbol;             // the KindInfo of its table: "kOrderKind"; empty: none
-  bool preserve_unknown = false;       // the schema allows members that it does not name
+  bool preserve_unknown = false;       // the schema allows members that it does not declare
 };
 
-// One KindInfo. Literals are complete.
+// A kgen::KindInfo. The values are C++ literals.
 struct PlannedKindInfo {
   std::string symbol;  // "kOrderKind"
   std::string group, version, kind, list_kind, resource, singular;
@@ -97,19 +97,19 @@ struct PlannedResource {
   std::string type;                              // "Order"
   std::string list_type;                         // "OrderList"; "void" when it cannot be listed
   std::string client_class;                      // "OrdersClient"
-  std::string verbs;                             // of its client: "kgen::Verbs::kStandard | kgen::Verbs::kStatus"
-  std::vector<PlannedSubresource> subresources;  // but status and scale
+  std::string verbs;                             // of the client: "kgen::Verbs::kStandard | kgen::Verbs::kStatus"
+  std::vector<PlannedSubresource> subresources;  // other than status and scale
   std::string lister_class;                      // "OrderLister"
   std::string informer_name;                     // "OrderInformer"
   std::string title;                             // for comments: "orders.shop.example.com"
-  std::string accessor_type;                     // `type`, qualified where the accessor would hide it
+  std::string accessor_type;                     // `type`, qualified if the accessor would hide it
   bool namespaced = false;
   bool has_informer = false;
   Comment deprecation;  // empty: not deprecated
 };
 
 struct PlannedVersion {
-  std::string group, version;         // as on the wire
+  std::string group, version;         // as in the API
   std::string group_space, space;     // "shop", "v1"
   std::string group_accessor;         // "Shop"
   std::string accessor;               // "V1"
@@ -117,7 +117,7 @@ struct PlannedVersion {
   std::string name_space;             // "acme::shop::v1"
   std::string title;                  // for comments: "shop.example.com/v1"
   std::vector<std::string> includes;  // types.h of other group versions
-  bool has_shared = false;            // of its members' types, some are in the group's shapes.h
+  bool has_shared = false;            // uses types in the group's shapes.h
   std::vector<std::string> declared;  // types that are used before they are defined
   std::vector<PlannedStruct> structs;
   std::vector<PlannedAlias> aliases;
@@ -125,12 +125,12 @@ struct PlannedVersion {
   std::vector<std::string> kind_types;  // the C++ types of the kinds, for the scheme
   std::vector<PlannedResource> resources;
   std::string client_class, informers_class;  // "Client", "Informers"
-  // What clients use of other group versions, by namespace.
+  // The types of other group versions that clients use, by namespace.
   std::map<std::string, std::set<std::string>, std::less<>> foreign;
   Comment documentation;  // where to find the descriptions, if the input has none
 };
 
-// Types that several structs of a group use: its shapes.h.
+// The types that several structs of a group share, in the group's shapes.h.
 struct PlannedGroup {
   std::string folder;                 // "acme/shop"
   std::string name_space;             // "acme::shop"
@@ -141,31 +141,31 @@ struct PlannedGroup {
 
 struct PlannedManifest {
   std::string name;  // for a comment
-  std::string json;  // not yet a literal
+  std::string json;  // plain text, not a C++ literal
 };
 
 struct PlanOptions {
   std::string name_space;  // "acme", "acme::shop"
   GroupNaming group_naming = {};
-  std::set<std::string, std::less<>> distinct = {};  // positions whose types are shared with no other: see shapes.h
+  std::set<std::string, std::less<>> distinct = {};  // positions that share their type with no other (shapes.h)
 };
 
 struct Plan {
   std::string name_space;
   std::string folder;                          // "acme", "acme/shop"
   std::string stem;                            // of the source file: "acme", "shop"
-  bool built_in = false;                       // from API documents, not from CRDs: has the alias of meta
-  std::map<std::string, PlannedGroup> groups;  // by the name of the group; those that have such types
+  bool built_in = false;                       // from API documents, not from CRDs; has the alias of meta
+  std::map<std::string, PlannedGroup> groups;  // by group name; only groups with shared types
   std::vector<PlannedVersion> versions;        // by group, newest first
   std::vector<PlannedManifest> manifests;
 };
 
-// Reports what cannot be emitted (a struct with more members than a table can have) to `diagnostics`; the plan is only
-// whole without errors.
+// Reports types that cannot be emitted, such as a struct with too many members for a table, to `diagnostics`. The plan
+// is complete only if there are no errors.
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
 
-// The C++ names of the structs that MakePlan() plans for named types, by TypeId: "::k8s::core::v1::PodSpec". Empty for
-// types without one.
+// The C++ names of the structs that MakePlan() plans for named types, by TypeId: "::k8s::core::v1::PodSpec". Types
+// without a struct have an empty name.
 std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit

@@ -39,7 +39,7 @@ int Rank(std::string_view wire_name, Role role) {
   return 5;
 }
 
-// Differs in every object: not worth a place in the string pool.
+// Returns whether the value differs in every object, so that it is not worth a place in the string pool.
 bool IsUnique(std::string_view wire_name, std::string_view struct_path) {
   return wire_name == "uid" || wire_name == "resourceVersion" || wire_name == "containerID" || wire_name == "podIP" ||
          (wire_name == "ip" && struct_path == "PodIP");
@@ -79,7 +79,7 @@ std::string_view LeafType(Kind kind) {
   return "kgen::Json";
 }
 
-// The enumerator of kgen::ValueKind for a member.
+// Returns the enumerator of kgen::ValueKind for a member.
 std::string_view ValueKindName(Kind kind) {
   switch (kind) {
     case Kind::kObject:
@@ -121,14 +121,14 @@ bool IsScalar(Kind kind) {
   return kind == Kind::kBool || kind == Kind::kInt32 || kind == Kind::kInt64 || kind == Kind::kDouble;
 }
 
-// The innermost element of nested lists and maps.
+// Returns the innermost element of nested lists and maps.
 const model::Schema& Innermost(const model::Api& api, const model::Schema& schema) {
   const model::Schema* inner = &Resolved(api, schema);
   while (inner->element != nullptr) inner = &Resolved(api, *inner->element);
   return *inner;
 }
 
-// The values inside all lists and maps, at each position.
+// Returns the innermost element at each position of a member.
 std::vector<const model::Schema*> Innermost(const model::Api& api, const Member& member) {
   std::vector<const model::Schema*> inner;
   inner.reserve(member.size());
@@ -147,7 +147,7 @@ std::set<std::string, std::less<>> Union(const std::set<std::string, std::less<>
   return all;
 }
 
-// "v1.Order.Spec" for "v1::Order::Spec".
+// Returns "v1.Order.Spec" for "v1::Order::Spec".
 std::string Dotted(std::string path) {
   for (std::size_t at = path.find("::"); at != std::string::npos; at = path.find("::")) path.replace(at, 2, ".");
   return path;
@@ -172,18 +172,18 @@ struct StructPlanner::Scope {
   std::string path;   // "Order::Spec"
   std::string name;   // "Spec"
   std::string title;  // for diagnostics: "acme.shop.v1.Order.Spec"
-  std::string table;  // its table's name: the same, but below a struct of shapes.h
+  std::string table;  // the name of its table; differs from `title` below a struct of shapes.h
   Role role = Role::kPlain;
   bool from_document = false;  // not from a CRD
   std::size_t depth = 0;
-  std::set<std::string, std::less<>> hidden;  // names that mean something else here than at namespace scope
+  std::set<std::string, std::less<>> hidden;                // names with another meaning here than at namespace scope
   std::map<std::string, std::string, std::less<>> members;  // wire name -> identifier
   std::map<std::string, std::string, std::less<>> nested;   // wire name -> nested struct
   std::map<std::string, std::string, std::less<>> enums;    // wire name -> struct of constants
 
   std::size_t width() const { return kColumns - 2 * depth; }
 
-  // Members that every struct has, whatever the input says.
+  // The names that the generated struct uses itself, whatever the input contains.
   std::set<std::string, std::less<>> OwnNames() const {
     std::set<std::string, std::less<>> names = {name, "kTable", "unknown_fields"};
     if (role == Role::kKind) names.insert(kMetadataNames.begin(), kMetadataNames.end());
@@ -199,7 +199,7 @@ bool IsTableName(std::string_view wire_name) {
 
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema) {
   const model::Schema* at = &schema;
-  // An alias cannot be longer than the list of types, whatever the input says.
+  // The bound ends the loop if aliases refer to each other in a cycle.
   for (std::size_t i = 0; at->kind == Kind::kRef && i <= api.types.size(); ++i) {
     const model::NamedType& type = api.types[at->ref];
     if (type.runtime || type.schema.kind == Kind::kObject) break;
@@ -226,7 +226,7 @@ std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
 std::vector<Member> StructPlanner::Members(const Shape& shape, Role role, const std::string& title) const {
   std::vector<Member> members;
   for (const model::Field& field : shape.positions[0]->fields) {
-    if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // of KindInfo
+    if (role != Role::kPlain && (field.name == "apiVersion" || field.name == "kind")) continue;  // in KindInfo
     if (!IsTableName(field.name)) {
       diagnostics_.Note("no-member", field.origin,
                         "no member is generated for " + Quote(field.name) + "; it stays among the unknown fields",
@@ -331,7 +331,7 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
   return out;
 }
 
-// Names and makes the structs inside: anonymous objects and the constants of enums, both called after their property.
+// Plans the nested structs: anonymous objects and the constants of enums. Both are named after their property.
 void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope, PlannedStruct& out) const {
   std::vector<std::string> objects, enums;
   std::vector<const model::Field*> fields;
@@ -362,26 +362,27 @@ void StructPlanner::PlanNested(const std::vector<Member>& members, Scope& scope,
   }
 }
 
-// Whether the type of a member has a name of its own, and the struct an alias for it: what is nested in a struct has
-// the same name whether it is a struct there or a type of another API. Other metadata than that of a kind has one too.
+// Returns whether the struct has an alias for the type of a member because that type has its own name. With the alias,
+// the name does not depend on whether the type is nested here or belongs to another API. Metadata has an alias too,
+// except that of a kind.
 bool StructPlanner::IsAliased(const Member& member, const Scope& scope) const {
   const model::Schema& inner = Innermost(api_, *member[0]->schema);
   if (inner.kind != Kind::kRef || !names_[inner.ref].emitted) return false;
   return scope.role == Role::kPlain || member[0]->name != "metadata";
 }
 
-// Whether `name`, an alias, is how the aliased type is called at namespace scope.
+// Returns whether the alias `name` equals the name of its type at namespace scope.
 bool StructPlanner::IsOwnName(const Member& member, const std::string& name) const {
   const model::Schema& inner = Innermost(api_, *member[0]->schema);
   return inner.kind == Kind::kRef && names_[inner.ref].scope == scope_ && names_[inner.ref].name == name;
 }
 
-// The struct of a member: nested, or an alias for one in shapes.h or for a named type.
+// Plans the type of a member: a nested struct, or an alias for a struct in shapes.h or for a named type.
 void StructPlanner::PlanInner(const Member& member, const Scope& scope, PlannedStruct& out) const {
   const std::vector<const model::Schema*> inner = Innermost(api_, member);
   if (inner[0]->kind == Kind::kRef) {
     const TypeName& type = names_[inner[0]->ref];
-    // In a class, a name may not be used for what is outside and then be declared.
+    // A class must not use a name from outside and then declare it.
     const bool taken = std::any_of(scope.nested.begin(), scope.nested.end(),
                                    [&](const auto& nested) { return nested.second == type.name; });
     out.aliases.push_back({.name = scope.nested.find(member[0]->name)->second,
@@ -428,13 +429,13 @@ PlannedEnum StructPlanner::PlanEnum(const Member& member, const Scope& scope) co
   WarnOfSpelledConstants(*member[0], values, identifiers, scope);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::string literal = text ? StringViewLiteral(values[i]) : values[i];
-    if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // C++ has no literal for it
+    if (literal == "-9223372036854775808") literal = "-9223372036854775807 - 1";  // C++ has no literal for this value
     out.constants.push_back({identifiers[i], std::move(literal)});
   }
   return out;
 }
 
-// Values that differ only in case or separators are usually a mistake, and rename the constants.
+// Values that differ only in case or separators are usually a mistake, and they change the names of the constants.
 void StructPlanner::WarnOfSpelledConstants(const model::Field& field, const std::vector<std::string>& values,
                                            const std::vector<std::string>& identifiers, const Scope& scope) const {
   std::string list;

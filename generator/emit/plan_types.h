@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One part of plan.h: structs. Private to generator/emit.
+// The part of plan.h that plans structs. Private to generator/emit.
 //
-// Members have a fixed order that no document can change: metadata, spec and status first for kinds, name and namespace
-// first where a struct has them, then byte order of the wire name.
+// The order of members does not depend on the order in the input: metadata, spec and status come first in kinds, name
+// and namespace in structs that have them, and the others follow in byte order of their wire names.
 #ifndef KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 #define KGEN_GENERATOR_EMIT_PLAN_TYPES_H_
 
@@ -21,22 +21,22 @@ namespace kgen::generator::emit {
 
 // The C++ names of a NamedType.
 struct TypeName {
-  bool emitted = false;   // false: it has no struct, and members of this type are kgen::Json
+  bool emitted = false;   // false: the type has no struct, and members of this type are kgen::Json
   bool runtime = false;   // declared by the runtime
   bool used = false;      // declared by another API
-  bool open = false;      // only declared so far; defined later in the same header
+  bool open = false;      // only declared at this point; defined later in the same header
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
-  std::string scope;      // its namespace: "k8s::core::v1"
+  std::string scope;      // the namespace: "k8s::core::v1"
 };
 
-// A type in two spellings: for use inside of the struct, and for the tables at namespace scope.
+// The two spellings of a type: inside the struct, and in the tables at namespace scope.
 struct Spelling {
   std::string in_class;
   std::string in_tables;
 };
 
-// One member of a struct: a property, at all positions that the struct stands for. Never empty; their names are equal.
+// A member of a struct: its property at each position of the struct. Never empty; all have the same name.
 using Member = std::vector<const model::Field*>;
 
 class Shapes;
@@ -44,19 +44,19 @@ struct Shape;
 
 class StructPlanner {
  public:
-  // `names` by TypeId. `scope` is the namespace of all structs that this planner makes.
+  // `names` is indexed by TypeId. `scope` is the namespace of all structs that this planner makes.
   StructPlanner(const model::Api& api, const std::vector<TypeName>& names, const Shapes& shapes, std::string scope,
                 Diagnostics& diagnostics)
       : api_(api), names_(names), shapes_(shapes), scope_(std::move(scope)), diagnostics_(diagnostics) {}
 
-  // `about` is the comment if the document has no description; `deprecation` is always included. Both may be empty.
+  // `about` is the comment if the document has no description; `deprecation` is always added. Both may be empty.
   PlannedStruct Plan(const model::NamedType& type, const std::string& name, const std::string& title,
                      const std::string& about, const std::string& deprecation) const;
 
-  // A struct of shapes.h. `group` is the group in the names of tables: "acme.shop".
+  // Plans a struct of shapes.h. `group` is the name of the group in table names: "acme.shop".
   PlannedStruct PlanShared(const Shape& shape, const std::string& group) const;
 
-  // The list type of a kind: apiVersion, kind, metadata, items.
+  // Plans the list type of a kind.
   PlannedStruct PlanList(const std::string& name, const std::string& item) const;
 
  private:
@@ -82,17 +82,17 @@ class StructPlanner {
   Diagnostics& diagnostics_;
 };
 
-// A schema without the aliases in front of it; kRef only when it names a struct.
+// Follows the references of a schema through aliases. The result is a kRef only if it refers to a struct.
 const model::Schema& Resolved(const model::Api& api, const model::Schema& schema);
 
-// How the type of an anonymous object is called, by the wire name of its property: one of `fields`, the properties of
-// the struct around it. `taken` are names that mean something else there.
+// Returns a function that maps the wire name of a property to the name of its type, for properties that are anonymous
+// objects. `fields` are all properties of the enclosing struct; `taken` are names that already have a meaning there.
 std::function<std::string(std::string_view)> NameObjects(const model::Api& api,
                                                          const std::vector<const model::Field*>& fields,
                                                          const std::set<std::string, std::less<>>& taken);
 
-// Can a field table hold this name? Only names that JSON needs no escape for qualify, since the encoder writes names of
-// a table as they are. Others, and empty or very long ones, get no member; UnknownFields keeps and escapes them.
+// Returns whether a field table can hold this name. The encoder writes the names of a table without escaping them, so a
+// name that JSON has to escape gets no member, nor does an empty or very long one. UnknownFields keeps such fields.
 bool IsTableName(std::string_view wire_name);
 
 }  // namespace kgen::generator::emit

@@ -16,7 +16,7 @@ using model::Kind;
 
 constexpr std::size_t kHashDigits = 8;
 
-// "SecretRef" of PasswordSecretRef and TokenSecretRef: the last words that both have. May be empty.
+// Returns the last words that both names share: "SecretRef" for PasswordSecretRef and TokenSecretRef. May be empty.
 std::string CommonEnding(std::string_view a, std::string_view b) {
   std::size_t size = 0, words = 0;
   while (size < a.size() && size < b.size() && a[a.size() - size - 1] == b[b.size() - size - 1]) {
@@ -27,7 +27,7 @@ std::string CommonEnding(std::string_view a, std::string_view b) {
   return std::string(a.substr(a.size() - words));
 }
 
-// Ends every name in a text, and cannot be part of one: a table has no such names.
+// Terminates each name in a text. No name contains it, because a table cannot hold such names.
 constexpr char kEndOfName = '\n';
 
 }  // namespace
@@ -92,7 +92,7 @@ Shapes::Id Shapes::Intern(const model::Schema& object, const Place& place) {
   return known->second;
 }
 
-// Adds the shapes in a member, `schema`, to the ones that `node` is made of.
+// Adds the shapes in a member to the uses of `node`.
 Shapes::Text Shapes::AddValue(const model::Schema& unresolved, const Place& place, const std::string& word,
                               Node& node) {
   const model::Schema& schema = Resolved(api_, unresolved);
@@ -121,8 +121,8 @@ Shapes::Text Shapes::AddValue(const model::Schema& unresolved, const Place& plac
   return text;
 }
 
-// A name for what several structs use, and for what has a member that is called as it is itself: C++ has no `Items`
-// inside `Items`. The word is how all uses end, or else what most of them say.
+// Names a struct that several structs use, or that has a member with its own name: C++ does not allow `Items` inside
+// `Items`. The name is the common ending of all uses or, if there is none, the most frequent name.
 void Shapes::Name(Node& node, std::set<std::string>& taken) const {
   const auto clashes = [&](const auto& word) { return node.names.contains(word.first); };
   const bool shared = node.used > 1 || std::any_of(node.words.begin(), node.words.end(), clashes);

@@ -1,15 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One shape, one type: which anonymous objects of a group become the same struct. Private to generator/emit.
+// Decides which anonymous objects of a group become the same struct. Private to generator/emit.
 //
-//   types of a group, all versions --Add()--> Shapes --> StructPlanner: types.h, and shapes.h for what is shared
+//   types of a group, all versions --Add()--> Shapes --> StructPlanner: types.h, and shapes.h for shared types
 //
-// The shape of an object is what its field table depends on: wire names, kinds of value, nullability, and the shapes
-// inside. Descriptions, defaults, limits, the values of enums and `required` are not part of it.
+// The shape of an object consists of the properties that determine its field table: wire names, kinds of value,
+// nullability, and the shapes of its members. Descriptions, defaults, limits, enum values and `required` are not part
+// of it.
 //
-// Objects of equal shape are one struct. If one struct uses it, it is nested there; if several do, it stands in the
-// group's shapes.h, and each use is an alias. Always structs of their own are the direct children of a kind (`Spec`),
-// since users overload on them, and what refers to named types of an API document, since shapes.h comes before types.h.
+// Objects of equal shape become one struct. If only one struct uses it, it is nested there. If several do, it is
+// defined in the group's shapes.h, and each use is an alias. Two kinds of object never share a struct: the direct
+// children of a kind (`Spec`), because users overload on them, and objects that refer to named types of an API
+// document, because types.h includes shapes.h.
 #ifndef KGEN_GENERATOR_EMIT_SHAPES_H_
 #define KGEN_GENERATOR_EMIT_SHAPES_H_
 
@@ -29,62 +31,64 @@ namespace kgen::generator::emit {
 // The objects that become one struct.
 struct Shape {
   std::vector<const model::Schema*> positions;  // never empty; newest version first
-  std::string name;                             // in shapes.h: "Template_5f0c21d7"; empty: nested where it is used
-  std::string first;                            // the first position in C++: "v1::Order::Spec::Template"
-  std::string shortest;                         // the position with the shortest name: for comments
+  std::string name;                             // in shapes.h: "Template_5f0c21d7"; empty: a nested struct
+  std::string first;                            // the C++ path of the first position: "v1::Order::Spec::Template"
+  std::string shortest;                         // the position with the shortest name, for comments
   bool from_document = false;                   // the first position is not from a CRD
 };
 
 class Shapes {
  public:
-  // Positions in `distinct` ("orders.shop.example.com:spec.template") share with no other position.
-  // `names` by TypeId, complete before the first Add(). All arguments outlive this.
+  // Positions in `distinct` ("orders.shop.example.com:spec.template") share their type with no other position. `names`
+  // is indexed by TypeId and must be complete before the first Add(). All arguments must outlive this object.
   Shapes(const model::Api& api, const std::vector<TypeName>& names, const std::set<std::string, std::less<>>& distinct)
       : api_(api), names_(names), distinct_(distinct) {}
 
-  // `path` is the type in C++ without the group: "v1::Order". `resource` is "orders.shop.example.com", or empty.
+  // Adds a type. `path` is its C++ name without the group: "v1::Order". `resource` is "orders.shop.example.com", or
+  // empty.
   void Add(const model::NamedType& type, const std::string& path, const std::string& resource);
 
-  // Decides what is shared, and names it. Call once, after the last Add() and before what follows.
+  // Chooses the shared structs and their names. Call once, after the last Add() and before the functions below.
   void Finish();
 
-  // Of an object that was added: the schema of a type, or an anonymous object inside.
+  // Returns the shape of an object that was added: the schema of a type, or an anonymous object inside one.
   const Shape& Of(const model::Schema& object) const { return nodes_[ids_.find(&object)->second].shape; }
 
-  // What stands in shapes.h, each after the ones that it uses.
+  // The structs of shapes.h; each comes after the ones that it uses.
   const std::vector<const Shape*>& shared() const { return shared_; }
 
-  // The elements of `distinct` that are positions of the added types.
+  // The elements of `distinct` that are positions in the added types.
   const std::set<std::string, std::less<>>& found_distinct() const { return found_distinct_; }
 
  private:
   using Id = std::size_t;
   struct Use {
     Id shape;
-    std::string word;  // what it is called there
+    std::string word;  // its name there
   };
-  // A shape, and which others it is made of.
+  // A shape and the shapes of its members.
   struct Node {
     Shape shape;
-    std::string hash;                          // of the shape: the same in every run that has it
+    std::string hash;                          // of the shape; does not depend on the run
     std::vector<Use> uses;                     // in order of the members
-    std::set<std::string, std::less<>> names;  // that its members have, and want for the structs inside
-    bool own = false;                          // shares with no other position
-    bool refers = false;                       // to a named type that is generated
+    std::set<std::string, std::less<>> names;  // used by its members and by the structs nested in it
+    bool own = false;                          // shares its type with no other position
+    bool refers = false;                       // refers to a named type that is generated
     bool visited = false;
     std::size_t used = 0;                      // by how many members of how many shapes
-    std::map<std::string, std::size_t> words;  // how often it is called so
+    std::map<std::string, std::size_t> words;  // how often each name is used for it
   };
-  // Where an object stands.
+  // The position of an object.
   struct Place {
-    std::string path;      // in C++: "v1::Order::Spec"
-    std::string wire;      // below the type: "spec.template"
+    std::string path;      // the C++ path: "v1::Order::Spec"
+    std::string wire;      // the path of wire names below the type: "spec.template"
     std::string resource;  // may be empty
     bool from_document = false;
     bool own = false;               // the object is a type, or the direct child of a kind
     bool children_are_own = false;  // the object is a kind
   };
-  // What tells a value from others: in this run by numbers of shapes, in all runs by their hashes.
+  // Identifies a value. `key` refers to other shapes by their numbers in this run, `lasting` by their hashes, which are
+  // the same in all runs.
   struct Text {
     std::string key, lasting;
   };

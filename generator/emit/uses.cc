@@ -17,10 +17,10 @@ using model::TypeId;
 
 constexpr std::string_view kOwn = "own";
 
-// Where an object stands: "orders.shop.example.com:spec.template".
+// The position of an object: "orders.shop.example.com:spec.template".
 struct Place {
   std::string resource, wire;
-  bool own = false;  // a kind, or the direct child of one
+  bool own = false;  // a kind or a direct child of one
 
   std::string Text() const { return resource + ":" + wire; }
   Place Below(const std::string& field) const {
@@ -36,7 +36,7 @@ class UsedTypes {
   }
 
   void Use(const UsedApi& used) {
-    Diagnostics its;  // positions in its files mean nothing to diagnostics_, and warnings belong to its own run
+    Diagnostics its;  // dropped: its positions are not in the files of diagnostics_, and warnings belong to its own run
     std::vector<std::string> names =
         TypeNames(used.api, {.name_space = used.name_space, .group_naming = used.group_naming}, its);
     for (const Diagnostic& each : its.Sorted()) {
@@ -48,7 +48,7 @@ class UsedTypes {
     UseDefinitions(used_.back());
   }
 
-  // Returns the positions of options.types that there are not.
+  // Returns the positions in options.types that do not exist.
   std::set<std::string> MapCustomResources() {
     for (const model::Group& group : api_.groups) {
       for (const model::Version& version : group.versions) {
@@ -96,7 +96,7 @@ class UsedTypes {
     }
   }
 
-  // The type of a used API as one of api_.
+  // Adds a type of a used API to api_.
   TypeId Import(const Used& used, TypeId id) {
     const NamedType& type = used.api->types[id];
     for (TypeId own = 0; own < api_.types.size(); ++own) {
@@ -116,7 +116,7 @@ class UsedTypes {
   }
 
   void Map(TypeId kind, const std::string& resource) {
-    Schema schema = std::move(api_.types[kind].schema);  // adding types moves all of them
+    Schema schema = std::move(api_.types[kind].schema);  // moved out, because adding types reallocates the vector
     MapBelow(schema, {.resource = resource, .wire = {}, .own = true});
     api_.types[kind].schema = std::move(schema);
   }
@@ -150,7 +150,7 @@ class UsedTypes {
     return false;
   }
 
-  // Whether --distinct or --type is about this position or one inside of it.
+  // Returns whether --distinct or --type names this position or one below it.
   bool IsDecidedBelow(const Place& place) const {
     const std::string text = place.Text();
     const auto is_inside = [&](const std::string& path) { return path == text || path.starts_with(text + "."); };
@@ -184,7 +184,7 @@ class UsedTypes {
     return false;
   }
 
-  // The position itself may be null, or has a default, as before.
+  // Replaces the object by a reference. Keeps nullability and the default, which belong to the position.
   void Refer(Schema& object, const Place& place, const Used& used, const model::Fit& fit) {
     object.kind = Kind::kRef;
     object.ref = Import(used, fit.type);
@@ -208,7 +208,7 @@ class UsedTypes {
   const UseOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<Used> used_;
-  std::set<std::string> unknown_;  // of options_.types: not found so far
+  std::set<std::string> unknown_;  // positions in options_.types that have not been found yet
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Types of other generated APIs, in place of types that this run would make.
+// Replaces types that this run would generate by types of other generated APIs.
 //
-//   model::Api --UseTypes()--> the same Api, where references lead to types of the used APIs --MakePlan()--> Plan
+//   model::Api --UseTypes()--> the same Api with references to types of the used APIs --MakePlan()--> Plan
 //
-// Two things become a type of a used API:
+// UseTypes() replaces
 //
-//   * a definition of an API document that the used API has a struct for, unless it is a kind, or the list of a kind,
+//   * a definition of an API document if the used API has a struct for it, unless it is a kind, or the list of a kind,
 //     that this run generates clients for;
-//   * an object of a CRD that is one of its types (model/anchors.h), unless it is the direct child of a kind, which
-//     users overload on.
+//   * an object of a CRD if it matches a type of the used API (model/anchors.h), unless it is a direct child of a kind,
+//     because users overload on those.
 #ifndef KGEN_GENERATOR_EMIT_USES_H_
 #define KGEN_GENERATOR_EMIT_USES_H_
 
@@ -26,7 +26,7 @@
 
 namespace kgen::generator::emit {
 
-// Another generated API: what it was made from, and how it was named.
+// Another generated API: its model, and the options that determine its C++ names.
 struct UsedApi {
   std::string name_space;
   GroupNaming group_naming = {};
@@ -34,23 +34,23 @@ struct UsedApi {
 };
 
 struct UseOptions {
-  // Positions that are decided: "orders.shop.example.com:spec.template" to a C++ type or "own". See --type.
+  // The values of --type: maps a position such as "orders.shop.example.com:spec.template" to a C++ type or "own".
   std::map<std::string, std::string, std::less<>> types = {};
 
-  // As in PlanOptions: these positions, and what contains them, stay types of this run.
+  // As in PlanOptions: these positions, and the objects that contain them, remain types of this run.
   std::set<std::string, std::less<>> distinct = {};
 };
 
-// Reads the values of --type; an error is a message for the user.
+// Parses the values of --type. The error is a message for the user.
 std::expected<std::map<std::string, std::string, std::less<>>, std::string> ParseTypes(
     const std::vector<std::string>& values);
 
-// Changes `api`, once, and returns the positions of `options.types` that it does not have. Reports types in
-// `options.types` that do not exist or do not fit. The first of `uses` that has a type counts.
+// Modifies `api` and returns the positions in `options.types` that it does not have. Call once for each Api. Reports
+// types in `options.types` that do not exist or do not fit. If several of `uses` have a type, the first one is used.
 std::set<std::string> UseTypes(model::Api& api, const std::vector<UsedApi>& uses, const UseOptions& options,
                                Diagnostics& diagnostics);
 
-// Reports positions of --type that no input has.
+// Reports positions in --type that no input has.
 void ReportUnknownPositions(const std::set<std::string>& positions, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kColumns = 120;
 
-// ACME_SHOP_V1_TYPES_H_ for acme/shop/v1/types.h; never two underscores in a row.
+// Returns ACME_SHOP_V1_TYPES_H_ for acme/shop/v1/types.h, without consecutive underscores.
 std::string Guard(std::string_view path) {
   std::string guard;
   for (char c : path) {
@@ -29,7 +29,7 @@ std::string Guard(std::string_view path) {
   return guard + "_";
 }
 
-// The values of every file.
+// The values that all files have.
 ViewMap FileView(const std::string& path, const std::string& name_space, const FileHeader& header) {
   return {{"header", ViewValue(header.lines)},
           {"guard", Guard(path)},
@@ -37,7 +37,7 @@ ViewMap FileView(const std::string& path, const std::string& name_space, const F
           {"table_version", std::to_string(kTableVersion)}};
 }
 
-// A declaration with its initializer, broken as clang-format breaks it.
+// Returns a declaration with its initializer, broken into lines as clang-format does it.
 ViewList Declaration(const PlannedField& field, std::size_t indent) {
   const std::string note = field.note.empty() ? std::string() : "  // " + field.note;
   const std::string line = field.type + " " + field.identifier + field.initializer + ";";
@@ -56,7 +56,7 @@ ViewList Constant(const PlannedEnum& planned, const PlannedEnum::Constant& const
   return {start, "    " + constant.value + ";"};
 }
 
-// Adds the line, broken at | where it is too long.
+// Adds the line, broken at | if it is too long.
 void AddBroken(std::string line, ViewList& lines) {
   while (line.size() > kColumns) {
     const std::size_t bar = line.rfind(" | ", kColumns - 2);
@@ -67,7 +67,7 @@ void AddBroken(std::string line, ViewList& lines) {
   lines.push_back(std::move(line));
 }
 
-// `using NAME = TARGET;`, broken where it is too long.
+// Returns `using NAME = TARGET;`, broken if it is too long.
 ViewList Alias(const std::string& name, const std::string& target, std::size_t indent = 0) {
   if (indent + 6 + name.size() + 3 + target.size() + 1 <= kColumns) return {"using " + name + " = " + target + ";"};
   ViewList lines = {"using " + name + " ="};
@@ -89,7 +89,7 @@ ViewList ClientAlias(const PlannedResource& resource) {
   return lines;
 }
 
-// Whether a blank line goes before the second of two members or aliases: comments of several lines would run together.
+// Returns whether a blank line separates two members or aliases, so that comments of several lines do not run together.
 bool Spaced(const Comment* before, const Comment& comment) {
   return before != nullptr && (before->size() > 1 || comment.size() > 1);
 }
@@ -134,7 +134,7 @@ std::string Flat(std::string path) {
   return path;
 }
 
-// Rows of at most 24 numbers.
+// Returns rows of at most 24 numbers.
 ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
   ViewList lines;
   std::string line;
@@ -149,8 +149,8 @@ ViewList SlotLines(const std::vector<std::uint8_t>& slots) {
   return lines;
 }
 
-// A table is a static member, so names in its initializer are looked up in the struct and its enclosing scopes first:
-// names of the namespace that mean something else there are fully qualified.
+// A table is a static member, so the compiler looks up names in its initializer in the struct and its enclosing scopes
+// first. Names of the namespace that have another meaning there are fully qualified.
 class TableScope {
  public:
   explicit TableScope(std::string name_space) : name_space_(std::move(name_space)) {}
@@ -172,7 +172,7 @@ class TableScope {
   std::set<std::string> hidden_;
 };
 
-// The tables of a struct and of all inside it, inner ones first.
+// Adds the tables of a struct and of its nested structs, inner ones first.
 void TableViews(const PlannedStruct& planned, const TableScope& around, std::set<std::string>& symbols, ViewList& out) {
   const TableScope scope = around.Inside(planned);
   for (const PlannedStruct& inner : planned.nested) TableViews(inner, scope, symbols, out);
@@ -229,7 +229,7 @@ ViewValue KindView(const PlannedKindInfo& kind) {
                  {"list", kind.list.empty() ? "nullptr" : "&" + kind.list + "::kTable"}};
 }
 
-// A function that returns one expression: in one line where it fits.
+// Returns a function that returns one expression, in one line if it fits.
 ViewList Function(const std::string& signature, const std::string& expression, std::size_t indent) {
   const std::string line = signature + " { return " + expression + "; }";
   if (indent + line.size() <= kColumns) return {line};
@@ -267,7 +267,7 @@ ViewValue InformerView(const PlannedResource& resource) {
                                              resource.informer_name + "(factory_)", 2)}};
 }
 
-// The tables of a part. Adds what they need to `includes`.
+// The tables of a part. Adds the headers that they need to `includes`.
 ViewValue SectionView(const TablePart& part, ViewList& includes) {
   const PlannedVersion* version = part.version;
   const std::string& name_space = version == nullptr ? part.group->name_space : version->name_space;
@@ -294,7 +294,7 @@ ViewValue SectionView(const TablePart& part, ViewList& includes) {
                  {"clients", std::move(clients)}};
 }
 
-// What several files say of a version.
+// The values of a version that several files use.
 ViewMap VersionView(const PlannedVersion& version) {
   const std::string client = version.group_space + "::" + version.space + "::" + version.client_class;
   return {{"space", version.space},
@@ -305,7 +305,7 @@ ViewMap VersionView(const PlannedVersion& version) {
                                       client + "(connection_)", 2)}};
 }
 
-// In the order of clang-format.
+// Sorts the includes as clang-format does.
 ViewList Includes(std::vector<std::string> includes) {
   std::sort(includes.begin(), includes.end());
   return ViewList(includes.begin(), includes.end());
@@ -318,8 +318,8 @@ bool HasInformers(const PlannedVersion& version) {
   return false;
 }
 
-// The initializers of the string_views that make up `json`. Each is shorter than the longest literal that compilers
-// must accept, and carries its length: compilers also limit how far a constant expression may count.
+// Returns the initializers of the string_views that make up `json`. Each is shorter than the longest literal that
+// compilers must accept. Each states its length, because compilers limit the steps of a constant expression.
 ViewList ManifestLines(std::string_view json) {
   constexpr std::size_t kMost = 60'000;
   ViewList lines;

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Turns the plan into the values of the templates, one view per emitted file. templates/README.md lists the names.
+// Converts the plan to the values of the templates, one view per generated file. templates/README.md lists the names.
 //
 //   Plan --View...()--> ViewMap --TemplateEngine--> text
 #ifndef KGEN_GENERATOR_EMIT_VIEW_H_
@@ -15,9 +15,9 @@
 
 namespace kgen::generator::emit {
 
-// The values of every file.
+// The values that all files have.
 struct FileHeader {
-  std::vector<std::string> lines;  // comments of the user's own for the top; may be empty
+  std::vector<std::string> lines;  // the user's comment for the top of the file; may be empty
   std::string fingerprint;         // the path of fingerprint.h, which every other header includes
 };
 
@@ -30,19 +30,19 @@ ViewMap ViewFactory(const Plan& plan, const FileHeader& header);
 ViewMap ViewScheme(const Plan& plan, const FileHeader& header);
 ViewMap ViewFingerprint(const Plan& plan, const FileHeader& header, std::string value);
 
-// Tables of some structs of one header: [first, last) of its top-level structs.
+// The tables of some structs of one header: of its top-level structs [first, last).
 struct TablePart {
-  const PlannedGroup* group = nullptr;      // the header is its shapes.h, or
-  const PlannedVersion* version = nullptr;  // types.h
+  const PlannedGroup* group = nullptr;      // set if the header is its shapes.h
+  const PlannedVersion* version = nullptr;  // set if the header is its types.h
   std::size_t first = 0, last = 0;
 
   const std::vector<PlannedStruct>& structs() const { return group != nullptr ? group->structs : version->structs; }
 };
 
-// All of them, one part for each header, in an order of groups and versions.
+// Returns the tables of all structs, one part for each header, ordered by group and version.
 std::vector<TablePart> AllTables(const Plan& plan);
 
-// A source file. `with_scheme`: Kinds() too.
+// A source file. If `with_scheme` is true, it also defines Kinds().
 ViewMap ViewSource(const Plan& plan, const std::vector<TablePart>& parts, bool with_scheme, const FileHeader& header);
 // The source file with the CRDs.
 ViewMap ViewManifests(const Plan& plan, const FileHeader& header);

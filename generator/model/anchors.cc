@@ -7,7 +7,7 @@
 namespace kgen::generator::model {
 namespace {
 
-// Of the fields of an anchor, an object has at least this part.
+// The minimum part of the fields of an anchor that an object must have.
 constexpr std::size_t kPercent = 60;
 
 bool IsObjectMeta(const NamedType& type) { return type.group == kMetaGroup && type.name == "ObjectMeta"; }
@@ -18,7 +18,7 @@ std::string Below(const std::string& path, const std::string& field) {
   return path.empty() ? Visible(field) : path + "." + Visible(field);
 }
 
-// The objects inside of all lists and maps; others as they are.
+// Returns the innermost element of nested lists and maps, or the schema itself.
 const Schema& Innermost(const Schema& schema) {
   const Schema* inner = &schema;
   while (inner->element != nullptr) inner = inner->element.get();
@@ -27,9 +27,9 @@ const Schema& Innermost(const Schema& schema) {
 
 }  // namespace
 
-// Not here: types that have the shape of another one (SecretKeySelector and ConfigMapKeySelector, PodAffinity and
-// PodAntiAffinity, TypedObjectReference and Subject), and types of one or two fields that stand for anything
-// (LocalObjectReference, HTTPHeader).
+// The list omits types that have the same shape as another type (SecretKeySelector and ConfigMapKeySelector,
+// PodAffinity and PodAntiAffinity, TypedObjectReference and Subject), and types of one or two fields that could mean
+// anything (LocalObjectReference, HTTPHeader).
 const std::vector<Anchors::Anchor>& Anchors::All() {
   static const std::vector<Anchor> kAnchors = {
       {"", "PodTemplateSpec", {"metadata", "spec"}},
@@ -66,7 +66,7 @@ const std::vector<Anchors::Anchor>& Anchors::All() {
   return kAnchors;
 }
 
-// One comparison. `chosen`: the user says that they are the same, so what the CRD leaves open is of the built-in type.
+// One comparison. `chosen` is true if the user chose the type, so a value that the CRD leaves open matches.
 class Anchors::Match {
  public:
   Match(const Api& api, const Api& built_in, bool chosen) : api_(api), built_in_(built_in), chosen_(chosen) {}
@@ -112,9 +112,9 @@ class Anchors::Match {
       const bool same = own.group == type.group && own.version == type.version && own.name == type.name;
       return same || Fail(path + " is " + own.name + ", in " + owner + " " + type.name);
     }
-    // A Quantity reads and keeps integers and text.
+    // A Quantity can hold integers and text.
     if (value.kind == Kind::kIntOrString && expected.kind == Kind::kQuantity) return true;
-    // Many CRDs do not say how wide their integers are. Digits that do not fit are kept as they are.
+    // Many CRDs do not state the width of their integers. Digits that do not fit are kept unchanged.
     if (IsInteger(value.kind) && IsInteger(expected.kind)) return true;
     if (value.kind != expected.kind || expected.kind == Kind::kObject) {
       return Differ(path, value, std::string(Describe(expected.kind)) + " as in " + owner);
@@ -140,8 +140,8 @@ const Anchors::Candidate* Anchors::FindCandidate(TypeId type) const {
   return found == candidates_.end() ? nullptr : &*found;
 }
 
-// Whether enough of the candidate is there. What tells it, and is an anchor as well, must do so in its turn: metadata
-// and spec make no pod template without a pod spec.
+// Returns whether the object has enough fields of the candidate. A required field whose type is an anchor must also
+// have enough fields of that anchor: metadata and spec make a pod template only if spec is a pod spec.
 bool Anchors::Tells(const Api& api, const Schema& object, const Candidate& candidate) const {
   const std::vector<Field>& fields = built_in_.types[candidate.type].schema.fields;
   if (object.fields.size() * 100 < fields.size() * kPercent) return false;

@@ -16,13 +16,13 @@ using model::RawOperation;
 constexpr std::array<std::string_view, 8> kMethods = {"get",     "put",  "post",  "delete",
                                                       "options", "head", "patch", "trace"};
 
-// What the versions of the format write in different places.
+// The differences between the versions of the format.
 struct Format {
   std::string_view version_key;
-  std::array<std::string_view, 2> versions;  // begin with one of these
-  std::string_view shared;   // the map with definitions and parameters that are used more than once; "": the document
-  std::string_view schemas;  // the definitions in it
-  bool lossy;                // leaves out defaults, null and alternatives
+  std::array<std::string_view, 2> versions;  // the supported prefixes of the version
+  std::string_view shared;                   // the map with shared definitions and parameters; "": the document itself
+  std::string_view schemas;                  // the map of definitions in `shared`
+  bool lossy;                                // omits defaults, null and alternatives
 };
 
 constexpr Format kV2 = {"swagger", {"2.0", "2.0"}, "", "definitions", true};
@@ -75,7 +75,7 @@ class OpenApiParser {
       found->second = std::move(definition);
       return;
     }
-    // Two formats of one definition never look alike.
+    // The two formats of a definition always differ, so there is nothing to compare.
     if (found->second.lossy != definition.lossy) {
       if (found->second.lossy) found->second = std::move(definition);
       return;
@@ -117,7 +117,7 @@ class OpenApiParser {
   void ParseOperation(const MapReader& operation, std::string_view path, bool path_has_watch) {
     const std::optional<std::string> action = operation.String("x-kubernetes-action");
     const yaml::Node* gvk = operation.Map("x-kubernetes-group-version-kind");
-    if (!action || gvk == nullptr) return;  // discovery, logs, version
+    if (!action || gvk == nullptr) return;  // skip discovery, logs and version
     RawOperation out;
     out.origin = operation.origin();
     out.path = path;
@@ -128,7 +128,7 @@ class OpenApiParser {
     draft_.operations.push_back(std::move(out));
   }
 
-  // Documents declare the log of a pod as a JSON string as well, which no server sends.
+  // Documents also declare the log of a pod as a JSON string, but no server sends it as JSON.
   bool AnswersWithText(const MapReader& operation) const {
     const yaml::Node* responses = operation.Map("responses");
     const yaml::Node* response = responses == nullptr ? nullptr : Resolve(responses->Find("200"), "responses");
@@ -145,7 +145,7 @@ class OpenApiParser {
                        [&](const auto& media) { return has_text(media.value); });
   }
 
-  // Follows a reference inside the document, one step.
+  // Follows one reference within the document.
   const yaml::Node* Resolve(const yaml::Node* node, std::string_view section) const {
     if (node == nullptr) return nullptr;
     const yaml::Node* reference = node->Find("$ref");

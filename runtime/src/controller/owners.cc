@@ -30,7 +30,7 @@ meta::v1::OwnerReference MakeControllerRef(const meta::v1::ObjectMeta& owner, co
 
 bool IsControlledBy(const meta::v1::ObjectMeta& object, const meta::v1::ObjectMeta& owner) noexcept {
   for (const meta::v1::OwnerReference& reference : object.ownerReferences) {
-    if (IsController(reference)) return reference.uid == owner.uid;  // the server allows only one
+    if (IsController(reference)) return reference.uid == owner.uid;  // the server allows only one controller
   }
   return false;
 }

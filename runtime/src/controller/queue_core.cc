@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Items: adding, handing out, finishing, delays. queue_workers.cc has the workers and the shutdown.
+// Adds, hands out, finishes and delays items. queue_workers.cc has the workers and the shutdown.
 #include "controller/queue_core.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 using Pending = QueueItem::Pending;
 
-constexpr std::uint64_t kFairShare = 16;      // one item in so many is the longest waiting one
-constexpr std::size_t kPromotedAtOnce = 512;  // items that become ready in one task
+constexpr std::uint64_t kFairShare = 16;      // every kFairShare-th item is the longest waiting one
+constexpr std::size_t kPromotedAtOnce = 512;  // the maximum number of items that one task makes ready
 
-// Of the queue's own, so that a queue without an observer warns as a connection does.
+// Without an observer, the queue makes its own, which logs warnings as that of a connection does.
 Shared<Observer> OrWarnings(Shared<Observer> observer, const Shared<Executor>& executor) {
   return observer ? std::move(observer) : MakeShared<ThrottledObserver>(Shared<Observer>(), executor);
 }
@@ -67,7 +67,7 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
   Act(wakes);
 }
 
-// What is pending already and the new addition combine to the higher priority and the earlier time.
+// Combines the pending addition with the new one: takes the higher priority and the earlier time.
 void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept {
   const std::int32_t asked = priorities_ ? when.priority : kNormalPriority;
   const std::int32_t priority = item->pending == Pending::kNo ? asked : std::max(asked, item->priority);
@@ -83,7 +83,7 @@ void QueueCore::Queue(QueueItem* item, const When& when, TimePoint now, Wakes& w
   }
   item->priority = priority;
   const bool delayed = item->pending == Pending::kDelayed;
-  const bool idle = when.periodic || when.due == TimePoint::max();  // nothing waits for its end
+  const bool idle = when.periodic || when.due == TimePoint::max();  // nothing waits for this delay to end
   if (!when.due) {
     if (delayed) delayed_.Remove(item);
     MakeReady(item, now, wakes);
@@ -176,7 +176,7 @@ Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receive
   }
 }
 
-// For a Get() that returns without an item: if it was woken for one, somebody else has to take it.
+// Called when Get() returns without an item. If the waiter was woken for an item, another waiter must take it.
 void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
   Wakes wakes;
   {
@@ -192,7 +192,7 @@ void QueueCore::Done(const void* key) {
   {
     const MutexLock lock(mutex_);
     QueueItem* const item = items_.Find(key);
-    // The item of a worker is in use by its call, which finishes it.
+    // A worker uses its item during the call and finishes it itself.
     if (item == nullptr || !item->processing || item->by_worker) return;
     Finish(item, now, wakes);
   }
@@ -282,14 +282,15 @@ WorkQueueMetrics QueueCore::metrics() {
   WorkQueueMetrics metrics = counts_;
   metrics.name = name_;
   for (const ReadyItems::Band& band : ready_.bands()) metrics.depth.emplace_back(band.priority, band.items.size());
-  // Without it the series of an idle queue would be absent, which alerts take for a queue that does not run.
+  // Always include normal priority. Otherwise an idle queue would have no series, and alerts would take it for a queue
+  // that is not running.
   const auto normal =
       std::ranges::lower_bound(metrics.depth, kNormalPriority, std::greater(), &std::pair<int, std::size_t>::first);
   if (normal == metrics.depth.end() || normal->first != kNormalPriority) {
     metrics.depth.insert(normal, {kNormalPriority, 0});
   }
   for (const QueueItem* item = processing_.head(); item != nullptr; item = item->next) {
-    // It may have started after `now` was read.
+    // Processing may have started after `now` was read.
     const Nanos running = std::max(now - item->started, Nanos::zero());
     metrics.unfinished_work += running;
     metrics.longest_running = std::max(metrics.longest_running, running);

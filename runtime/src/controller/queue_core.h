@@ -1,14 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The rules of a work queue, over the structures of queue_items.h.
+// The logic of a work queue, on top of the data structures of queue_items.h.
 //
-// What each item is, as a state: pending is no, delayed or ready; and it is being processed or not. An item that
-// becomes ready while it is being processed is held back, in no list, until Done. Nothing but Promote() makes a delayed
-// item ready by time, on the queue's strand, in steps of bounded length.
+// An item is in one of three pending states (no, delayed or ready), and is independently being processed or not. An
+// item that becomes ready while it is being processed is in no list until Done(). Only Promote() makes a delayed item
+// ready when its time has come. It runs on the queue's strand, and each run promotes a bounded number of items.
 //
-// Workers are tasks, not threads: when an item becomes ready and fewer than the wanted number run, one more is given to
-// Executor::Blocking. It goes on while items are ready, and ends in the same critical section in which it finds none,
-// so that no item is left without one.
+// Workers are tasks, not threads. When an item becomes ready and fewer workers than requested are running, the queue
+// passes one more to Executor::Blocking. A worker runs while items are ready, and ends in the same critical section in
+// which it finds none, so that no ready item is left without a worker.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 
@@ -26,9 +26,9 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
-// called without the lock. The clock's timers are set and cancelled with it, and a key's hash, ==, copy and destructor
-// are called with it.
-// Errors: what changes the state of an item is noexcept (queue_items.h says why).
+// called without the lock. Timers of the clock are set and cancelled under the lock, and a key's hash, ==, copy and
+// destructor are called under it.
+// Errors: functions that change the state of an item are noexcept (queue_items.h says why).
 // Lifetime: shared by handles, timers, workers and blocked calls.
 class QueueCore final : public SharedObject {
  public:
@@ -51,7 +51,7 @@ class QueueCore final : public SharedObject {
 
  private:
   class Worker;
-  // A call of Process().
+  // The state of one call of Process().
   struct Processing : SharedObject {
     Processing(detail::Reconciler function, std::stop_token token, bool drains)
         : reconcile(std::move(function)), stop(std::move(token)), drain(drains) {}
@@ -59,15 +59,15 @@ class QueueCore final : public SharedObject {
     const std::stop_token stop;
     const bool drain;
   };
-  // What is left to do after the lock was released.
+  // The work to do after the lock is released.
   struct Wakes {
     std::vector<Shared<Waiter>> waiters;
     std::size_t workers = 0;
-    const Processing* processing = nullptr;  // of the workers
-    Shared<Processing> ended{};              // only to be destroyed
+    const Processing* processing = nullptr;  // for the workers to start
+    Shared<Processing> ended{};              // here only to be destroyed without the lock
   };
   struct When {
-    std::optional<TimePoint> due{};  // at once without
+    std::optional<TimePoint> due{};  // nullopt: immediately
     std::int32_t priority = kNormalPriority;
     bool periodic = false;
   };
@@ -76,7 +76,8 @@ class QueueCore final : public SharedObject {
   void Delay(QueueItem* item, TimePoint due, bool periodic) noexcept KGEN_REQUIRES(mutex_);
   void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void WakeOne(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
-  // Null: nothing is ready. Without a receiver for a worker. Changes nothing if the receiver's copy of the key throws.
+  // Returns null if no item is ready. A worker passes no receiver. Changes nothing if the receiver's copy of the key
+  // throws.
   QueueItem* Take(TimePoint now, const Receiver* receiver) KGEN_REQUIRES(mutex_);
   void PassOn(const Shared<Waiter>& waiter) noexcept;
   void Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
@@ -91,7 +92,7 @@ class QueueCore final : public SharedObject {
 
   Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
   Result<void> RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain);
-  // Null: the worker has ended.
+  // Returns null if the worker has ended.
   QueueItem* NextForWorker(const Processing& processing, std::int32_t& priority) noexcept;
   void EndWorker() noexcept;
   void CountEnd(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
@@ -125,9 +126,9 @@ class QueueCore final : public SharedObject {
   TimePoint armed_for_ KGEN_GUARDED_BY(mutex_){};
   TimerKind armed_as_ KGEN_GUARDED_BY(mutex_) = TimerKind::kProgress;
   std::vector<Shared<Waiter>> getters_ KGEN_GUARDED_BY(mutex_);   // blocked in Get(), oldest first
-  std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);  // told of the shutdown and of its end
-  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() or a worker runs
-  std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;               // at most so many
+  std::vector<Shared<Waiter>> watchers_ KGEN_GUARDED_BY(mutex_);  // woken when the shutdown begins and when it ends
+  Shared<Processing> work_ KGEN_GUARDED_BY(mutex_);               // null unless Process() or a worker is running
+  std::size_t workers_ KGEN_GUARDED_BY(mutex_) = 0;               // the maximum number of workers
   std::size_t running_ KGEN_GUARDED_BY(mutex_) = 0;
   bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;  // Process() returned with an error before its workers ended
   bool shutting_down_ KGEN_GUARDED_BY(mutex_) = false;

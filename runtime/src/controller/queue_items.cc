@@ -33,7 +33,7 @@ ItemMap::~ItemMap() {
   for (QueueItem* bucket : buckets_) Free(type_, bucket);
 }
 
-// Mixed, because std::hash of an integer is the integer.
+// Mixes the bits, because std::hash of an integer is the integer itself.
 std::uint32_t ItemMap::HashOf(const void* key) const noexcept {
   return static_cast<std::uint32_t>(std::uint64_t{type_.hash(key)} * 0x9E3779B97F4A7C15u >> 32);
 }

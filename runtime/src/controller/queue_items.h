@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The data structures of a work queue, without its rules, locks and time: items by key, ready items by priority,
-// waiting items by time. An item is one block with all the links that it needs, so that moving it from one structure to
-// another allocates nothing for the item. The structures themselves only allocate when they grow; where that happens in
-// the middle of a change, running out of memory ends the process (noexcept), because a lost item would go unnoticed.
+// The data structures of a work queue, without its logic, locking and timing: items by key, ready items by priority,
+// delayed items by time. An item is one block that contains all its links, so moving it from one structure to another
+// does not allocate memory for the item. The structures themselves allocate only when they grow. If that fails in the
+// middle of a change, the process terminates (noexcept), because a lost item would go unnoticed.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 
@@ -17,10 +17,10 @@
 
 namespace kgen::controller {
 
-// Everything that the queue knows about a key. The key itself follows.
+// The state of a key. The key itself follows in memory.
 struct QueueItem {
   enum class Pending : std::uint8_t {
-    kNo,       // only being processed, or only remembered for its failures
+    kNo,       // only being processed, or only kept for its failure count
     kDelayed,  // in DelayedItems
     kReady,    // in ReadyItems, or held back until its processing ends
   };
@@ -28,23 +28,23 @@ struct QueueItem {
   QueueItem* chain = nullptr;  // in ItemMap
   QueueItem* next = nullptr;   // in ItemList
   QueueItem* previous = nullptr;
-  std::uint64_t order = 0;  // of becoming ready, or of being delayed
-  TimePoint time{};         // delayed: when it becomes ready; ready: since when
-  TimePoint started{};      // of its processing
+  std::uint64_t order = 0;  // the sequence number of becoming ready or delayed
+  TimePoint time{};         // if delayed: when the item becomes ready; if ready: since when
+  TimePoint started{};      // when its processing started
   std::uint32_t hash = 0;
   std::uint32_t position = 0;  // in DelayedItems
-  std::int32_t priority = 0;   // of what is pending
+  std::int32_t priority = 0;   // of the pending addition
   std::uint32_t failures = 0;
   Pending pending = Pending::kNo;
   bool processing = false;
-  bool by_worker = false;  // being processed by a worker of Process(), which ends it; otherwise Done() does
-  bool periodic = false;   // delayed by Requeue::after, or for ever
+  bool by_worker = false;  // a worker of Process() processes and finishes it; otherwise Done() finishes it
+  bool periodic = false;   // delayed by Requeue::after or indefinitely
 
   void* key() noexcept { return this + 1; }
   bool Idle() const noexcept { return pending == Pending::kNo && !processing; }
 };
 
-// A list through `next` and `previous`.
+// A list of items, linked by `next` and `previous`.
 class ItemList {
  public:
   bool empty() const noexcept { return head_ == nullptr; }
@@ -59,7 +59,7 @@ class ItemList {
   std::size_t size_ = 0;
 };
 
-// Owns the items, by key.
+// A hash map by key that owns the items.
 class ItemMap {
  public:
   explicit ItemMap(const detail::KeyType& type) noexcept : type_(type) {}
@@ -67,10 +67,10 @@ class ItemMap {
   ItemMap& operator=(const ItemMap&) = delete;
   ~ItemMap();
 
-  QueueItem* Find(const void* key) const noexcept;  // or null
+  QueueItem* Find(const void* key) const noexcept;  // null if there is none
   QueueItem* FindOrInsert(const void* key);
   void Erase(QueueItem* item) noexcept;
-  // Takes out all that are not being processed, as a chain for Free().
+  // Removes all items that are not being processed and returns them as a chain for Free().
   QueueItem* TakeUnprocessed() noexcept;
   static void Free(const detail::KeyType& type, QueueItem* chain) noexcept;
 
@@ -80,11 +80,11 @@ class ItemMap {
   void Grow();
 
   const detail::KeyType& type_;
-  std::vector<QueueItem*> buckets_;  // a power of two of them
+  std::vector<QueueItem*> buckets_;  // the size is a power of two
   std::size_t size_ = 0;
 };
 
-// The items that can be handed out: a list for each priority.
+// The ready items, in one list for each priority.
 class ReadyItems {
  public:
   struct Band {
@@ -95,25 +95,25 @@ class ReadyItems {
   std::size_t size() const noexcept { return size_; }
   void Push(QueueItem* item) noexcept;
   void Remove(QueueItem* item) noexcept;
-  QueueItem* highest() const noexcept;          // these two only if there is one
-  QueueItem* longest_waiting() const noexcept;  // of the smallest `order`
+  QueueItem* highest() const noexcept;          // requires size() > 0
+  QueueItem* longest_waiting() const noexcept;  // has the smallest `order`; requires size() > 0
   void Clear() noexcept;
   const std::vector<Band>& bands() const noexcept { return bands_; }  // highest first, none empty
 
  private:
-  std::vector<Band>::iterator BandOf(std::int32_t priority) noexcept;  // or where it belongs
+  std::vector<Band>::iterator BandOf(std::int32_t priority) noexcept;  // or where to insert it
 
   std::vector<Band> bands_;
   std::size_t size_ = 0;
 };
 
-// The items that wait for their time: a binary heap by time, then by order.
+// The delayed items: a binary heap by time, then by order.
 class DelayedItems {
  public:
   bool empty() const noexcept { return heap_.empty(); }
   std::size_t size() const noexcept { return heap_.size(); }
   QueueItem* first() const noexcept { return heap_.front(); }
-  // Whether one of them is not periodic.
+  // Returns whether any item is not periodic.
   bool has_progress() const noexcept { return progress_ > 0; }
   void Push(QueueItem* item) noexcept;
   void Remove(QueueItem* item) noexcept;

@@ -13,7 +13,7 @@ constexpr Nanos kFirstBound{10};
 
 double Seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
-// Whatever the locale.
+// Formats a number independently of the locale.
 std::string Number(double value) {
   char text[32];
   const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 12);
@@ -73,7 +73,8 @@ double DurationHistogram::UpperBound(std::size_t bucket) noexcept {
 }
 
 void DurationHistogram::Observe(Nanos duration) noexcept {
-  duration = std::max(duration, Nanos::zero());  // times are read before the queue's lock is taken
+  duration =
+      std::max(duration, Nanos::zero());  // may be negative, because times are read before the queue's lock is taken
   std::size_t bucket = 0;
   for (Nanos bound = kFirstBound; bucket < kBounds && duration > bound; bound *= 10) ++bucket;
   ++buckets[bucket];

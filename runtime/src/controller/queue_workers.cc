@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Workers and the shutdown of a work queue.
+// The workers and the shutdown of a work queue.
 #include <exception>
 #include <string>
 #include <utility>
@@ -12,9 +12,9 @@ namespace kgen::controller {
 
 using Pending = QueueItem::Pending;
 
-// The task of a worker. Counts as running from when it is wanted until it finds no item, or is dropped by the executor.
-// Refers to the Processing without owning it: the user's function must not outlive Process(), and `work_` holds it for
-// as long as a worker runs.
+// The task of a worker. It counts as running from when the queue requests it until it finds no item or the executor
+// drops it. It does not own the Processing: the user's function must not outlive Process(), and `work_` holds the
+// Processing as long as a worker is running.
 class QueueCore::Worker {
  public:
   Worker(Shared<QueueCore> core, const Processing* processing) noexcept
@@ -30,7 +30,7 @@ class QueueCore::Worker {
     while (QueueItem* const item = core_->NextForWorker(*processing_, priority)) {
       core_->Reconcile(*processing_, item, priority);
     }
-    core_ = {};  // NextForWorker() has counted its end
+    core_ = {};  // NextForWorker() has already counted the end of this worker
   }
 
  private:
@@ -50,7 +50,7 @@ QueueItem* QueueCore::NextForWorker(const Processing& processing, std::int32_t& 
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
-    // From the request of a stop on no call starts, even before Process() has noticed it.
+    // No call starts after a stop request, even if Process() has not noticed the request yet.
     const bool start = processing.drain || !processing.stop.stop_requested();
     if (QueueItem* const item = start ? Take(now, nullptr) : nullptr) {
       priority = item->priority;
@@ -179,12 +179,12 @@ Result<void> QueueCore::Process(int workers, const std::stop_token& stop, detail
   return {};
 }
 
-// Returns when no worker runs, or with an error.
+// Returns when no worker is running, or with an error.
 Result<void> QueueCore::RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain) {
-  Result<void> result = waiter->Wait(stop);  // or for a shutdown from elsewhere
+  Result<void> result = waiter->Wait(stop);  // also ends when another thread shuts the queue down
   if (result || stop.stop_requested()) {
     if (drain) BeginDrain();
-    // A stop without a drain also ends a drain that began elsewhere.
+    // A stop without a drain also ends a drain that another thread began.
     result = WaitUntilFinished(drain ? std::stop_token() : stop);
     if (!result && !drain && stop.stop_requested()) {
       ShutDown();
@@ -249,7 +249,7 @@ bool QueueCore::Finished() const noexcept {
   return !draining_ || (ready_.size() == 0 && processing_.empty());
 }
 
-// Everybody who waits looks again.
+// Wakes all blocked calls, which check the state again.
 void QueueCore::WakeAll(Wakes& wakes) noexcept {
   for (Shared<Waiter>& getter : std::exchange(getters_, {})) wakes.waiters.push_back(std::move(getter));
   wakes.waiters.insert(wakes.waiters.end(), watchers_.begin(), watchers_.end());

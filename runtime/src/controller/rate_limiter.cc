@@ -16,7 +16,7 @@ class Exponential final : public RateLimiter {
     Nanos delay = base_;
     for (int i = 0; i < failures && delay < limit_; ++i) {
       if (delay <= Nanos::zero()) return Nanos::zero();
-      if (delay > limit_ / 2) return limit_;  // doubled, it would be longer, or overflow
+      if (delay > limit_ / 2) return limit_;  // doubling would exceed the limit or overflow
       delay *= 2;
     }
     return std::min(delay, limit_);
@@ -50,7 +50,8 @@ class Bucket final : public RateLimiter {
 
 class MaxOf final : public RateLimiter {
  public:
-  explicit MaxOf(std::vector<Shared<RateLimiter>> limiters) noexcept : limiters_(std::move(limiters)) {}  // none null
+  explicit MaxOf(std::vector<Shared<RateLimiter>> limiters) noexcept
+      : limiters_(std::move(limiters)) {}  // none is null
   Nanos When(int failures, TimePoint now) noexcept override {
     Nanos longest{};
     for (const Shared<RateLimiter>& limiter : limiters_) longest = std::max(longest, limiter->When(failures, now));

@@ -29,7 +29,7 @@ std::uint64_t Mix(std::uint64_t hash, std::string_view text) noexcept {
 
 std::size_t KeyHash(const ObjectKey& key) noexcept { return Mix(Mix(0, key.namespace_), key.name); }
 
-// What handles share: the last one shuts the queue down. Timers and workers hold only the core.
+// Shared by all handles; the last one shuts the queue down. Timers and workers hold only the core.
 class AnyWorkQueue::Handle : public SharedObject {
  public:
   Handle(const KeyType& type, WorkQueueOptions options)
@@ -51,7 +51,8 @@ WorkQueueMetrics AnyWorkQueue::metrics() const { return handle_->core->metrics()
 void AnyWorkQueue::ShutDown() const { handle_->core->ShutDown(); }
 bool AnyWorkQueue::ShuttingDown() const { return handle_->core->ShuttingDown(); }
 
-// A blocked call holds the core, because the handle may go meanwhile; that shuts the queue down, and the call returns.
+// A blocked call holds the core, because the handle may be destroyed meanwhile. That shuts the queue down, and the call
+// returns.
 
 Result<void> AnyWorkQueue::Get(std::stop_token stop, const Receiver& receiver) const {
   const Shared<controller::QueueCore> core = handle_->core;

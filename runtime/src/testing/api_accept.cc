@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The form of answers that a client asks for in Accept: whole objects or their metadata, and the form of discovery.
+// Content negotiation by the Accept header: whole objects or only their metadata, and the form of discovery documents.
 #include <algorithm>
 
 #include "testing/api_server.h"
@@ -16,7 +16,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// The part before the separator, which goes with it from `text`.
+// Removes the part before the separator, and the separator, from `text`. Returns the part.
 std::string_view Next(std::string_view& text, char separator) {
   const auto end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -28,7 +28,8 @@ struct Clause {
   std::string_view type{}, as{}, group{}, version{};
 };
 
-// "application/json;as=Table;g=meta.k8s.io;v=v1, application/json", in the order of the header; weights are ignored.
+// Parses a header such as "application/json;as=Table;g=meta.k8s.io;v=v1, application/json". Keeps the order of the
+// clauses and ignores weights.
 std::vector<Clause> ParseAccept(std::string_view text) {
   std::vector<Clause> clauses;
   while (!text.empty()) {
@@ -50,7 +51,7 @@ bool IsJson(const Clause& clause) {
   return clause.type == "application/json" || clause.type == "application/*" || clause.type == "*/*";
 }
 
-// As messages name it: "*core.ConfigMapList".
+// The type name in messages, such as "*core.ConfigMapList".
 std::string GoType(const ApiCall& call, bool list) {
   const ResourceInfo& info = call.resource->info;
   if (call.resource->custom) return list ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
@@ -66,7 +67,7 @@ json MetadataOf(const json& object, const std::string& api_version) {
 
 }  // namespace
 
-// Sets call.metadata_form. Takes the first form that this server has.
+// Sets call.metadata_form from the first clause that this server supports.
 ApiResult<void> ApiServer::Negotiate(ApiCall& call) {
   const std::vector<Clause> clauses = ParseAccept(call.accept);
   const bool is_list = call.verb == "list" || call.verb == "deletecollection";
@@ -98,7 +99,7 @@ bool ApiServer::WantsAggregatedDiscovery(const ApiCall& call) {
   return false;
 }
 
-// An object in the form that was asked for; `form` is "" for the whole one.
+// Returns an object in the requested form; `form` is "" for the whole object.
 std::string ApiServer::Bytes(const ObjectRef& object, const Resource& resource, std::string_view version,
                              const std::string& form) const {
   if (!object->value.is_object()) return object->bytes;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a client asks before it knows anything: which groups, versions and resources there are, in one document for each
-// version or, for clients that ask for it, aggregated in one for all.
+// Discovery of groups, versions and resources: one document for each version or, for clients that request it, one
+// aggregated document.
 #include <algorithm>
 #include <set>
 
@@ -42,7 +42,7 @@ json Kind(std::string_view group, std::string_view version, std::string_view kin
   return {{"group", group}, {"version", version}, {"kind", kind}};
 }
 
-// The program has no commit and no toolchain of Go; clients want to read text there.
+// This server has no Git commit and no Go toolchain, but clients expect strings in these members.
 json Version() {
   return {{"major", "1"},
           {"minor", "36"},
@@ -139,7 +139,7 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
     }
     for (const auto& [name, subresource] : resource->subresources) {
       json entry = Kind(subresource.group, subresource.version, subresource.kind);
-      if (subresource.group == group) {  // what it would repeat
+      if (subresource.group == group) {  // do not repeat what the resource already says
         entry.erase("group");
         entry.erase("version");
       }
@@ -165,7 +165,7 @@ json ApiServer::ResourceList(std::string_view group, std::string_view version) c
           {"resources", std::move(list)}};
 }
 
-// The preferred version comes first.
+// Lists the preferred version first.
 json ApiServer::AggregatedGroup(const std::string& group, const std::set<std::string>& versions) const {
   json list = json::array();
   for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
@@ -205,7 +205,7 @@ json ApiServer::AggregatedGroup(const std::string& group, const std::set<std::st
   return {{"metadata", std::move(metadata)}, {"versions", std::move(list)}};
 }
 
-// The least of a document from which a client sees that the server itself checks fields, so that it need not.
+// The smallest document that tells a client that the server validates fields, so that the client need not.
 json ApiServer::OpenApi(std::string_view group, std::string_view version) const {
   json paths = json::object();
   for (const auto& [key, resource] : store_.resources()) {

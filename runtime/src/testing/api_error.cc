@@ -27,7 +27,7 @@ json ApiError::ToStatus() const {
   return status;
 }
 
-// What clients sent may hold bytes that are no UTF-8, and messages quote it.
+// Messages quote client input, which may not be valid UTF-8.
 std::string ApiError::Body() const { return ToStatus().dump(-1, ' ', false, json::error_handler_t::replace) + '\n'; }
 
 std::string Qualified(const ResourceInfo& resource) {

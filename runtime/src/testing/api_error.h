@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the in-memory API server says when it refuses: a Status, worded as a real server words it, because programs and
-// people read it.
+// The errors of the in-memory API server. Each becomes a Status with the wording of a real server, because programs and
+// people rely on that wording.
 #ifndef KGEN_SRC_TESTING_API_ERROR_H_
 #define KGEN_SRC_TESTING_API_ERROR_H_
 
@@ -24,7 +24,7 @@ struct ApiError {
   int retry_after_seconds = 0;
   nlohmann::json metadata = nlohmann::json::object();  // ListMeta, for an expired continue token
 
-  std::string Body() const;  // the Status
+  std::string Body() const;  // the Status as JSON
   nlohmann::json ToStatus() const;
 };
 
@@ -46,7 +46,7 @@ ApiError UnsupportedMediaType(std::string_view why);
 ApiError Expired(std::string message);
 ApiError TooLargeResourceVersion(std::uint64_t asked, std::uint64_t current);
 
-// One thing that is wrong with an object.
+// A validation error of one field of an object.
 struct FieldFault {
   std::string reason;   // FieldValueInvalid, FieldValueRequired, FieldValueTypeInvalid, FieldValueTooLong, ...
   std::string field;    // "spec.replicas"
@@ -54,7 +54,7 @@ struct FieldFault {
 };
 ApiError Invalid(const ResourceInfo& resource, std::string_view name, const std::vector<FieldFault>& faults);
 
-// "pods", "orders.shop.example": how messages name a resource.
+// The name of a resource in messages: "pods" or "orders.shop.example".
 std::string Qualified(const ResourceInfo& resource);
 
 }  // namespace kgen::testing

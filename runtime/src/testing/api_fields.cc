@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which members of an object the server knows: the others are dropped, and fieldValidation says whether the client
-// hears of it. Known are the members that the schema of a CRD declares, and those of metadata in every kind; nothing is
-// known about the rest of a built-in kind.
+// Unknown fields and defaults. The server drops unknown fields, and fieldValidation decides whether it tells the
+// client. It knows the fields that the schema of a CRD declares, and those of metadata in every kind. It has no schemas
+// for the rest of a built-in kind.
 #include <algorithm>
 #include <set>
 
@@ -43,7 +43,7 @@ void PruneMetadata(json& object, const std::string& prefix, Paths& dropped) {
   }
 }
 
-// The schema of a member; null: not known.
+// Returns the schema of a member, or null if the member is unknown.
 const json* SchemaOf(const json& schema, const std::string& key) {
   const auto properties = schema.find("properties");
   if (properties != schema.end() && properties->contains(key)) return &(*properties)[key];
@@ -79,7 +79,7 @@ void Prune(json& value, const json& schema, bool is_resource, const std::string&
   }
 }
 
-// Drops nulls that are not allowed; what is absent gets its default.
+// Drops nulls that the schema does not allow, and sets the defaults of absent members.
 void SetDefaults(json& value, const json& schema, bool is_resource) {
   if (!schema.is_object()) return;
   if (value.is_array() && schema.contains("items")) {
@@ -110,7 +110,7 @@ const json* SchemaOf(const ApiCall& call) {
   return schema != call.resource->schemas.end() ? &schema->second : nullptr;
 }
 
-// Follows a JSON parser and notes the members that an object has twice.
+// Receives the events of a JSON parser and collects duplicate members.
 class DuplicateFinder {
  public:
   explicit DuplicateFinder(Paths& found) : found_(found) {}
@@ -159,7 +159,7 @@ json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates) 
   return json::parse(text, std::ref(finder), /*allow_exceptions=*/false);
 }
 
-// The paths of the members that were dropped.
+// Drops unknown members and returns their paths.
 std::vector<std::string> ApiServer::DropUnknown(const ApiCall& call, json& object) {
   Paths dropped;
   if (!object.is_object()) return dropped;
@@ -168,7 +168,7 @@ std::vector<std::string> ApiServer::DropUnknown(const ApiCall& call, json& objec
   return dropped;
 }
 
-// Acts on the request's fieldValidation. Gives what a strict decoder complains of; "": nothing, go on.
+// Applies the request's fieldValidation. Returns the message of a strict decoder, or "" if the request may proceed.
 std::string ApiServer::StrictComplaint(const ApiCall& call, const std::vector<std::string>& duplicates,
                                        const std::vector<std::string>& unknown) {
   const std::string_view mode = call.Query("fieldValidation");

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Patterns, and formats of strings, as a real server takes them.
+// Patterns and string formats, as a real server checks them.
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/regex.hpp>
@@ -53,7 +53,7 @@ bool IsBase64(std::string_view text) {
   });
 }
 
-// The formats that are a pattern; null: not one of them.
+// Returns the pattern of a format that is defined by one, or null.
 const boost::regex* PatternOf(std::string_view format) {
   static const boost::regex kUuid("[0-9A-Fa-f]{8}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{12}");
   static const boost::regex kEmail("[^\\s@<>]+@[^\\s@<>]+");

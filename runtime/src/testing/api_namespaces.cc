@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Namespaces: the objects that every cluster has from the start, the check that a namespace takes new objects, and the
-// deletion of a namespace with everything in it, which a real cluster leaves to its namespace controller.
+// Namespaces: the initial objects of every cluster, the check that a namespace accepts new objects, and the deletion of
+// a namespace with its contents, which the namespace controller does in a real cluster.
 #include <algorithm>
 
 #include "testing/api_server.h"
@@ -29,7 +29,7 @@ void CompleteNamespace(json& object) {
   spec["finalizers"] = {"kubernetes"};
 }
 
-// Nothing can be watched or listed from before these objects, as on a server that was started a while ago.
+// Clients cannot watch or list from a version before these objects, as on a server that has run for a while.
 void ApiServer::AddInitialObjects() {
   for (const char* name : {"kube-system", "kube-public", "kube-node-lease", "default"}) CreateNamespace(name);
   ApiCall call;
@@ -55,7 +55,7 @@ void ApiServer::AddInitialObjects() {
   copy_ = store_.MakeCopy();
 }
 
-// Does nothing for "" and for a namespace that exists.
+// Creates a namespace. Does nothing if the name is "" or the namespace exists.
 void ApiServer::CreateNamespace(std::string_view name) {
   ApiCall call;
   call.resource = store_.Find("", "namespaces");
@@ -64,7 +64,7 @@ void ApiServer::CreateNamespace(std::string_view name) {
                      /*keep_status=*/false);
 }
 
-// May an object be created in the call's namespace?
+// Checks that an object may be created in the call's namespace.
 ApiResult<void> ApiServer::CheckNamespace(const ApiCall& call) const {
   if (call.namespace_.empty()) return {};
   const Resource& namespaces = *store_.resources().at({"", "namespaces"});
@@ -80,7 +80,7 @@ ApiResult<void> ApiServer::CheckNamespace(const ApiCall& call) const {
   return Refuse(std::move(error));
 }
 
-// Gives the namespace as the server answers: terminating, even if nothing held it and it is gone.
+// Returns the namespace as the response shows it: terminating, even if it was empty and is already removed.
 ObjectRef ApiServer::DeleteNamespace(Resource& namespaces, const ObjectRef& object) {
   ObjectRef marked = object;
   if (object->value.is_object() && FindPath(object->value, "metadata.deletionTimestamp") == nullptr) {
@@ -97,12 +97,12 @@ ObjectRef ApiServer::DeleteNamespace(Resource& namespaces, const ObjectRef& obje
       (void)DeleteObject(call, each, json::object());
     }
   }
-  if (!object->value.is_object()) return store_.Remove(namespaces, object);  // put there by Cluster::Corrupt()
+  if (!object->value.is_object()) return store_.Remove(namespaces, object);  // stored by Cluster::Corrupt()
   FinishNamespace(object->name);
   return marked;
 }
 
-// Removes a namespace that is being deleted, once nothing is left in it and no finalizer holds it.
+// Removes a terminating namespace if it is empty and has no finalizers.
 void ApiServer::FinishNamespace(std::string_view name) {
   if (name.empty()) return;
   Resource& namespaces = *store_.Find("", "namespaces");

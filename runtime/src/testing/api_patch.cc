@@ -1,7 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// patch: merge, JSON patch, and apply in a simple form: what is applied is merged, and the manager is noted; there is
-// no ownership of fields, so apply never conflicts and never removes what a manager no longer applies.
+// patch: merge patch, strategic merge patch, JSON patch, and a simplified apply. Apply merges the object and records
+// the manager. It does not track the ownership of fields, so it never conflicts and never removes fields that a manager
+// no longer applies.
 #include <algorithm>
 
 #include "kgen/codec/yaml.h"
@@ -17,12 +18,13 @@ constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 constexpr char kJsonPatch[] = "application/json-patch+json";
 constexpr char kApply[] = "application/apply-patch+yaml";
 
-// The limits of kube-apiserver. Without them a few bytes of patch, each copying the whole object, fill the memory.
+// The limits of kube-apiserver. Without them a small patch that repeatedly copies the whole object could exhaust
+// memory.
 constexpr std::size_t kMaxJsonPatchOperations = 10'000;
-constexpr std::size_t kMaxJsonPatchCopies = std::size_t{3} << 20;  // bytes, of all copies of one patch
+constexpr std::size_t kMaxJsonPatchCopies = std::size_t{3} << 20;  // in bytes, for all copies of one patch together
 
-// The key that identifies the entries of a list of maps; "": such a list is replaced as a whole. A real server has this
-// from its types; here it goes by the name of the list and by what the entries have.
+// Returns the member that identifies the entries of a list of maps, or "" if a patch replaces the whole list. A real
+// server knows this from its types; this server guesses it from the name of the list and the members of the entries.
 std::string_view MergeKey(std::string_view list, const json& entries) {
   constexpr std::pair<std::string_view, std::string_view> kKeys[] = {{"conditions", "type"},
                                                                      {"ownerReferences", "uid"},
@@ -46,7 +48,7 @@ std::string_view MergeKey(std::string_view list, const json& entries) {
 
 void StrategicMerge(json& target, const json& patch);
 
-// Entries of the patch go into those of the same key, or behind all others; `$patch: delete` takes one out.
+// Merges each entry of the patch into the entry with the same key, or appends it. `$patch: delete` removes the entry.
 void MergeEntries(json& target, const json& patch, std::string_view key) {
   for (const json& entry : patch) {
     const auto same = std::find_if(target.begin(), target.end(), [&](const json& old) {
@@ -62,10 +64,11 @@ void MergeEntries(json& target, const json& patch, std::string_view key) {
   }
 }
 
-// A member of the patch that says how to change the list it names. kubectl sends them all.
+// Handles a directive: a member of the patch that says how to change the list it names. kubectl sends all of these.
+// Returns false if the member is not a directive.
 bool FollowDirective(json& target, std::string_view directive, const json& value) {
   constexpr std::string_view kOrder = "$setElementOrder/", kDelete = "$deleteFromPrimitiveList/";
-  if (directive.starts_with(kOrder)) return true;  // no reader of this server depends on the order
+  if (directive.starts_with(kOrder)) return true;  // no client of this server depends on the order
   if (!directive.starts_with(kDelete)) return directive == "$retainKeys" || directive == "$patch";
   const auto list = target.find(directive.substr(kDelete.size()));
   if (list == target.end() || !list->is_array() || !value.is_array()) return true;
@@ -73,8 +76,8 @@ bool FollowDirective(json& target, std::string_view directive, const json& value
   return true;
 }
 
-// Maps are merged, lists of maps entry by entry where these have a key, finalizers added, everything else replaced.
-// Null removes.
+// Merges maps, merges lists of maps entry by entry if the entries have a key, adds finalizers, and replaces everything
+// else. Null removes a member.
 void StrategicMerge(json& target, const json& patch) {
   if (!patch.is_object()) {
     target = patch;
@@ -116,13 +119,13 @@ void NoteManager(json& object, std::string_view manager, std::string_view time, 
   for (json& each : fields) {
     json bare = each;
     bare.erase("time");
-    if (bare == entry) return;  // nothing new: applying twice changes nothing
+    if (bare == entry) return;  // unchanged: a repeated apply does not write
   }
   entry["time"] = time;
   fields.push_back(std::move(entry));
 }
 
-// The bytes that an operation adds to the object by copying.
+// Returns the number of bytes that a "copy" operation adds to the object.
 std::size_t CopiedBytes(const json& object, const json& operation) {
   if (operation.value("op", json()) != "copy" || !operation.contains("from")) return 0;
   return object.at(json::json_pointer(operation["from"].get<std::string>())).dump().size();
@@ -140,7 +143,7 @@ ApiResult<json> ApplyJsonPatch(json object, const json& patch, const ApiCall& ca
   }
   std::size_t copied = 0;
   try {
-    if (!patch.is_array()) return object.patch(patch);  // which says so
+    if (!patch.is_array()) return object.patch(patch);  // throws the error for this
     for (const json& operation : patch) {
       if (operation.is_object()) copied += CopiedBytes(object, operation);
       if (copied > kMaxJsonPatchCopies) {
@@ -220,7 +223,7 @@ ApiResult<Reply> ApiServer::Apply(ApiCall call, const ObjectRef& before) {
         BadRequest("the name of the object (" + named + ") does not match the name on the URL (" + call.name + ")"));
   }
   if (!before && !call.subresource.empty()) return Refuse(NotFound(call.resource->info, call.name));
-  // Whatever fieldValidation says: a field without a schema could have no owner.
+  // Regardless of fieldValidation, because a field without a schema cannot have an owner.
   if (const std::vector<std::string> unknown = DropUnknown(call, *desired); !unknown.empty()) {
     return Refuse({.code = 500,
                    .message = "failed to create typed patch object (" + TextAt(*desired, "metadata.namespace") + "/" +

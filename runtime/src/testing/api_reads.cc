@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// get and list: pages, old versions, selectors.
+// get and list, with paging, old versions and selectors.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Fields that can be selected by, beside metadata.name and metadata.namespace.
+// Returns whether a field selector may use the field.
 bool IsSelectable(const Resource& resource, std::string_view version, std::string_view field) {
   if (field == "metadata.name") return true;
   if (field == "metadata.namespace") return resource.info.namespaced;
@@ -33,7 +33,8 @@ bool IsSelectable(const Resource& resource, std::string_view version, std::strin
   return false;
 }
 
-// A continue token: the version of the first page and the last key given. Opaque to clients, so hexadecimal will do.
+// Makes a continue token from the version of the first page and the last key returned. Tokens are opaque to clients, so
+// hexadecimal is good enough.
 std::string MakeToken(std::uint64_t version, const StoredObject& last) {
   const std::string text = json{{"rv", version}, {"ns", last.namespace_}, {"name", last.name}}.dump();
   std::string token;
@@ -121,7 +122,8 @@ ApiResult<Scope> ApiServer::ParseScope(const ApiCall& call) const {
   return scope;
 }
 
-// Nothing for "", which asks for the newest. Versions of the future are refused, unless `future` allows them.
+// Returns nullopt for "", which requests the newest version. Returns an error for a future version unless `future` is
+// true.
 ApiResult<std::optional<std::uint64_t>> ApiServer::ParseVersion(std::string_view text, bool future) const {
   if (text.empty()) return std::optional<std::uint64_t>();
   std::uint64_t version = 0;
@@ -143,7 +145,7 @@ ApiResult<Reply> ApiServer::GetObject(const ApiCall& call) {
   return JsonReply(200, Bytes(object, call));
 }
 
-// The version of the answer to a request that may be answered from a cache, not older than `least`.
+// Returns the version of the response to a request that a cache may serve. It is not older than `least`.
 std::uint64_t ApiServer::VersionOfCache(const Resource& resource, std::uint64_t least, const Fault* fault) const {
   const std::uint64_t newest = store_.resource_version();
   const std::uint64_t behind = std::max(options_.behind, fault != nullptr ? fault->behind : 0);
@@ -184,7 +186,7 @@ ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault)
     if (at < call.resource->compacted) return Refuse(Expired("The resourceVersion for the provided list is too old."));
   } else if (version->has_value()) {
     at = VersionOfCache(*call.resource, **version, fault);
-    if (version_text == "0") limit = 0;  // as from a real server's cache
+    if (version_text == "0") limit = 0;  // the watch cache of a real server ignores the limit too
   }
 
   std::vector<ObjectRef> objects = store_.List(*call.resource, call.namespace_, at);
@@ -200,7 +202,8 @@ ApiResult<Reply> ApiServer::ListObjects(const ApiCall& call, const Fault* fault)
   return JsonReply(200, ListBody(call, objects, metadata));
 }
 
-// Items of built-in lists come without apiVersion and kind, those of custom resources with them: as from a real server.
+// Like a real server, omits apiVersion and kind from the items of built-in lists and includes them for custom
+// resources.
 std::string ApiServer::ListBody(const ApiCall& call, const std::vector<ObjectRef>& objects,
                                 const json& metadata) const {
   const ResourceInfo& info = call.resource->info;

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The scale subresource: an autoscaling/v1 Scale made of a workload or of a custom resource, and written back into it.
+// The scale subresource: an autoscaling/v1 Scale that is read from a workload or a custom resource and written back to
+// it.
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -15,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// The place of a dotted path, made where it is missing; null where something else is in the way.
+// Returns the member at a dotted path and creates missing objects. Returns null if a value on the path is not an
+// object.
 json* MakePath(json& object, std::string_view path) {
   json* at = &object;
   while (!path.empty()) {
@@ -32,7 +34,8 @@ std::int64_t NumberAt(const json& object, std::string_view path) {
   return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
 }
 
-// Custom resources keep it as text; workloads have a LabelSelector, and replication controllers plain labels.
+// Returns the selector as text. Custom resources store it as text, workloads as a LabelSelector, and replication
+// controllers as plain labels.
 std::string SelectorAt(const json& object, std::string_view path) {
   const json* value = path.empty() ? nullptr : FindPath(object, path);
   if (value == nullptr || !value->is_object()) return path.empty() ? std::string() : TextAt(object, path);
@@ -83,7 +86,7 @@ ApiResult<Reply> ApiServer::UpdateScale(const ApiCall& call) {
   return JsonReply(200, ScaleOf(call, *stored).dump());
 }
 
-// spec.replicas of a Scale; none means 0.
+// Returns spec.replicas of a Scale, or 0 if it is absent.
 ApiResult<std::int64_t> ApiServer::DesiredReplicas(const ApiCall& call, const json& scale) {
   const json* value = FindPath(scale, "spec.replicas");
   if (value == nullptr || value->is_null()) return 0;
@@ -112,7 +115,7 @@ ApiResult<Reply> ApiServer::PatchScale(ApiCall call) {
   return UpdateScale(call);
 }
 
-// As a real server writes it: a desired number of 0 and an empty selector are omitted.
+// Like a real server, omits a desired number of 0 and an empty selector.
 json ApiServer::ScaleOf(const ApiCall& call, const ObjectRef& object) const {
   const ScalePaths& paths = call.resource->scales.at(call.version);
   json metadata = json::object();

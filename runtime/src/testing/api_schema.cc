@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions: which ones can be served, and what is served of them. api_validation.cc checks objects
-// against their schemas.
+// CustomResourceDefinitions: checks the definitions and serves the resources that they define. api_validation.cc
+// validates objects against their schemas.
 #include <algorithm>
 
 #include "testing/api_server.h"
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// What has to have its shape before a definition can be served.
+// Checks the parts of a definition that must be well-formed before it can be served.
 void CheckCrd(const json& crd, std::vector<FieldFault>& faults) {
   const auto text = [&](const json& object, const char* path, const std::string& field) {
     if (TextAt(object, path).empty()) faults.push_back({"FieldValueRequired", field, "Required value"});
@@ -56,7 +56,7 @@ std::vector<std::string> TextsAt(const json& object, const char* path) {
   return texts;
 }
 
-// What a definition says of one of its versions.
+// Reads one version of a definition into `out`.
 void ReadVersion(const json& version, Resource& out) {
   const std::string name = TextAt(version, "name");
   if (version.value("storage", false)) out.info.version = name;
@@ -97,11 +97,12 @@ ApiResult<void> ApiServer::CheckObject(const ApiCall& call, const json& object) 
   return Refuse(Invalid(call.resource->info, call.name, faults));
 }
 
-// Serves what the definition describes, and says so in its status. A changed definition changes what is served.
+// Serves the resource that the definition describes and sets the status of the definition. Replaces an earlier state of
+// the definition.
 void ApiServer::InstallCrd(const ObjectRef& crd) {
   std::vector<FieldFault> faults;
   CheckCrd(crd->value, faults);
-  if (!faults.empty()) return;  // put there by Cluster::Corrupt() and touched since
+  if (!faults.empty()) return;  // stored by Cluster::Corrupt() and modified since
   const json& spec = crd->value["spec"];
   Resource described;
   ResourceInfo& info = described.info;

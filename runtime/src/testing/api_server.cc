@@ -63,7 +63,7 @@ std::string VerbOf(const ApiCall& call) {
 
 }  // namespace
 
-// --- Small things that the other files use
+// --- Helpers that the other files use
 
 const json* FindPath(const json& object, std::string_view path) {
   const json* at = &object;
@@ -290,7 +290,7 @@ Reply ApiServer::Serve(ApiCall& call, const Fault* fault) {
   return ServeResource(call, fault);
 }
 
-// Of an object, its status or its scale.
+// Serves a verb on an object, its status or its scale.
 ApiResult<Reply> ApiServer::ServeVerb(ApiCall& call, const Fault* fault) {
   const bool scale = call.subresource == "scale";
   if (call.verb == "get") return GetObject(call);
@@ -319,7 +319,7 @@ Reply ApiServer::ServeResource(ApiCall& call, const Fault* fault) {
   if (auto options = CheckOptions(call); !options) return ErrorReply(options.error());
   ApiResult<Reply> reply = other ? ServeSubresource(call) : ServeVerb(call, fault);
   Reply answer = reply ? *std::move(reply) : ErrorReply(reply.error());
-  // As many as a real server sends: clients bound the headers that they read.
+  // The limit of a real server: clients limit the size of the headers that they read.
   constexpr std::size_t kMostBytes = 4096;
   std::size_t bytes = 0;
   for (std::string& warning : warnings_) {
@@ -338,8 +338,7 @@ void ApiServer::RecordWrite(const ApiCall& call, std::string_view name) {
                      .name = std::string(name)});
 }
 
-// Objects are stored in one version; the others differ in nothing but the name of the version, as with conversion
-// strategy None.
+// Objects are stored in one version. The others differ only in apiVersion, as with the conversion strategy None.
 json ApiServer::ToVersion(const ObjectRef& object, const Resource& resource, std::string_view version) const {
   json value = object->value;
   if (value.is_object()) {
@@ -363,9 +362,9 @@ std::string ApiServer::Now(std::int64_t seconds_later) {
   return text;
 }
 
-// --- What Cluster offers without a request
+// --- The functions of Cluster that need no request
 
-// The call that a client would make for this object.
+// Returns the call that a client would make for this object.
 ApiResult<ApiCall> ApiServer::CallFor(const json& object) {
   if (!object.is_object()) return Refuse(BadRequest("the object is not a JSON object"));
   const std::string api_version = TextAt(object, "apiVersion"), kind = TextAt(object, "kind");

@@ -1,19 +1,19 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The in-memory API server behind both endpoints of Cluster: requests in, replies and watch streams out. It knows
-// nothing of transports.
+// The in-memory API server behind both endpoints of Cluster. It maps requests to replies and watch streams, and does
+// not depend on a transport.
 //
 //   endpoint --Handle(request)--> ApiServer --> Reply (bytes, or a WatchStream that the endpoint reads with Take())
 //
-//   api_server.cc     requests: parsing, faults, dispatch
+//   api_server.cc     request parsing, injected faults, dispatch
 //   api_reads.cc      get, list        api_watch.cc   watch
 //   api_writes.cc     create, update, delete   api_patch.cc   patch
-//   api_namespaces.cc which namespaces exist, and what happens when one is deleted
+//   api_namespaces.cc initial namespaces and the deletion of namespaces
 //   api_scale.cc      the scale subresource
 //   api_subresources.cc   eviction, binding, token, approval, log and others of built-in resources
-//   api_accept.cc     what Accept asks for
-//   api_fields.cc     members that the server does not know, and defaults
-//   api_schema.cc     CRDs; api_validation.cc checks objects against them
+//   api_accept.cc     content negotiation (Accept)
+//   api_fields.cc     unknown fields and defaults
+//   api_schema.cc     CRDs; api_validation.cc validates objects against their schemas
 //   api_discovery.cc  /api, /apis, /openapi/v3, /version
 #ifndef KGEN_SRC_TESTING_API_SERVER_H_
 #define KGEN_SRC_TESTING_API_SERVER_H_
@@ -41,25 +41,25 @@
 
 namespace kgen::testing {
 
-// A request, taken apart.
+// A parsed request.
 struct ApiCall {
   std::string method, path, content_type, accept, body;
   std::map<std::string, std::string> query;
   std::string
       verb;  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"; "get" for other paths
   std::string group, version, plural, namespace_, name, subresource;
-  std::string metadata_form;     // "meta.k8s.io/v1": answers hold nothing but metadata; "": whole objects
-  Resource* resource = nullptr;  // null: no such resource, or no resource at all
-  bool is_resource = false;      // the path is one of a resource, known or not
+  std::string metadata_form;     // "meta.k8s.io/v1": responses hold only metadata; "": whole objects
+  Resource* resource = nullptr;  // null: the resource is unknown, or the path is not that of a resource
+  bool is_resource = false;      // the path has the form of a resource path; the resource may be unknown
 
   std::string_view Query(const char* key) const;
   bool Flag(const char* key) const;
 };
 
-// "metadata.name=a,status.phase!=Running".
+// A field selector, such as "metadata.name=a,status.phase!=Running".
 class FieldSelector {
  public:
-  // Refuses a field that the resource does not support in this version.
+  // Returns an error for a field that the resource does not support in this version.
   static ApiResult<FieldSelector> Parse(std::string_view text, const Resource& resource, std::string_view version);
   bool Matches(const StoredObject& object) const;
   bool is_everything() const noexcept { return requirements_.empty(); }
@@ -67,7 +67,7 @@ class FieldSelector {
  private:
   struct Requirement {
     std::string path, value;
-    std::string absent{};  // what the field counts as where there is none
+    std::string absent{};  // the value to compare with if the object lacks the field
     bool equal = true;
   };
   std::vector<Requirement> requirements_;
@@ -88,33 +88,33 @@ struct WatchStream : SharedObject {
   std::string metadata_form;  // as in ApiCall
   Scope scope;
   bool bookmarks = false;
-  std::uint64_t after = 0;  // what is older is not sent: a watch from a version of the future is silent until then
-  std::string pending;      // written and not taken
+  std::uint64_t after = 0;  // only later events are sent; a watch from a future version is silent until then
+  std::string pending;      // written, but not yet taken by the endpoint
   bool ended = false;       // cleanly, after `pending`
   bool cut = false;         // in the middle of `pending`
   Timer timeout, bookmark, marker;
-  std::function<void()> wake;  // there is something to take; must only post
+  std::function<void()> wake;  // called when there is something to take; must only post a task
 };
 
 struct Reply {
   int status = 200;
   std::vector<HttpHeader> headers;
   std::string body;
-  Shared<WatchStream> watch;  // goes on after `body`
-  // Faults that the endpoint carries out.
+  Shared<WatchStream> watch;  // continues the response after `body`; may be null
+  // Injected faults that the endpoint carries out.
   bool refuse = false, stall = false;
   int cut_after_bytes = -1;
   bool ends_well = false;
   Nanos delay{};
 };
 
-// Thread safety: all members from any thread. Calls no foreign code but WatchStream::wake.
+// Thread safety: all members from any thread. The only foreign code that it calls is WatchStream::wake.
 class ApiServer final : public SharedObject {
  public:
   ApiServer(const ClusterOptions& options, Shared<Executor> executor);
 
   Reply Handle(const HttpRequest& request);
-  // The output of a watch: bytes, and how it ended, if it has.
+  // The pending output of a watch, and whether and how the watch ended.
   struct Taken {
     std::string bytes;
     bool ended = false, cut = false;
@@ -124,7 +124,7 @@ class ApiServer final : public SharedObject {
   // Called by the endpoint when the reader has disconnected.
   void CloseWatch(WatchStream& watch);
 
-  // Past faults and without being recorded.
+  // For Cluster. These functions bypass injected faults and record no writes.
   ApiResult<void> Add(std::string_view json);
   ApiResult<void> Update(std::string_view json);
   ApiResult<std::string> Get(std::string_view plural, std::string_view namespace_, std::string_view name);
@@ -146,7 +146,7 @@ class ApiServer final : public SharedObject {
   std::vector<Action> Writes() const;
   void ClearWrites();
   std::size_t open_watches() const;
-  // Drops everything that refers to timers or endpoints. Nothing is served afterwards.
+  // Drops everything that refers to timers or endpoints. The server serves no requests afterwards.
   void Close();
 
  private:
@@ -226,7 +226,7 @@ class ApiServer final : public SharedObject {
   // api_subresources.cc
   void AddSubresources() KGEN_REQUIRES(mutex_);
   ApiResult<Reply> ServeSubresource(const ApiCall& call) KGEN_REQUIRES(mutex_);
-  // `before` with that part of `next` which the subresource is for.
+  // Returns `before` with the part of `next` that the subresource may change.
   static json OnlyPart(std::string_view subresource, const json& before, json next);
   ApiResult<Reply> Bind(const ApiCall& call, const ObjectRef& pod, const json& binding) KGEN_REQUIRES(mutex_);
   ApiResult<Reply> Evict(const ApiCall& call, const json& eviction) KGEN_REQUIRES(mutex_);
@@ -259,35 +259,36 @@ class ApiServer final : public SharedObject {
 
   const ClusterOptions options_;
   const Shared<Executor> executor_;
-  const Shared<Strand> strand_;  // of timers
+  const Shared<Strand> strand_;  // runs the timers
   mutable Mutex mutex_;          // never held while foreign code runs
   ObjectStore store_ KGEN_GUARDED_BY(mutex_);
-  ObjectStore::Copy copy_ KGEN_GUARDED_BY(mutex_);  // what RestoreCopy() goes back to
+  ObjectStore::Copy copy_ KGEN_GUARDED_BY(mutex_);  // the state that RestoreCopy() restores
   std::vector<Shared<WatchStream>> watches_ KGEN_GUARDED_BY(mutex_);
   std::vector<Fault> faults_ KGEN_GUARDED_BY(mutex_);
   std::vector<Action> writes_ KGEN_GUARDED_BY(mutex_);
   std::map<std::pair<std::string, std::string>, std::string> logs_ KGEN_GUARDED_BY(mutex_);  // by namespace and pod
-  std::vector<std::string> warnings_ KGEN_GUARDED_BY(mutex_);  // Warning headers of the answer to the current request
-  std::map<std::uint64_t, Timer> graceful_ KGEN_GUARDED_BY(mutex_);  // deletions under way
+  std::vector<std::string> warnings_ KGEN_GUARDED_BY(mutex_);  // Warning headers of the response to the current request
+  std::map<std::uint64_t, Timer> graceful_ KGEN_GUARDED_BY(mutex_);  // timers of graceful deletions in progress
   std::uint64_t next_graceful_ KGEN_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_id_ KGEN_GUARDED_BY(mutex_) = 0;
   bool closed_ KGEN_GUARDED_BY(mutex_) = false;
 };
 
-// Of JSON that may not have the shape that one hopes for. `path` is dotted: "metadata.labels.app".
+// Look up a member by its dotted path, such as "metadata.labels.app". The JSON may have any shape: FindPath() returns
+// null, and TextAt() an empty string, if there is no such member.
 const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path);
 std::string TextAt(const nlohmann::json& object, std::string_view path);
 bool IsWrite(std::string_view verb);
 bool HasFinalizers(const nlohmann::json& object);
 bool IsNamespace(const ResourceInfo& info);
-// One that a real server never deletes.
+// Returns whether a real server refuses to delete this namespace.
 bool IsImmortalNamespace(std::string_view name);
-// Sets what the server sets in a new namespace. It has a name.
+// Sets the members that the server sets in a new namespace. The namespace must have a name.
 void CompleteNamespace(nlohmann::json& object);
 
-// Whether it is nested deeper than 256 levels.
+// Returns whether the value is nested more than 256 levels deep.
 bool NestsTooDeep(const nlohmann::json& value);
-// Parses JSON (discarded if it is none) and notes the paths of members that an object has twice.
+// Parses JSON and adds the paths of duplicate members to `duplicates`. The value is discarded() if `text` is not JSON.
 nlohmann::json ParseStrictly(std::string_view text, std::vector<std::string>& duplicates);
 
 Reply JsonReply(int status, std::string body);

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Subresources of built-in resources other than status and scale: parts of an object under a path of their own, and
+// Subresources of built-in resources other than status and scale: parts of an object that have their own path, and
 // requests with a body of another kind.
 #include <algorithm>
 #include <charconv>
@@ -24,7 +24,7 @@ void Move(json& to, json& from, const char* key) {
   }
 }
 
-// The resources of the containers that `to` has, from those of the same name.
+// Sets the resources and resizePolicy of the containers in `to` from the containers of the same name in `from`.
 void MoveResources(json& to, const json& from) {
   for (const char* list : {"containers", "initContainers"}) {
     const json* wanted = FindPath(from, std::string("spec.") + list);
@@ -40,7 +40,7 @@ void MoveResources(json& to, const json& from) {
   }
 }
 
-// A number in the query of a log. Nothing if there is none.
+// Returns a number in the query of a log request, or nullopt if it is absent.
 ApiResult<std::optional<std::int64_t>> ReadCount(const ApiCall& call, const char* key) {
   const std::string text(call.Query(key));
   if (text.empty()) return std::nullopt;
@@ -63,14 +63,14 @@ Reply Success() {
   return JsonReply(201, status.dump());
 }
 
-// The body of a request that is made to `call.name` names it as well, but for a token.
+// Checks that the body has the name in the URL. A TokenRequest may omit the name.
 ApiResult<void> CheckName(const ApiCall& call, const json& body) {
   const std::string name = TextAt(body, "metadata.name");
   if (name == call.name || (name.empty() && call.subresource == "token")) return {};
   return Refuse(BadRequest("name in URL does not match name in " + TextAt(body, "kind") + " object"));
 }
 
-// The last `count` lines.
+// Returns the last `count` lines.
 std::string_view Tail(std::string_view text, std::int64_t count) {
   std::size_t at = text.size();
   if (count > 0 && text.ends_with('\n')) --at;
@@ -127,7 +127,8 @@ json ApiServer::OnlyPart(std::string_view subresource, const json& before, json 
   } else {
     MoveResources(whole, next);
   }
-  // What Apply() has noted there. An object without it changes nothing, as in a cache that drops managed fields.
+  // Apply() records the manager in managedFields. An object without managedFields leaves them unchanged, because a
+  // client may have dropped them in its cache.
   if (FindPath(next, "metadata.managedFields") != nullptr) Move(whole["metadata"], next["metadata"], "managedFields");
   return whole;
 }

@@ -46,13 +46,13 @@ bool Says(const json& schema, const char* key) {
   return said != schema.end() && *said == true;
 }
 
-// A number of the schema; null: there is none.
+// Returns a number of the schema, or null if it is absent.
 const json* NumberOf(const json& schema, const char* key) {
   const auto found = schema.find(key);
   return found != schema.end() && found->is_number() ? &*found : nullptr;
 }
 
-// Schemas that allOf, anyOf or oneOf lists.
+// Returns the schemas in allOf, anyOf or oneOf, or null if there are none.
 const json* ListOf(const json& schema, const char* key) {
   const auto found = schema.find(key);
   return found != schema.end() && found->is_array() && !found->empty() ? &*found : nullptr;
@@ -67,10 +67,10 @@ class Checker {
  public:
   std::vector<FieldFault> faults;
 
-  // In the order of a real server.
+  // Performs the checks in the order of a real server.
   void Check(const json& value, const json& schema, const std::string& path) {
     if (!schema.is_object()) return;
-    if (value.is_null()) {  // members have lost theirs where they are not allowed
+    if (value.is_null()) {  // SetDefaults() has dropped the disallowed nulls of members
       const std::string type = TextAt(schema, "type");
       if (path.ends_with(']') && !type.empty() && !Says(schema, "nullable")) WrongType("\"null\"", type, path);
       return;
@@ -88,7 +88,7 @@ class Checker {
   void Invalid(const json& value, const std::string& path, const std::string& why) {
     faults.push_back({"FieldValueInvalid", path, "Invalid value: " + Shown(value) + ": " + path + " in body " + why});
   }
-  // What a real server says where it knows no field.
+  // The message of a real server for an error without a field.
   void InvalidSomewhere(const std::string& why) {
     faults.push_back({"FieldValueInvalid", "<nil>", "Invalid value: \"\": " + why});
   }
@@ -203,7 +203,7 @@ class Checker {
     }
   }
 
-  // The members that identify an entry of a keyed list.
+  // Returns the members that identify an entry of a keyed list.
   static json KeysOf(const json& entry, const json& schema) {
     json keys = json::object();
     const auto names = schema.find("x-kubernetes-list-map-keys");

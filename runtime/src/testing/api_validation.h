@@ -1,9 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The check of an object against the schema of a CRD, with the messages of a real server. Checked: types, required
+// Validates an object against the schema of a CRD, with the messages of a real server. It checks types, required
 // members, enumerations, bounds, lengths, patterns, counts, sets and keyed lists, formats, allOf, anyOf, oneOf and not.
-// Not checked: x-kubernetes-validations (CEL), the formats that IsOfFormat() does not name, and patterns that
-// Boost.Regex cannot read; they are RE2 on a real server.
+// It does not check x-kubernetes-validations (CEL), formats that IsOfFormat() does not know, and patterns that
+// Boost.Regex cannot parse; a real server uses RE2.
 #ifndef KGEN_SRC_TESTING_API_VALIDATION_H_
 #define KGEN_SRC_TESTING_API_VALIDATION_H_
 
@@ -16,12 +16,12 @@
 
 namespace kgen::testing {
 
-// What is wrong with an object; nothing if it fits. Without metadata, apiVersion and kind.
+// Returns the validation errors of an object; empty if it is valid. Ignores metadata, apiVersion and kind.
 std::vector<FieldFault> ValidateObject(const nlohmann::json& object, const nlohmann::json& schema);
 
-// True for a format that is not known, as on a real server.
+// Returns true for an unknown format, as a real server does.
 bool IsOfFormat(const std::string& text, std::string_view format);
-// An unanchored search. True if the pattern cannot be read.
+// Searches without anchors. Returns true if the pattern cannot be parsed.
 bool MatchesPattern(const std::string& text, const std::string& pattern);
 
 }  // namespace kgen::testing

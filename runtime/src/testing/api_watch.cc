@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// watch: from the newest, from any version, from one in the history; streaming lists; bookmarks; the end.
+// watch: from the newest version, from any version, or from one in the history; streaming lists, bookmarks and
+// timeouts.
 #include <algorithm>
 #include <charconv>
 
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanos kBookmarkEvery = 1min;
-constexpr Nanos kWatchAtMost = 30min;  // when the client names no limit
+constexpr Nanos kWatchAtMost = 30min;  // if the client sets no timeout
 
 std::string ApiVersion(const WatchStream& watch) {
   const std::string& group = watch.resource->info.group;
@@ -25,7 +26,7 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   auto scope = ParseScope(call);
   if (!scope) return Refuse(scope.error());
   const bool streaming = call.Flag("sendInitialEvents");
-  // As a real server: a list of the future is refused, a watch of the future waits for it.
+  // Like a real server, refuses a list at a future version, but lets a watch wait for it.
   auto version = ParseVersion(call.Query("resourceVersion"), /*future=*/!streaming);
   if (!version) return Refuse(version.error());
   const std::string_view match = call.Query("resourceVersionMatch");
@@ -74,8 +75,8 @@ ApiResult<Reply> ApiServer::Watch(const ApiCall& call, const Fault* fault) {
   return reply;
 }
 
-// The state of the cache, what came since, and the marker: behind it where a version was asked for that the cache has,
-// else in front of it.
+// Sends the state of the cache, the events since then, and the bookmark that ends the initial events. The bookmark
+// comes before these events if the client requested a version, and after them otherwise.
 void ApiServer::StreamList(const Shared<WatchStream>& watch, const std::optional<std::uint64_t>& version,
                            bool wants_bookmarks, const Fault* fault) {
   const std::uint64_t at = VersionOfCache(*watch->resource, version.value_or(0), fault);
@@ -111,7 +112,7 @@ void ApiServer::SendSince(WatchStream& watch, std::uint64_t from) {
   }
 }
 
-// What the selectors make of an event: an object that begins to match is an addition, one that ceases to a deletion.
+// Sends an event as the selectors see it: an object that starts to match is added, one that stops matching is deleted.
 void ApiServer::SendEvent(WatchStream& watch, const StoreEvent& event) {
   if (event.resource_version <= watch.after) return;
   const bool before = event.before && watch.scope.Matches(*event.before);
@@ -153,7 +154,7 @@ void ApiServer::OnEvent(const Resource& resource, const StoreEvent& event) {
   }
 }
 
-// Both timers are housekeeping: they go on for ever, and nothing that a test waits for needs them.
+// Both timers are housekeeping: they recur for ever, and no test waits for them.
 void ApiServer::ArmTimers(const Shared<WatchStream>& watch, const ApiCall& call) {
   std::int64_t seconds = 0;
   const std::string_view text = call.Query("timeoutSeconds");
@@ -195,13 +196,13 @@ void ApiServer::OnWake(WatchStream& watch, std::function<void()> wake) {
 }
 
 void ApiServer::CloseWatch(WatchStream& watch) {
-  std::function<void()> wake;  // may hold the endpoint's last reference to itself: destroyed without the lock
+  std::function<void()> wake;  // may hold the last reference to the endpoint, so it is destroyed without the lock
   const MutexLock lock(mutex_);
   wake.swap(watch.wake);
   EndWatch(watch, /*cut=*/false);
 }
 
-// The caller holds the lock, and a reference to the watch.
+// The caller must hold a reference to the watch.
 void ApiServer::EndWatch(WatchStream& watch, bool cut) {
   if (watch.ended || watch.cut) return;
   (cut ? watch.cut : watch.ended) = true;

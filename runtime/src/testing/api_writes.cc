@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// create, update, delete: what a server does to an object on the way into its store. Patches are in api_patch.cc.
+// create, update and delete: how the server checks and completes an object before it stores it. Patches are in
+// api_patch.cc.
 #include <algorithm>
 #include <cstdio>
 
@@ -18,7 +19,7 @@ std::uint64_t Mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// Labels of lower-case letters, digits and dashes between dots.
+// Returns whether the name consists of labels of lower-case letters, digits and dashes, separated by dots.
 bool IsSubdomain(std::string_view name) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   if (name.size() > 253) return false;
@@ -37,7 +38,7 @@ bool SameButMetadata(json a, json b) {
   return a == b;
 }
 
-// The first finalizer that `next` has and `before` has not.
+// Returns the first finalizer in `next` that is not in `before`, or null.
 const json* NewFinalizer(const json& before, const json& next) {
   const json* now = FindPath(next, "metadata.finalizers");
   const json* old = FindPath(before, "metadata.finalizers");
@@ -48,11 +49,11 @@ const json* NewFinalizer(const json& before, const json& next) {
   return nullptr;
 }
 
-// Kinds that need the version they replace, and are created by an update of what is not there: leases alone of those
-// that this server knows.
+// An update of some kinds must name the version that it replaces, and creates the object if it does not exist. Of the
+// kinds that this server knows, only leases are like this.
 bool IsLease(const ResourceInfo& info) { return info.group == "coordination.k8s.io" && info.plural == "leases"; }
 
-// DeleteOptions may say so as well as the query.
+// The query or the DeleteOptions may request a dry run.
 bool IsDryRun(const ApiCall& call, const json& options) {
   const auto all = [](const json& value) { return value == "All"; };
   const json* said = FindPath(options, "dryRun");
@@ -60,7 +61,7 @@ bool IsDryRun(const ApiCall& call, const json& options) {
          (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
 }
 
-// Without what changes by itself, to decide "has anything changed" and "has the desired state changed".
+// Returns the object without metadata, status, apiVersion and kind. A change of the rest increments the generation.
 json DesiredState(const json& object) {
   json desired = object;
   desired.erase("metadata");
@@ -83,7 +84,7 @@ std::string ApiVersionOf(const ApiCall& call) {
   return call.group.empty() ? call.version : call.group + "/" + call.version;
 }
 
-// The apiVersion and kind of what a client sends.
+// Returns the apiVersion and kind that the body of a request must have.
 std::pair<std::string, std::string> KindOfBody(const ApiCall& call) {
   if (call.subresource == "scale") return {"autoscaling/v1", "Scale"};
   const auto other = call.resource->subresources.find(call.subresource);
@@ -103,7 +104,7 @@ std::string ApiServer::NewUid() {
   return text;
 }
 
-// The queries of a write that have a fixed set of values.
+// Checks the query parameters of a write that accept only certain values.
 ApiResult<void> ApiServer::CheckOptions(const ApiCall& call) {
   if (!IsWrite(call.verb)) return {};
   std::vector<FieldFault> faults;
@@ -125,7 +126,7 @@ ApiResult<void> ApiServer::CheckOptions(const ApiCall& call) {
   return Refuse(Invalid({.group = "meta.k8s.io", .kind = kind}, "", faults));
 }
 
-// The body as an object of the right kind, with a metadata object in it.
+// Parses the body, which must be an object of the right kind with a metadata object.
 ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   json object;
   std::vector<std::string> duplicates;
@@ -160,7 +161,7 @@ ApiResult<json> ApiServer::ParseObject(const ApiCall& call) {
   if (!namespace_.empty() && namespace_ != call.namespace_) {
     return Refuse(BadRequest("the namespace of the provided object does not match the namespace sent on the request"));
   }
-  if (foreign || call.verb == "patch") return object;  // Apply() looks at its fields itself
+  if (foreign || call.verb == "patch") return object;  // Apply() checks the fields itself
   const std::string complaint = StrictComplaint(call, duplicates, DropUnknown(call, object));
   if (!complaint.empty()) {
     return Refuse(
@@ -183,7 +184,7 @@ ApiResult<Reply> ApiServer::Create(ApiCall& call) {
   return JsonReply(201, Bytes(*created, call));
 }
 
-// Sets call.name. A dry run gives the object that would have been stored.
+// Sets call.name. A dry run returns the object that it would have stored.
 ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool keep_status) {
   Resource& resource = *call.resource;
   json& metadata = object["metadata"];
@@ -283,8 +284,7 @@ ApiResult<void> ApiServer::CheckPreconditions(const ApiCall& call, const ObjectR
   return {};
 }
 
-// The common end of update and patch: `next` is what the object should become, of which the call may change only a
-// part.
+// The last step of update and patch. `next` is the new state of the object; the call may change only a part of it.
 ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& before, json next) {
   if (auto allowed = CheckPreconditions(call, before, next); !allowed) return Refuse(allowed.error());
   Resource& resource = *call.resource;
@@ -380,7 +380,7 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
   auto deleted = dry ? ApiResult<ObjectRef>(object) : DeleteObject(call, object, options);
   if (!deleted) return Refuse(deleted.error());
   const ResourceInfo& info = call.resource->info;
-  // Gone at once: most resources answer with a Status then, a few with the object.
+  // If the object is already removed, the response is a Status for most resources and the object for a few.
   const bool gone = dry ? !HasFinalizers(object->value) : !store_.Get(*call.resource, call.namespace_, call.name);
   if (!gone ||
       (info.group.empty() && (info.plural == "pods" || info.plural == "services" || info.plural == "namespaces"))) {
@@ -396,13 +396,13 @@ ApiResult<Reply> ApiServer::Delete(const ApiCall& call) {
   return JsonReply(200, status.dump());
 }
 
-// Removes the object, or marks it as being deleted while finalizers or grace keep it. Gives the object as it is then.
+// Removes the object, or marks it as being deleted if finalizers or a grace period keep it. Returns its new state.
 ApiResult<ObjectRef> ApiServer::DeleteObject(const ApiCall& call, const ObjectRef& object, const json& options) {
   Resource& resource = *call.resource;
   if (IsNamespace(resource.info)) return DeleteNamespace(resource, object);
   const json* asked = FindPath(options, "gracePeriodSeconds");
   std::int64_t grace = 0;
-  // Only a pod that runs somewhere has something to end; the server plays its kubelet.
+  // Only a pod on a node has processes to stop. The server takes the part of the kubelet.
   if (resource.info.group.empty() && resource.info.plural == "pods" &&
       !TextAt(object->value, "spec.nodeName").empty()) {
     const json* own = FindPath(object->value, "spec.terminationGracePeriodSeconds");

@@ -52,7 +52,7 @@ bool AddExtension(X509* certificate, X509* issuer, int kind, const std::string& 
   return added;
 }
 
-// Everything but extensions, issuer and signature.
+// Makes a certificate without extensions, issuer and signature.
 Certificate Blank(EVP_PKEY* key, std::string_view name, std::chrono::seconds from, std::chrono::seconds until) {
   Certificate made(X509_new());
   if (!made) return made;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Certificates for tests and for the embedded API server: a new authority in each process, good and deliberately bad
-// leaves.
+// Certificates for tests and for the embedded API server. Each process makes its own authority, which issues valid and
+// deliberately invalid leaf certificates.
 #ifndef KGEN_SRC_TESTING_CERTIFICATES_H_
 #define KGEN_SRC_TESTING_CERTIFICATES_H_
 
@@ -27,7 +27,8 @@ struct CertificateOptions {
   std::chrono::seconds until = std::chrono::hours(24 * 30);
 };
 
-// Keys on the curve P-256: made in a millisecond. Immutable; any thread.
+// A certificate authority with keys on the curve P-256, which take about a millisecond to generate.
+// Thread safety: immutable; all members from any thread.
 class CertificateAuthority : public SharedObject {
  public:
   // Errors: kInternal  OpenSSL failed

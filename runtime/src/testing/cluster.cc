@@ -42,7 +42,7 @@ class Cluster::Impl {
     network = {};
     server->Close();
     if (simulation) {
-      simulation.reset();  // nothing runs any more: what is under way is ended here
+      simulation.reset();  // nothing runs any more, so Abandon() ends the open exchanges
       endpoint->Abandon();
     } else {
       endpoint->Cut();

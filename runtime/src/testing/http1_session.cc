@@ -20,20 +20,21 @@ using net::EventLoop;
 using net::Wire;
 
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
-constexpr std::size_t kMaxAhead = 1024 * 1024;  // of bytes that a client sends before it has its answer
+constexpr std::size_t kMaxAhead =
+    1024 * 1024;  // bytes of pipelined input, which the client sends before it has the response
 constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
 class Session;
 
-// The answer to one request. A reset breaks the connection: HTTP/1.1 has no error for one stream.
+// The response to one request. A reset breaks the connection, because HTTP/1.1 cannot reset a single request.
 class Response final : public ResponseBuffer {
  public:
-  // `session` lives until Close().
+  // `session` must live until Close().
   Response(Shared<EventLoop> loop, Session* session) : ResponseBuffer(std::move(loop)), session_(session) {}
 
-  bool begun = false;    // the head is sent
-  bool chunked = false;  // else there is a length, or the end of the connection ends the body
+  bool begun = false;    // the head has been sent
+  bool chunked = false;  // otherwise a content length or the end of the connection delimits the body
 
  private:
   void OnKick() override;
@@ -93,12 +94,12 @@ class Session final : public Http1Session {
   const std::size_t max_body_;
   std::string input_;  // not parsed yet
   std::optional<Parser> parser_;
-  bool continued_ = false;                                  // the client was told to send the body
-  Shared<Response> response_;                               // of the request under way
-  bool keep_alive_ = true, is_head_ = false, old_ = false;  // of that request; old: HTTP/1.0, which knows no chunks
-  bool closing_ = false;                                    // once everything is sent
-  // And once the client has closed, too. It may still be sending a body, and a connection that closes with unread bytes
-  // is reset, which takes the answer away from the client.
+  bool continued_ = false;                                  // 100 Continue has been sent
+  Shared<Response> response_;                               // to the current request
+  bool keep_alive_ = true, is_head_ = false, old_ = false;  // of that request; old: HTTP/1.0, which has no chunks
+  bool closing_ = false;                                    // closes once everything has been sent
+  // Also waits for the client to close. The client may still be sending a body, and closing a connection with unread
+  // bytes resets it, so that the client loses the response.
   bool discards_ = false;
   std::size_t discarded_ = 0;
 };
@@ -146,7 +147,7 @@ void Session::Read() {
   }
 }
 
-// The path and the query of a target in origin form ("/api") or, as for a proxy, in absolute form
+// Returns the path and the query of a target in origin form ("/api") or, as for a proxy, in absolute form
 // ("http://host:80/api").
 std::optional<std::string> PathOf(std::string_view target) {
   if (target.starts_with('/')) return std::string(target);
@@ -161,7 +162,7 @@ std::optional<std::string> PathOf(std::string_view target) {
   return (target.starts_with('/') ? "" : "/") + std::string(target);
 }
 
-// A whole request is there.
+// Called when a whole request has arrived.
 void Session::Begin() {
   Parser::value_type message = parser_->release();
   parser_.reset();
@@ -226,7 +227,7 @@ void Session::AppendBody(std::string& out, std::string_view piece) const {
   out.append(size).append(piece).append("\r\n");
 }
 
-// Hands the network what there is of the answer, as far as it takes it.
+// Passes as much of the response to the network as it accepts.
 void Session::Flush() {
   if (user_ == nullptr || !response_) return;
   const Shared<Response> response = response_;
@@ -259,7 +260,7 @@ void Session::Finish() {
     closing_ = true;
     return CloseOnceSent();
   }
-  // What the client has sent ahead.
+  // Handles the pipelined input.
   if (!input_.empty()) loop_->Post([self = Shared<Session>(this)] { self->Read(); });
 }
 

@@ -1,14 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// One HTTP/1.1 connection on the side of the server, for clients that speak no HTTP/2. Boost.Beast parses the requests;
-// framing the answers is done here: keep-alive, and chunks where the length is not known at the start.
+// The server side of one HTTP/1.1 connection, for clients that do not speak HTTP/2. Boost.Beast parses the requests;
+// this class frames the responses, with keep-alive, and in chunks if the length is not known at the start.
 //
 //   ServerSession (http2_server.cc) --bytes--> Http1Session --OnHttp1Request--> ServerSession --> HttpHandler
 //
-// Requests are answered one after the other; what a client sends ahead waits. A request that cannot be parsed gets 400
-// (413, 417 or 431 where that says more) and the connection ends; after 413 what the client still sends is read and
-// dropped, up to 64 MiB, so that it gets the answer. Targets may be URLs, as clients send them to proxies. Upgrade
-// headers are ignored.
+// The session handles one request at a time; pipelined requests wait. If a request cannot be parsed, the session
+// responds with 400 (or the more specific 413, 417 or 431) and ends the connection. After a 413 it reads and discards
+// up to 64 MiB of the remaining input, so that the client can read the response. Targets may be URLs, as clients send
+// them to proxies. Upgrade headers are ignored.
 #ifndef KGEN_SRC_TESTING_HTTP1_SESSION_H_
 #define KGEN_SRC_TESTING_HTTP1_SESSION_H_
 
@@ -28,8 +28,8 @@ class Http1Session : public SharedObject {
   class User {
    public:
     virtual void OnHttp1Request(ServerRequest request, Shared<ResponseWriter> writer) = 0;
-    virtual void OnHttp1End() = 0;  // a request has been answered, or will never be
-    // The connection has served its purpose: closes the wire and this session.
+    virtual void OnHttp1End() = 0;  // the response to a request has ended, or will never be sent
+    // The connection is no longer needed. The user closes the wire and this session.
     virtual void OnHttp1Close() = 0;
 
    protected:
@@ -43,7 +43,8 @@ class Http1Session : public SharedObject {
   virtual void OnBytes(std::string_view plain) = 0;
   virtual void OnBatchEnd() = 0;
   virtual void OnDrained() = 0;
-  // Nothing is called afterwards but OnHttp1End() for a request under way, within this call. Idempotent.
+  // Calls OnHttp1End(), before it returns, if a request is in progress; makes no other calls, and none afterwards.
+  // Idempotent.
   virtual void Close() = 0;
 };
 

@@ -31,7 +31,7 @@ constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::uint32_t kRequestWindow = 1024 * 1024;
 constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
-// "h2" where it is offered, else "http/1.1".
+// Selects "h2" if the client offers it, otherwise "http/1.1".
 int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in, unsigned in_size,
                    void*) {
   constexpr std::string_view kProtocols = "\2h2\x8http/1.1";
@@ -50,23 +50,24 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
 
 class ServerSession;
 
-// The answer on one stream. All members on the server's thread.
+// The response on one stream. All members on the server's thread.
 class Response final : public ResponseBuffer {
  public:
-  // `session` lives until Close().
+  // `session` must live until Close().
   Response(Shared<EventLoop> loop, ServerSession* session, std::int32_t stream)
       : ResponseBuffer(std::move(loop)), session_(session), stream_(stream) {}
 
   std::int32_t stream() const noexcept { return stream_; }
   ServerRequest& request() noexcept { return request_; }
-  // A piece of the request's body. One that is too large is answered, and then dropped. False: it has no end.
+  // Takes a piece of the request's body. Responds with 413 to a body that is too large and drops it. Returns false if
+  // the client has sent too much of it.
   bool TakeBody(std::string_view piece, std::size_t max_body);
   bool refused() const noexcept { return refused_ > 0; }
-  // A piece of the body for nghttp2.
+  // Copies a piece of the response's body for nghttp2.
   ssize_t Take(std::uint8_t* out, std::size_t size, std::uint32_t* flags);
   bool TakeDrained() { return std::exchange(was_drained_, false) && wants_drained(); }
 
-  bool submitted = false;  // the head
+  bool submitted = false;  // whether nghttp2 has the head
 
  private:
   void OnKick() override;
@@ -417,7 +418,7 @@ void ServerSession::OnWireBytes(std::string_view plain) {
 }
 
 void ServerSession::OnRequestEnd(Response& response) {
-  // Not inside nghttp2's callback: the handler may answer at once.
+  // Posted, because the handler may respond immediately, which is not allowed in a callback of nghttp2.
   loop_->Post([self = Shared<ServerSession>(this), held = Shared<Response>(&response)] {
     if (!self->closed_ && !held->refused()) self->server_->Handle(std::move(held->request()), held);
   });
@@ -468,7 +469,7 @@ void ServerSession::Flush() {
     if (response->TakeDrained()) drained.push_back(response);
   }
   for (const auto& response : drained) response->CallDrained();
-  // Not before everything is with the kernel: what the wire still holds is lost when it closes.
+  // Waits until the kernel has everything, because closing the wire drops the bytes that it still holds.
   const bool over = nghttp2_session_want_read(http2_) == 0 && nghttp2_session_want_write(http2_) == 0;
   if (size < 0 || (over && wire_->backlog() == 0)) Close();
 }

@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A small HTTP/2 server on loopback, and the ways in which a server can be ill. Knows nothing of Kubernetes. It can
+// A small HTTP/2 server on loopback that can simulate the faults of a server. It does not depend on Kubernetes. It can
 // speak HTTP/1.1 with clients that do not offer HTTP/2 (http1_session.h).
 //
 //   Http2Server --OnRequest(request, writer)--> HttpHandler;   HttpHandler --Head, Write, End--> ResponseWriter
@@ -31,51 +31,54 @@ struct ServerRequest {
   std::string path{};  // with the query
   std::vector<HttpHeader> headers{};
   std::string body{};
-  // The first header of that name (lower case), or "".
+  // Returns the first header of that name (lower case), or "".
   std::string_view Header(std::string_view name) const noexcept;
 };
 
-// The answer to one request. Thread safety: all members from any thread; none blocks. After the end, a reset or the
-// loss of the peer every call does nothing. Dropping it without an End() leaves the stream open.
+// The response to one request. Thread safety: all members from any thread; none blocks. After End(), Reset() or the
+// loss of the connection every call does nothing. Destroying the writer without End() leaves the stream open.
 class ResponseWriter : public SharedObject {
  public:
-  // Once, first.
+  // Must be called once, before Write() and End().
   virtual void Head(int status, std::vector<HttpHeader> headers) = 0;
   virtual void Write(std::string bytes) = 0;
   virtual void End() = 0;
   virtual void Reset(std::uint32_t http2_error) = 0;
 
-  // Bytes written that flow control or the network holds back.
+  // The number of bytes written that flow control or the network holds back.
   virtual std::size_t backlog() const = 0;
-  // `call` runs on the server's thread each time the backlog has become empty; it must not block.
+  // `call` runs on the server's thread whenever the backlog becomes empty; it must not block.
   virtual void OnDrained(Task call) = 0;
-  // `call` runs once, on the server's thread, when the stream has ended in whatever way; at once if it has already.
+  // `call` runs once, on the server's thread, when the stream ends for any reason; immediately if it has
+  // already ended.
   virtual void OnClosed(Task call) = 0;
   virtual bool closed() const = 0;
 };
 
 class HttpHandler : public SharedObject {
  public:
-  // On the server's thread, with the whole request; must not block. May answer now or keep the writer for later.
+  // Called on the server's thread with the whole request; must not block. The handler may respond immediately or keep
+  // the writer for later.
   virtual void OnRequest(ServerRequest request, Shared<ResponseWriter> writer) = 0;
 };
 
 struct Http2ServerOptions {
   bool tls = true;         // else HTTP/2 with prior knowledge
-  std::uint16_t port = 0;  // 0: one that is free
+  std::uint16_t port = 0;  // 0: any free port
   std::uint32_t max_concurrent_streams = 250;
-  std::size_t max_body = 64 * 1024 * 1024;   // of a request; more is answered with 413
+  std::size_t max_body = 64 * 1024 * 1024;   // of a request; the response to a larger one is 413
   Shared<CertificateAuthority> authority{};  // null: a new one
   std::optional<CertificateOptions> certificate{};
-  bool client_certificate = false;  // demands one of `authority`
+  bool client_certificate = false;  // requires a client certificate issued by `authority`
   std::string alpn = "h2";          // "http/1.1": a server that speaks no HTTP/2
-  // HTTP/1.1 for clients that do not offer "h2", and without TLS for all; `alpn` does not count then.
+  // Speaks HTTP/1.1 with clients that do not offer "h2", and with all clients if `tls` is false. Overrides `alpn`.
   bool http1 = false;
   std::function<void()> on_change{};
 };
 
 // Thread safety: all members from any thread; those that return nothing take effect soon.
-// Lifetime: its destructor, or Stop(), ends every connection and joins the thread; not on the server's own thread.
+// Lifetime: the destructor, or Stop(), ends every connection and joins the thread, so neither may run on the server's
+// own thread.
 class Http2Server : public SharedObject {
  public:
   // Errors: kUnavailable  the port is taken; kInternal  no certificate
@@ -86,20 +89,20 @@ class Http2Server : public SharedObject {
   virtual std::string url() const = 0;                     // "https://127.0.0.1:port"
   virtual const std::string& ca_pem() const noexcept = 0;  // "" without TLS
 
-  // ---- Illnesses. ----
-  // Every connection, also later ones: nothing is read, nothing is sent; TCP goes on acknowledging.
+  // ---- Faults. ----
+  // Stops reading and sending on all connections, including later ones. TCP still acknowledges what the client sends.
   virtual void Freeze(bool freeze) = 0;
   virtual void SendGoAway() = 0;
   virtual void ResetStreams(std::uint32_t http2_error) = 0;
   // The next `count` requests are refused unprocessed (REFUSED_STREAM).
   virtual void RefuseNext(int count) = 0;
-  // Each connection accepted from now on ends after the server has sent so many bytes, handshake included; nothing: no
-  // longer.
+  // Ends each connection accepted from now on after the server has sent `bytes` bytes, including the handshake. nullopt
+  // switches this off.
   virtual void CutAfter(std::optional<std::size_t> bytes) = 0;
   virtual void CutNow() = 0;
   virtual void SetMaxConcurrentStreams(std::uint32_t streams) = 0;
 
-  // ---- What was seen. ----
+  // ---- Statistics. ----
   virtual std::size_t connections() const noexcept = 0;  // accepted since the start
   virtual std::size_t open_connections() const noexcept = 0;
   virtual std::size_t open_streams() const noexcept = 0;

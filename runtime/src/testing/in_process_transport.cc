@@ -11,8 +11,8 @@ constexpr std::size_t kWindow = 256 * 1024;
 
 }  // namespace
 
-// One request. Its steps are tasks of a strand of its own, so the sink is called by one after the other; what other
-// threads may touch stands under the lock.
+// One request. Its steps are tasks on its own strand, so calls of the sink never overlap. A lock guards the members
+// that other threads use.
 class InProcessExchange final : public Exchange {
  public:
   InProcessExchange(Shared<InProcessEndpoint> endpoint, const void* transport, HttpRequest request,
@@ -54,7 +54,7 @@ class InProcessExchange final : public Exchange {
   void Post(void (InProcessExchange::*step)()) {
     endpoint_->executor_->Post(strand_, [self = Shared<InProcessExchange>(this), step] { (self.get()->*step)(); });
   }
-  // Lets Deliver() look again, once for any number of reasons.
+  // Schedules Deliver(), unless it is already scheduled.
   void Poke() {
     {
       const MutexLock lock(mutex_);
@@ -68,7 +68,7 @@ class InProcessExchange final : public Exchange {
                                                   [self = Shared<InProcessExchange>(this), step] { self->Post(step); });
   }
 
-  // The three steps; all on the strand.
+  // The three steps, all on the strand.
   void Begin() {
     if (!EndIfBroken()) After(endpoint_->latency_, &InProcessExchange::Handle);
   }
@@ -79,7 +79,7 @@ class InProcessExchange final : public Exchange {
     if (reply_.stall) return;  // only Cancel() or Cut() ends it
     if (endpoint_->simulation_ != nullptr && endpoint_->simulation_->Choose(8) == 7) {
       const MutexLock lock(mutex_);
-      credit_ -= kWindow - 512;  // a reader that is forgetful with its credit gets stuck soon
+      credit_ -= kWindow - 512;  // makes a reader that forgets to return credit stall soon
     }
     After(reply_.delay, &InProcessExchange::Answer);
   }
@@ -117,7 +117,7 @@ class InProcessExchange final : public Exchange {
     }
     const std::size_t size = Piece(std::min(left, credit), cut);
     if (size > 0) Send(size, last && size == left);
-    if (sink_ == nullptr) return;  // the sink's reader cancelled, and the end came
+    if (sink_ == nullptr) return;  // the reader cancelled in the call of the sink, which ended the exchange
     if (cut && (size == left || reply_.cut_after_bytes < 0)) {
       return reply_.ends_well ? End({}) : End({Fail(Code::kUnavailable, "read: connection reset by peer"), true});
     }
@@ -125,12 +125,12 @@ class InProcessExchange final : public Exchange {
     if (size == left && last) End({});
   }
 
-  // How much of what could be sent goes in one piece.
+  // Returns how many of the available bytes to send in one piece.
   std::size_t Piece(std::size_t most, bool cut) {
     Simulation* simulation = endpoint_->simulation_;
     if (simulation == nullptr || most == 0) return most;
     const auto all = static_cast<std::uint32_t>(most);
-    // A connection that breaks does so anywhere, at the very beginning too.
+    // A connection may break at any byte, including the first.
     if (cut && reply_.cut_after_bytes < 0) return simulation->Choose(all + 1);
     switch (simulation->Choose(4)) {
       case 0:
@@ -189,7 +189,7 @@ class InProcessExchange final : public Exchange {
   const void* const transport_;
   const Shared<InProcessEndpoint> endpoint_;
   const Shared<Strand> strand_;
-  // Of the strand.
+  // Used only on the strand.
   HttpRequest request_;
   Shared<ResponseSink> sink_;  // null: ended
   Reply reply_;
@@ -210,7 +210,7 @@ class InProcessTransport final : public Transport {
 
   Shared<Exchange> Start(HttpRequest request, Shared<ResponseSink> sink) override {
     auto exchange = MakeShared<InProcessExchange>(endpoint_, this, std::move(request), std::move(sink));
-    if (!endpoint_->Add(exchange.get())) return exchange;  // nothing runs any more that could call the sink
+    if (!endpoint_->Add(exchange.get())) return exchange;  // the executor has stopped, so nothing could call the sink
     bool closed;
     {
       const MutexLock lock(mutex_);
@@ -252,7 +252,7 @@ bool InProcessEndpoint::Add(InProcessExchange* exchange) {
 }
 
 void InProcessEndpoint::Remove(InProcessExchange* exchange) {
-  Shared<InProcessExchange> removed;  // goes without the lock
+  Shared<InProcessExchange> removed;  // destroyed without the lock
   const MutexLock lock(mutex_);
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.get() == exchange; });
   if (found == open_.end()) return;

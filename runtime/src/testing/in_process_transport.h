@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The in-process endpoint of Cluster: a Transport without a network. Each request, and each piece of an answer, is a
-// task of its own; in simulation the seed decides when it runs and where the answer is cut. Answers obey the reader's
-// credit and faults are acted out here.
+// The in-process endpoint of Cluster: a Transport without a network. Each request, and each piece of a response, is a
+// separate task; in a simulation the seed decides when it runs and where the response is split. This endpoint respects
+// the reader's flow-control credit and carries out injected faults.
 #ifndef KGEN_SRC_TESTING_IN_PROCESS_TRANSPORT_H_
 #define KGEN_SRC_TESTING_IN_PROCESS_TRANSPORT_H_
 
@@ -21,16 +21,16 @@ namespace kgen::testing {
 
 class InProcessExchange;
 
-// What the transports of one cluster share. Thread safety: all members from any thread.
+// The state that the transports of one cluster share. Thread safety: all members from any thread.
 class InProcessEndpoint final : public SharedObject {
  public:
-  // `simulation` may be null: then nothing is cut. It must live as long as its executor runs anything.
+  // If `simulation` is null, responses are not split. It must outlive all tasks of its executor.
   InProcessEndpoint(Shared<ApiServer> server, Shared<Executor> executor, Simulation* simulation, Nanos latency);
 
   Shared<Transport> MakeTransport();
-  // Everything that is under way breaks off, as when the server dies.
+  // Breaks all exchanges in progress, as a crash of the server would.
   void Cut();
-  // Ends everything with kCancelled at once, on this thread: for when the simulation has ended.
+  // Ends all exchanges with kCancelled immediately, on this thread. For use after the simulation has ended.
   void Abandon();
   std::size_t open() const;  // exchanges, watches included
 
@@ -46,7 +46,7 @@ class InProcessEndpoint final : public SharedObject {
   Simulation* const simulation_;
   const Nanos latency_;
   mutable Mutex mutex_;
-  std::vector<Shared<InProcessExchange>> open_ KGEN_GUARDED_BY(mutex_);  // in the order of starting
+  std::vector<Shared<InProcessExchange>> open_ KGEN_GUARDED_BY(mutex_);  // in the order in which they started
   bool abandoned_ KGEN_GUARDED_BY(mutex_) = false;
 };
 

@@ -9,9 +9,9 @@
 namespace kgen::testing {
 namespace {
 
-constexpr std::uint32_t kInternalError = 2;  // of HTTP/2
+constexpr std::uint32_t kInternalError = 2;  // INTERNAL_ERROR of HTTP/2
 
-// The answer to one request, from the server's reply to the network's writer. Runs on a strand of its own.
+// Delivers the response to one request from the ApiServer to the ResponseWriter. Runs on its own strand.
 class Delivery final : public SharedObject {
  public:
   Delivery(Shared<ApiServer> server, Shared<Executor> executor, Shared<ResponseWriter> writer, Reply reply)
@@ -39,7 +39,7 @@ class Delivery final : public SharedObject {
     if (done_) return;
     bool last = !reply_.watch;
     bool cut = false;
-    // What the network has not taken stays with the server: it can be cut there.
+    // Bytes that the network cannot take yet stay in the ApiServer, where a fault can still cut them.
     if (reply_.watch && writer_->backlog() == 0) {
       const ApiServer::Taken taken = server_->Take(*reply_.watch);
       reply_.body += taken.bytes;
@@ -60,9 +60,9 @@ class Delivery final : public SharedObject {
   void Head() {
     started_ = true;
     const Shared<Delivery> self(this);
-    if (reply_.watch) {  // before anything is sent, so that no drained buffer goes unnoticed
+    if (reply_.watch) {  // before anything is sent, so as not to miss a drained buffer
       writer_->OnDrained([self] { self->Post(); });
-      // Without this the watch would hold us, and we the watch, for ever.
+      // Breaks the reference cycle between this delivery and the watch.
       writer_->OnClosed([self] { self->server_->CloseWatch(*self->reply_.watch); });
     }
     writer_->Head(reply_.status, reply_.headers);

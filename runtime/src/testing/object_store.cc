@@ -89,7 +89,7 @@ ObjectRef ObjectStore::Put(Resource& resource, json value) {
 ObjectRef ObjectStore::PutBytes(Resource& resource, std::string_view namespace_, std::string_view name,
                                 std::string bytes) {
   ++version_;
-  // An object that nests too deep for decoders is one of the things that tests store.
+  // Tests store objects that nest too deep for decoders.
   json value = ParseJson(bytes, kMostStoredLevels);
   const ObjectRef now = Make(namespace_, name, std::move(value), std::move(bytes));
   ObjectRef& slot = resource.objects[{std::string(namespace_), std::string(name)}];
@@ -122,7 +122,8 @@ void ObjectStore::Record(Resource& resource, StoreEvent event) {
 
 std::vector<ObjectRef> ObjectStore::List(const Resource& resource, std::string_view namespace_,
                                          std::uint64_t at) const {
-  std::map<std::pair<std::string, std::string>, ObjectRef> undone;  // keys that were something else then
+  std::map<std::pair<std::string, std::string>, ObjectRef>
+      undone;  // the state at that version of keys that have changed since
   for (auto event = resource.history.rbegin(); event != resource.history.rend() && event->resource_version > at;
        ++event) {
     const ObjectRef& object = event->now ? event->now : event->before;

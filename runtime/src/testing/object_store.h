@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the in-memory API server, with one counter of resource versions over all of them and the history that
-// watches and old lists are answered from: what etcd is to a real one.
+// The objects of the in-memory API server, a resource version counter shared by all of them, and the history that
+// serves watches and lists at older versions. It takes the place of etcd.
 #ifndef KGEN_SRC_TESTING_OBJECT_STORE_H_
 #define KGEN_SRC_TESTING_OBJECT_STORE_H_
 
@@ -39,32 +39,32 @@ struct StoreEvent {
   std::uint64_t resource_version = 0;
   ObjectRef before;  // null: created
   ObjectRef now;     // null: deleted
-  ObjectRef last;    // of a deletion: the object as it went, with the version of the deletion
+  ObjectRef last;    // for a deletion: the final state of the object, with the version of the deletion
 };
 
-// Where the scale subresource finds its numbers: dotted paths ("spec.replicas"), "" for none.
+// The dotted paths of the members that the scale subresource uses, such as "spec.replicas"; "" if there is none.
 struct ScalePaths {
   std::string replicas, status_replicas, selector;
 };
 
-// A subresource of a built-in resource, but status and scale: the kind of its body, and its verbs.
+// A subresource of a built-in resource other than status and scale: the kind of its body, and its verbs.
 struct SubresourceInfo {
   std::string group, version, kind;
   std::vector<std::string> verbs;  // sorted
 };
 
-// A resource, in all of its versions: they share their objects.
+// A resource in all of its API versions, which share the objects.
 struct Resource {
-  ResourceInfo info;                                                  // of the version that objects are stored in
+  ResourceInfo info;                                                  // of the storage version
   std::vector<std::string> versions;                                  // served
   std::map<std::string, nlohmann::json> schemas;                      // by version; of CRDs
   std::map<std::string, std::vector<std::string>> selectable_fields;  // by version; of CRDs, as dotted paths
   bool custom = false;
-  std::map<std::string, ScalePaths> scales;             // by version; of what has a scale subresource
+  std::map<std::string, ScalePaths> scales;             // by version; only those with a scale subresource
   std::map<std::string, SubresourceInfo> subresources;  // by name
   std::map<std::pair<std::string, std::string>, ObjectRef> objects;
   std::deque<StoreEvent> history;
-  std::uint64_t compacted = 0;  // the newest version that is not in the history any more
+  std::uint64_t compacted = 0;  // the newest version that is no longer in the history
 };
 
 // Not thread safe: ApiServer guards it.
@@ -75,26 +75,27 @@ class ObjectStore {
   Resource& AddResource(ResourceInfo info);
   void RemoveResource(std::string_view group, std::string_view plural);
   Resource* Find(std::string_view group, std::string_view plural);
-  // The first of that name in any group; null if there is none.
+  // Returns the first resource of that name in any group, or null.
   const Resource* FindPlural(std::string_view plural) const;
   const std::map<std::pair<std::string, std::string>, std::unique_ptr<Resource>>& resources() const {
     return resources_;
   }
 
   ObjectRef Get(const Resource& resource, std::string_view namespace_, std::string_view name) const;
-  // Stores a version: writes the next resource version into it, and tells `on_event`.
+  // Stores a new version of an object: sets the next resource version in it and calls `on_event`.
   ObjectRef Put(Resource& resource, nlohmann::json value);
-  // Stores bytes as they are. The event carries them.
+  // Stores bytes unchanged; the event carries them too.
   ObjectRef PutBytes(Resource& resource, std::string_view namespace_, std::string_view name, std::string bytes);
-  // The object as it went, with the resource version of the deletion.
+  // Removes an object. Returns its final state, with the resource version of the deletion.
   ObjectRef Remove(Resource& resource, const ObjectRef& object);
 
-  // All objects of a namespace ("": of all), by key, as they were at that version (which must be later than
-  // resource.compacted).
+  // Returns the objects of a namespace ("": of all namespaces), sorted by key, as they were at version `at`, which must
+  // not be older than resource.compacted.
   std::vector<ObjectRef> List(const Resource& resource, std::string_view namespace_, std::uint64_t at) const;
 
   void Compact();
-  // A copy of objects and version, and back to it: resources stay, the history is gone, and versions go on from there.
+  // A copy of the objects and of the version counter. Restore() keeps the resources, drops the history, and continues
+  // the versions from there.
   struct Copy {
     std::map<std::pair<std::string, std::string>, std::map<std::pair<std::string, std::string>, ObjectRef>> objects;
     std::uint64_t version = 1;
@@ -103,7 +104,7 @@ class ObjectStore {
   void Restore(const Copy& copy);
   std::uint64_t resource_version() const noexcept { return version_; }
 
-  // After every write.
+  // Called after every write.
   std::function<void(const Resource&, const StoreEvent&)> on_event;
 
  private:
@@ -115,7 +116,7 @@ class ObjectStore {
   std::uint64_t version_ = 1;  // a real server never starts at 0 either: there it means "any"
 };
 
-// Discarded where the text is not JSON, or nests deeper than that, since some code recurses over it.
+// Returns a discarded() value if the text is not JSON or nests more than `levels` deep: some code recurses over it.
 nlohmann::json ParseJson(std::string_view text, std::size_t levels = detail::kMaxJsonDepth);
 
 }  // namespace kgen::testing

@@ -69,7 +69,7 @@ void ResponseBuffer::Close() {
     state_.buffer = {};
     state_.taken = 0;
   }
-  // Not inside a callback of nghttp2.
+  // Posted, because this may run in a callback of nghttp2.
   if (on_closed_) loop_->Post(std::exchange(on_closed_, nullptr));
 }
 

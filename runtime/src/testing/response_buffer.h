@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: what the responses of HTTP/1.1 and HTTP/2 have in common. Any thread fills the buffer; the server's thread
-// empties it.
+// Private: the common part of HTTP/1.1 and HTTP/2 responses. Any thread fills the buffer; the server's thread empties
+// it.
 //
 //   HttpHandler --Head, Write, End--> ResponseBuffer --OnKick (server's thread)--> session --Locked--> the wire
 #ifndef KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
@@ -28,12 +28,12 @@ class ResponseBuffer : public ResponseWriter {
     int status = 0;  // 0: no head yet
     std::vector<HttpHeader> headers{};
     std::string buffer{};
-    std::size_t taken = 0;  // of the buffer
+    std::size_t taken = 0;  // the part of `buffer` that is already sent
     bool ended = false, closed = false, kicked = false;
     std::optional<std::uint32_t> reset{};
 
     std::string_view rest() const noexcept { return std::string_view(buffer).substr(taken); }
-    // True if that was the last of the buffer.
+    // Returns true if this emptied the buffer.
     bool Take(std::size_t bytes);
   };
 
@@ -54,14 +54,14 @@ class ResponseBuffer : public ResponseWriter {
   }
   bool wants_drained() const noexcept { return drained_ != nullptr; }
   void CallDrained() { drained_(); }
-  // Ends the response, for whatever reason. Calls back by posting.
+  // Ends the response for any reason. Posts the OnClosed() callback.
   void Close();
 
  protected:
   explicit ResponseBuffer(Shared<net::EventLoop> loop) : loop_(std::move(loop)) {}
 
  private:
-  // Something has changed since the last call. Not after Close().
+  // Called when the state has changed since the last call, but not after Close().
   virtual void OnKick() = 0;
   void Kick() KGEN_REQUIRES(mutex_);
 

@@ -10,8 +10,8 @@
 
 namespace kgen::testing {
 
-// Never destroyed, so that threads which are still blocked in a task may end late; those that are parked are joined at
-// the process' exit.
+// Never destroyed, because threads that are still blocked in a task may end late. Parked threads are joined when the
+// process exits.
 struct RunnerThread::Parked {
   Mutex mutex;
   std::vector<RunnerThread*> threads KGEN_GUARDED_BY(mutex);

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Threads for the blocking tasks of a simulation. They outlive it and are used again by the next one: a run of
-// thousands of short simulations would otherwise spend its time on making threads.
+// Threads for the blocking tasks of a simulation. They outlive it and the next simulation reuses them; otherwise a run
+// of thousands of short simulations would spend most of its time on creating threads.
 #ifndef KGEN_SRC_TESTING_RUNNER_THREAD_H_
 #define KGEN_SRC_TESTING_RUNNER_THREAD_H_
 
@@ -14,11 +14,10 @@ namespace kgen::testing {
 // Thread safety: Take() from any thread; the rest is for the owner that took the thread.
 class RunnerThread {
  public:
-  // A parked thread, or a new one. Null when the system has none to give.
+  // Returns a parked thread or a new one, or null if the system cannot create one.
   static RunnerThread* Take();
 
-  // Lets the thread run `task`. Then it runs `end` (with nothing of the task left) and is free for the next one to
-  // take it.
+  // Runs `task` on the thread, destroys it, and runs `end`. The thread is then free for the next Take().
   void Start(Task task, Task end);
 
  private:

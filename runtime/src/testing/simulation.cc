@@ -53,7 +53,7 @@ class SimWaiter final : public Waiter {
     if (stop.stop_requested()) return Fail(Error(Code::kCancelled, "a stop was requested").With(what_));
     if (state_->closed()) return Fail(Error(Code::kCancelled, "the simulation has ended").With(what_));
 
-    // A task that is released by the end of the simulation may find that its test has released the waiter.
+    // When the end of the simulation releases a blocked task, the test may already have released the waiter.
     const Shared<SimWaiter> self(this);
     const Shared<Runner> runner = state_->Current();
     runner->waits_for = &what_;

@@ -35,7 +35,7 @@ SimulationState::SimulationState(std::uint64_t seed) : random_(seed) {
 
 SimulationState::SimulationState(Trace replay) : replay_(std::move(replay)) { own_->name = "the test's own thread"; }
 
-// --- Chance
+// --- Random choices
 
 // splitmix64: tiny, good enough, and the same everywhere.
 std::uint64_t SimulationState::NextRandom() noexcept {
@@ -46,7 +46,7 @@ std::uint64_t SimulationState::NextRandom() noexcept {
 }
 
 std::uint32_t SimulationState::Choose(std::uint32_t n) {
-  if (n <= 1) return 0;  // no choice, and nothing to remember
+  if (n <= 1) return 0;  // not a choice, so the trace does not record it
   std::uint32_t choice = 0;
   if (!replay_) {
     choice = static_cast<std::uint32_t>(((NextRandom() >> 32) * n) >> 32);
@@ -57,8 +57,8 @@ std::uint32_t SimulationState::Choose(std::uint32_t n) {
   return choice;
 }
 
-// Most faults need a certain order of few things, and some need one task to be late for long. Seeds therefore differ in
-// habit: half of them choose evenly, the others take the oldest or the newest most of the time.
+// Most bugs need a certain order of a few tasks, and some need one task to be delayed for a long time. Seeds therefore
+// differ in bias: half of them choose evenly, the others mostly choose the oldest or mostly the newest task.
 std::uint32_t SimulationState::ChooseReady() {
   const auto n = static_cast<std::uint32_t>(ready_.size());
   if (replay_ || habit_ < 2 || n <= 1 || (NextRandom() & 7) == 0) return Choose(n);
@@ -66,7 +66,7 @@ std::uint32_t SimulationState::ChooseReady() {
   return trace_.back();
 }
 
-// --- What executor, clock and waiters ask for
+// --- Functions for the executor, the clock and waiters
 
 void SimulationState::Push(const Shared<SimStrand>& strand, SimStrand::Item item) {
   if (closed_) return;
@@ -96,7 +96,8 @@ SimulationState::TimerKey SimulationState::AddTimer(TimePoint when, TimerKind ki
 void SimulationState::RemoveTimer(const TimerKey& key) noexcept {
   const auto found = timers_.find(key);
   if (found == timers_.end()) return;
-  const ArmedTimer removed = std::move(found->second);  // goes last: its task may hold the last of much
+  const ArmedTimer removed =
+      std::move(found->second);  // destroyed last, because its task may hold the last reference to other objects
   progress_timers_ -= removed.kind == TimerKind::kProgress;
   timers_.erase(found);
 }
@@ -201,7 +202,7 @@ void SimulationState::RunItem(Shared<SimStrand> strand) {
 }
 
 void SimulationState::AfterItem(Shared<SimStrand> strand) {
-  if (closed_) {  // its tasks may hold the strand itself
+  if (closed_) {  // the tasks may hold the strand itself
     std::deque<SimStrand::Item> dropped;
     dropped.swap(strand->items);
     return;
@@ -232,7 +233,8 @@ void SimulationState::Start(const Shared<Runner>& runner) {
     return;
   }
   runners_.push_back(runner);
-  // The simulation may be gone when the thread lets go of this; nothing of it is touched after the baton went back.
+  // The simulation may be destroyed before the thread destroys this task, so the task does not use it after returning
+  // the baton.
   thread->Start(
       [this, runner = runner.get()] {
         current = {this, runner};
@@ -249,13 +251,13 @@ void SimulationState::Start(const Shared<Runner>& runner) {
   AwaitBaton(runner);
 }
 
-// The baton goes to a task that has blocked.
+// Passes the baton to a task that has blocked.
 void SimulationState::Resume(const Shared<Runner>& runner) {
   runner->baton->Wake();
   AwaitBaton(runner);
 }
 
-// Waits until `runner`, which is running, has blocked or ended. Its state must not be read before.
+// Waits until `runner`, which is running, has blocked or ended. Do not read its state before that.
 void SimulationState::AwaitBaton(const Shared<Runner>& runner) {
   own_->baton->SleepUntil(Waiter::kNoDeadline);
   if (!runner->ended) return;
@@ -263,14 +265,14 @@ void SimulationState::AwaitBaton(const Shared<Runner>& runner) {
   if (runner->strand) AfterItem(std::move(runner->strand));
 }
 
-// The other side of Resume().
+// Returns the baton to the scheduler and waits for the next Resume().
 void SimulationState::Yield(Runner& runner) {
   const Shared<detail::Sleeper> baton = runner.baton;
   own_->baton->Wake();
   baton->SleepUntil(Waiter::kNoDeadline);
 }
 
-// One timer of the earliest moment, if `until` lets time get there.
+// Fires one timer of the earliest time, if `until` lets time advance that far.
 bool SimulationState::FireTimer(Until until, TimePoint moment) {
   if (timers_.empty() || timers_.begin()->first.first > now_) {
     const TimePoint next = timers_.empty() ? Waiter::kNoDeadline : timers_.begin()->first.first;
@@ -302,10 +304,10 @@ void SimulationState::Close() {
   closed_ = true;
   while (!runners_.empty()) {
     const Shared<Runner> runner = runners_.front();
-    Resume(runner);  // its Wait() gives kCancelled, and so does every later one
+    Resume(runner);  // its Wait() returns kCancelled, and so does every later one
   }
-  // What goes may hold what cancels timers, or lets go of more: nothing is destroyed while a container is being
-  // changed.
+  // Destroying a task may cancel timers or destroy further tasks, so nothing is destroyed while a container is being
+  // modified.
   std::vector<Ready> ready;
   ready.swap(ready_);
   std::map<TimerKey, ArmedTimer> timers;

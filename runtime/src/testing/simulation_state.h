@@ -1,8 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state that a simulation shares with its executor, clock and handles. The scheduler runs on the test's own thread,
-// and so do posted tasks and timers. Each piece of Blocking work has a thread that runs only between Resume() and the
-// next Yield(), so only one thread runs at any time. No lock is needed: each handover orders all memory accesses.
+// The state that a simulation shares with its executor, clock and handles. The scheduler, posted tasks and timers run
+// on the test's own thread. Each blocking task has a thread that runs only between Resume() and the next Yield(), so
+// only one thread runs at any time. No lock is needed: each handover orders all memory accesses.
 #ifndef KGEN_SRC_TESTING_SIMULATION_STATE_H_
 #define KGEN_SRC_TESTING_SIMULATION_STATE_H_
 
@@ -37,7 +37,7 @@ class SimStrand final : public Strand {
   std::string_view name() const noexcept override { return name_; }
 
   std::deque<Item> items;
-  bool scheduled = false;  // among what is ready, or held by a blocking task
+  bool scheduled = false;  // in `ready_`, or held by a blocking task
 
  private:
   const std::string name_;
@@ -46,13 +46,13 @@ class SimStrand final : public Strand {
 // Something that runs code and can block: a blocking task, or the test's own thread.
 struct Runner : SharedObject {
   std::string name;
-  Task task;                 // until it has started
-  Shared<SimStrand> strand;  // of BlockingOn: held until the task ends
+  Task task;                 // until it starts
+  Shared<SimStrand> strand;  // set by BlockingOn(); held until the task ends
   bool started = false, ended = false;
   // While it waits:
   const std::string* waits_for = nullptr;
   TimePoint deadline = Waiter::kNoDeadline;
-  bool ready = false;  // will go on when it is chosen
+  bool ready = false;  // resumes when it is chosen
   bool timed_out = false;
   Shared<detail::Sleeper> baton = detail::MakeSleeper();
 };
@@ -69,18 +69,18 @@ class SimulationState final : public SharedObject {
   explicit SimulationState(std::uint64_t seed);
   explicit SimulationState(Trace replay);
 
-  // Of the executor.
+  // For the executor.
   void Push(const Shared<SimStrand>& strand, SimStrand::Item item);
   void AddBlocking(std::string name, Task task, Shared<SimStrand> strand);
-  // Of the clock. A task given to a closed simulation is dropped.
+  // For the clock. A closed simulation drops the task.
   TimerKey AddTimer(TimePoint when, TimerKind kind, Task task);
   void RemoveTimer(const TimerKey& key) noexcept;
-  // Of waiters: blocks the calling runner until it is made ready.
+  // For waiters. Block() blocks the calling runner until MakeReady() or its deadline.
   Shared<Runner> Current() noexcept;
   Result<void> Block(Runner& runner);
   void MakeReady(Runner& runner) noexcept;
 
-  // Of the simulation.
+  // For the simulation.
   Result<std::size_t> Run(Until until, TimePoint moment, std::size_t max_steps);
   std::uint32_t Choose(std::uint32_t n);
   void Close();
@@ -96,8 +96,8 @@ class SimulationState final : public SharedObject {
 
  private:
   struct Ready {
-    Shared<SimStrand> strand;  // its next item
-    Shared<Runner> runner;     // to be started or to go on
+    Shared<SimStrand> strand;  // run its next item
+    Shared<Runner> runner;     // start or resume it
   };
 
   std::uint64_t NextRandom() noexcept;
@@ -115,17 +115,17 @@ class SimulationState final : public SharedObject {
   void Note(std::string_view what);
   std::string LastSteps() const;
 
-  // Chance.
+  // Random choices.
   std::uint64_t random_ = 0;
-  std::uint32_t habit_ = 0;  // how this seed likes to choose: evenly, mostly the oldest, mostly the newest
+  std::uint32_t habit_ = 0;  // the bias of this seed: even, mostly the oldest, or mostly the newest
   std::optional<Trace> replay_;
   std::size_t replayed_ = 0;
   Trace trace_;
 
-  // What can run, in the order in which it became able to.
+  // The strands and runners that can run, in the order in which they became ready.
   std::vector<Ready> ready_;
-  std::vector<Shared<Runner>> runners_;              // blocking tasks that run, in the order of starting
-  std::size_t queued_ = 0;                           // items of strands and blocking tasks that have not started
+  std::vector<Shared<Runner>> runners_;  // blocking tasks that have started and not ended, in the order of starting
+  std::size_t queued_ = 0;               // the number of strand items and blocking tasks that have not started
   const Shared<Runner> own_ = MakeShared<Runner>();  // the test's own thread
   std::exception_ptr exception_;                     // the first one not yet rethrown
 
@@ -133,8 +133,8 @@ class SimulationState final : public SharedObject {
   TimePoint now_{};
   TimePoint patience_{};  // until when housekeeping alone may go on in S6
   std::uint64_t next_timer_ = 0;
-  std::map<TimerKey, ArmedTimer> timers_;  // also deadlines of waits, as housekeeping
-  std::size_t progress_timers_ = 0;        // among them
+  std::map<TimerKey, ArmedTimer> timers_;  // including the deadlines of waits, as housekeeping
+  std::size_t progress_timers_ = 0;        // the number of progress timers in `timers_`
 
   bool stepping_ = false;
   bool in_posted_task_ = false;
