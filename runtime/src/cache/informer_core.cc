@@ -1,13 +1,28 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/cache/informer_core.h"
 
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "cache/informer_impl.h"
+#include "client/text.h"
 #include "core/notify_observer.h"
 #include "kgen/core/field_path.h"
 
 namespace kgen::cache {
+namespace {
+
+std::optional<std::uint64_t> NumberOf(std::string_view version) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto read = std::from_chars(version.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
 
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
 // the informer at once.
@@ -158,6 +173,38 @@ Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
   return {};
 }
 
+Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
+  const std::string doing = "wait for resource version " + std::string(version) + " of " + name_;
+  const std::optional<std::uint64_t> wanted = NumberOf(version);
+  if (!wanted) return Fail(Error(Code::kInvalidArgument, "the version is not a decimal number").With(doing));
+  const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
+  {
+    const MutexLock lock(mutex_);
+    version_waiters_.push_back(waiter);
+  }
+  const TimePoint deadline = Later(executor_->clock()->Now(), limit);
+  Result<void> result;
+  // A transaction that comes between the look and the wait has notified the waiter.
+  while (NumberOf(store_->Snapshot().version()).value_or(0) < *wanted) {
+    if (IsStopped()) {
+      result = Fail(Code::kStopped, "the informer has been stopped");
+      break;
+    }
+    result = waiter->Wait(stop, deadline);
+    if (result) continue;
+    if (result.error().code() == Code::kTimeout) {
+      result = Fail(Code::kTimeout, "after " + DurationText(limit) + " the cache is at \"" +
+                                        store_->Snapshot().version() +
+                                        "\"; does the informer select the object that was written?");
+    }
+    break;
+  }
+  const MutexLock lock(mutex_);
+  std::erase(version_waiters_, waiter);
+  if (!result) return Fail(result.error().With(doing));
+  return {};
+}
+
 InformerStatus InformerCore::Impl::status() const {
   const MutexLock lock(mutex_);
   InformerStatus status = status_;
@@ -180,6 +227,10 @@ InformerCore::~InformerCore() { impl_->Stop(); }
 void InformerCore::Start(std::stop_token stop) { impl_->Start(std::move(stop)); }
 void InformerCore::Stop() { impl_->Stop(); }
 Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(std::move(stop)); }
+
+Result<void> InformerCore::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
+  return impl_->WaitUntil(version, std::move(stop), limit);
+}
 
 Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions options) {
   return Registration(impl_->AddListener(std::move(handler), std::move(options)));

@@ -25,6 +25,7 @@
 #include "core/mutex.h"
 #include "kgen/cache/informer_core.h"
 #include "kgen/client/connection.h"
+#include "kgen/core/waiter.h"
 
 namespace kgen::cache {
 
@@ -41,6 +42,7 @@ class InformerCore::Impl final : public SharedObject {
   Result<void> Join(std::stop_token stop);
   Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
   Result<void> SetTransform(TransformFunction transform);
+  Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
   InformerStatus status() const;
@@ -122,6 +124,8 @@ class InformerCore::Impl final : public SharedObject {
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
+  // Of WaitUntil(), which removes them. Notified with every transaction, since few wait, and not for long.
+  std::vector<Shared<Waiter>> version_waiters_ KGEN_GUARDED_BY(mutex_);
 };
 
 // Called by the stop token. It refers to the informer only while the informer runs, so token and informer may be

@@ -60,20 +60,33 @@ Connection Connection::Over(Parts parts) {
 }
 
 Connection Connection::With(std::stop_token stop) const {
-  Connection with(state_);
+  Connection with(*this);
   with.stop_ = std::move(stop);
   return with;
 }
 
+Connection Connection::With(Shared<SendGuard> guard) const {
+  Connection with(*this);
+  with.guard_ = std::move(guard);
+  return with;
+}
+
+void Connection::Guard(ApiRequest& request) const {
+  if (!request.guard && request.method != "GET") request.guard = guard_;
+}
+
 void Connection::CallAsync(ApiRequest request, std::move_only_function<void(Result<ApiResponse>)> done) const {
+  Guard(request);
   client::MakeCall<client::CallOperation>(state_, std::move(request), std::move(done))->Begin();
 }
 
 Result<ApiResponse> Connection::Call(ApiRequest request, std::stop_token stop) const {
+  Guard(request);
   return client::CallAndWait<client::CallOperation>(*this, std::move(request), std::move(stop));
 }
 
 Shared<StreamCall> Connection::Stream(ApiRequest request, Shared<Strand> strand, Shared<StreamSink> sink) const {
+  Guard(request);
   auto stream = MakeShared<client::StreamOperation>(state_, std::move(request), std::move(strand), std::move(sink));
   stream->Begin();
   return MakeShared<client::StreamHandle>(std::move(stream));

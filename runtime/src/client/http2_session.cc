@@ -319,6 +319,9 @@ bool Session::WillHaveRoom(bool long_lived) const {
 
 void Session::Submit(Shared<HttpExchange> exchange, const std::string& scheme, const std::string& authority) {
   const HttpRequest& request = exchange->request;
+  if (request.guard) {
+    if (Result<void> may = request.guard->MaySend(); !may) return exchange->Finish(Fail(std::move(may).error()));
+  }
   std::vector<nghttp2_nv> fields = {Field(":method", request.method), Field(":scheme", scheme),
                                     Field(":authority", authority), Field(":path", request.path)};
   for (const HttpHeader& header : request.headers) {

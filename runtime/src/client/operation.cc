@@ -203,6 +203,7 @@ HttpRequest Operation::Compose(const std::string& token) const {
   if (!request_.content_type.empty()) http.headers.push_back({"content-type", request_.content_type});
   http.body = request_.body;
   http.long_lived = request_.watch;
+  http.guard = request_.guard;
   return http;
 }
 
@@ -210,6 +211,9 @@ void Operation::Attempt(const std::string& token) {
   ++attempt_;
   attempt_started_ = core_->clock->Now();
   refusal_.clear();
+  if (request_.guard) {
+    if (const Result<void> may = request_.guard->MaySend(); !may) return OnFailed(Describe(may.error()));
+  }
   exchange_ = core_->transport->Start(Compose(token), MakeShared<Sink>(Shared<Operation>(this), attempt_));
 }
 

@@ -98,7 +98,7 @@ class QueueCore final : public SharedObject {
   void CountEnd(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept;
   void OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
-  void OnFailure(QueueItem* item, std::int32_t priority, const Error& error) noexcept;
+  void BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept;
 
   void BeginDrain();
   Result<void> WaitUntilFinished(const std::stop_token& stop);

@@ -89,11 +89,12 @@ void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::in
   if (result) {
     OnSuccess(item, priority, *result);
   } else {
-    OnFailure(item, priority, result.error());
+    BackOff(item, priority, &result.error());
   }
 }
 
 void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
+  if (requeue.back_off) return BackOff(item, requeue.priority.value_or(priority), nullptr);
   const TimePoint now = Now();
   Wakes wakes;
   {
@@ -108,7 +109,8 @@ void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue&
   Act(wakes);
 }
 
-void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& error) noexcept {
+// `error` is null if nothing failed.
+void QueueCore::BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept {
   std::uint32_t failures = 0;
   bool again = false;
   {
@@ -118,11 +120,13 @@ void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& e
   }
   const TimePoint now = Now();
   const Nanos delay = again ? Limit(failures, {}, now) : Nanos();
-  NotifyObserver(observer_, [&](Observer& o) {
-    const std::string key = type_.text(item->key());  // may throw
-    o.OnReconcileFailed(
-        {.queue = name_, .key = key, .error = &error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
-  });
+  if (error != nullptr) {
+    NotifyObserver(observer_, [&](Observer& o) {
+      const std::string key = type_.text(item->key());  // may throw
+      o.OnReconcileFailed(
+          {.queue = name_, .key = key, .error = error, .attempt = static_cast<int>(failures) + 1, .retry_in = delay});
+    });
+  }
   Wakes wakes;
   {
     const MutexLock lock(mutex_);

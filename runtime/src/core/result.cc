@@ -82,6 +82,7 @@ struct Error::State : SharedObject {
   Shared<const Answer> answer;
   std::int32_t retry_after_seconds = 0;
   bool not_connected = false;
+  bool terminal = false;
 
   // SharedObject itself is not copied: a copy is a new object.
   static Shared<State> CopyOf(const State* from) {
@@ -93,6 +94,7 @@ struct Error::State : SharedObject {
     copy->answer = from->answer;
     copy->retry_after_seconds = from->retry_after_seconds;
     copy->not_connected = from->not_connected;
+    copy->terminal = from->terminal;
     return copy;
   }
 };
@@ -141,6 +143,8 @@ std::int32_t Error::retry_after_seconds() const noexcept { return state_ ? state
 
 bool Error::not_connected() const noexcept { return state_ && state_->not_connected; }
 
+bool Error::terminal() const noexcept { return state_ && state_->terminal; }
+
 Error Error::With(std::string_view doing) const {
   const std::string step = std::string(doing) + ": ";
   if (state_ && state_->doing.starts_with(step)) return *this;
@@ -152,6 +156,12 @@ Error Error::With(std::string_view doing) const {
 Error Error::WithRetryAfter(std::int32_t seconds) const {
   auto state = State::CopyOf(state_.get());
   state->retry_after_seconds = seconds;
+  return Error(Shared<const State>(state));
+}
+
+Error Error::AsTerminal() const {
+  auto state = State::CopyOf(state_.get());
+  state->terminal = true;
   return Error(Shared<const State>(state));
 }
 

@@ -70,8 +70,28 @@ class Stderr final : public Observer {
     std::string line(event.queue);
     line.append(" ").append(event.key).append(": reconcile failed").append(Why(event.error));
     if (event.retry_in > Nanos::zero()) line.append("; next attempt in ").append(Seconds(event.retry_in));
+    if (event.terminal) line.append("; no further attempt until the object changes");
     if (event.attempt > 1) line.append(" after ").append(std::to_string(event.attempt)).append(" failures in a row");
     Write(line + Others(event.count));
+  }
+  void OnLogged(const Logged& event) override {
+    std::string line(event.source);
+    line.append(" ").append(event.key).append(event.warning ? ": warning: " : ": ").append(event.message);
+    Write(line);
+  }
+  void OnLeadershipChanged(const LeadershipChanged& event) override {
+    std::string line("lease ");
+    line.append(event.lease).append(": ").append(event.identity).append(event.leading ? " leads" : " does not lead");
+    if (!event.leading && !event.leader.empty()) line.append("; ").append(event.leader).append(" does");
+    Write(line + Why(event.error) + Others(event.count));
+  }
+  void OnEventDropped(const EventDropped& event) override {
+    std::string line("event of ");
+    line.append(event.about).append(" dropped: ").append(event.why);
+    Write(line + Others(event.count));
+  }
+  void OnCheckFailed(const CheckFailed& event) override {
+    Write(std::string(event.check) + ": the check failed" + Why(event.error) + Others(event.count));
   }
   void OnHandlerSlow(const HandlerSlow& event) override {
     Write(Of(event.informer, event.key) + ": handler took " + Seconds(event.took) + ", " +

@@ -106,6 +106,11 @@ class MachineClock final : public Clock {
   ~MachineClock() override { queue_->Close(); }
 
   TimePoint Now() noexcept override { return std::chrono::steady_clock::now(); }
+  TimePoint NowWithSuspend() noexcept override {
+    timespec now{};
+    if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return Now();
+    return TimePoint(std::chrono::seconds(now.tv_sec) + Nanos(now.tv_nsec));
+  }
   std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept override {
     return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   }

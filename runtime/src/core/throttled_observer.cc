@@ -79,6 +79,30 @@ auto Keep(const Observer::ServerWarned& event) {
   };
 }
 
+auto Keep(const Observer::LeadershipChanged& event) {
+  return [leading = event.leading, lease = std::string(event.lease), identity = std::string(event.identity),
+          leader = std::string(event.leader), error = CopyOf(event.error)](Observer& to, std::size_t count) {
+    to.OnLeadershipChanged({.lease = lease,
+                            .identity = identity,
+                            .leader = leader,
+                            .leading = leading,
+                            .error = PointerTo(error),
+                            .count = count});
+  };
+}
+
+auto Keep(const Observer::EventDropped& event) {
+  return [about = std::string(event.about), why = std::string(event.why)](Observer& to, std::size_t count) {
+    to.OnEventDropped({.about = about, .why = why, .count = count});
+  };
+}
+
+auto Keep(const Observer::CheckFailed& event) {
+  return [check = std::string(event.check), error = CopyOf(event.error)](Observer& to, std::size_t count) {
+    to.OnCheckFailed({.check = check, .error = PointerTo(error), .count = count});
+  };
+}
+
 // True if no server has responded.
 bool LacksConnection(const Error& error) {
   return error.status() == nullptr && (error.code() == Code::kUnavailable || error.code() == Code::kTls);
@@ -129,6 +153,23 @@ void ThrottledObserver::OnHandlerFailed(const HandlerFailed& event) {
 
 void ThrottledObserver::OnReconcileFailed(const ReconcileFailed& event) {
   if (!warnings_only_ || Admit({Kind::kReconcile, {}, event.queue}, event)) observer_->OnReconcileFailed(event);
+}
+
+void ThrottledObserver::OnLogged(const Logged& event) { observer_->OnLogged(event); }
+
+// A change of the leader always passes; failures to acquire or renew the lease are throttled.
+void ThrottledObserver::OnLeadershipChanged(const LeadershipChanged& event) {
+  if (!warnings_only_ || event.error == nullptr || Admit({Kind::kLease, event.error->code(), event.lease}, event)) {
+    observer_->OnLeadershipChanged(event);
+  }
+}
+
+void ThrottledObserver::OnEventDropped(const EventDropped& event) {
+  if (!warnings_only_ || Admit({Kind::kEvent, {}, event.why}, event)) observer_->OnEventDropped(event);
+}
+
+void ThrottledObserver::OnCheckFailed(const CheckFailed& event) {
+  if (!warnings_only_ || Admit({Kind::kCheck, {}, event.check}, event)) observer_->OnCheckFailed(event);
 }
 
 void ThrottledObserver::OnConnectionChanged(const ConnectionChanged& event) {

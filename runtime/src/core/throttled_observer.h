@@ -45,6 +45,10 @@ class ThrottledObserver final : public Observer {
   void OnFieldRefused(const FieldRefused& event) override;
   void OnHandlerFailed(const HandlerFailed& event) override;
   void OnReconcileFailed(const ReconcileFailed& event) override;
+  void OnLogged(const Logged& event) override;
+  void OnLeadershipChanged(const LeadershipChanged& event) override;
+  void OnEventDropped(const EventDropped& event) override;
+  void OnCheckFailed(const CheckFailed& event) override;
   void OnHandlerSlow(const HandlerSlow& event) override;
   void OnBacklogHigh(const BacklogHigh& event) override;
   void OnRelisted(const Relisted& event) override;
@@ -53,7 +57,7 @@ class ThrottledObserver final : public Observer {
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
-  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kReconcile, kServer };
+  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kReconcile, kServer, kLease, kEvent, kCheck };
   template <typename Text>
   struct CauseOf {
     Kind kind;

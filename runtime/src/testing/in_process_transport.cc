@@ -70,7 +70,11 @@ class InProcessExchange final : public Exchange {
 
   // The three steps, all on the strand.
   void Begin() {
-    if (!EndIfBroken()) After(endpoint_->latency_, &InProcessExchange::Handle);
+    if (EndIfBroken()) return;
+    if (request_.guard) {
+      if (Result<void> may = request_.guard->MaySend(); !may) return End(Fail(std::move(may).error()));
+    }
+    After(endpoint_->latency_, &InProcessExchange::Handle);
   }
   void Handle() {
     if (EndIfBroken()) return;

@@ -86,6 +86,8 @@ class InformerCore : public SharedObject {
   // called from an index function.
   Result<void> AddIndex(std::string_view name, IndexFunction function);
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
+  // See SharedInformer::WaitUntil.
+  Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
   // Errors: kInvalidArgument (already started).
   Result<void> SetTransform(std::function<Result<AnyRef>(AnyRef object)> transform);
 

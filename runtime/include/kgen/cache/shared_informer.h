@@ -11,6 +11,7 @@
 #ifndef KGEN_CACHE_SHARED_INFORMER_H_
 #define KGEN_CACHE_SHARED_INFORMER_H_
 
+#include <chrono>
 #include <concepts>
 #include <functional>
 #include <stop_token>
@@ -78,6 +79,19 @@ class SharedInformer {
       function(changed);
       return AnyRef(MakeRef(std::move(changed)));
     });
+  }
+
+  // Blocks until the cache contains everything up to that resource version, such as the one in the server's answer to a
+  // write. Only versions of this resource's server compare. A version whose object the informer does not select is
+  // reached with the next event or bookmark, which may be a minute later.
+  //
+  // Errors: kInvalidArgument  `version` is not a decimal number; or a thread that must not block
+  //         kTimeout          `limit` has passed; the message names both versions
+  //         kCancelled        `stop` was requested
+  //         kStopped          the informer has been stopped before it came so far
+  [[nodiscard]] Result<void> WaitUntil(std::string_view version, std::stop_token stop = {},
+                                       Nanos limit = std::chrono::seconds(5)) const {
+    return core_->WaitUntil(version, std::move(stop), limit);
   }
 
   kgen::Indexer<T> Indexer() const { return kgen::Indexer<T>(core_->store()); }

@@ -50,6 +50,7 @@ struct ApiRequest {
   bool json = false;     // the response must be JSON; another media type fails with kDecode
   bool text = false;     // the response must be plain text, and is not looked into
   std::string accept{};  // media types to ask for; "": application/json
+  Shared<SendGuard> guard{};  // null: that of Connection::With(), which only writes ask
 };
 
 struct ApiResponse {
@@ -108,6 +109,9 @@ class Connection {
   //
   //   auto pods = clientset.With(stop).CoreV1().Pods("default");  // in a handler or a main that must end in time
   Connection With(std::stop_token stop) const;
+  // The same connection, on which writes (every method but GET) ask `guard` immediately before they are sent. One that
+  // may not be sent fails with the guard's error.
+  Connection With(Shared<SendGuard> guard) const;
 
   // Sends the request and collects the whole response. `done` runs exactly once, as posted work of the executor, and
   // must not block; an executor that shuts down destroys it without running it, like all its work. Its exceptions go to
@@ -137,8 +141,10 @@ class Connection {
  private:
   friend class client::ConnectionCore;
   explicit Connection(Shared<client::ConnectionCore> state) noexcept;
+  void Guard(ApiRequest& request) const;
   Shared<client::ConnectionCore> state_;
   std::stop_token stop_{};
+  Shared<SendGuard> guard_{};
 };
 
 }  // namespace kgen

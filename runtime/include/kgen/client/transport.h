@@ -30,12 +30,25 @@ struct HttpHeader {
   std::string value;
 };
 
+// Decides, at the last moment, whether a request may still be sent: a write of a leader, for example, only while its
+// lease lasts. Shared by all requests of a Connection::With().
+//
+// Thread safety: called on any thread, the I/O thread included; must be short and must not block.
+class SendGuard : public SharedObject {
+ public:
+  // An error ends the request instead of sending it. Make the error beforehand: this must not throw.
+  virtual Result<void> MaySend() noexcept = 0;
+};
+
 struct HttpRequest {
   std::string method;  // "GET"
   std::string path;    // with the query
   std::vector<HttpHeader> headers{};
   std::string body{};
   bool long_lived = false;  // a watch: counts against the share of streams that watches may take
+  // If set, asked immediately before the request is sent, after any wait for a connection or a free stream. A transport
+  // that ignores it may send requests too late.
+  Shared<SendGuard> guard{};
 };
 
 struct HttpHead {

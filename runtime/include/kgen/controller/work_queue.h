@@ -72,9 +72,18 @@ struct AddOptions {
 };
 
 // What a reconcile function may return, as a Result<Requeue>: success, and when to run again without an event.
+//
+//   return kgen::Requeue::After(30s);
 struct Requeue {
   Nanos after{};                  // 0: not before the next event
   std::optional<int> priority{};  // by default the one that the item had this time
+  // Instead, after the delay of the rate limiter, which grows with each time in a row, as after an error; but nothing
+  // has failed, so the observer is not notified.
+  bool back_off = false;
+
+  static Requeue Done() { return {}; }
+  static Requeue After(Nanos delay) { return {.after = delay}; }
+  static Requeue BackOff() { return {.back_off = true}; }
 };
 
 struct ProcessOptions {

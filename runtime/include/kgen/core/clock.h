@@ -59,6 +59,9 @@ class Timer {
 class Clock : public SharedObject {
  public:
   virtual TimePoint Now() noexcept = 0;
+  // Monotonic time that passes while the machine is suspended, too; for promises to other machines, such as a lease.
+  // Comparable only with itself.
+  virtual TimePoint NowWithSuspend() noexcept { return Now(); }
   // Wall time, for time stamps only; may jump.
   virtual std::chrono::sys_time<std::chrono::microseconds> WallNow() noexcept = 0;
   // Runs `task` once, at `when` or soon after; at once (but never inside this call) if that has passed. The task runs

@@ -7,8 +7,8 @@
 //   config.observer = kgen::MakeShared<MyObserver>();
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
-// that was refused, a handler that threw, a connection that could not be opened, a warning of the server; and so does a
-// work queue without one, about reconcile functions that failed. It writes at most one line per second and cause, with
+// that was refused, a handler that threw, a connection that could not be opened, a warning of the server, what a
+// controller reports; and so does a work queue without one, about reconcile functions that failed. It writes at most one line per second and cause, with
 // the number of events that the line summarizes. Informers without a connection share one cause.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
@@ -69,6 +69,31 @@ class Observer : public SharedObject {
     const Error* error = nullptr;
     int attempt = 1;  // in a row
     Nanos retry_in{};
+    bool terminal = false;  // not tried again until the object changes
+    std::size_t count = 1;
+  };
+  struct Logged {             // by a reconcile function, see Request::log()
+    std::string_view source;  // the controller
+    std::string_view key;     // "default/web-0"
+    std::string_view message;
+    bool warning = false;
+  };
+  struct LeadershipChanged {
+    std::string_view lease;     // "kube-system/shop"
+    std::string_view identity;  // of this process
+    std::string_view leader;    // who holds the lease now; may be empty
+    bool leading = false;       // this process does
+    const Error* error = nullptr;  // why it was lost, or could not be acquired or renewed
+    std::size_t count = 1;
+  };
+  struct EventDropped {     // an Event that a controller recorded and that does not reach the server
+    std::string_view about; // "pods default/web-0: Started"
+    std::string_view why;
+    std::size_t count = 1;
+  };
+  struct CheckFailed {       // of the endpoint: a health or readiness check, or an answer that could not be made
+    std::string_view check;  // "/readyz/caches"
+    const Error* error = nullptr;
     std::size_t count = 1;
   };
   struct HandlerSlow {
@@ -109,6 +134,10 @@ class Observer : public SharedObject {
   virtual void OnFieldRefused(const FieldRefused&) {}
   virtual void OnHandlerFailed(const HandlerFailed&) {}
   virtual void OnReconcileFailed(const ReconcileFailed&) {}
+  virtual void OnLogged(const Logged&) {}
+  virtual void OnLeadershipChanged(const LeadershipChanged&) {}
+  virtual void OnEventDropped(const EventDropped&) {}
+  virtual void OnCheckFailed(const CheckFailed&) {}
   virtual void OnHandlerSlow(const HandlerSlow&) {}
   virtual void OnBacklogHigh(const BacklogHigh&) {}
   virtual void OnRelisted(const Relisted&) {}

@@ -86,11 +86,15 @@ class [[nodiscard]] Error {
   // Whether there was no connection at all, so that the server has seen nothing of the request. False if a connection
   // was lost, since the server may have received the request.
   bool not_connected() const noexcept;
+  // Whether another attempt cannot help; see AsTerminal().
+  bool terminal() const noexcept;
 
   // The same failure as part of an outer operation: With("list pods") makes "list pods: ...". Adds nothing if the
   // message already begins with that operation.
   Error With(std::string_view doing) const;
   Error WithRetryAfter(std::int32_t seconds) const;
+  // The same failure, after which a controller does not try again until the object changes.
+  Error AsTerminal() const;
 
   // `return kgen::Error(...)` from a function that returns a Result.
   template <typename T>
