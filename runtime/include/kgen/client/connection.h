@@ -47,9 +47,9 @@ struct ApiRequest {
   Nanos timeout{};
   // The largest response that Call() and CallAsync() accept, in bytes. A larger one fails with kDecode.
   std::uint64_t max_answer_bytes = std::uint64_t{2} << 30;
-  bool json = false;     // the response must be JSON; another media type fails with kDecode
-  bool text = false;     // the response must be plain text, and is not looked into
-  std::string accept{};  // media types to ask for; "": application/json
+  bool json = false;          // the response must be JSON; another media type fails with kDecode
+  bool text = false;          // the response must be plain text, and is not looked into
+  std::string accept{};       // media types to ask for; "": application/json
   Shared<SendGuard> guard{};  // null: that of Connection::With(), which only writes ask
 };
 

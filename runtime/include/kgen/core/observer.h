@@ -8,8 +8,9 @@
 //
 // A connection without an observer writes warnings to standard error: a list or watch that failed, an object or field
 // that was refused, a handler that threw, a connection that could not be opened, a warning of the server, what a
-// controller reports; and so does a work queue without one, about reconcile functions that failed. It writes at most one line per second and cause, with
-// the number of events that the line summarizes. Informers without a connection share one cause.
+// controller reports; and so does a work queue without one, about reconcile functions that failed. It writes at most
+// one line per second and cause, with the number of events that the line summarizes. Informers without a connection
+// share one cause.
 //
 // Every function has an empty default; every event is an aggregate that may grow. Functions are called on the thread of
 // the event or on one of the executor, possibly on several threads at once, and must not block. Their exceptions are
@@ -79,15 +80,15 @@ class Observer : public SharedObject {
     bool warning = false;
   };
   struct LeadershipChanged {
-    std::string_view lease;     // "kube-system/shop"
-    std::string_view identity;  // of this process
-    std::string_view leader;    // who holds the lease now; may be empty
-    bool leading = false;       // this process does
+    std::string_view lease;        // "kube-system/shop"
+    std::string_view identity;     // of this process
+    std::string_view leader;       // who holds the lease now; may be empty
+    bool leading = false;          // this process does
     const Error* error = nullptr;  // why it was lost, or could not be acquired or renewed
     std::size_t count = 1;
   };
-  struct EventDropped {     // an Event that a controller recorded and that does not reach the server
-    std::string_view about; // "pods default/web-0: Started"
+  struct EventDropped {      // an Event that a controller recorded and that does not reach the server
+    std::string_view about;  // "pods default/web-0: Started"
     std::string_view why;
     std::size_t count = 1;
   };
