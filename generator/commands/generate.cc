@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/commands/command.h"
+#include "generator/commands/depfile.h"
 #include "generator/commands/load_api.h"
 #include "generator/commands/options.h"
 #include "generator/commands/use_options.h"
@@ -59,10 +60,6 @@ OptionSet Options() {
   return options;
 }
 
-std::string AbsolutePath(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().native();
-}
-
 int Usage(const std::string& message, const Streams& streams) {
   streams.err << "kgen generate: " << message << "\n`kgen generate --help` shows the usage.\n";
   return kBadUsage;
@@ -75,24 +72,6 @@ std::optional<std::size_t> ParseShards(const std::string& text) {
   }
   const std::size_t shards = std::stoul(text);
   return shards >= 1 && shards <= 256 ? std::optional(shards) : std::nullopt;
-}
-
-// Escapes a path for a make rule.
-std::string MakeEscaped(const std::string& path) {
-  std::string out;
-  for (char c : path) {
-    if (c == ' ' || c == '#') out += '\\';
-    if (c == '$') out += '$';
-    out += c;
-  }
-  return out;
-}
-
-std::string Depfile(const std::string& target, const std::vector<std::string>& inputs) {
-  std::string text = MakeEscaped(target) + ":";
-  for (const std::string& input : inputs) text += " \\\n  " + MakeEscaped(input);
-  text += "\n";
-  return text;
 }
 
 std::vector<std::string> HeaderLines(const std::string& text) {

@@ -72,7 +72,8 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   const Plan plan = MakePlan(api,
                              {.name_space = options.name_space,
                               .group_naming = options.group_naming,
-                              .distinct = {options.distinct.begin(), options.distinct.end()}},
+                              .distinct = {options.distinct.begin(), options.distinct.end()},
+                              .own = options.own},
                              diagnostics);
   if (diagnostics.error_count() != errors) return {};
   const FileHeader header{.lines = CommentLines(options.header, kColumns),

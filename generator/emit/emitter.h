@@ -13,6 +13,7 @@
 
 #include "generator/diagnostic.h"
 #include "generator/emit/group_names.h"
+#include "generator/emit/plan.h"
 #include "generator/model/api.h"
 
 namespace kgen::generator::emit {
@@ -24,6 +25,7 @@ struct EmitOptions {
   GroupNaming group_naming = {};
   std::vector<std::string> distinct = {};  // positions with types of their own: "orders.shop.example.com:spec.template"
   std::vector<std::string> header = {};    // lines of a file header, not yet comments; may be empty
+  std::vector<OwnTypes> own = {};          // group versions whose structs a user wrote
 };
 
 // Texts by path relative to the output folder, with '/'. Depends only on the input's content and the options.

@@ -284,6 +284,7 @@ class Planner {
     std::set<std::string, std::less<>> unknown = options_.distinct;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       Shapes& shapes = shapes_.try_emplace(sources_[i].group, api_, names_, options_.distinct).first->second;
+      if (Own(plan_.versions[i]) != nullptr) continue;
       for (TypeId id : sources_[i].types) {
         const model::ApiKind* kind = KindOf(sources_[i], id);
         const std::string resource =
@@ -341,6 +342,10 @@ class Planner {
     const Source& source = sources_[index];
     PlannedVersion& version = plan_.versions[index];
     const StructPlanner structs(api_, names_, shapes_.find(source.group)->second, version.name_space, diagnostics_);
+    if (const OwnTypes* own = Own(version); own != nullptr) {
+      PlanOwnTypes(source, *own, structs, version);
+      return;
+    }
     std::set<std::string, std::less<>> includes;
     std::set<TypeId> defined, open;
     std::set<std::string> declared;
@@ -376,6 +381,45 @@ class Planner {
     if (!custom && !described) version.documentation = WhereDescriptionsAre(version);
     PlanAliases(source, version);
     PlanKinds(source, version);
+    PlanResources(source, version);
+  }
+
+  const OwnTypes* Own(const PlannedVersion& version) const {
+    const auto found = std::find_if(options_.own.begin(), options_.own.end(), [&](const OwnTypes& own) {
+      return own.group == version.group && own.version == version.version;
+    });
+    return found == options_.own.end() ? nullptr : &*found;
+  }
+
+  // Plans a version whose structs the user wrote: the lists, the clients, and the tables of all.
+  void PlanOwnTypes(const Source& source, const OwnTypes& own, const StructPlanner& structs, PlannedVersion& version) {
+    if (own.name_space != version.name_space) {
+      diagnostics_.Error("own-namespace", {},
+                         "the structs of " + version.title + " are in namespace " + Quote(own.name_space, 200) +
+                             ", and kgen generates their clients and lists in " + version.name_space,
+                         {}, "move them to that namespace, or choose it with --namespace and --group-names");
+      return;
+    }
+    version.structs = own.structs;
+    version.includes = own.headers;
+    version.enum_names = own.enums;
+    for (TypeId id : source.types) {
+      const std::string& name = names_[id].name;
+      if (FindStruct(version, name) == nullptr) {
+        diagnostics_.Error("own-name", {}, "the kind " + Quote(api_.types[id].name) + " has the C++ name " + name, {},
+                           "rename the struct; its name is taken in generated code");
+        continue;
+      }
+      const auto list = source.made_lists.find(id);
+      if (list == source.made_lists.end()) continue;
+      version.structs.push_back(structs.PlanList(list->second, name));
+      version.structs.back().table_name = Replace(version.name_space, "::", ".") + "." + list->second;
+    }
+    PlanKinds(source, version);
+    for (PlannedStruct& planned : version.structs) {
+      planned.columns.clear();  // members of the declaration, which is the user's
+      planned.enums.clear();
+    }
     PlanResources(source, version);
   }
 

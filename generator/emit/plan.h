@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/diagnostic.h"
@@ -74,6 +75,24 @@ struct PlannedStruct {
   std::string item;                    // for a list: the type of its elements
   std::string kind_symbol;             // the KindInfo of its table: "kOrderKind"; empty: none
   bool preserve_unknown = false;       // the schema allows members that it does not declare
+  bool own = false;                    // the user declared it; only its table is emitted
+};
+
+// The names of the values of an enum class that a user wrote.
+struct PlannedEnumNames {
+  std::string type;  // "::acme::shop::v1::Priority"
+  std::vector<std::pair<std::string, std::string>>
+      constants;  // in C++, and a literal of the text: {"kHigh", "\"High\""}
+};
+
+// The structs that a user wrote for one group version, in place of generated ones. They are in the namespace that
+// generated ones would be in.
+struct OwnTypes {
+  std::string group, version;
+  std::string name_space;
+  std::vector<std::string> headers;  // as code includes them
+  std::vector<PlannedStruct> structs;
+  std::vector<PlannedEnumNames> enums;
 };
 
 // A kgen::KindInfo. The values are C++ literals.
@@ -121,6 +140,7 @@ struct PlannedVersion {
   std::vector<std::string> declared;  // types that are used before they are defined
   std::vector<PlannedStruct> structs;
   std::vector<PlannedAlias> aliases;
+  std::vector<PlannedEnumNames> enum_names;
   std::vector<PlannedKindInfo> kinds;
   std::vector<std::string> kind_types;  // the C++ types of the kinds, for the scheme
   std::vector<PlannedResource> resources;
@@ -148,6 +168,7 @@ struct PlanOptions {
   std::string name_space;  // "acme", "acme::shop"
   GroupNaming group_naming = {};
   std::set<std::string, std::less<>> distinct = {};  // positions that share their type with no other (shapes.h)
+  std::vector<OwnTypes> own = {};
 };
 
 struct Plan {

@@ -157,6 +157,7 @@ class TableScope {
 
   TableScope Inside(const PlannedStruct& planned) const {
     TableScope inside = *this;
+    inside.unknown_ = planned.own;
     for (const PlannedField& field : planned.fields) inside.hidden_.insert(field.identifier);
     for (const PlannedAlias& alias : planned.aliases) inside.hidden_.insert(alias.name);
     for (const PlannedStruct& nested : planned.nested) inside.hidden_.insert(nested.name);
@@ -164,11 +165,13 @@ class TableScope {
     return inside;
   }
   std::string Spell(const std::string& path) const {
-    return hidden_.contains(path.substr(0, path.find("::"))) ? "::" + name_space_ + "::" + path : path;
+    const bool hidden = unknown_ || hidden_.contains(path.substr(0, path.find("::")));
+    return hidden ? "::" + name_space_ + "::" + path : path;
   }
 
  private:
   std::string name_space_;
+  bool unknown_ = false;  // any name may have another meaning
   std::set<std::string> hidden_;
 };
 
@@ -267,18 +270,31 @@ ViewValue InformerView(const PlannedResource& resource) {
                                              resource.informer_name + "(factory_)", 2)}};
 }
 
+// Adds the names of the enum classes of a version.
+void EnumNameViews(const PlannedVersion& version, ViewList& includes, ViewList& out) {
+  if (!version.enum_names.empty()) includes.push_back("kgen/core/enum_names.h");
+  for (const PlannedEnumNames& names : version.enum_names) {
+    ViewList rows;
+    for (const auto& [constant, text] : names.constants) {
+      rows.push_back("{static_cast<std::int64_t>(" + names.type + "::" + constant + "), " + text + "}");
+    }
+    out.push_back(ViewMap{{"type", names.type}, {"rows", std::move(rows)}});
+  }
+}
+
 // The tables of a part. Adds the headers that they need to `includes`.
 ViewValue SectionView(const TablePart& part, ViewList& includes) {
   const PlannedVersion* version = part.version;
   const std::string& name_space = version == nullptr ? part.group->name_space : version->name_space;
   includes.push_back(version == nullptr ? part.group->folder + "/shapes.h" : version->folder + "/types.h");
-  ViewList tables, infos, clients;
+  ViewList tables, infos, clients, enum_names;
   std::set<std::string> symbols, wanted;
   for (std::size_t i = part.first; i < part.last; ++i) {
     TableViews(part.structs()[i], TableScope(name_space), symbols, tables);
     wanted.insert(part.structs()[i].kind_symbol);
   }
   if (version != nullptr) {
+    if (part.first == 0) EnumNameViews(*version, includes, enum_names);
     if (part.first == 0 && !version->resources.empty()) {
       includes.push_back(version->folder + "/client.h");
       for (const PlannedResource& resource : version->resources) clients.push_back(ClientView(*version, resource));
@@ -287,11 +303,8 @@ ViewValue SectionView(const TablePart& part, ViewList& includes) {
       if (wanted.contains(kind.symbol)) infos.push_back(KindView(kind));
     }
   }
-  return ViewMap{{"section_space", name_space},
-                 {"infos", std::move(infos)},
-                 {"tables", std::move(tables)},
-                 {"has_clients", !clients.empty()},
-                 {"clients", std::move(clients)}};
+  return ViewMap{{"section_space", name_space}, {"enum_names", std::move(enum_names)}, {"infos", std::move(infos)},
+                 {"tables", std::move(tables)}, {"has_clients", !clients.empty()},     {"clients", std::move(clients)}};
 }
 
 // The values of a version that several files use.
@@ -366,7 +379,9 @@ ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
 ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header) {
   ViewMap view = FileView(version.folder + "/types.h", version.name_space, header);
   ViewList structs, aliases;
-  for (const PlannedStruct& planned : version.structs) structs.push_back(StructView(planned, 0));
+  for (const PlannedStruct& planned : version.structs) {
+    if (!planned.own) structs.push_back(StructView(planned, 0));
+  }
   for (const PlannedAlias& alias : version.aliases) {
     aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
   }
