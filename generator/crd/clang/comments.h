@@ -1,0 +1,48 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Finds the comments that belong to a declaration. Clang attaches only the nearest block of comments, but a marker may
+// stand in a block above it.
+#ifndef KGEN_GENERATOR_CRD_CLANG_COMMENTS_H_
+#define KGEN_GENERATOR_CRD_CLANG_COMMENTS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/crd/description.h"
+
+namespace kgen::generator::crd {
+
+// A token of a file, with comments; [begin, end) are bytes of the file's text.
+struct FileToken {
+  std::size_t begin = 0, end = 0;
+  bool comment = false;
+  bool ends_declaration = false;  // a semicolon, comma or closing brace
+};
+
+// The comments of one file.
+class FileComments {
+ public:
+  // `text` must stay valid. `file` is the number in Diagnostics.
+  FileComments(std::string_view text, std::vector<FileToken> tokens, std::uint32_t file);
+
+  // The comments above byte `begin`, up to the next code, and those on the line on which the declaration ends that
+  // contains byte `end - 1`. Only text directly above is the description, or else text behind the declaration.
+  Comment Of(std::size_t begin, std::size_t end) const;
+
+  Origin At(std::size_t byte) const;
+
+ private:
+  std::size_t Line(std::size_t byte) const;  // from 1
+  void AddLines(const FileToken& token, std::vector<CommentLine>& out) const;
+
+  std::string_view text_;
+  std::vector<FileToken> tokens_;
+  std::vector<std::size_t> lines_;  // where they begin
+  std::uint32_t file_;
+};
+
+}  // namespace kgen::generator::crd
+
+#endif  // KGEN_GENERATOR_CRD_CLANG_COMMENTS_H_

@@ -1,0 +1,595 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/crd/clang/header_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Lex/Lexer.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Tooling/Tooling.h"
+#include "generator/crd/clang/comments.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+namespace kgen::generator::crd {
+namespace {
+
+constexpr std::string_view kMainFile = "/kgen-crd/api.cc";
+
+std::string Text(llvm::StringRef text) { return text.str(); }
+
+// Everything of one run that the parts below share.
+struct Run {
+  const HeaderOptions& options;
+  Diagnostics& diagnostics;
+  std::vector<std::string> paths;                                  // absolute, of options.headers
+  std::map<std::string, std::uint32_t, std::less<>> numbers = {};  // of files, by absolute path
+  Description out = {};
+
+  std::uint32_t Number(const std::string& path) {
+    const auto [at, added] = numbers.emplace(path, 0);
+    if (added) {
+      const auto listed = std::find(paths.begin(), paths.end(), path);
+      const bool own = listed != paths.end();
+      at->second = diagnostics.AddFile(own ? options.headers[static_cast<std::size_t>(listed - paths.begin())] : path);
+    }
+    return at->second;
+  }
+};
+
+// Turns Clang's errors into ours. Warnings are for the compiler of the program.
+class Errors : public clang::DiagnosticConsumer {
+ public:
+  explicit Errors(Run& run) : run_(run) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    std::string file;
+    Origin origin;
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      const clang::PresumedLoc at = info.getSourceManager().getPresumedLoc(info.getLocation());
+      if (at.isValid() && at.getFilename() != kMainFile) {
+        file = at.getFilename();
+        origin = {.file = run_.Number(file), .line = at.getLine(), .column = at.getColumn()};
+      }
+    }
+    const bool listed = std::find(run_.paths.begin(), run_.paths.end(), file) != run_.paths.end();
+    if (level < clang::DiagnosticsEngine::Error) {
+      // An error inside a template of kgen belongs to the line of the API that uses it.
+      if (level == clang::DiagnosticsEngine::Note && listed && !message_.empty() && !listed_) {
+        origin_ = origin;
+        listed_ = true;
+      }
+      return;
+    }
+    Flush();
+    llvm::SmallString<256> message;
+    info.FormatDiagnostic(message);
+    message_ = Visible(Text(message), 300);
+    origin_ = origin;
+    listed_ = listed;
+  }
+
+  // Reports the last error.
+  void Flush() {
+    if (message_.empty()) return;
+    std::string hint = "the header must compile by itself, with the flags of its target";
+    if (message_.contains("'stddef.h' file not found"))
+      hint = "install libclang-common-22-dev, or name Clang's headers with --resource-dir";
+    if (message_.contains("'kTable'"))
+      hint =
+          "write KGEN_OBJECT(NAME) as the last member of that struct; Optional is for such structs, numbers and bool, "
+          "and all other types can be absent by themselves";
+    run_.diagnostics.Error("cxx", origin_, std::exchange(message_, {}), {}, std::move(hint));
+  }
+
+ private:
+  Run& run_;
+  std::string message_;  // not yet reported
+  Origin origin_;
+  bool listed_ = false;
+};
+
+// Skips headers that kgen-crd itself will generate.
+class SkipGenerated : public clang::PPCallbacks {
+ public:
+  explicit SkipGenerated(std::string prefix) : prefix_(std::move(prefix)) {}
+  bool FileNotFound(llvm::StringRef name) override { return !prefix_.empty() && name.starts_with(prefix_); }
+
+ private:
+  std::string prefix_;
+};
+
+bool IsIn(const std::string& name, std::string_view name_space) {
+  return name.starts_with(std::string(name_space) + "::");
+}
+
+// The names of leaves, and what to write instead of types that look like them.
+std::optional<TypeKind> Leaf(const std::string& name) {
+  static const std::map<std::string, TypeKind, std::less<>> kLeaves = {
+      {"kgen::String", TypeKind::kString},
+      {"kgen::Bytes", TypeKind::kBytes},
+      {"kgen::Time", TypeKind::kTime},
+      {"kgen::MicroTime", TypeKind::kMicroTime},
+      {"kgen::Duration", TypeKind::kDuration},
+      {"kgen::Quantity", TypeKind::kQuantity},
+      {"kgen::Json", TypeKind::kJson},
+      {"kgen::IntOrString", TypeKind::kIntOrString},
+      {"kgen::meta::v1::ObjectMeta", TypeKind::kObjectMeta}};
+  const auto found = kLeaves.find(name);
+  return found == kLeaves.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string Instead(const std::string& name) {
+  static const std::map<std::string, std::string, std::less<>> kInstead = {
+      {"std::basic_string", "kgen::String"},
+      {"std::__cxx11::basic_string", "kgen::String"},
+      {"std::basic_string_view", "kgen::String"},
+      {"std::vector", "kgen::List<T>"},
+      {"std::array", "kgen::List<T>"},
+      {"std::map", "kgen::Map<T>"},
+      {"std::unordered_map", "kgen::Map<T>"},
+      {"std::optional", "kgen::Optional<T>"},
+      {"std::unique_ptr", "kgen::Optional<T>"},
+      {"std::shared_ptr", "kgen::Optional<T>"},
+      {"std::variant", "kgen::Json, or one Optional member for each alternative"},
+      {"std::chrono::duration", "kgen::Duration"},
+      {"std::chrono::time_point", "kgen::Time"}};
+  const auto found = kInstead.find(name);
+  return found == kInstead.end() ? std::string(
+                                       "kgen::String, numbers, bool, the other value types of kgen, or a struct "
+                                       "with KGEN_OBJECT")
+                                 : "write " + found->second;
+}
+
+class Reader {
+ public:
+  Reader(clang::ASTContext& context, Run& run) : context_(context), sources_(context.getSourceManager()), run_(run) {}
+
+  void Read() {
+    ReadScope(*context_.getTranslationUnitDecl());
+    // Structs of other APIs, as far as members need them; more may be found on the way.
+    while (!external_.empty()) {
+      const clang::CXXRecordDecl* record = *external_.begin();
+      external_.erase(external_.begin());
+      if (!run_.out.structs.contains(record->getQualifiedNameAsString())) ReadStruct(*record, true);
+    }
+  }
+
+ private:
+  enum class Use { kMember, kElement };
+
+  void ReadScope(const clang::DeclContext& scope) {
+    for (const clang::Decl* decl : scope.decls()) {
+      if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl)) {
+        ReadScope(*space);
+      } else if (const auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(decl)) {
+        ReadScope(*linkage);
+      } else if (const auto* templated = llvm::dyn_cast<clang::ClassTemplateDecl>(decl)) {
+        if (IsListed(*decl) && HasMarkers(*decl)) {
+          Error("template", *templated, Quote(Text(templated->getName())) + " is a template, and an API has only types",
+                "write one struct for each type");
+        }
+      } else if (const auto* enumeration = llvm::dyn_cast<clang::EnumDecl>(decl)) {
+        if (IsListed(*decl) && enumeration->isScoped() && enumeration->isCompleteDefinition()) ReadEnum(*enumeration);
+      } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(decl)) {
+        if (record->isImplicit() || !record->isThisDeclarationADefinition() || !IsListed(*decl)) continue;
+        if (IsObject(*record)) {
+          ReadStruct(*record, false);
+        } else if (HasMarkers(*decl)) {
+          Error("no-kgen-object", *record, Quote(Text(record->getName())) + " has markers but is no API type",
+                "write KGEN_OBJECT(" + Text(record->getName()) + ") as its last member");
+        }
+        ReadScope(*record);
+      }
+    }
+  }
+
+  // --- positions and comments ---
+
+  clang::SourceLocation Place(const clang::Decl& decl) const { return sources_.getExpansionLoc(decl.getLocation()); }
+
+  std::string PathOf(clang::SourceLocation at) const {
+    const auto file = sources_.getFileEntryRefForID(sources_.getFileID(at));
+    return file ? std::filesystem::absolute(Text(file->getName())).lexically_normal().native() : std::string();
+  }
+
+  bool IsListed(const clang::Decl& decl) {
+    const clang::FileID id = sources_.getFileID(Place(decl));
+    const auto [at, added] = listed_.emplace(id, false);
+    if (added) {
+      at->second = std::find(run_.paths.begin(), run_.paths.end(), PathOf(Place(decl))) != run_.paths.end();
+    }
+    return at->second;
+  }
+
+  const FileComments& CommentsOf(clang::FileID id) {
+    std::unique_ptr<FileComments>& known = comments_[id];
+    if (known != nullptr) return *known;
+    const llvm::StringRef text = sources_.getBufferData(id);
+    clang::Lexer lexer(sources_.getLocForStartOfFile(id), context_.getLangOpts(), text.begin(), text.begin(),
+                       text.end());
+    lexer.SetCommentRetentionState(true);
+    std::vector<FileToken> tokens;
+    clang::Token token;
+    for (bool end = false; !end;) {
+      end = lexer.LexFromRawLexer(token);
+      if (token.is(clang::tok::eof)) break;
+      const std::size_t begin = sources_.getFileOffset(token.getLocation());
+      tokens.push_back({begin, begin + token.getLength(), token.is(clang::tok::comment),
+                        token.isOneOf(clang::tok::semi, clang::tok::comma, clang::tok::r_brace)});
+    }
+    known = std::make_unique<FileComments>(std::string_view(text.data(), text.size()), std::move(tokens),
+                                           run_.Number(PathOf(sources_.getLocForStartOfFile(id))));
+    return *known;
+  }
+
+  Origin At(const clang::Decl& decl) {
+    const clang::SourceLocation at = Place(decl);
+    if (at.isInvalid()) return {};
+    return CommentsOf(sources_.getFileID(at)).At(sources_.getFileOffset(at));
+  }
+
+  Comment CommentOf(const clang::Decl& decl) {
+    const clang::SourceLocation begin = sources_.getExpansionLoc(decl.getSourceRange().getBegin());
+    const clang::SourceLocation last = sources_.getExpansionLoc(decl.getSourceRange().getEnd());
+    const clang::FileID id = sources_.getFileID(begin);
+    if (begin.isInvalid() || id != sources_.getFileID(last)) return {};
+    const unsigned length = clang::Lexer::MeasureTokenLength(last, sources_, context_.getLangOpts());
+    return CommentsOf(id).Of(sources_.getFileOffset(begin), sources_.getFileOffset(last) + length);
+  }
+
+  bool HasMarkers(const clang::Decl& decl) { return !CommentOf(decl).markers.empty(); }
+
+  void Error(std::string_view id, const clang::Decl& decl, std::string message, std::string hint) {
+    run_.diagnostics.Error(id, At(decl), std::move(message), {}, std::move(hint));
+  }
+
+  // --- structs ---
+
+  static const clang::FieldDecl* UnknownFields(const clang::CXXRecordDecl& record) {
+    for (const clang::FieldDecl* field : record.fields()) {
+      if (field->getName() == "unknown_fields") return field;
+    }
+    return nullptr;
+  }
+
+  static bool IsObject(const clang::CXXRecordDecl& record) {
+    if (UnknownFields(record) == nullptr) return false;
+    return std::any_of(record.decls_begin(), record.decls_end(), [](const clang::Decl* decl) {
+      const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
+      return variable != nullptr && variable->getName() == "kTable";
+    });
+  }
+
+  // Reports what a table cannot describe.
+  bool CheckStruct(const clang::CXXRecordDecl& record) {
+    const std::string name = Quote(Text(record.getName()));
+    const auto fail = [&](const std::string& fault, const char* hint) {
+      Error("unsupported-struct", record, name + " " + fault, hint);
+      return false;
+    };
+    if (record.isUnion()) return fail("is a union", "write a struct with one Optional member for each alternative");
+    if (record.isDependentContext()) return fail("is a template", "write one struct for each type");
+    if (record.getNumBases() != 0)
+      return fail("has a base class", "repeat the members; a struct with a base class has no standard layout");
+    if (record.isPolymorphic()) return fail("has virtual functions", "write the behaviour as functions outside");
+    if (!record.hasExternalFormalLinkage() || record.getParentFunctionOrMethod() != nullptr)
+      return fail("is local or in an anonymous namespace", "move it into a namespace with a name");
+    if (!record.isAggregate())
+      return fail("has constructors or private members", "write a plain struct; functions outside can construct it");
+    if (context_.getTypeSizeInChars(context_.getCanonicalTagType(&record)).getQuantity() > 0xFFFF)
+      return fail("is larger than 65535 bytes", "put groups of members into structs of their own");
+    return true;
+  }
+
+  void ReadStruct(const clang::CXXRecordDecl& record, bool external) {
+    if (!external && !CheckStruct(record)) return;
+    Struct out;
+    out.external = external;
+    out.path = Text(record.getName());
+    const clang::DeclContext* around = record.getDeclContext();
+    for (; around->isRecord(); around = around->getParent()) {
+      out.path = Text(llvm::cast<clang::CXXRecordDecl>(around)->getName()) + "::" + out.path;
+    }
+    if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(around))
+      out.name_space = space->getQualifiedNameAsString();
+    out.origin = At(record);
+    out.comment = CommentOf(record);
+    out.header = Included(PathOf(Place(record)));
+    for (const clang::FieldDecl* field : record.fields()) {
+      if (field->getName() == "unknown_fields") {
+        if (field->getFieldIndex() + 1 !=
+            static_cast<unsigned>(std::distance(record.field_begin(), record.field_end())))
+          Error("kgen-object-last", record, "KGEN_OBJECT is not the last member", "move it behind the other members");
+        continue;
+      }
+      if (std::optional<Member> member = ReadMember(*field, external)) out.members.push_back(std::move(*member));
+    }
+    if (external) {  // its comments are prose of another generator
+      out.comment.markers.clear();
+      for (Member& member : out.members) member.comment = {};
+    }
+    run_.out.structs.emplace(out.Name(), std::move(out));
+  }
+
+  std::string Included(const std::string& path) const {
+    const std::filesystem::path root = std::filesystem::absolute(run_.options.root.empty() ? "." : run_.options.root);
+    const std::filesystem::path relative = std::filesystem::path(path).lexically_relative(root.lexically_normal());
+    return relative.empty() || *relative.begin() == ".." ? path : relative.generic_string();
+  }
+
+  std::optional<Member> ReadMember(const clang::FieldDecl& field, bool external) {
+    const auto fail = [&](std::string_view id, const std::string& fault, std::string hint) {
+      Error(id, field, "the member " + Quote(Text(field.getName())) + " " + fault, std::move(hint));
+      return std::nullopt;
+    };
+    if (field.getName().empty()) return fail("unsupported-member", "has no name", "name it, and give it a struct type");
+    if (!external && field.getLocation().isMacroID())
+      return fail("unsupported-member", "comes from a macro", "write the member itself, so that it has comments");
+    if (field.getAccess() != clang::AS_public) return fail("unsupported-member", "is not public", "make it public");
+    if (field.isBitField())
+      return fail("unsupported-member", "is a bit field", "write kgen::Optional<bool> or another number");
+    if (field.isMutable()) return fail("unsupported-member", "is mutable", "remove the word");
+    Member out{.name = Text(field.getName()), .wire_name = {}, .type = {}, .comment = {}, .origin = At(field)};
+    out.wire_name = out.name;
+    while (out.wire_name.size() > 1 && out.wire_name.back() == '_') out.wire_name.pop_back();
+    std::optional<Type> type = ReadType(field.getType(), Use::kMember, field);
+    if (!type) return std::nullopt;
+    out.type = std::move(*type);
+    out.comment = CommentOf(field);
+    if (!external && !CheckInitializer(field, out.type)) return std::nullopt;
+    return out;
+  }
+
+  bool CheckInitializer(const clang::FieldDecl& field, const Type& type) {
+    std::string text;
+    if (field.hasInClassInitializer() && field.getInClassInitializer() != nullptr) {
+      const auto range = clang::CharSourceRange::getTokenRange(field.getInClassInitializer()->getSourceRange());
+      text = Text(clang::Lexer::getSourceText(range, sources_, context_.getLangOpts()));
+      std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
+    }
+    const std::string declared =
+        Text(clang::Lexer::getSourceText(clang::CharSourceRange::getCharRange(field.getBeginLoc(), field.getLocation()),
+                                         sources_, context_.getLangOpts()));
+    if (type.boxed) {
+      if (text.ends_with("kAbsent") || text.ends_with("kAbsent}")) return true;
+      Error("not-absent", field,
+            "the member " + Quote(Text(field.getName())) + " would " +
+                (text.empty() ? "leave the struct without a default" : "be present in every new object"),
+            "write: " + declared + Text(field.getName()) + " = kgen::kAbsent;");
+      return false;
+    }
+    if (text.empty() || text == "{}") return true;
+    Error(
+        "initializer", field,
+        "the member " + Quote(Text(field.getName())) + " has an initial value, so an absent struct would not be empty",
+        "write: " + declared + Text(field.getName()) + "{}; the marker +kgen:default sets a default at the server");
+    return false;
+  }
+
+  // --- types ---
+
+  std::optional<Type> BadType(const clang::FieldDecl& field, const std::string& fault, const std::string& hint) {
+    Error("unsupported-type", field, "the member " + Quote(Text(field.getName())) + " " + fault, hint);
+    return std::nullopt;
+  }
+
+  std::optional<Type> ReadType(clang::QualType written, Use use, const clang::FieldDecl& field) {
+    const clang::QualType type = written.getCanonicalType();
+    const std::string spelled = Quote(written.getAsString(), 100);
+    if (type.hasQualifiers()) return BadType(field, "is const or volatile", "remove the word");
+    if (type->isPointerType() || type->isReferenceType() || type->isMemberPointerType())
+      return BadType(field, "is a pointer or reference", "write kgen::Optional<T>, which owns its value");
+    if (type->isArrayType()) return BadType(field, "is an array", "write kgen::List<T>");
+    if (type->isEnumeralType())
+      return BadType(field, "is an enum, which cannot be absent", "write kgen::Enum<" + written.getAsString() + ">");
+    if (const auto* builtin = type->getAs<clang::BuiltinType>()) return ReadNumber(*builtin, use, spelled, field);
+    const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
+    if (record == nullptr) return BadType(field, "has the type " + spelled, Instead({}));
+    const std::string name = record->getQualifiedNameAsString();
+    if (const auto leaf = Leaf(name)) return Type{.kind = *leaf};
+    if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
+      const clang::TemplateArgument& argument = special->getTemplateArgs()[0];
+      const clang::QualType inner =
+          argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType() : clang::QualType();
+      if (!inner.isNull()) return ReadTemplate(name, inner, use, spelled, field);
+    }
+    if (!IsObjectType(*record, name)) return NotAnObject(*record, name, spelled, field);
+    if (use == Use::kMember)
+      return BadType(
+          field, "has the type " + spelled + ", and a struct that is always there cannot be absent",
+          "write: kgen::Optional<" + written.getAsString() + "> " + Text(field.getName()) + " = kgen::kAbsent;");
+    return Type{.kind = TypeKind::kStruct, .name = name};
+  }
+
+  std::optional<Type> NotAnObject(const clang::CXXRecordDecl& record, const std::string& name,
+                                  const std::string& spelled, const clang::FieldDecl& field) {
+    if (IsListed(record)) {
+      return BadType(field, "has the type " + spelled + ", which is no API type",
+                     "write KGEN_OBJECT(" + Text(record.getName()) + ") as the last member of that struct");
+    }
+    if (record.getDefinition() != nullptr && IsObject(*record.getDefinition())) {
+      return BadType(field, "has the type " + spelled + " of " + PathOf(Place(record)) + ", which is not an input",
+                     "name that header too, or, for a type of another API, the API: --use NAMESPACE");
+    }
+    return BadType(field, "has the type " + spelled, Instead(name));
+  }
+
+  // Whether a struct has a table; remembers those of other APIs.
+  bool IsObjectType(const clang::CXXRecordDecl& declared, const std::string& name) {
+    const clang::CXXRecordDecl* record = declared.getDefinition();
+    if (record == nullptr) return false;
+    if (IsListed(*record)) return IsObject(*record);
+    const bool used =
+        IsIn(name, "kgen::meta::v1") || std::any_of(run_.options.uses.begin(), run_.options.uses.end(),
+                                                    [&](const std::string& space) { return IsIn(name, space); });
+    if (!used || !IsObject(*record)) return false;
+    external_.insert(record);
+    return true;
+  }
+
+  std::optional<Type> ReadNumber(const clang::BuiltinType& builtin, Use use, const std::string& spelled,
+                                 const clang::FieldDecl& field) {
+    Type out;
+    switch (builtin.getKind()) {
+      case clang::BuiltinType::Bool:
+        out.kind = TypeKind::kBool;
+        break;
+      case clang::BuiltinType::Int:
+        out.kind = TypeKind::kInt32;
+        break;
+      case clang::BuiltinType::Long:
+        out.kind = TypeKind::kInt64;
+        break;
+      case clang::BuiltinType::Double:
+        out.kind = TypeKind::kDouble;
+        break;
+      default:
+        return BadType(field, "has the type " + spelled + ", which JSON does not have",
+                       "write std::int32_t, std::int64_t, double or bool; the marker +kgen:minimum=0 refuses "
+                       "negative values");
+    }
+    if (use == Use::kMember && !in_optional_)
+      return BadType(field, "has the type " + spelled + ", which cannot be absent",
+                     "write: kgen::Optional<T> " + Text(field.getName()) + "{};");
+    return out;
+  }
+
+  std::optional<Type> ReadTemplate(const std::string& name, clang::QualType inner, Use use, const std::string& spelled,
+                                   const clang::FieldDecl& field) {
+    if (name == "kgen::Enum") {
+      const clang::EnumDecl* decl = inner->getAsEnumDecl();
+      if (decl == nullptr || !IsListed(*decl) || !decl->isScoped())
+        return BadType(field, "has the type " + spelled, "write an enum class in one of the headers of the API");
+      return Type{.kind = TypeKind::kEnum, .name = decl->getQualifiedNameAsString()};
+    }
+    if (name == "kgen::List" || name == "kgen::Map") {
+      std::optional<Type> element = ReadType(inner, Use::kElement, field);
+      if (!element) return std::nullopt;
+      return Type{.kind = name == "kgen::List" ? TypeKind::kList : TypeKind::kMap,
+                  .name = {},
+                  .element = {std::move(*element)}};
+    }
+    if (name != "kgen::Optional") return BadType(field, "has the type " + spelled, Instead(name));
+    if (use == Use::kElement)
+      return BadType(field, "has Optional elements", "write the elements without Optional; lists have no gaps");
+    in_optional_ = true;
+    std::optional<Type> value = ReadType(inner, inner->isRecordType() ? Use::kElement : Use::kMember, field);
+    in_optional_ = false;
+    if (!value) return std::nullopt;
+    value->boxed = value->kind == TypeKind::kStruct || value->kind == TypeKind::kObjectMeta;
+    const bool fits = value->boxed || value->kind <= TypeKind::kDouble;
+    if (!fits)
+      return BadType(field, "has the type " + spelled + ", but that type can be absent by itself",
+                     "write it without Optional");
+    return value;
+  }
+
+  // --- enums ---
+
+  void ReadEnum(const clang::EnumDecl& decl) {
+    Enum out{.name = decl.getQualifiedNameAsString(), .comment = CommentOf(decl), .origin = At(decl), .values = {}};
+    for (const clang::EnumConstantDecl* constant : decl.enumerators()) {
+      Enum::Value value{
+          .name = Text(constant->getName()), .text = {}, .comment = CommentOf(*constant), .origin = At(*constant)};
+      value.text = value.name;
+      const bool k = value.name.size() > 1 && value.name[0] == 'k' && value.name[1] >= 'A' && value.name[1] <= 'Z';
+      if (k) value.text.erase(0, 1);
+      out.values.push_back(std::move(value));
+    }
+    run_.out.enums.emplace(out.name, std::move(out));
+  }
+
+  clang::ASTContext& context_;
+  clang::SourceManager& sources_;
+  Run& run_;
+  std::map<clang::FileID, bool> listed_;
+  std::map<clang::FileID, std::unique_ptr<FileComments>> comments_;
+  std::set<const clang::CXXRecordDecl*> external_;  // still to read
+  bool in_optional_ = false;
+};
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  Consumer(clang::CompilerInstance& compiler, Run& run) : compiler_(compiler), run_(run) {}
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    const clang::SourceManager& sources = context.getSourceManager();
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+      const std::string name = Text(file->first.getName());
+      if (name != kMainFile) run_.out.files.push_back(std::filesystem::absolute(name).lexically_normal().native());
+    }
+    std::sort(run_.out.files.begin(), run_.out.files.end());
+    if (!compiler_.getDiagnostics().hasErrorOccurred()) Reader(context, run_).Read();
+  }
+
+ private:
+  clang::CompilerInstance& compiler_;
+  Run& run_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  explicit Action(Run& run) : run_(run) {}
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<SkipGenerated>(run_.options.generated));
+    return std::make_unique<Consumer>(compiler, run_);
+  }
+
+ private:
+  Run& run_;
+};
+
+std::vector<std::string> CommandLine(const HeaderOptions& options) {
+  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments"};
+  line.insert(line.end(), options.flags.begin(), options.flags.end());
+  std::string resources = options.resource_dir;
+  if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;
+  if (!resources.empty()) line.push_back("-resource-dir=" + resources);
+  line.emplace_back(kMainFile);
+  return line;
+}
+
+}  // namespace
+
+Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics) {
+  Run run{.options = options, .diagnostics = diagnostics, .paths = {}};
+  std::string main;
+  for (const std::string& header : options.headers) {
+    run.paths.push_back(std::filesystem::absolute(header).lexically_normal().native());
+    run.Number(run.paths.back());
+    if (!std::filesystem::is_regular_file(run.paths.back()))
+      diagnostics.Error("cannot-read", {.file = run.Number(run.paths.back())}, "there is no such header");
+    main += "#include \"" + run.paths.back() + "\"\n";
+  }
+  if (diagnostics.has_errors()) return {};
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  memory->addFile(kMainFile, 0, llvm::MemoryBuffer::getMemBufferCopy(main));
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+  files->pushOverlay(memory);
+  auto manager = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), files);
+  Errors errors(run);
+  clang::tooling::ToolInvocation invocation(CommandLine(options), std::make_unique<Action>(run), manager.get());
+  invocation.setDiagnosticConsumer(&errors);
+  const bool parsed = invocation.run();
+  errors.Flush();
+  if (!parsed && !diagnostics.has_errors())
+    diagnostics.Error("cxx", {}, "Clang could not parse the headers", {}, "check the flags that kgen-crd is given");
+  return diagnostics.has_errors() ? Description() : std::move(run.out);
+}
+
+}  // namespace kgen::generator::crd

@@ -1,0 +1,33 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reads API headers with Clang. The only part of kgen-crd that includes Clang: these headers take ten seconds to
+// compile.
+#ifndef KGEN_GENERATOR_CRD_CLANG_HEADER_READER_H_
+#define KGEN_GENERATOR_CRD_CLANG_HEADER_READER_H_
+
+#include <string>
+#include <vector>
+
+#include "generator/crd/description.h"
+#include "generator/diagnostic.h"
+
+namespace kgen::generator::crd {
+
+struct HeaderOptions {
+  std::vector<std::string> headers;  // paths; their structs are the API
+  std::string root;                  // code includes headers relative to this folder
+  std::vector<std::string> flags;    // of the compiler: -I..., -D..., -std=...
+  // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
+  std::string generated;
+  // The namespaces of other generated APIs, whose types may be members: "k8s". kgen::meta::v1 always is one.
+  std::vector<std::string> uses;
+  std::string resource_dir;  // Clang's own headers; empty: where Clang 22 is installed
+};
+
+// Empty, with errors in `diagnostics`, if a header does not compile: types that Clang cannot resolve would be read as
+// int.
+Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics);
+
+}  // namespace kgen::generator::crd
+
+#endif  // KGEN_GENERATOR_CRD_CLANG_HEADER_READER_H_

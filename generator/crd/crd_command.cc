@@ -1,0 +1,228 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/crd/crd_command.h"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <expected>
+#include <utility>
+
+#include "generator/commands/depfile.h"
+#include "generator/commands/load_api.h"
+#include "generator/commands/options.h"
+#include "generator/crd/clang/header_reader.h"
+#include "generator/crd/description.h"
+#include "generator/crd/own_types.h"
+#include "generator/crd/rbac.h"
+#include "generator/crd/resources.h"
+#include "generator/crd/schema.h"
+#include "generator/disk.h"
+#include "generator/emit/emitter.h"
+#include "generator/emit/output.h"
+
+namespace kgen::generator::crd {
+namespace {
+
+using commands::OptionSet;
+using commands::ParsedOptions;
+using commands::Streams;
+
+OptionSet Options() {
+  OptionSet options("kgen-crd", "[--crds DIR] [--out DIR --namespace NS] HEADER...",
+                    "Writes CRDs, and C++ clients, listers and informers, for the structs of C++ headers.");
+  options.Value("crds", '\0', "DIR", "folder for the CRDs; without it and --out they are printed");
+  options.Value("out", 'o', "DIR", "folder for the generated C++; include paths such as \"NS/...\" are relative to it");
+  options.Value("namespace", 'n', "NS",
+                "C++ namespace of the generated code; the structs of group shop.example.com and "
+                "version v1 are in NS::shop::v1");
+  options.Value("group-names", '\0', "full|GROUP=NAME", "as for kgen generate");
+  options.Value("root", '\0', "DIR", "generated code includes the headers relative to this folder; default: this one");
+  options.Value("flags", '\0', "FILE", "flags of the compiler, one a line: -I, -D, -std=");
+  options.Value("flag", '\0', "FLAG", "one such flag, as in --flag=-Iinclude; may be given several times");
+  options.Value("use", '\0', "NS",
+                "types of namespace NS may be members: those of another generated API; may be given "
+                "several times");
+  options.Value("resource-dir", '\0', "DIR", "Clang's own headers, if they are not where Clang 22 was installed");
+  options.Value("max-description", '\0', "N", "cuts descriptions to N bytes; 0 leaves them out");
+  options.Value("rbac", '\0', "NAME", "prints a ClusterRole of that name from the rbac markers, and writes nothing");
+  options.Value("depfile", '\0', "FILE", "writes a make rule with all headers that were read");
+  options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
+  options.Flag("check", '\0', "writes nothing; exit code 1, and a list, if a run would change something");
+  options.Flag("force", 'f', "overwrites files that were edited by hand");
+  options.Flag("verbose", 'v', "shows notes too");
+  options.Note("Nothing is written if a header has an error.");
+  options.Example("kgen-crd --flag=-Iinclude --crds crds api/shop_v1.h");
+  options.Example("kgen-crd --crds crds --out generated --namespace acme api/shop_v1.h");
+  options.Example("kgen-crd --check --crds crds api/shop_v1.h");
+  return options;
+}
+
+struct Settings {
+  HeaderOptions headers;
+  SchemaOptions schema;
+  emit::EmitOptions emit;
+};
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end != at) lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
+  Settings out;
+  if (parsed.positional().empty()) return std::unexpected("no input; pass headers");
+  if (parsed.Has("out") != parsed.Has("namespace"))
+    return std::unexpected("--out and --namespace belong together: the folder and the namespace of the generated code");
+  out.emit.name_space = parsed.Value("namespace");
+  if (parsed.Has("namespace") && !emit::IsNamespace(out.emit.name_space))
+    return std::unexpected("--namespace needs lower-case identifiers such as acme or acme::shop, got " +
+                           Quote(out.emit.name_space));
+  auto naming = emit::ParseGroupNaming(parsed.Values("group-names"));
+  if (!naming) return std::unexpected(naming.error());
+  out.emit.group_naming = std::move(*naming);
+  if (parsed.Has("flags")) {
+    const auto text = ReadFile(parsed.Value("flags"));
+    if (!text) return std::unexpected("cannot read the file of --flags: " + text.error());
+    out.headers.flags = Lines(*text);
+  }
+  for (std::string& flag : parsed.Values("flag")) out.headers.flags.push_back(std::move(flag));
+  out.headers.headers = parsed.positional();
+  out.headers.root = parsed.Value("root", ".");
+  out.headers.uses = parsed.Values("use");
+  out.headers.resource_dir = parsed.Value("resource-dir");
+  if (parsed.Has("namespace"))
+    out.headers.generated = out.emit.name_space.substr(0, out.emit.name_space.find(':')) + "/";
+  if (parsed.Has("max-description")) {
+    const std::string text = parsed.Value("max-description");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.schema.max_description);
+    if (error != std::errc() || end != text.data() + text.size())
+      return std::unexpected("--max-description needs a number, got " + Quote(text));
+  }
+  return out;
+}
+
+// The C++ for the CRDs, as kgen generate would make it, but with the structs of the headers.
+emit::Files MakeCode(const std::vector<Crd>& crds, std::vector<emit::OwnTypes> own, Settings& settings,
+                     Diagnostics& diagnostics) {
+  std::vector<parse::Source> sources;
+  for (const Crd& crd : crds) {
+    const std::string name = "generated " + crd.file;
+    sources.push_back({.name = name, .text = crd.yaml, .file = diagnostics.AddFile(name)});
+  }
+  const model::Api api = commands::LoadApi(std::move(sources), diagnostics);
+  if (diagnostics.has_errors()) return {};
+  settings.emit.own = std::move(own);
+  return emit::Emit(api, settings.emit, diagnostics);
+}
+
+int WriteCrds(const std::vector<Crd>& crds, const ParsedOptions& parsed, const Streams& streams) {
+  int code = commands::kFine;
+  for (const Crd& crd : crds) {
+    const std::string path = parsed.Value("crds") + "/" + crd.file;
+    if (parsed.Has("check")) {
+      const auto there = ReadFile(path);
+      if (there && *there == crd.yaml) continue;
+      streams.err << "write  " << path << "\n";
+      code = commands::kBadInput;
+      continue;
+    }
+    std::string error;
+    if (commands::WriteWhenChanged(path, crd.yaml, error)) continue;
+    streams.err << "kgen-crd: " << error << "\n";
+    return commands::kCannotWrite;
+  }
+  return code;
+}
+
+int WriteCode(const emit::Files& files, const Settings& settings, const ParsedOptions& parsed, const Streams& streams) {
+  std::string set = settings.emit.name_space;
+  for (std::size_t at = set.find("::"); at != std::string::npos; at = set.find("::")) set.replace(at, 2, ".");
+  const bool check = parsed.Has("check");
+  const emit::OutputResult result = emit::WriteOutput(files, {.folder = parsed.Value("out"),
+                                                              .set = set,
+                                                              .settings = "--namespace " + settings.emit.name_space,
+                                                              .force = parsed.Has("force"),
+                                                              .write = !check});
+  for (const std::string& warning : result.warnings) streams.err << "kgen-crd: warning: " << warning << "\n";
+  for (const std::string& error : result.errors) streams.err << "kgen-crd: error: " << error << "\n";
+  if (!result.errors.empty()) return commands::kCannotWrite;
+  if (!check) return commands::kFine;
+  for (const std::string& path : result.written) streams.err << "write  " << path << "\n";
+  for (const std::string& path : result.removed) streams.err << "remove " << path << "\n";
+  return result.written.empty() && result.removed.empty() ? commands::kFine : commands::kBadInput;
+}
+
+int WriteDepfile(const std::vector<std::string>& files, const ParsedOptions& parsed, const Streams& streams) {
+  if (!parsed.Has("depfile") || parsed.Has("check")) return commands::kFine;
+  const std::string depfile = parsed.Value("depfile");
+  std::string error;
+  if (commands::WriteWhenChanged(depfile, commands::Depfile(parsed.Value("depfile-target", depfile), files), error))
+    return commands::kFine;
+  streams.err << "kgen-crd: " << error << "\n";
+  return commands::kCannotWrite;
+}
+
+int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams) {
+  Diagnostics diagnostics;
+  Description description = ReadHeaders(settings.headers, diagnostics);
+  ReadMarkers(description, diagnostics);
+  const std::vector<KindOf> kinds = FindKinds(description, diagnostics);
+  if (kinds.empty() && !diagnostics.has_errors()) {
+    diagnostics.Error("no-kind", {}, "no struct of the headers is a kind", {},
+                      "write above one of them, for example: // +kgen:resource:group=shop.example.com,version=v1");
+  }
+  const std::vector<Crd> crds = MakeCrds(description, kinds, settings.schema, diagnostics);
+  emit::Files code;
+  if (parsed.Has("out")) {
+    std::vector<emit::OwnTypes> own = MakeOwnTypes(description, kinds, diagnostics);
+    if (!diagnostics.has_errors()) code = MakeCode(crds, std::move(own), settings, diagnostics);
+  }
+  if (const int result = commands::Report(diagnostics, streams, parsed.Has("verbose")); result != commands::kFine)
+    return result;
+  if (parsed.Has("rbac")) {
+    streams.out << MakeClusterRole(description, parsed.Value("rbac"));
+    return commands::kFine;
+  }
+  if (!parsed.Has("crds") && !parsed.Has("out")) {
+    for (const Crd& crd : crds) streams.out << "---\n" << crd.yaml;
+    return commands::kFine;
+  }
+  int result = parsed.Has("crds") ? WriteCrds(crds, parsed, streams) : commands::kFine;
+  if (parsed.Has("out")) result = std::max(result, WriteCode(code, settings, parsed, streams));
+  return result != commands::kFine ? result : WriteDepfile(description.files, parsed, streams);
+}
+
+int Run(const std::vector<std::string>& arguments, const Streams& streams) {
+  const OptionSet set = Options();
+  const auto parsed = set.Parse(arguments);
+  const auto usage = [&](const std::string& message) {
+    streams.err << "kgen-crd: " << message << "\n`kgen-crd --help` shows the usage.\n";
+    return commands::kBadUsage;
+  };
+  if (!parsed) return usage(parsed.error());
+  if (parsed->Has("help")) {
+    streams.out << set.Help();
+    return commands::kFine;
+  }
+  auto settings = ReadSettings(*parsed);
+  if (!settings) return usage(settings.error());
+  return Make(*parsed, *settings, streams);
+}
+
+}  // namespace
+
+int RunKgenCrd(const std::vector<std::string>& arguments, const Streams& streams) {
+  try {
+    return Run(arguments, streams);
+  } catch (const std::exception& error) {
+    streams.err << "kgen-crd: internal error; please report it with the header (" << Quote(error.what()) << ")\n";
+    return commands::kInternalError;
+  }
+}
+
+}  // namespace kgen::generator::crd

@@ -1,0 +1,500 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/crd/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "kgen/codec/yaml.h"
+
+namespace kgen::generator::crd {
+namespace {
+
+// A schema with more nodes would be refused by a server anyway: objects of etcd have at most 1.5 MB.
+constexpr std::size_t kMostNodes = 50'000;
+
+// Lists, maps and structs inside each other. Objects may have 256 levels, and a level takes two or three in a CRD.
+constexpr std::size_t kMostLevels = 64;
+
+constexpr std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
+bool IsNumber(TypeKind kind) {
+  return kind == TypeKind::kInt32 || kind == TypeKind::kInt64 || kind == TypeKind::kDouble;
+}
+bool IsInteger(TypeKind kind) { return kind == TypeKind::kInt32 || kind == TypeKind::kInt64; }
+bool IsText(TypeKind kind) {
+  return kind == TypeKind::kString || kind == TypeKind::kEnum || kind == TypeKind::kBytes || kind == TypeKind::kTime ||
+         kind == TypeKind::kMicroTime || kind == TypeKind::kDuration;
+}
+bool IsIntOrText(TypeKind kind) { return kind == TypeKind::kIntOrString || kind == TypeKind::kQuantity; }
+bool IsObject(TypeKind kind) {
+  return kind == TypeKind::kStruct || kind == TypeKind::kMap || kind == TypeKind::kObjectMeta;
+}
+
+std::string_view Describe(TypeKind kind) {
+  if (IsInteger(kind)) return "an integer";
+  if (IsText(kind)) return "a text";
+  if (IsIntOrText(kind)) return "a number or text";
+  switch (kind) {
+    case TypeKind::kBool:
+      return "a bool";
+    case TypeKind::kDouble:
+      return "a number";
+    case TypeKind::kList:
+      return "a list";
+    case TypeKind::kMap:
+      return "a map";
+    case TypeKind::kJson:
+      return "any JSON";
+    default:
+      return "an object";
+  }
+}
+
+// A marker that becomes one keyword of the schema.
+struct Keyword {
+  std::string_view marker, keyword;
+  enum Form { kNumber, kText, kFlag } form;
+  bool (*fits)(TypeKind kind);
+  std::string_view of;  // what it belongs on
+};
+
+bool FitsLength(TypeKind kind) { return IsText(kind) || IsIntOrText(kind); }
+bool FitsFormat(TypeKind kind) { return kind == TypeKind::kString || IsNumber(kind); }
+bool FitsItems(TypeKind kind) { return kind == TypeKind::kList; }
+bool FitsProperties(TypeKind kind) { return IsObject(kind) || kind == TypeKind::kJson; }
+bool FitsEmbedded(TypeKind kind) { return kind == TypeKind::kStruct || kind == TypeKind::kJson; }
+bool FitsMapType(TypeKind kind) { return kind == TypeKind::kStruct || kind == TypeKind::kMap; }
+
+constexpr Keyword kKeywords[] = {
+    {"minimum", "minimum", Keyword::kNumber, IsNumber, "a number"},
+    {"maximum", "maximum", Keyword::kNumber, IsNumber, "a number"},
+    {"multipleof", "multipleOf", Keyword::kNumber, IsNumber, "a number"},
+    {"exclusiveminimum", "exclusiveMinimum", Keyword::kFlag, IsNumber, "a number"},
+    {"exclusivemaximum", "exclusiveMaximum", Keyword::kFlag, IsNumber, "a number"},
+    {"minlength", "minLength", Keyword::kNumber, FitsLength, "a text"},
+    {"maxlength", "maxLength", Keyword::kNumber, FitsLength, "a text"},
+    {"pattern", "pattern", Keyword::kText, FitsLength, "a text"},
+    {"format", "format", Keyword::kText, FitsFormat, "a kgen::String or a number"},
+    {"minitems", "minItems", Keyword::kNumber, FitsItems, "a list"},
+    {"maxitems", "maxItems", Keyword::kNumber, FitsItems, "a list"},
+    {"minproperties", "minProperties", Keyword::kNumber, FitsProperties, "an object"},
+    {"maxproperties", "maxProperties", Keyword::kNumber, FitsProperties, "an object"},
+    {"listtype", "x-kubernetes-list-type", Keyword::kText, FitsItems, "a list"},
+    {"maptype", "x-kubernetes-map-type", Keyword::kText, FitsMapType, "an object"},
+    {"preserveunknownfields", "x-kubernetes-preserve-unknown-fields", Keyword::kFlag, FitsProperties, "an object"},
+    {"embeddedresource", "x-kubernetes-embedded-resource", Keyword::kFlag, FitsEmbedded, "a struct or any JSON"},
+    {"nullable", "nullable", Keyword::kFlag, [](TypeKind) { return true; }, "anything"},
+};
+
+class SchemaBuilder {
+ public:
+  SchemaBuilder(const Description& description, const SchemaOptions& options, Diagnostics& diagnostics)
+      : description_(description), options_(options), diagnostics_(diagnostics) {}
+
+  Tree Root(const Struct& kind) {
+    Tree schema = OfStruct(kind);
+    Tree& properties = schema["properties"];
+    properties["apiVersion"]["type"] = Tree::Text("string");
+    properties["kind"]["type"] = Tree::Text("string");
+    Describe(kind.comment, schema);
+    Apply(kind.markers, {.kind = TypeKind::kStruct, .name = kind.Name()}, schema);
+    if (nodes_ > kMostNodes) {
+      diagnostics_.Error(
+          "too-large", kind.origin,
+          "the schema of " + Quote(kind.path) + " has more than " + std::to_string(kMostNodes) + " nodes", {},
+          "structs are written out at each place of a CRD; make some of the members kgen::Json");
+    }
+    if (too_deep_) {
+      diagnostics_.Error("too-deep", kind.origin,
+                         "the members of " + Quote(kind.path) + " have more than " + std::to_string(kMostLevels) +
+                             " levels of lists, maps and structs",
+                         {}, "make an inner one kgen::Json");
+    }
+    return schema;
+  }
+
+ private:
+  Tree OfStruct(const Struct& described) {
+    Tree schema;
+    schema["type"] = Tree::Text("object");
+    if (nodes_ > kMostNodes) return schema;
+    if (!open_.insert(&described).second) {
+      schema["x-kubernetes-preserve-unknown-fields"] = Tree::Bool(true);
+      diagnostics_.Info("recursive", described.origin,
+                        Quote(described.path) +
+                            " contains itself; a CRD cannot say that, so the inner one may have any "
+                            "members and is not validated");
+      return schema;
+    }
+    std::vector<std::string> required;
+    for (const Member& member : described.members) {
+      schema["properties"][member.wire_name] = OfMember(member);
+      const Marker* must = FindMarker(member.markers, "required");
+      if (must != nullptr) required.push_back(member.wire_name);
+      if (must != nullptr && FindMarker(member.markers, "optional") != nullptr) {
+        diagnostics_.Error("marker-clash", must->origin, Quote(member.name) + " is both required and optional", {},
+                           "remove one of the two markers");
+      }
+    }
+    std::sort(required.begin(), required.end());
+    if (!required.empty()) schema["required"] = Tree::Texts(required);
+    open_.erase(&described);
+    return schema;
+  }
+
+  Tree OfMember(const Member& member) {
+    Tree schema = OfType(member.type);
+    Describe(member.comment, schema);
+    Apply(member.markers, member.type, schema);
+    CheckListKeys(member);
+    RequireForeignKeys(member, schema);
+    return schema;
+  }
+
+  Tree OfType(const Type& type) {
+    ++nodes_;
+    if (levels_ > kMostLevels) {
+      too_deep_ = true;
+      return {};
+    }
+    ++levels_;
+    Tree schema = OfAnyType(type);
+    --levels_;
+    return schema;
+  }
+
+  Tree OfAnyType(const Type& type) {
+    if (type.kind == TypeKind::kStruct) return OfNamedStruct(type);
+    if (type.kind == TypeKind::kEnum) return OfEnum(type);
+    Tree schema;
+    if (type.kind == TypeKind::kList) {
+      schema["type"] = Tree::Text("array");
+      schema["items"] = OfType(type.element.at(0));
+    } else if (type.kind == TypeKind::kMap) {
+      schema["type"] = Tree::Text("object");
+      schema["additionalProperties"] = OfType(type.element.at(0));
+    } else {
+      Leaf(type.kind, schema);
+    }
+    return schema;
+  }
+
+  static void Leaf(TypeKind kind, Tree& schema) {
+    const auto typed = [&](std::string_view type, std::string_view format) {
+      schema["type"] = Tree::Text(type);
+      if (!format.empty()) schema["format"] = Tree::Text(format);
+    };
+    if (kind == TypeKind::kString) typed("string", "");
+    if (kind == TypeKind::kBool) typed("boolean", "");
+    if (kind == TypeKind::kInt32) typed("integer", "int32");
+    if (kind == TypeKind::kInt64) typed("integer", "int64");
+    if (kind == TypeKind::kDouble) typed("number", "");
+    if (kind == TypeKind::kBytes) typed("string", "byte");
+    if (kind == TypeKind::kTime || kind == TypeKind::kMicroTime) typed("string", "date-time");
+    if (kind == TypeKind::kDuration) typed("string", "duration");
+    if (kind == TypeKind::kObjectMeta) typed("object", "");
+    if (kind == TypeKind::kJson) schema["x-kubernetes-preserve-unknown-fields"] = Tree::Bool(true);
+    if (!IsIntOrText(kind)) return;
+    schema["anyOf"] = Tree::Json(R"([{"type":"integer"},{"type":"string"}])");
+    schema["x-kubernetes-int-or-string"] = Tree::Bool(true);
+    if (kind == TypeKind::kQuantity) schema["pattern"] = Tree::Text(kQuantityPattern);
+  }
+
+  Tree OfNamedStruct(const Type& type) {
+    const auto found = description_.structs.find(type.name);
+    if (found == description_.structs.end()) return {};  // an error was reported for it
+    Tree schema = OfStruct(found->second);
+    if (!found->second.external) Describe(found->second.comment, schema);
+    Apply(found->second.markers, type, schema);
+    return schema;
+  }
+
+  Tree OfEnum(const Type& type) {
+    Tree schema;
+    schema["type"] = Tree::Text("string");
+    const auto found = description_.enums.find(type.name);
+    if (found == description_.enums.end()) return schema;
+    std::vector<std::string> values;
+    for (const Enum::Value& value : found->second.values) values.push_back(value.text);
+    schema["enum"] = Tree::Texts(values);
+    Describe(found->second.comment, schema);
+    Apply(found->second.markers, type, schema);
+    return schema;
+  }
+
+  void Describe(const Comment& comment, Tree& schema) const {
+    if (comment.text.empty() || options_.max_description == 0) return;
+    std::string text;
+    for (const CommentLine& line : comment.text) text += (text.empty() ? "" : "\n") + line.text;
+    if (text.size() > options_.max_description) {
+      text.resize(options_.max_description);
+      while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+      if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0) text.pop_back();
+    }
+    schema["description"] = Tree::Text(text);
+  }
+
+  void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
+    diagnostics_.Error("marker-type", marker.origin, "+" + std::string(marker.name) + ": " + fault, {}, hint);
+  }
+
+  void Apply(const std::vector<Marker>& markers, const Type& of, Tree& target) {
+    Tree rules = Tree::List(), keys = Tree::List(), item_rules = Tree::List();
+    for (const Marker& marker : markers) {
+      if (marker.items && of.kind != TypeKind::kList) {
+        Fail(marker, "items: is for the elements of lists, and this is " + std::string(crd::Describe(of.kind)),
+             "leave out items:");
+        continue;
+      }
+      const Type& type = marker.items ? of.element.at(0) : of;
+      Tree& schema = marker.items ? target["items"] : target;
+      if (marker.name == "xvalidation") {
+        (marker.items ? item_rules : rules).Add(Rule(marker));
+      } else if (marker.name == "listmapkey") {
+        keys.Add(Tree::Text(marker.value));
+      } else if (marker.name == "enum") {
+        ApplyEnum(marker, type, schema);
+      } else if (marker.name == "default") {
+        ApplyDefault(marker, type, schema);
+      } else {
+        ApplyKeyword(marker, type, schema);
+      }
+    }
+    if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
+    if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
+    if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
+  }
+
+  void ApplyKeyword(const Marker& marker, const Type& type, Tree& schema) {
+    for (const Keyword& row : kKeywords) {
+      if (row.marker != marker.name) continue;
+      if (!row.fits(type.kind)) {
+        Fail(marker, "it belongs on " + std::string(row.of) + ", and this is " + std::string(crd::Describe(type.kind)),
+             "remove the marker, or change the type");
+        return;
+      }
+      if (!CheckWord(marker)) return;
+      const bool on = row.form == Keyword::kFlag && marker.value != "false";
+      if (row.form == Keyword::kFlag && !on) return;
+      schema[row.keyword] = row.form == Keyword::kText     ? Tree::Text(marker.value)
+                            : row.form == Keyword::kNumber ? Tree::Json(marker.value)
+                                                           : Tree::Bool(true);
+      if (row.keyword == "x-kubernetes-embedded-resource" && type.kind == TypeKind::kJson)
+        schema["type"] = Tree::Text("object");
+    }
+  }
+
+  bool CheckWord(const Marker& marker) {
+    const auto one_of = [&](std::initializer_list<std::string_view> words) {
+      if (std::find(words.begin(), words.end(), marker.value) != words.end()) return true;
+      std::string all;
+      for (std::string_view word : words) all += (all.empty() ? "" : ", ") + std::string(word);
+      Fail(marker, Quote(marker.value) + " is not one of " + all, "choose one of these");
+      return false;
+    };
+    if (marker.name == "listtype") return one_of({"atomic", "map", "set"});
+    if (marker.name == "maptype") return one_of({"atomic", "granular"});
+    return true;
+  }
+
+  Tree Rule(const Marker& marker) {
+    Tree rule;
+    for (const auto& [name, value] : marker.args) {
+      if (name == "optionalOldSelf") {
+        if (value != "true" && value != "false")
+          Fail(marker, "optionalOldSelf is neither true nor false", "write optionalOldSelf=true");
+        rule[name] = Tree::Bool(value == "true");
+      } else {
+        rule[name] = Tree::Text(value);
+      }
+    }
+    static constexpr std::array<std::string_view, 4> kReasons = {"FieldValueDuplicate", "FieldValueForbidden",
+                                                                 "FieldValueInvalid", "FieldValueRequired"};
+    const std::string reason = marker.Arg("reason", kReasons[0]);
+    if (std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end())
+      Fail(marker, Quote(reason) + " is no reason that a server knows",
+           "FieldValueInvalid, FieldValueForbidden, FieldValueRequired or FieldValueDuplicate");
+    return rule;
+  }
+
+  void ApplyEnum(const Marker& marker, const Type& type, Tree& schema) {
+    Tree values = Tree::List();
+    for (const std::string& value : marker.list) {
+      if (type.kind == TypeKind::kString) {
+        values.Add(Tree::Text(value));
+      } else if (IsNumber(type.kind) && Kind(value) == '0') {
+        values.Add(Tree::Json(value));
+      } else {
+        Fail(marker, Quote(value) + " cannot be a value of " + std::string(crd::Describe(type.kind)),
+             type.kind == TypeKind::kEnum ? "an enum class lists its own values" : "enum is for texts and numbers");
+        return;
+      }
+    }
+    schema["enum"] = std::move(values);
+  }
+
+  // The kind of a JSON value by its first character, 0 for numbers; '?' for no JSON.
+  static char Kind(std::string_view json) {
+    if (json.empty()) return '?';
+    const char c = json[0];
+    if (c == '"' || c == '{' || c == '[' || c == 't' || c == 'f' || c == 'n') return c;
+    const bool number = (c >= '0' && c <= '9') || (c == '-' && json.size() > 1);
+    if (!number || json.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return '?';
+    return '0';
+  }
+
+  void ApplyDefault(const Marker& marker, const Type& type, Tree& schema) {
+    std::string json = marker.value;
+    // A text may be written without quotes, even where that looks like a number.
+    if ((IsText(type.kind) || type.kind == TypeKind::kQuantity) && !marker.list.empty() && json[0] != '"' &&
+        json[0] != '{' && json[0] != '[') {
+      json.clear();
+      yaml::AppendJsonString(marker.list[0], json);
+    }
+    const char kind = Kind(json);
+    const bool fraction = json.find_first_of(".eE") != std::string::npos;
+    bool fits = type.kind == TypeKind::kJson;
+    if (type.kind == TypeKind::kBool) fits = kind == 't' || kind == 'f';
+    if (IsInteger(type.kind)) fits = kind == '0' && !fraction;
+    if (type.kind == TypeKind::kDouble) fits = kind == '0';
+    if (IsText(type.kind)) fits = kind == '"';
+    if (IsIntOrText(type.kind)) fits = kind == '"' || (kind == '0' && !fraction);
+    if (type.kind == TypeKind::kList) fits = kind == '[';
+    if (IsObject(type.kind)) fits = kind == '{';
+    if (!fits) {
+      Fail(marker, Quote(json) + " is not " + std::string(crd::Describe(type.kind)),
+           type.kind == TypeKind::kList ? "write {a,b} or [1,2]" : "write the value as JSON");
+      return;
+    }
+    if (type.kind == TypeKind::kEnum && !IsValue(type, json)) {
+      Fail(marker, json + " is not a value of the enum", "write one of its values as in JSON");
+      return;
+    }
+    schema["default"] = Tree::Json(json);
+  }
+
+  bool IsValue(const Type& type, const std::string& json) const {
+    const auto found = description_.enums.find(type.name);
+    if (found == description_.enums.end()) return true;
+    return std::any_of(found->second.values.begin(), found->second.values.end(), [&](const Enum::Value& value) {
+      std::string text;
+      yaml::AppendJsonString(value.text, text);
+      return text == json;
+    });
+  }
+
+  // What a server demands of lists that are maps or sets.
+  void CheckListKeys(const Member& member) {
+    const Marker* type = FindMarker(member.markers, "listtype");
+    const Marker* key = FindMarker(member.markers, "listmapkey");
+    if (member.type.kind != TypeKind::kList) {
+      if (key != nullptr) Fail(*key, "it belongs on a list", "remove the marker");
+      return;
+    }
+    const Type& element = member.type.element.at(0);
+    const bool map = type != nullptr && type->value == "map";
+    if (key != nullptr && !map) return Fail(*key, "it belongs to a list of type map", "write +listType=map beside it");
+    if (type != nullptr && type->value == "set" && !IsNumber(element.kind) && !IsText(element.kind))
+      return Fail(*type, "a set has elements that are texts or numbers", "use +listType=atomic or map");
+    if (!map) return;
+    const auto found = description_.structs.find(element.name);
+    if (element.kind != TypeKind::kStruct)
+      return Fail(*type, "a list of type map has structs as elements", "use +listType=set");
+    if (key == nullptr) return Fail(*type, "a list of type map needs its keys", "write +listMapKey=NAME for each key");
+    if (found == description_.structs.end() || found->second.external) return;
+    for (const Marker& marker : member.markers) {
+      if (marker.name == "listmapkey") CheckKey(marker, found->second);
+    }
+  }
+
+  // A key must be required. Where the struct is of another API, this schema says so.
+  void RequireForeignKeys(const Member& member, Tree& schema) const {
+    if (member.type.kind != TypeKind::kList) return;
+    const auto found = description_.structs.find(member.type.element.at(0).name);
+    if (found == description_.structs.end() || !found->second.external) return;
+    std::vector<std::string> keys;
+    for (const Marker& marker : member.markers) {
+      if (marker.name == "listmapkey") keys.push_back(marker.value);
+    }
+    std::sort(keys.begin(), keys.end());
+    if (!keys.empty()) schema["items"]["required"] = Tree::Texts(keys);
+  }
+
+  void CheckKey(const Marker& marker, const Struct& element) {
+    std::vector<std::string_view> names;
+    for (const Member& member : element.members) {
+      names.push_back(member.wire_name);
+      if (member.wire_name != marker.value) continue;
+      if (FindMarker(member.markers, "required") == nullptr && FindMarker(member.markers, "default") == nullptr) {
+        Fail(marker, "a server wants the key " + Quote(marker.value) + " to be required or to have a default",
+             "write +required above " + member.name + " in " + element.path);
+      }
+      return;
+    }
+    const std::string_view nearest = Nearest(marker.value, names);
+    Fail(marker, Quote(element.path) + " has no member " + Quote(marker.value),
+         nearest.empty() ? "name a member as in JSON" : "did you mean " + std::string(nearest) + "?");
+  }
+
+  const Description& description_;
+  const SchemaOptions& options_;
+  Diagnostics& diagnostics_;
+  std::set<const Struct*> open_;
+  std::size_t nodes_ = 0, levels_ = 0;
+  bool too_deep_ = false;
+};
+
+}  // namespace
+
+Tree MakeSchema(const Struct& kind, const Description& description, const SchemaOptions& options,
+                Diagnostics& diagnostics) {
+  return SchemaBuilder(description, options, diagnostics).Root(kind);
+}
+
+const Type* TypeAtPath(const Struct& kind, const Description& description, std::string_view path, Origin origin,
+                       bool& checked, Diagnostics& diagnostics) {
+  checked = !path.starts_with(".metadata") && path.find_first_of("[]'\"\\*@?()") == std::string_view::npos;
+  if (!checked) return nullptr;
+  const Struct* at = &kind;
+  const Type* type = nullptr;
+  std::string_view rest = path;
+  if (rest.empty() || rest[0] != '.') {
+    diagnostics.Error("json-path", origin, "the path " + Quote(path) + " does not begin with a dot", {},
+                      "write it as in .spec.item");
+    return nullptr;
+  }
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::string name(rest.substr(0, rest.find('.')));
+    rest.remove_prefix(name.size());
+    if (type != nullptr && (type->kind == TypeKind::kMap || type->kind == TypeKind::kJson)) {
+      checked = false;
+      return nullptr;
+    }
+    const Member* found = nullptr;
+    std::vector<std::string_view> names;
+    if (at != nullptr) {
+      for (const Member& member : at->members) {
+        names.push_back(member.wire_name);
+        if (member.wire_name == name) found = &member;
+      }
+    }
+    if (found == nullptr) {
+      const std::string_view nearest = Nearest(name, names);
+      diagnostics.Error(
+          "json-path", origin, "the path " + Quote(path) + " names no member: there is no " + Quote(name), {},
+          nearest.empty() ? "paths have the names of JSON" : "did you mean " + std::string(nearest) + "?");
+      return nullptr;
+    }
+    type = &found->type;
+    const auto inner = description.structs.find(type->name);
+    at = type->kind == TypeKind::kStruct && inner != description.structs.end() ? &inner->second : nullptr;
+  }
+  return type;
+}
+
+}  // namespace kgen::generator::crd
