@@ -22,6 +22,13 @@
 # of generated again, also where an object in a CRD stands for one of them (docs/built-in-types.md), and TARGET links
 # them. TYPES decides for single objects: `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`,
 # or `=own`.
+#
+# kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...])
+#
+# The same for an API that is written in C++ (docs/cpp-first.md): the structs with KGEN_OBJECT in the headers are the
+# types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/. Code includes the headers relative to
+# the current source folder. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
+#
 # The tool is the target kgen::kgen. If it is neither built nor found, set KGEN_EXECUTABLE to its path (a cross build,
 # for example, needs a tool that runs on the building machine).
 #
@@ -29,7 +36,7 @@
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;GROUP_NAMES;DISTINCT;USES;TYPES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;HEADERS;GROUP_NAMES;DISTINCT;USES;TYPES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -49,8 +56,15 @@ function(kgen_add_api target)
         "would define the same types twice. Choose another NAMESPACE, or make one API of both inputs")
   endif()
   set_property(GLOBAL PROPERTY "KGEN_API_OF_${arg_NAMESPACE}" "${target}, made in ${CMAKE_CURRENT_SOURCE_DIR}")
+  if(arg_HEADERS)
+    if(arg_CRDS OR arg_OPENAPI OR arg_SHARDS OR arg_DISTINCT OR arg_TYPES)
+      message(FATAL_ERROR "kgen_add_api(${target}): with HEADERS there are only NAMESPACE, GROUP_NAMES and USES")
+    endif()
+    kgen_add_header_api(${target} "${arg_NAMESPACE}" "${arg_HEADERS}" "${arg_GROUP_NAMES}" "${arg_USES}")
+    return()
+  endif()
   if(NOT arg_CRDS AND NOT arg_OPENAPI)
-    message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS or OPENAPI")
+    message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS, OPENAPI or HEADERS")
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
@@ -138,6 +152,89 @@ function(kgen_add_api target)
   set_property(TARGET ${target} APPEND PROPERTY KGEN_USE_GROUP_NAMES ${use_group_names} ${own_group_names})
   if(COMMAND kgen_set_defaults)
     kgen_set_defaults(${target})
+  endif()
+endfunction()
+
+# kgen_add_api(HEADERS), with the checked arguments.
+function(kgen_add_header_api target name_space header_list names uses)
+  kgen_have_crd_tool(found)
+  if(NOT found)
+    message(
+      FATAL_ERROR "kgen_add_api(${target}): HEADERS needs kgen-crd, which is neither built here (KGEN_BUILD_CRD) nor "
+                  "found; set KGEN_CRD_EXECUTABLE")
+  endif()
+  set(headers "")
+  foreach(file IN LISTS header_list)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "kgen_add_api(${target}): no such file: ${file}")
+    endif()
+    list(APPEND headers "${file}")
+  endforeach()
+  string(REPLACE "::" "/" folder "${name_space}")
+  cmake_path(GET folder FILENAME stem)
+  set(base "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen")
+  set(out "${base}/include")
+  set(sources "${out}/${folder}/${stem}.cc" "${out}/${folder}/${stem}_manifests.cc")
+  set(options "")
+  foreach(name IN LISTS names)
+    list(APPEND options --group-names "${name}")
+  endforeach()
+  kgen_read_uses(${target} use use_group_names ${uses})
+  foreach(value IN LISTS use)
+    string(REGEX REPLACE "=.*$" "" space "${value}")
+    list(APPEND options --use "${space}")
+  endforeach()
+  list(REMOVE_DUPLICATES options)
+  file(MAKE_DIRECTORY "${out}")
+
+  # As for documents: the stamp is the output, and fingerprint.h the one header that Ninja knows.
+  add_custom_command(
+    OUTPUT "${base}/stamp"
+    BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
+    COMMAND kgen::kgen_crd --out "${out}" --crds "${base}/crds" --namespace "${name_space}" --root
+            "${CMAKE_CURRENT_SOURCE_DIR}" --flags "${base}/flags" ${options} --depfile "${base}/depfile.d"
+            --depfile-target "${base}/stamp" ${headers}
+    COMMAND "${CMAKE_COMMAND}" -E touch "${base}/stamp"
+    DEPENDS kgen::kgen_crd ${headers} "${base}/flags"
+    DEPFILE "${base}/depfile.d"
+    COMMENT "Generating ${name_space} for ${target}"
+    VERBATIM)
+  add_library(${target} STATIC ${sources} "${base}/stamp")
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>" "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>")
+  target_link_libraries(${target} PUBLIC kgen::runtime ${uses})
+  # Clang parses the headers with the flags of the target.
+  set(folders "$<FILTER:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,INCLUDE,.>")
+  set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,INCLUDE,.>")
+  set(sysroot "")
+  if(CMAKE_SYSROOT)
+    set(sysroot "--sysroot=${CMAKE_SYSROOT}\n")
+  endif()
+  file(
+    GENERATE
+    OUTPUT "${base}/flags"
+    CONTENT
+      "${sysroot}$<$<BOOL:${folders}>:-I$<JOIN:${folders},\n-I>>\n$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},\n-D>>\n"
+    TARGET ${target})
+  if(COMMAND kgen_set_defaults)
+    kgen_set_defaults(${target})
+  endif()
+endfunction()
+
+# As kgen_have_tool, for kgen-crd.
+function(kgen_have_crd_tool result)
+  if(NOT TARGET kgen::kgen_crd)
+    find_program(KGEN_CRD_EXECUTABLE kgen-crd NO_CMAKE_FIND_ROOT_PATH DOC "kgen-crd, for this machine")
+    if(KGEN_CRD_EXECUTABLE)
+      add_executable(kgen::kgen_crd IMPORTED GLOBAL)
+      set_target_properties(kgen::kgen_crd PROPERTIES IMPORTED_LOCATION "${KGEN_CRD_EXECUTABLE}")
+    endif()
+  endif()
+  if(TARGET kgen::kgen_crd)
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
   endif()
 endfunction()
 

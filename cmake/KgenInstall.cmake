@@ -26,6 +26,9 @@ install(DIRECTORY openapi/kubernetes-1.36 DESTINATION "${CMAKE_INSTALL_DATADIR}/
 
 if(TARGET kgen)
   install(TARGETS kgen EXPORT kgenToolTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
+  if(TARGET kgen_crd)
+    install(TARGETS kgen_crd EXPORT kgenToolTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
+  endif()
   install(EXPORT kgenToolTargets NAMESPACE kgen:: DESTINATION "${kgen_package_dir}" COMPONENT tool)
 endif()
 

@@ -1,0 +1,77 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The API of a shop, version v1. This header is all that is written by hand: kgen-crd makes the CRD, the clients and
+// the informers from it.
+#ifndef KGEN_EXAMPLES_CPP_FIRST_API_SHOP_V1_H_
+#define KGEN_EXAMPLES_CPP_FIRST_API_SHOP_V1_H_
+
+#include <kgen/core/enum.h>
+#include <kgen/core/object.h>
+#include <kgen/core/object_meta.h>
+#include <kgen/core/quantity.h>
+#include <kgen/core/time.h>
+
+#include <cstdint>
+
+namespace store::shop::v1 {
+
+// How soon an order leaves the house.
+enum class Priority { kLow, kNormal, kHigh };
+
+// One article of a parcel.
+struct Line {
+  // The article, as the catalogue calls it.
+  // +required
+  // +kgen:minLength=1
+  kgen::String item{};
+  // +kgen:minimum=1
+  // +kgen:default=1
+  kgen::Optional<std::int32_t> quantity{};
+  KGEN_OBJECT(Line)
+};
+
+// What a customer wants.
+// +kgen:XValidation:rule="!has(self.deliverAfter) || self.priority != 'High'",message="an urgent order cannot wait"
+struct OrderSpec {
+  // +required
+  // +listType=map
+  // +listMapKey=item
+  // +kgen:minItems=1
+  kgen::List<Line> lines{};
+  // +kgen:default=Normal
+  kgen::Enum<Priority> priority{};
+  kgen::Time deliverAfter{};
+  // What the parcel may weigh, in kilograms.
+  kgen::Quantity weight{};
+  // What the article's own page asks for.
+  kgen::Map<kgen::String> options{};
+  KGEN_OBJECT(OrderSpec)
+};
+
+// How far the shop has got.
+struct OrderStatus {
+  // Articles in the parcel.
+  kgen::Optional<std::int32_t> packed{};
+  // +listType=map
+  // +listMapKey=type
+  kgen::List<kgen::meta::v1::Condition> conditions{};
+  KGEN_OBJECT(OrderStatus)
+};
+
+// A customer's order.
+// +kgen:resource:group=shop.example.com,version=v1,shortName=ord
+// +kgen:subresource:status
+// +kgen:printcolumn:name=Priority,type=string,jsonPath=.spec.priority
+// +kgen:printcolumn:name=Age,type=date,jsonPath=.metadata.creationTimestamp
+// +kgen:selectablefield:jsonPath=.spec.priority
+// +kgen:rbac:groups=shop.example.com,resources=orders,verbs=get;list;watch
+struct Order {
+  kgen::meta::v1::ObjectMeta metadata{};
+  kgen::Optional<OrderSpec> spec = kgen::kAbsent;
+  kgen::Optional<OrderStatus> status = kgen::kAbsent;
+  KGEN_OBJECT(Order)
+};
+
+}  // namespace store::shop::v1
+
+#endif  // KGEN_EXAMPLES_CPP_FIRST_API_SHOP_V1_H_
