@@ -555,7 +555,8 @@ class Action : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> CommandLine(const HeaderOptions& options) {
-  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments"};
+  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments",
+                                   "-fno-caret-diagnostics"};
   line.insert(line.end(), options.flags.begin(), options.flags.end());
   std::string resources = options.resource_dir;
   if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;
