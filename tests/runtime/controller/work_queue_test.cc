@@ -335,8 +335,7 @@ TEST_F(WorkQueueTest, ShowsTheDepthOfTheNormalPriorityEvenIfItIsZero) {
   queue_.Add("a", {.priority = kLowPriority});
   queue_.Add("b", {.priority = 7});
   EXPECT_THAT(queue_.metrics().depth, ElementsAre(Pair(7, 1u), Pair(0, 0u), Pair(kLowPriority, 1u)));
-  const WorkQueueMetrics metrics[] = {queue_.metrics()};
-  EXPECT_THAT(PrometheusText(metrics),
+  EXPECT_THAT(Must(PrometheusText(FamiliesOf(queue_.metrics()))),
               ::testing::HasSubstr("workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"));
 }
 
@@ -357,11 +356,10 @@ TEST_F(WorkQueueTest, WritesItsMetricsUnderTheNamesThatDashboardsKnow) {
   queue_.Add("b", {.priority = kLowPriority});
   ASSERT_TRUE(queue_.TryGet());
   executor_->Advance(2s);
-  const WorkQueueMetrics metrics[] = {queue_.metrics()};
-  const std::string text = PrometheusText(metrics);
+  const std::string text = Must(PrometheusText(FamiliesOf(queue_.metrics())));
   for (const char* line : {
-           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"
-           "workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n",
+           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n"
+           "workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n",
            "# TYPE workqueue_adds_total counter\nworkqueue_adds_total{controller=\"orders\",name=\"orders\"} 2\n",
            "# TYPE workqueue_queue_duration_seconds histogram\nworkqueue_queue_duration_seconds_bucket{controller="
            "\"orders\",name=\"orders\",le=\"1e-08\"} 1\n",
