@@ -193,7 +193,7 @@ Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_t
     result = waiter->Wait(stop, deadline);
     if (result) continue;
     if (result.error().code() == Code::kTimeout) {
-      result = Fail(Code::kTimeout, "after " + DurationText(limit) + " the cache is at \"" +
+      result = Fail(Code::kTimeout, "after " + client::DurationText(limit) + " the cache is at \"" +
                                         store_->Snapshot().version() +
                                         "\"; does the informer select the object that was written?");
     }
