@@ -104,6 +104,7 @@ Result<void> LeaderElector::WaitUntilLost(std::stop_token stop) const {
   return core->WaitUntilLost(stop);
 }
 
+void LeaderElector::Abandon() const { handle_->core->Stop(); }
 Result<void> LeaderElector::Release(Nanos limit) const {
   const Shared<controller::ElectorCore> core = handle_->core;
   return core->Release(limit);

@@ -42,15 +42,13 @@ const Metrics& Manager::metrics() const noexcept { return core_->metrics(); }
 EventRecorder Manager::events(std::string_view controller) const { return core_->EventsOf(controller, true); }
 
 Result<void> Manager::AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
-  if (core_->endpoint() == nullptr) return {};
-  return core_->endpoint()->AddHealthCheck(std::move(name), std::move(check));
+  return core_->endpoint().AddHealthCheck(std::move(name), std::move(check));
 }
 Result<void> Manager::AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
-  if (core_->endpoint() == nullptr) return {};
-  return core_->endpoint()->AddReadyCheck(std::move(name), std::move(check));
+  return core_->endpoint().AddReadyCheck(std::move(name), std::move(check));
 }
-std::string Manager::endpoint_address() const {
-  return core_->endpoint() != nullptr ? core_->endpoint()->address() : std::string();
+const std::string& Manager::endpoint_address() const noexcept {
+  return core_->endpoint().address();
 }
 
 bool Manager::IsLeader() const noexcept { return core_->IsLeader(); }

@@ -42,21 +42,18 @@ Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, Mana
     if (!made) return Fail(made.error().With("new manager"));
     elector.emplace(*std::move(made));
   }
-  Metrics metrics;
-  std::optional<Endpoint> endpoint;
-  if (!options.endpoint.address.empty()) {
-    if (!options.endpoint.executor) options.endpoint.executor = connection.shared_executor();
-    if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
-    Result<Endpoint> made = Endpoint::Listen(options.endpoint, metrics, connection);
-    if (!made) return Fail(made.error().With("new manager"));
-    endpoint.emplace(*std::move(made));
-  }
-  return MakeShared<ManagerCore>(connection, std::move(options), std::move(elector), std::move(endpoint),
-                                 std::move(metrics));
+  if (!options.endpoint.metrics) options.endpoint.metrics.emplace();
+  if (!options.endpoint.executor) options.endpoint.executor = connection.shared_executor();
+  if (!options.endpoint.observer) options.endpoint.observer = Shared<Observer>(&connection.observer());
+  Result<Endpoint> endpoint = Endpoint::Listen(options.endpoint);
+  if (!endpoint) return Fail(endpoint.error().With("new manager"));
+  auto core = MakeShared<ManagerCore>(connection, std::move(options), std::move(elector), *std::move(endpoint));
+  if (Result<void> added = core->AddPages(); !added) return Fail(added.error().With("new manager"));
+  return core;
 }
 
 ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
-                         std::optional<Endpoint> endpoint, Metrics metrics)
+                         Endpoint endpoint)
     : connection_(connection),
       executor_(connection.shared_executor()),
       observer_(&connection.observer()),
@@ -64,7 +61,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
       name_(NameOf(options_)),
       elector_(std::move(elector)),
       endpoint_(std::move(endpoint)),
-      metrics_(std::move(metrics)),
+      metrics_(*options_.endpoint.metrics),
       caches_(connection, options_.caches),
       plain_(caches_, name_),
       guarded_(GuardedClient(plain_, elector_)) {
@@ -240,9 +237,7 @@ Result<void> ManagerCore::Run(const std::stop_token& stop) {
 // Returns when a stop is requested, or something has failed.
 Result<void> ManagerCore::Work() {
   const std::stop_token end = end_.get_token();
-  if (endpoint_) {
-    if (Result<void> started = endpoint_->Start(); !started) return started;
-  }
+  if (Result<void> started = endpoint_.Start(); !started) return started;
   caches_.Start({});  // they end in Finish(), after their users
   if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
   StartGroup(false);
@@ -321,7 +316,7 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
   }
   leading_.store(false);
   caches_.Shutdown();
-  if (endpoint_) ended = Join(std::move(ended), endpoint_->Stop(kEndpointLimit));
+  ended = Join(std::move(ended), endpoint_.Stop(kEndpointLimit));
   const MutexLock lock(mutex_);
   phase_ = Phase::kEnded;
   waiter_ = {};
@@ -332,25 +327,31 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
 
 // ----------------------------------------------------------------------------------------------------------- debug
 
-std::string ManagerCore::DebugText() const {
-  std::string text = "leader: ";
-  text += elector_ ? (IsLeader() ? "this process" : elector_->leader()) : "no election";
-  text += "\n\ncaches:\n";
-  for (const cache::InformerStatus& each : caches_.status()) {
-    text += "  " + each.name + ": " + each.state + ", " + std::to_string(each.objects) + " objects at resource version " +
-            each.resource_version;
-    if (each.has_error) text += ", last error: " + each.last_error.ToString();
-    text += '\n';
-  }
-  text += "\ncontrollers:\n";
-  const MutexLock lock(mutex_);
-  for (const Shared<ControllerCore>& each : controllers_) {
-    const WorkQueueMetrics queue = each->queue_metrics();
-    std::size_t ready = 0;
-    for (const auto& [priority, depth] : queue.depth) ready += depth;
-    text += "  " + each->name() + ": " + std::to_string(ready) + " keys wait\n";
-  }
-  return text;
+// The functions hold no reference to the manager, which has the endpoint.
+Result<void> ManagerCore::AddPages() {
+  const Caches caches = caches_;
+  const auto synced = [caches](const std::stop_token&) -> Result<void> {
+    for (const cache::InformerStatus& each : caches.status()) {
+      if (!each.synced) return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
+    }
+    return {};
+  };
+  if (Result<void> added = endpoint_.AddReadyCheck("caches", synced); !added) return added;
+  const auto lease = [elector = elector_]() -> std::string {
+    if (!elector) return "no election\n";
+    return elector->lease() + " is held by \"" + elector->leader() + "\"; this is \"" + elector->identity() + "\"\n";
+  };
+  if (Result<void> added = endpoint_.AddDebugSection("leader", lease); !added) return added;
+  return endpoint_.AddDebugSection("caches", [caches] {
+    std::string text;
+    for (const cache::InformerStatus& each : caches.status()) {
+      text.append(each.name).append(": ").append(each.state).append(", ").append(std::to_string(each.objects));
+      text.append(" objects at resource version ").append(each.resource_version);
+      if (each.has_error) text += ", last error: " + each.last_error.ToString();
+      text += '\n';
+    }
+    return text;
+  });
 }
 
 }  // namespace kgen::controller

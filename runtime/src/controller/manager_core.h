@@ -28,7 +28,7 @@ class ManagerCore final : public SharedObject {
 
   static Result<Shared<ManagerCore>> Make(const Connection& connection, ManagerOptions options);
   ManagerCore(const Connection& connection, ManagerOptions options, std::optional<LeaderElector> elector,
-              std::optional<Endpoint> endpoint, Metrics metrics);
+              Endpoint endpoint);
 
   Result<Shared<ControllerCore>> AddController(detail::ControllerSpec spec);
   Result<void> Add(std::string name, Run1 run, bool needs_leader);
@@ -38,9 +38,7 @@ class ManagerCore final : public SharedObject {
   const Caches& caches() const noexcept { return caches_; }
   const Connection& connection() const noexcept { return connection_; }
   const Metrics& metrics() const noexcept { return metrics_; }
-  Endpoint* endpoint() noexcept { return endpoint_ ? &*endpoint_ : nullptr; }
-  // For the page /debug.
-  std::string DebugText() const;
+  Endpoint& endpoint() noexcept { return endpoint_; }
   EventRecorder EventsOf(std::string_view controller, bool needs_leader);
   bool IsLeader() const noexcept { return leading_.load() && (!elector_ || elector_->IsLeader()); }
 
@@ -64,6 +62,8 @@ class ManagerCore final : public SharedObject {
   Result<void> Check(const detail::ControllerSpec& spec) const;
   Result<void> TakeName(const std::string& name);
 
+  Result<void> AddPages();
+
   // The steps of Run(), in order.
   Result<void> Work();
   void StartGroup(bool needs_leader);
@@ -79,7 +79,7 @@ class ManagerCore final : public SharedObject {
   const ManagerOptions options_;
   const std::string name_;
   const std::optional<LeaderElector> elector_;
-  std::optional<Endpoint> endpoint_;
+  Endpoint endpoint_;
   Metrics metrics_;
   const Caches caches_;
   const Client plain_;    // of what needs no leader

@@ -94,10 +94,14 @@ class LeaderElector {
 
   // Stops leading: from now on the guard refuses, and nothing is renewed. Then, unless options.release is false, clears
   // the holder if that is this process, so that another one can take the Lease at once. Call it only after all work has
-  // ended; if some has not, destroy the elector instead. Blocks for `limit` at most. Does nothing when called again.
+  // ended; if some has not, call Abandon() instead. Blocks for `limit` at most. Does nothing when called again.
   // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a thread that must not
   // block).
   [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
+
+  // Stops leading as Release() does, but leaves the Lease as it is, to expire: for work that has not ended. Never
+  // blocks.
+  void Abandon() const;
 
   // Refuses, with kCancelled, unless this process leads and the renew deadline has not passed. For Connection::With().
   // May outlive the elector; then it refuses.

@@ -48,7 +48,9 @@ struct ManagerOptions {
   // For events and as the field manager of Apply(); "": the name of the lease, or else "kgen".
   std::string name{};
   LeaderElectionOptions leader_election{};  // none while its name is empty
-  EndpointOptions endpoint{.address = ""};  // health and metrics; none while its address is empty, as by default
+  // Health, metrics and /debug. Off while its address is empty, as by default. Its metrics, executor and observer are
+  // by default the manager's.
+  EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
   // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
   Nanos graceful_shutdown = std::chrono::seconds(30);
@@ -101,10 +103,11 @@ class Manager {
   // For Events in the name of `controller`.
   EventRecorder events(std::string_view controller) const;
 
-  // Checks of /healthz and /readyz. Errors: kInvalidArgument (taken name; Run() has been called).
+  // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already.
+  // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
   Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
   Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
-  std::string endpoint_address() const;  // "127.0.0.1:8080"; "" without an endpoint
+  const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
 
   // True while this process may do the leader's work; always, once Run() has come so far, without leader election.
   bool IsLeader() const noexcept;
