@@ -204,7 +204,8 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
       break;
   }
   for (const std::string& value : made.values) {
-    if (!value.empty() && !client::IsLabelName(value)) return failed(name + ": \"" + value + "\" is not a valid label value");
+    if (!value.empty() && !client::IsLabelName(value))
+      return failed(name + ": \"" + value + "\" is not a valid label value");
   }
   std::ranges::sort(made.values);
   made.values.erase(std::ranges::unique(made.values).begin(), made.values.end());
