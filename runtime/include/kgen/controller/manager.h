@@ -6,7 +6,7 @@
 //   kgen::Manager manager = kgen::Must(kgen::Manager::New(config, {.leader_election = {.name = "shop"}}));
 //   kgen::Must(manager.Control<Order>("orders").Owns<Deployment>().Reconcile(
 //       [](kgen::Request& request) -> kgen::Result<kgen::Requeue> { ... }));
-//   kgen::Must(manager.Run(kgen::Must(kgen::StopOnSignals())));
+//   kgen::Must(manager.Run(kgen::StopOnSignals()));
 //
 // Run() starts, in this order: the endpoint; the caches, which must sync; what needs no leader; leader election; what
 // needs the leader. It ends in the reverse order.
