@@ -11,23 +11,51 @@ namespace {
 
 constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
 
+template <typename Word>
+std::uint64_t Load(const char* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// The last bytes of the text, at most 8, in one word. Loads of a fixed size overlap, because a copy of a variable size
+// is a call. Different texts of one length up to 8 give different words.
+std::uint64_t LastWord(std::string_view text) noexcept {
+  const char* const end = text.data() + text.size();
+  if (text.size() >= 8) return Load<std::uint64_t>(end - 8);
+  if (text.size() >= 4) return Load<std::uint32_t>(text.data()) | Load<std::uint32_t>(end - 4) << 32;
+  if (text.empty()) return 0;
+  return Load<std::uint8_t>(text.data()) | Load<std::uint8_t>(text.data() + text.size() / 2) << 8 |
+         Load<std::uint8_t>(end - 1) << 16;
+}
+
 std::uint64_t Mix(std::uint64_t hash, std::string_view text) noexcept {
   hash = (hash ^ text.size()) * kMultiplier;
-  std::uint64_t word = 0;
-  for (; text.size() > sizeof word; text.remove_prefix(sizeof word)) {
-    std::memcpy(&word, text.data(), sizeof word);
-    hash = (hash ^ word) * kMultiplier;
+  const std::uint64_t last = LastWord(text);
+  for (; text.size() > 8; text.remove_prefix(8)) {
+    hash = (hash ^ Load<std::uint64_t>(text.data())) * kMultiplier;
     hash ^= hash >> 32;
   }
-  word = 0;
-  std::memcpy(&word, text.data(), text.size());
-  hash = (hash ^ word) * kMultiplier;
+  hash = (hash ^ last) * kMultiplier;
   return hash ^ hash >> 32;
+}
+
+// Copies of a key mostly share its text. Short text is faster to compare in words than by a call of memcmp.
+bool Same(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  if (a.data() == b.data()) return true;
+  if (a.size() > 16) return std::memcmp(a.data(), b.data(), a.size()) == 0;
+  if (a.size() > 8 && Load<std::uint64_t>(a.data()) != Load<std::uint64_t>(b.data())) return false;
+  return LastWord(a) == LastWord(b);
 }
 
 }  // namespace
 
 std::size_t KeyHash(const ObjectKey& key) noexcept { return Mix(Mix(0, key.namespace_), key.name); }
+
+bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept {
+  return Same(a.name, b.name) && Same(a.namespace_, b.namespace_);
+}
 
 // Shared by all handles; the last one shuts the queue down. Timers and workers hold only the core.
 class AnyWorkQueue::Handle : public SharedObject {

@@ -112,14 +112,20 @@ template <typename Key>
 std::size_t KeyHash(const Key& key) noexcept {
   return std::hash<Key>()(key);
 }
-std::size_t KeyHash(const ObjectKey& key) noexcept;  // half of the instructions of std::hash
+template <typename Key>
+bool KeyEqual(const Key& a, const Key& b) noexcept {
+  return a == b;
+}
+// Faster than std::hash and == of an ObjectKey.
+std::size_t KeyHash(const ObjectKey& key) noexcept;
+bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept;
 
 template <typename Key>
 inline constexpr KeyType kKeyType = {
     .size = sizeof(Key),
     .hash = [](const void* key) noexcept -> std::size_t { return KeyHash(*static_cast<const Key*>(key)); },
     .equal = [](const void* a, const void* b) noexcept -> bool {
-      return *static_cast<const Key*>(a) == *static_cast<const Key*>(b);
+      return KeyEqual(*static_cast<const Key*>(a), *static_cast<const Key*>(b));
     },
     .copy = [](void* to, const void* key) { ::new (to) Key(*static_cast<const Key*>(key)); },
     .destroy = [](void* key) noexcept { static_cast<Key*>(key)->~Key(); },
