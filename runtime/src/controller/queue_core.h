@@ -72,6 +72,8 @@ class QueueCore final : public SharedObject {
     bool periodic = false;
   };
 
+  std::uint32_t HashOf(const void* key) const noexcept { return ItemMap::HashOf(type_, key); }
+  QueueItem* FindOrInsert(std::uint32_t hash, const void* key) KGEN_REQUIRES(mutex_);
   void Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void Delay(QueueItem* item, TimePoint due, bool periodic) noexcept KGEN_REQUIRES(mutex_);
   void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
