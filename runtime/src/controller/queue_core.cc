@@ -125,11 +125,11 @@ void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept
   WakeOne(wakes);
 }
 
-void QueueCore::WakeOne(Wakes& wakes) noexcept {
+void QueueCore::WakeGetterOrWorker(Wakes& wakes) noexcept {
   if (!getters_.empty()) {
     wakes.waiters.push_back(std::move(getters_.front()));
     getters_.erase(getters_.begin());
-  } else if (running_ < workers_) {
+  } else {
     ++running_;
     ++wakes.workers;
     wakes.processing = work_.get();

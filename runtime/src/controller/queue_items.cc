@@ -20,11 +20,6 @@ ItemMap::~ItemMap() {
   while (spare_ != nullptr) ::operator delete(std::exchange(spare_, *static_cast<void**>(spare_)));
 }
 
-// Mixes the bits, because std::hash of an integer is the integer itself.
-std::uint32_t ItemMap::HashOf(const detail::KeyType& type, const void* key) noexcept {
-  return static_cast<std::uint32_t>(std::uint64_t{type.hash(key)} * 0x9E3779B97F4A7C15u >> 32);
-}
-
 QueueItem* ItemMap::Find(std::uint32_t hash, const void* key) const noexcept {
   if (buckets_.empty()) return nullptr;
   QueueItem* item = buckets_[hash & (buckets_.size() - 1)];

@@ -78,7 +78,10 @@ class ItemMap {
   ItemMap& operator=(const ItemMap&) = delete;
   ~ItemMap();
 
-  static std::uint32_t HashOf(const detail::KeyType& type, const void* key) noexcept;
+  // Mixes the bits, because std::hash of an integer is the integer itself.
+  static std::uint32_t HashOf(const detail::KeyType& type, const void* key) noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{type.hash(key)} * 0x9E3779B97F4A7C15u >> 32);
+  }
   std::size_t size() const noexcept { return size_; }
   // `hash` is HashOf() the key, which the caller computes without the queue's lock.
   QueueItem* Find(std::uint32_t hash, const void* key) const noexcept;  // null if there is none

@@ -32,7 +32,8 @@ constexpr auto kFirstBuckets = [] {
   return first;
 }();
 
-double Seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
+// Multiplies, because a division takes several times as long.
+double Seconds(Nanos duration) { return static_cast<double>(duration.count()) * 1e-9; }
 
 // Formats a number independently of the locale.
 std::string Number(double value) {

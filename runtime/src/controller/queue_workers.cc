@@ -27,8 +27,9 @@ class QueueCore::Worker {
 
   void operator()() {
     std::int32_t priority = 0;
-    while (QueueItem* const item = core_->NextForWorker(*processing_, priority)) {
-      core_->Reconcile(*processing_, item, priority);
+    TimePoint now = core_->Now();
+    while (QueueItem* const item = core_->NextForWorker(*processing_, now, priority)) {
+      now = core_->Reconcile(*processing_, item, priority);
     }
     core_ = {};  // NextForWorker() has already counted the end of this worker
   }
@@ -45,8 +46,7 @@ void QueueCore::Wake(const Wakes& wakes) noexcept {
   }
 }
 
-QueueItem* QueueCore::NextForWorker(const Processing& processing, std::int32_t& priority) noexcept {
-  const TimePoint now = Now();
+QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -77,7 +77,7 @@ void QueueCore::CountEnd(Wakes& wakes) noexcept {
   if (Finished()) WakeAll(wakes);
 }
 
-void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
+TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
@@ -86,14 +86,12 @@ void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::in
   } catch (...) {
     result = Fail(Code::kUserCode, "an exception that is not a std::exception was thrown");
   }
-  if (result) {
-    OnSuccess(item, priority, *result);
-  } else {
-    OnFailure(item, priority, result.error());
-  }
+  if (result) return OnSuccess(item, priority, *result);
+  OnFailure(item, priority, result.error());
+  return Now();
 }
 
-void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
+TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   {
@@ -106,6 +104,7 @@ void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue&
     Finish(item, now, wakes);
   }
   Act(wakes);
+  return now;
 }
 
 void QueueCore::OnFailure(QueueItem* item, std::int32_t priority, const Error& error) noexcept {

@@ -10,6 +10,7 @@ namespace kgen::detail {
 namespace {
 
 constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
+constexpr std::uint64_t kSecondMultiplier = 0xD6E8FEB86659FD93u;
 
 template <typename Word>
 std::uint64_t Load(const char* from) noexcept {
@@ -18,43 +19,40 @@ std::uint64_t Load(const char* from) noexcept {
   return word;
 }
 
-// The last bytes of the text, at most 8, in one word. Loads of a fixed size overlap, because a copy of a variable size
-// is a call. Different texts of one length up to 8 give different words.
-std::uint64_t LastWord(std::string_view text) noexcept {
-  const char* const end = text.data() + text.size();
-  if (text.size() >= 8) return Load<std::uint64_t>(end - 8);
-  if (text.size() >= 4) return Load<std::uint32_t>(text.data()) | Load<std::uint32_t>(end - 4) << 32;
-  if (text.empty()) return 0;
-  return Load<std::uint8_t>(text.data()) | Load<std::uint8_t>(text.data() + text.size() / 2) << 8 |
-         Load<std::uint8_t>(end - 1) << 16;
+// Mixes all bits of both words by a product of 128 bits.
+std::uint64_t Mix(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a ^ kMultiplier) * (b ^ kSecondMultiplier);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-std::uint64_t Mix(std::uint64_t hash, std::string_view text) noexcept {
-  hash = (hash ^ text.size()) * kMultiplier;
-  const std::uint64_t last = LastWord(text);
-  for (; text.size() > 8; text.remove_prefix(8)) {
-    hash = (hash ^ Load<std::uint64_t>(text.data())) * kMultiplier;
-    hash ^= hash >> 32;
+// Reads 16 bytes in each step. The last loads of longer text, and both of shorter text, overlap, because a copy of a
+// variable size would be a call.
+inline std::uint64_t Hash(std::uint64_t hash, std::string_view text) noexcept {
+  const char* from = text.data();
+  const std::size_t size = text.size();
+  hash += size;
+  if (size > 16) {
+    const char* const last = from + size - 16;
+    for (; from < last; from += 16) hash = Mix(Load<std::uint64_t>(from) ^ hash, Load<std::uint64_t>(from + 8));
+    return Mix(Load<std::uint64_t>(last) ^ hash, Load<std::uint64_t>(last + 8));
   }
-  hash = (hash ^ last) * kMultiplier;
-  return hash ^ hash >> 32;
+  if (size >= 8) return Mix(Load<std::uint64_t>(from) ^ hash, Load<std::uint64_t>(from + size - 8));
+  if (size >= 4) return Mix(Load<std::uint32_t>(from) ^ hash, Load<std::uint32_t>(from + size - 4));
+  if (size == 0) return hash;
+  return Mix(Load<std::uint8_t>(from) ^ hash,
+             Load<std::uint8_t>(from + size / 2) << 8 | Load<std::uint8_t>(from + size - 1));
 }
 
-// Copies of a key mostly share its text. Short text is faster to compare in words than by a call of memcmp.
-bool Same(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  if (a.data() == b.data()) return true;
-  if (a.size() > 16) return std::memcmp(a.data(), b.data(), a.size()) == 0;
-  if (a.size() > 8 && Load<std::uint64_t>(a.data()) != Load<std::uint64_t>(b.data())) return false;
-  return LastWord(a) == LastWord(b);
-}
+// Copies of a key share its text or contain the same bytes, and comparing them is faster than comparing the texts.
+bool SameBytes(const String& a, const String& b) noexcept { return std::memcmp(&a, &b, sizeof(String)) == 0; }
 
 }  // namespace
 
-std::size_t KeyHash(const ObjectKey& key) noexcept { return Mix(Mix(0, key.namespace_), key.name); }
+std::size_t KeyHash(const ObjectKey& key) noexcept { return Hash(Hash(0, key.namespace_), key.name); }
 
 bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept {
-  return Same(a.name, b.name) && Same(a.namespace_, b.namespace_);
+  return (SameBytes(a.name, b.name) && SameBytes(a.namespace_, b.namespace_)) || a == b;
 }
 
 // Shared by all handles; the last one shuts the queue down. Timers and workers hold only the core.

@@ -167,8 +167,8 @@ class AnyWorkQueue {
 }  // namespace detail
 
 // Key: copyable, with == and std::hash, both of which must not throw. The queue calls them, the copy and the destructor
-// with its lock held, so they must not call the queue. If a copy throws, the call that needed it passes the exception
-// on and changes nothing.
+// with its lock held, so they must not call the queue. If a copy throws, or Add() has no memory for an item
+// (std::bad_alloc), the call passes the exception on and changes nothing.
 //
 // Thread safety: all members from any thread. None blocks, except where its comment says so.
 // Ownership: a handle; copies share the queue. It is shut down when the last handle goes, so event handlers may hold
