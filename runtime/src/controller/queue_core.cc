@@ -71,8 +71,9 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
 // Throws before any change: the structures first get room for the item wherever it may go.
 QueueItem* QueueCore::FindOrInsert(std::uint32_t hash, const void* key) {
   ready_.Reserve();
+  if (QueueItem* const item = items_.Find(hash, key)) return item;
   delayed_.Reserve(items_.size() + 1);
-  return items_.FindOrInsert(hash, key);
+  return items_.Insert(hash, key);
 }
 
 // Combines the pending addition with the new one: takes the higher priority and the earlier time.

@@ -27,8 +27,7 @@ QueueItem* ItemMap::Find(std::uint32_t hash, const void* key) const noexcept {
   return item;
 }
 
-QueueItem* ItemMap::FindOrInsert(std::uint32_t hash, const void* key) {
-  if (QueueItem* item = Find(hash, key)) return item;
+QueueItem* ItemMap::Insert(std::uint32_t hash, const void* key) {
   if (size_ >= buckets_.size()) Grow();
   void* block = spare_;
   void* const next = block != nullptr ? *static_cast<void**>(block) : nullptr;

@@ -85,8 +85,8 @@ class ItemMap {
   std::size_t size() const noexcept { return size_; }
   // `hash` is HashOf() the key, which the caller computes without the queue's lock.
   QueueItem* Find(std::uint32_t hash, const void* key) const noexcept;  // null if there is none
-  // Inserts nothing if it throws.
-  QueueItem* FindOrInsert(std::uint32_t hash, const void* key);
+  // Requires that there is none. Inserts nothing if it throws.
+  QueueItem* Insert(std::uint32_t hash, const void* key);
   void Erase(QueueItem* item) noexcept;
   // Removes all items that are not being processed and returns them as a chain for Free().
   QueueItem* TakeUnprocessed() noexcept;
