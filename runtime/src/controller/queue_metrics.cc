@@ -2,6 +2,8 @@
 #include "kgen/controller/queue_metrics.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -11,7 +13,26 @@ namespace {
 
 constexpr Nanos kFirstBound{10};
 
-double Seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
+constexpr auto kBoundsInNanos = [] {
+  std::array<std::uint64_t, DurationHistogram::kBounds> bounds{};
+  std::uint64_t bound = kFirstBound.count();
+  for (std::uint64_t& each : bounds) each = std::exchange(bound, bound * 10);
+  return bounds;
+}();
+
+// By the number of bits of a duration: the bucket of the shortest one with so many bits. The longest one is less than
+// ten times as long, so its bucket is the same or the next.
+constexpr auto kFirstBuckets = [] {
+  std::array<std::uint8_t, 65> first{};
+  for (std::size_t bits = 1; bits < first.size(); ++bits) {
+    const auto found = std::ranges::lower_bound(kBoundsInNanos, std::uint64_t{1} << (bits - 1));
+    first[bits] = static_cast<std::uint8_t>(found - kBoundsInNanos.begin());
+  }
+  return first;
+}();
+
+// Multiplies, because a division takes several times as long.
+double Seconds(Nanos duration) { return static_cast<double>(duration.count()) * 1e-9; }
 
 // The families of one queue. Each sample has the labels `controller` and `name`.
 class Families {
@@ -57,10 +78,11 @@ double DurationHistogram::UpperBound(std::size_t bucket) noexcept {
 }
 
 void DurationHistogram::Observe(Nanos duration) noexcept {
-  duration =
-      std::max(duration, Nanos::zero());  // may be negative, because times are read before the queue's lock is taken
-  std::size_t bucket = 0;
-  for (Nanos bound = kFirstBound; bucket < kBounds && duration > bound; bound *= 10) ++bucket;
+  // May be negative, because times are read before the queue's lock is taken.
+  duration = std::max(duration, Nanos::zero());
+  const auto nanos = static_cast<std::uint64_t>(duration.count());
+  std::size_t bucket = kFirstBuckets[std::bit_width(nanos)];
+  if (bucket < kBounds && nanos > kBoundsInNanos[bucket]) ++bucket;
   ++buckets[bucket];
   sum += Seconds(duration);
 }
