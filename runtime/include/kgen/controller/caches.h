@@ -144,8 +144,8 @@ class AnyCache {
   Result<AnyRef> Get(const ObjectKey& key) const;
   Result<std::vector<AnyRef>> List(const ListFilter& filter) const;
   Result<void> AddIndex(std::string_view name, const FieldPath& path) const;
-  Result<void> AddIndex(std::string_view name, cache::IndexFunction function) const;
-  CacheRegistration AddEventHandler(AnyHandler handler, HandlerOptions options = {}) const;
+  Result<void> AddIndex(std::string_view name, const cache::IndexFunction& function) const;
+  CacheRegistration AddEventHandler(AnyHandler handler, const HandlerOptions& options = {}) const;
 
   bool HasSynced() const noexcept;
   Result<void> WaitForSync(std::stop_token stop = {}) const;
@@ -197,16 +197,16 @@ class Cache {
   }
   template <std::invocable<const T&, IndexSink&> F>
   [[nodiscard]] Result<void> AddIndex(std::string_view name, F function) const {
-    return any_.AddIndex(
-        name, cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
-          if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
-        }));
+    return any_.AddIndex(name,
+                         cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
+                           if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
+                         }));
   }
 
   // As SharedInformer::AddEventHandler(). With several namespaces, calls for objects of different namespaces may
   // overlap; those for one namespace never do. Keep the result, because destroying it removes the handler.
-  [[nodiscard]] CacheRegistration AddEventHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
-    return any_.AddEventHandler(detail::EraseHandler<T>(std::move(handler)), std::move(options));
+  [[nodiscard]] CacheRegistration AddEventHandler(EventHandler<T> handler, const HandlerOptions& options = {}) const {
+    return any_.AddEventHandler(detail::EraseHandler<T>(std::move(handler)), options);
   }
 
   bool HasSynced() const noexcept { return any_.HasSynced(); }
@@ -215,7 +215,8 @@ class Cache {
   // kUnauthorized/kForbidden/kNotFound (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
   [[nodiscard]] Result<void> WaitForSync(std::stop_token stop = {}) const { return any_.WaitForSync(std::move(stop)); }
   // Blocks until the informer that has this key contains everything up to a resource version, such as that in the
-  // server's answer to a write. Errors: as SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not cached.
+  // server's answer to a write. Errors: as SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not
+  // cached.
   [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
                                        Nanos limit = std::chrono::seconds(5)) const {
     return any_.WaitUntil(key, version, std::move(stop), limit);
@@ -258,10 +259,10 @@ class Caches {
 
   // Starts the informers of all caches that have users; those of later users start at once. They stop when `stop` is
   // requested. Later calls do nothing.
-  void Start(std::stop_token stop) const;
+  void Start(const std::stop_token& stop) const;
   // Blocks until every cache that has users has synced, those included whose first user appears meanwhile.
   // Errors: as Cache::WaitForSync().
-  Result<void> WaitForSync(std::stop_token stop) const;
+  Result<void> WaitForSync(const std::stop_token& stop) const;
   // Stops every informer and blocks until no handler runs (on a thread that must not block: without waiting). Caches
   // cannot be created afterwards.
   void Shutdown() const;
