@@ -78,6 +78,9 @@ class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {
         cluster_.simulation().clock()->After(duration, TimerKind::kProgress, [waiter] { waiter->Notify(); });
     return waiter->Wait(std::move(stop));
   }
+  void WaitForStop(const std::stop_token& stop) {
+    (void)cluster_.simulation().executor()->MakeWaiter("the stop")->Wait(stop);
+  }
   TimePoint Now() { return cluster_.simulation().clock()->Now(); }
 
   Shared<Told> told_;

@@ -26,7 +26,7 @@ class ManagerRunTest : public ManagerTest {
   std::function<Result<void>(std::stop_token)> Until(std::string name, Nanos longer = {}) {
     return [this, name, longer](const std::stop_token& stop) -> Result<void> {
       calls_.push_back(name + " starts");
-      (void)Pause(24h, stop);
+      WaitForStop(stop);
       if (longer > Nanos::zero()) (void)Pause(longer);
       calls_.push_back(name + " ends");
       return {};
@@ -95,7 +95,7 @@ TEST_P(ManagerRunTest, TakesAStopDuringTheSyncForSuccess) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([](Request&) -> Result<void> { return {}; }));
   const Ran ran = Spawn(manager);
-  Settle();
+  cluster_.Advance(1s);
   Stop(ran);
 }
 
@@ -232,7 +232,7 @@ TEST_P(ManagerLeaseTest, EndsWithAnErrorWhenTheLeaseIsLostAndWritesNothingAfterw
   Control(manager, "first");
   Result<ConfigMap> late = Fail(Code::kInternal, "not tried");
   Must(manager.Add("writer", [&](const std::stop_token& stop) -> Result<void> {
-    (void)Pause(24h, stop);
+    WaitForStop(stop);
     ConfigMap map{.metadata = {.name = "late", .namespace_ = "default"}};
     late = manager.client().Create(map);
     return {};
