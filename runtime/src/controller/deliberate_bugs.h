@@ -13,7 +13,7 @@ enum class Bug : int {
   kIgnoresSuspend = 2,      // deadlines do not count the time for which the machine was suspended
   kReleasesWhenLost = 3,    // the Lease is released when leadership is lost, although work may still be running
   kTrustsTimeStamps = 4,    // a Lease expires by its renewTime and the own wall clock
-  kOverwrites = 5,          // the Lease is written without its resourceVersion
+  kExpiresAtFirstSight = 5,  // a Lease expires although it was not watched for its duration
 };
 
 #if !defined(KGEN_DELIBERATE_BUG)

@@ -246,7 +246,8 @@ void ElectorCore::OnRead(Result<Lease> lease) {
 // Notices a change of the spec, from which the duration of the Lease counts, and a new holder.
 void ElectorCore::Observe(Lease lease) {
   const TimePoint now = LeaseTime(*clock_);
-  if (!lease_ || !(std::as_const(*lease_).spec == std::as_const(lease).spec)) observed_ = now;
+  const bool changed = lease_ && !(std::as_const(*lease_).spec == std::as_const(lease).spec);
+  if (changed || (!lease_ && !Injected(Bug::kExpiresAtFirstSight))) observed_ = now;
   lease_ = std::move(lease);
   const std::string holder(std::as_const(*lease_).spec->holderIdentity.view());
   bool another = false;
@@ -292,7 +293,6 @@ void ElectorCore::Write() {
     next.metadata.namespace_ = options_.namespace_;
   }
   Fill(next);
-  if (Injected(Bug::kOverwrites)) next.metadata.resourceVersion.reset();
   written_ = LeaseTime(*clock_);
   may_hold_ = true;
   Send(lease_ ? leases_.Update(options_.namespace_, options_.name, "", Encode(next), {})
