@@ -77,6 +77,12 @@ class CachesFixture : public ::testing::TestWithParam<std::uint64_t> {
     if (!objects) return {objects.error().ToString()};
     return Names(*objects);
   }
+  // The object, or a default one if there is none.
+  template <typename T>
+  static T Value(const Result<Ref<const T>>& object) {
+    if (!object) detail::ThrowError(object.error());
+    return *object ? T(**object) : T();
+  }
   TimePoint Now() { return cluster_.simulation().clock()->Now(); }
   // The caches do not hear of changes any more.
   void FreezeWatches() {

@@ -25,7 +25,7 @@ TEST_P(CachesTest, AllUsersOfAKindShareOneInformer) {
   const auto second = Must(copy.Of<ConfigMap>());
   Must(first.WaitForSync());
   EXPECT_TRUE(second.HasSynced());
-  EXPECT_EQ(Must(second.Get({"default", "a"}))->metadata.name, "a");
+  EXPECT_EQ(Value(second.Get({"default", "a"})).metadata.name, "a");
   EXPECT_EQ(cluster_.census().watches, 1u);
   EXPECT_EQ(caches.status().size(), 1u);
   EXPECT_EQ(caches.status().front().name, "configmaps");
@@ -202,7 +202,7 @@ TEST_P(CachesTest, CachesAnyKindAsUnstructured) {
   EXPECT_EQ(object->apiVersion, "v1");
   EXPECT_EQ(object->kind, "ConfigMap");
   EXPECT_EQ(Must(same.List({.index = "value", .value = "1"})).size(), 1u);
-  EXPECT_EQ(Must(metadata.Get({"default", "a"}))->kind, "ConfigMap");
+  EXPECT_EQ(Value(metadata.Get({"default", "a"})).kind, "ConfigMap");
 }
 
 // Contract: controller 130, 132.
@@ -329,7 +329,7 @@ TEST_P(CachesTest, TransformsObjectsBeforeTheyAreStored) {
   };
   const auto cache = Must(Make({.defaults = {.transform = drop_data}}).Of<ConfigMap>());
   Must(cache.WaitForSync());
-  EXPECT_TRUE(Must(cache.Get({"default", "a"}))->data.empty());
+  EXPECT_TRUE(Value(cache.Get({"default", "a"})).data.empty());
 }
 
 // Contract: controller 136.
