@@ -1,7 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // Machine: a machine of its own within a simulation. Its clock has another rate and other times than that of the
-// simulation, and it can be suspended: then nothing of it runs, Clock::Now() stands still, and NowWithSuspend() goes on.
+// simulation, and it can be suspended: then nothing of it runs, Clock::Now() stands still, and NowWithSuspend() goes
+// on.
 //
 //   kgen::test_support::Machine machine(simulation, {.rate = 1.25});
 //   auto connection = kgen::Connection::Over({.transport = transport, .executor = machine.executor()});
@@ -66,9 +67,10 @@ class MachineState final : public SharedObject {
   TimePoint Simulated(TimePoint local) const noexcept {
     if (local == TimePoint::max()) return local;
     const Nanos left = local - Now();
-    return left <= Nanos() ? clock->Now()
-                           : Later(clock->Now(), Nanos(static_cast<Nanos::rep>(
-                                                     static_cast<double>(left.count()) / options_.rate + 1)));
+    return left <= Nanos()
+               ? clock->Now()
+               : Later(clock->Now(),
+                       Nanos(static_cast<Nanos::rep>(static_cast<double>(left.count()) / options_.rate + 1)));
   }
 
   bool suspended() const noexcept { return suspended_; }

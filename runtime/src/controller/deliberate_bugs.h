@@ -9,10 +9,10 @@ namespace kgen::controller {
 
 enum class Bug : int {
   kNone = 0,
-  kDeadlineFromAnswer = 1,  // the renew deadline counts from the answer to a renewal, not from its sending
-  kIgnoresSuspend = 2,      // deadlines do not count the time for which the machine was suspended
-  kReleasesWhenLost = 3,    // the Lease is released when leadership is lost, although work may still be running
-  kTrustsTimeStamps = 4,    // a Lease expires by its renewTime and the own wall clock
+  kDeadlineFromAnswer = 1,   // the renew deadline counts from the answer to a renewal, not from its sending
+  kIgnoresSuspend = 2,       // deadlines do not count the time for which the machine was suspended
+  kReleasesWhenLost = 3,     // the Lease is released when leadership is lost, although work may still be running
+  kTrustsTimeStamps = 4,     // a Lease expires by its renewTime and the own wall clock
   kExpiresAtFirstSight = 5,  // a Lease expires although it was not watched for its duration
 };
 

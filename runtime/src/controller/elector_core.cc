@@ -27,8 +27,8 @@ TimePoint LeaseTime(Clock& clock) noexcept {
 }
 
 std::unexpected<Error> MustNotBlock(std::string_view doing) {
-  return Fail(
-      Error(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking").With(doing));
+  return Fail(Error(Code::kInvalidArgument, "a blocking call on a thread that must not block; use Executor::Blocking")
+                  .With(doing));
 }
 
 }  // namespace
@@ -172,7 +172,8 @@ void ElectorCore::Post(Step step) {
 }
 
 void ElectorCore::After(Timer& timer, Nanos delay, Step step) {
-  timer = clock_->After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this), step] { self->Post(step); });
+  timer =
+      clock_->After(delay, TimerKind::kHousekeeping, [self = Shared<ElectorCore>(this), step] { self->Post(step); });
 }
 
 void ElectorCore::CancelTimers() noexcept {
@@ -192,19 +193,19 @@ void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
   request->timeout = RequestTimeout();
   const std::string what = request->what;
   busy_ = true;
-  connection_.CallAsync(*std::move(request), [self = Shared<ElectorCore>(this), what, then](
-                                                 Result<ApiResponse> response) mutable {
-    Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
-    self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
-      self->busy_ = false;
-      self->Run([&] {
-        if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
-          return self->ReadToRelease();  // Release() has waited for this request
-        }
-        (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
+  connection_.CallAsync(
+      *std::move(request), [self = Shared<ElectorCore>(this), what, then](Result<ApiResponse> response) mutable {
+        Result<std::string> body = response ? Result<std::string>(std::move(response->body)) : Fail(response.error());
+        self->executor_->Post(self->strand_, [self, what = std::move(what), then, body = std::move(body)] {
+          self->busy_ = false;
+          self->Run([&] {
+            if (self->releasing_ && then != &ElectorCore::OnReadToRelease && then != &ElectorCore::OnReleased) {
+              return self->ReadToRelease();  // Release() has waited for this request
+            }
+            (self.get()->*then)(detail::DecodeBody<Lease>(body, what));
+          });
+        });
       });
-    });
-  });
 }
 
 void ElectorCore::Try() {
@@ -322,8 +323,8 @@ void ElectorCore::Extend() {
   const TimePoint now = LeaseTime(*clock_);
   until_ = Later(Injected(Bug::kDeadlineFromAnswer) ? now : written_, options_.renew_deadline);
   if (now >= until_) {
-    return Failed(Error(Code::kTimeout, "the answer took longer than the renew deadline, " +
-                                            DurationText(options_.renew_deadline)));
+    return Failed(Error(Code::kTimeout,
+                        "the answer took longer than the renew deadline, " + DurationText(options_.renew_deadline)));
   }
   std::vector<Shared<Waiter>> waiters;
   bool gained = false;

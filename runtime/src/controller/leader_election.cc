@@ -51,8 +51,7 @@ Result<void> CheckDurations(const LeaderElectionOptions& options) {
 
 }  // namespace
 
-Result<LeaderElectionOptions> ElectorCore::Complete(LeaderElectionOptions options,
-                                                    const client::Surroundings& around) {
+Result<LeaderElectionOptions> ElectorCore::Complete(LeaderElectionOptions options, const client::Surroundings& around) {
   if (options.name.empty()) return Refuse("the name of the lease is empty");
   if (Result<void> durations = CheckDurations(options); !durations) return Fail(durations.error());
   if (options.namespace_.empty()) {

@@ -27,12 +27,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using testing::Cluster;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
-using testing::Cluster;
 using testing::TaskResult;
 
 struct Changes : Observer {
@@ -455,8 +455,9 @@ TEST_P(LeaderElectionTest, AGuardedWriteFailsUnlessThisProcessLeads) {
 TEST_P(LeaderElectionTest, TimeForWhichTheMachineWasSuspendedCounts) {
   test_support::Machine machine(cluster_.simulation(), {.suspended_before = 5h});
   const Connection plain = cluster_.Connection();  // closes the transport when it is destroyed
-  const Connection own = Connection::Over(
-      {.transport = client::ConnectionCore::Of(plain)->transport, .executor = machine.executor(), .observer = changes_});
+  const Connection own = Connection::Over({.transport = client::ConnectionCore::Of(plain)->transport,
+                                           .executor = machine.executor(),
+                                           .observer = changes_});
   Candidate a(cluster_, Options("a"), own);
   a.Acquire();
   cluster_.Advance(3s);  // renewed at 2 s
@@ -478,8 +479,9 @@ TEST_P(LeaderElectionTest, TimeForWhichTheMachineWasSuspendedCounts) {
 TEST_P(LeaderElectionTest, ALeaderThatWasSuspendedBrieflyGoesOn) {
   test_support::Machine machine(cluster_.simulation(), {.rate = 1.25, .booted = 100h});
   const Connection plain = cluster_.Connection();
-  const Connection own = Connection::Over(
-      {.transport = client::ConnectionCore::Of(plain)->transport, .executor = machine.executor(), .observer = changes_});
+  const Connection own = Connection::Over({.transport = client::ConnectionCore::Of(plain)->transport,
+                                           .executor = machine.executor(),
+                                           .observer = changes_});
   Candidate a(cluster_, Options("a"), own);
   a.Acquire();
   for (int i = 0; i < 10; ++i) {
@@ -544,7 +546,8 @@ TEST(LeaderElectionOptionsTest, TheNamespaceIsByDefaultThatOfTheServiceAccount) 
   auto outside = ElectorCore::Complete({.name = "shop"}, around);
   ASSERT_FALSE(outside);
   EXPECT_EQ(outside.error().code(), Code::kInvalidArgument);
-  EXPECT_THAT(outside.error().ToString(), AllOf(HasSubstr("the options name no namespace"), HasSubstr("not in a cluster")));
+  EXPECT_THAT(outside.error().ToString(),
+              AllOf(HasSubstr("the options name no namespace"), HasSubstr("not in a cluster")));
   char folder[] = "leader_election_XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   around = {.service_host = "10.0.0.1", .service_port = "443", .service_account = folder};

@@ -1,6 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// LeaderElector: at most one of several processes works, the holder of a Lease (coordination.k8s.io/v1), as in client-go.
+// LeaderElector: at most one of several processes works, the holder of a Lease (coordination.k8s.io/v1), as in
+// client-go.
 //
 //   auto elector = kgen::Must(kgen::LeaderElector::New(connection, {.name = "shop-controller", .namespace_ = "shop"}));
 //   kgen::Must(elector.Acquire(stop));                        // blocks until this process leads
@@ -80,7 +81,8 @@ class LeaderElector {
   // Blocks until this process leads, which may take forever: missing rights and a missing namespace are reported to the
   // observer, and retried. Renews the Lease from then on, without a thread of its own.
   // Errors: kInvalidArgument  called a second time, or on a thread that must not block
-  //         kCancelled        `stop` was requested, or Release() called. A request under way is cancelled, but may still
+  //         kCancelled        `stop` was requested, or Release() called. A request under way is cancelled, but may
+  //         still
   //                           take effect: then the Lease is held until it expires, or until Release().
   [[nodiscard]] Result<void> Acquire(std::stop_token stop = {}) const;
 
@@ -95,8 +97,8 @@ class LeaderElector {
   // Stops leading: from now on the guard refuses, and nothing is renewed. Then, unless options.release is false, clears
   // the holder if that is this process, so that another one can take the Lease at once. Call it only after all work has
   // ended; if some has not, call Abandon() instead. Blocks for `limit` at most. Does nothing when called again.
-  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a thread that must not
-  // block).
+  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a thread that must
+  // not block).
   [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
 
   // Stops leading as Release() does, but leaves the Lease as it is, to expire: for work that has not ended. Never
