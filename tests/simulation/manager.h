@@ -51,6 +51,15 @@ class Manager {
                                           .observer = NullObserver()}));
   }
 
+  // Requests may end later than this.
+  ~Manager() {
+    network_->choose = [](std::uint32_t) { return 0u; };
+    network_->on_sent = [](const HttpRequest&) {};
+    network_->on_answered = [](const HttpRequest&, TimePoint, int) {};
+  }
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
   test_support::Machine& machine() { return machine_; }
   Network& network() { return *network_; }
   const std::string& name() const { return name_; }

@@ -225,6 +225,7 @@ Result<void> EndpointServer::Stop(Nanos limit) {
     const MutexLock lock(mutex_);
     if (std::exchange(state_, State::kStopped) == State::kStopped) return {};
   }
+  if (address_.empty()) return {};  // nothing runs, and a simulation must not touch the I/O thread
   const TimePoint deadline = Later(executor_->clock()->Now(), limit);
   loop_->Post([self = Shared<EndpointServer>(this), busy = Activity::Token(activity_)] { self->BeginStop(); });
   routes_->Stop();
@@ -247,6 +248,7 @@ void EndpointServer::BeginStop() {
 }
 
 void EndpointServer::Close() {
+  if (address_.empty()) return;
   routes_->Stop();
   if (certificate_) certificate_->Stop();
   loop_->Post([self = Shared<EndpointServer>(this)] { self->CloseAll(); });
