@@ -138,7 +138,7 @@ TEST(EndpointSocketTest, StopCutsWhatHangs) {
   options.executor = executor;
   auto endpoint = Must(Endpoint::Listen(options));
   const auto release = executor->MakeWaiter("the test"), begun = executor->MakeWaiter("the test");
-  Must(endpoint.AddReadyCheck("hangs", [&](const std::stop_token&) {
+  Must(endpoint.AddReadyCheck("hangs", [release, begun](const std::stop_token&) {  // outlives the test for a moment
     begun->Notify();
     return release->Wait();
   }));
