@@ -2,29 +2,11 @@
 #include "controller.h"
 
 #include <string>
-#include <utility>
+
+#include "deployment.h"
 
 using k8s::apps::v1::Deployment;
-using k8s::apps::v1::DeploymentSpec;
 using sample::samplecontroller::v1alpha1::Foo;
-
-namespace {
-
-constexpr const char* kName = "sample-controller";  // the manager of the fields that it writes
-
-Deployment NewDeployment(const Foo& foo) {
-  Deployment deployment{.metadata = {.name = foo.spec->deploymentName,
-                                     .namespace_ = foo.metadata.namespace_,
-                                     .ownerReferences = {kgen::ControllerRef(foo)}},
-                        .spec = DeploymentSpec{.replicas = foo.spec->replicas}};
-  const kgen::Map<kgen::String> labels = {{"app", "nginx"}, {"controller", foo.metadata.name}};
-  deployment.spec->selector->matchLabels = labels;
-  deployment.spec->template_->metadata->labels = labels;
-  deployment.spec->template_->spec->containers = {{.name = "nginx", .image = "nginx:latest"}};
-  return deployment;
-}
-
-}  // namespace
 
 Controller::Controller(const kgen::Connection& connection, const k8s::SharedInformerFactory& kubernetes_informers,
                        const sample::SharedInformerFactory& sample_informers)
@@ -32,6 +14,7 @@ Controller::Controller(const kgen::Connection& connection, const k8s::SharedInfo
       sample_(connection),
       deployments_(kubernetes_informers.Apps().V1().Deployments()),
       foos_(sample_informers.Samplecontroller().V1alpha1().Foos()),
+      events_(connection, {.controller = kName}),
       queue_({.name = "foos", .executor = connection.shared_executor()}) {
   registrations_.push_back(foos_.Informer().AddEventHandler(kgen::Enqueue<Foo>(queue_)));
   registrations_.push_back(deployments_.Informer().AddEventHandler(kgen::EnqueueOwner<Deployment, Foo>(queue_)));
@@ -39,7 +22,9 @@ Controller::Controller(const kgen::Connection& connection, const k8s::SharedInfo
 
 kgen::Result<void> Controller::Run(int workers, std::stop_token stop) const {
   if (auto synced = kgen::WaitForCacheSync(stop, deployments_.Informer(), foos_.Informer()); !synced) return synced;
-  return queue_.Process(workers, stop, [this](const kgen::ObjectKey& key) { return Sync(key); });
+  auto processed = queue_.Process(workers, stop, [this](const kgen::ObjectKey& key) { return Sync(key); });
+  auto recorded = events_.Stop();
+  return processed ? recorded : processed;
 }
 
 kgen::Result<void> Controller::Sync(const kgen::ObjectKey& key) const {
@@ -57,7 +42,9 @@ kgen::Result<void> Controller::Sync(const kgen::ObjectKey& key) const {
     deployment = kubernetes_.AppsV1().Deployments(key.namespace_).Update(NewDeployment(*foo), {.field_manager = kName});
     if (!deployment) return kgen::Fail(deployment.error());
   }
-  return UpdateStatus(*foo, *deployment);
+  if (auto updated = UpdateStatus(*foo, *deployment); !updated) return updated;
+  events_.Event(*foo, {.reason = "Synced", .action = "Sync", .note = "The Deployment is as the Foo asks."});
+  return {};
 }
 
 kgen::Result<Deployment> Controller::FindOrCreate(const Foo& foo) const {
@@ -67,9 +54,11 @@ kgen::Result<Deployment> Controller::FindOrCreate(const Foo& foo) const {
     return kubernetes_.AppsV1().Deployments(in_namespace).Create(NewDeployment(foo), {.field_manager = kName});
   }
   if (!kgen::IsControlledBy(*cached, foo)) {
-    // An error, so that the queue tries again: nobody tells us when that Deployment goes away.
-    return kgen::Error(kgen::Code::kConflict,
-                       "deployment " + std::string(cached->metadata.name) + " exists and belongs to somebody else");
+    const std::string note = "The Deployment " + std::string(cached->metadata.name) + " belongs to somebody else.";
+    events_.Event(foo,
+                  {.type = kgen::EventType::kWarning, .reason = "ErrResourceExists", .action = "Sync", .note = note});
+    // An error, so that the queue tries again: nothing tells us when that Deployment goes away.
+    return kgen::Error(kgen::Code::kAlreadyExists, note);
   }
   return *cached;
 }
@@ -77,7 +66,6 @@ kgen::Result<Deployment> Controller::FindOrCreate(const Foo& foo) const {
 kgen::Result<void> Controller::UpdateStatus(const Foo& foo, const Deployment& deployment) const {
   Foo updated = foo;  // the cached object is const
   updated.status->availableReplicas = deployment.status->availableReplicas.value_or(0);
-  return kgen::Discard(sample_.SamplecontrollerV1alpha1()
-                           .Foos(foo.metadata.namespace_)
-                           .UpdateStatus(updated, {.field_manager = kName}));
+  return kgen::Discard(
+      sample_.SamplecontrollerV1alpha1().Foos(foo.metadata.namespace_).UpdateStatus(updated, {.field_manager = kName}));
 }

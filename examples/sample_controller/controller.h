@@ -11,6 +11,7 @@
 #include <k8s/apps/v1/types.h>
 #include <k8s/clientset.h>
 #include <k8s/informers.h>
+#include <kgen/controller/event_recorder.h>
 #include <kgen/controller/work_queue.h>
 #include <sample/clientset.h>
 #include <sample/informers.h>
@@ -29,7 +30,7 @@ class Controller {
   Controller(const kgen::Connection& connection, const k8s::SharedInformerFactory& kubernetes_informers,
              const sample::SharedInformerFactory& sample_informers);
 
-  // Waits for the caches, then works until `stop` is requested. Blocks for all that time.
+  // Waits for the caches, works until `stop` is requested, and writes the last events. Blocks for all that time.
   kgen::Result<void> Run(int workers, std::stop_token stop) const;
 
  private:
@@ -43,6 +44,7 @@ class Controller {
   sample::Clientset sample_;
   k8s::apps::v1::DeploymentInformer deployments_;
   sample::samplecontroller::v1alpha1::FooInformer foos_;
+  kgen::EventRecorder events_;
   kgen::RateLimitingQueue queue_;
   std::vector<kgen::Registration> registrations_;  // destroyed first, so that no handler adds to a dead queue
 };
