@@ -91,32 +91,37 @@ verb_integration() {
   source tools/dev/test.sh
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
-  build dev integration_test memory_cluster_test sample_controller_test
+  # The name of a binary, with or without _test, or a filter as for ./dev test.
+  local binary binaries="integration_test sample_controller_test memory_cluster_test" filter=${1:-} command
+  case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
+  case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
+  # shellcheck disable=SC2086
+  build dev $binaries
   rm -rf "$results"
   mkdir -p "$results"
   : >"$results/ctest.junit"
-  export GTEST_BRIEF=1
-  integration_run integration_test "${1:-}" "$folder/apiserver" --
-  integration_run sample_controller_test "${1:-}" env KGEN_TEST_COMPARISON="$PWD/build/comparison" \
-    "$folder/apiserver" --audit --
-  integration_run memory_cluster_test "${1:-}" env KGEN_TEST_KUBECTL="$folder/kubectl" \
-    KGEN_TEST_CONTROLLER="$PWD/build/controller"
+  export GTEST_BRIEF=1 GTEST_FILTER=${filter:-*}
+  for binary in $binaries; do
+    [ -n "$("build/dev/bin/$binary" --gtest_list_tests)" ] || continue
+    case $binary in
+      integration_test) command=("$folder/apiserver" --) ;;
+      sample_controller_test)
+        command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --audit --)
+        ;;
+      memory_cluster_test)
+        command=(env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$PWD/build/controller")
+        ;;
+    esac
+    integration_run "$binary" "${command[@]}" "build/dev/bin/$binary"
+  done
   count_results "$results"
 }
 
-# integration_run NAME FILTER COMMAND...: runs one test binary, as the argument of COMMAND, and records its results. The
-# filter is the name of a binary, with or without _test, or as for ./dev test. Binaries without such a test do not run.
+# integration_run NAME COMMAND...: runs one test binary and records its results.
 integration_run() {
-  local name=$1 filter=$2 binary=build/dev/bin/$1 results=$PWD/build/dev/integration-results status=run
-  shift 2
-  case $filter in
-    "" | "$name" | "${name%_test}") filter=* ;;
-    *[*:]*) ;;
-    *) filter="*$filter*" ;;
-  esac
-  export GTEST_FILTER=$filter
-  [ -n "$("$binary" --gtest_list_tests)" ] || return 0
-  GTEST_OUTPUT=xml:$results/$name.xml "$@" "$binary" >&2 || status=fail
+  local name=$1 results=$PWD/build/dev/integration-results status=run
+  shift
+  GTEST_OUTPUT=xml:$results/$name.xml "$@" >&2 || status=fail
   printf '<testcase name="%s" status="%s">\n' "$name" "$status" >>"$results/ctest.junit"
 }
 

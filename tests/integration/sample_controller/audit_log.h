@@ -18,9 +18,9 @@ namespace kgen::integration {
 // last run, and then writes the same again. Therefore a write that changes nothing is left out if the last one of its
 // object and subresource was the same.
 struct Writes {
-  // "update foos/status first ?fieldManager=sample-controller {...}" in the order of the server. Bodies are without what
-  // the server assigns (uids, versions, times), without the namespace, nulls and empty objects. One that never succeeded
-  // ends with " failed".
+  // "update foos/status first ?fieldManager=sample-controller {...}" in the order of the server. Bodies are without
+  // what the server assigns (uids, versions, times), without the namespace, nulls and empty objects. One that never
+  // succeeded ends with " failed".
   std::vector<std::string> objects{};
   // "Normal Synced of Foo first by sample-controller": kind, reason, object and source of each Event that was created.
   // Their API group, their texts and the counting of repetitions are the recorder's own.
@@ -31,8 +31,8 @@ struct Writes {
 // Makes the server write what WritesOf() needs, by restarting it with another audit policy. It must run with --audit.
 void StartAudit();
 
-// The user agent of `program` begins with its name and '/'. Blocks: reads the log, which has a request before its client
-// gets the answer.
+// The user agent of `program` begins with its name and '/'. Blocks: reads the log, which has a request before its
+// client gets the answer.
 Writes WritesOf(std::string_view program, std::string_view in_namespace);
 
 }  // namespace kgen::integration

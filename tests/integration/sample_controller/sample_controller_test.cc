@@ -9,8 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -28,8 +30,10 @@
 namespace kgen::integration {
 namespace {
 
-using ::testing::ElementsAreArray;
 using test_support::Program;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAreArray;
+using ::testing::Not;
 
 // One change, and what shows that the controller has seen it.
 struct Step {
@@ -39,15 +43,20 @@ struct Step {
   std::string expected;
 };
 
-std::string Foo(const std::string& name, const std::string& spec) {
-  std::ofstream(name + ".json") << R"({"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": )"
-                                << R"({"name": ")" << name << R"("}, "spec": {)" << spec << "}}";
-  return "create -f " + name + ".json";
+// A change that creates a Foo. Its manifest becomes a file in the folder.
+std::string Foo(const std::filesystem::path& folder, const std::string& name, const std::string& spec) {
+  const std::string file = folder / (name + ".json");
+  std::ofstream(file) << R"({"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": )"
+                      << R"({"name": ")" << name << R"("}, "spec": {)" << spec << "}}";
+  return "create -f " + file;
 }
 
-std::vector<Step> Script() {
+std::vector<Step> Script(const std::filesystem::path& folder) {
   return {
-      {"a Foo", {Foo("first", R"("deploymentName": "web", "replicas": 1)")}, "deployment/web {.spec.replicas}", "1"},
+      {"a Foo",
+       {Foo(folder, "first", R"("deploymentName": "web", "replicas": 1)")},
+       "deployment/web {.spec.replicas}",
+       "1"},
       {"more replicas",
        {R"(patch foo first --type=merge -p '{"spec": {"replicas": 3}}')"},
        "deployment/web {.spec.replicas}",
@@ -67,13 +76,15 @@ std::vector<Step> Script() {
        "deployment/other {.spec.replicas}",
        "3"},
       {"a Deployment is in the way",
-       {"create deployment taken --image=nginx", Foo("second", R"("deploymentName": "taken", "replicas": 2)")},
+       {"create deployment taken --image=nginx", Foo(folder, "second", R"("deploymentName": "taken", "replicas": 2)")},
        "",
        ""},
       {"it goes away", {"delete deployment taken"}, "deployment/taken {.spec.replicas}", "2"},
-      {"no number of replicas", {Foo("third", R"("deploymentName": "default")")}, "deployment/default {.spec.replicas}",
+      {"no number of replicas",
+       {Foo(folder, "third", R"("deploymentName": "default")")},
+       "deployment/default {.spec.replicas}",
        "1"},
-      {"no name", {Foo("fourth", R"("replicas": 1)")}, "", ""},
+      {"no name", {Foo(folder, "fourth", R"("replicas": 1)")}, "", ""},
       {"a Foo is deleted, then its Deployment changes",
        {"delete foo first", "scale deployment other --replicas=7"},
        "deployment/other {.spec.replicas}",
@@ -83,7 +94,7 @@ std::vector<Step> Script() {
 
 // A controller under test.
 struct Subject {
-  std::string name;  // of the program, and so of the namespace
+  std::string name;  // of the program
   std::filesystem::path folder;
   std::string arguments{};
 };
@@ -92,9 +103,15 @@ class SampleControllerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!RealApiServer::Present()) return;
+    char folder[] = "/tmp/sample_controller_test_XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
     StartAudit();
     RealApiServer::Kubectl("apply -f " + test_support::SourcePath("examples/sample_controller/crds/foo.yaml"));
     RealApiServer::Kubectl("wait --for=condition=Established crd/foos.samplecontroller.k8s.io");
+  }
+  static void TearDownTestSuite() {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
   void SetUp() override {
     if (!RealApiServer::Present()) GTEST_SKIP() << "no API server: run ./dev integration";
@@ -112,12 +129,15 @@ class SampleControllerTest : public ::testing::Test {
     const std::string in_namespace = "run-" + std::to_string(++runs);
     RealApiServer::Kubectl("create namespace " + in_namespace);
     // Into a file: a full pipe would stop the program.
-    const std::string log = subject.name + ".log";
+    const std::string log = folder_ / (subject.name + ".log");
     const std::string command = "exec " + (subject.folder / subject.name).string() + " " + subject.arguments;
     Program program("/bin/sh", {"-c", command + " >" + log + " 2>&1"}, {});
-    for (const Step& step : Script()) {
+    for (const Step& step : Script(folder_)) {
       SCOPED_TRACE(step.what);
-      for (const std::string& change : step.kubectl) RealApiServer::Kubectl("-n " + in_namespace + " " + change);
+      for (const std::string& change : step.kubectl) {
+        EXPECT_THAT(RealApiServer::Kubectl("-n " + in_namespace + " " + change), Not(ContainsRegex("[Ee]rror")))
+            << change;
+      }
       if (!Seen(in_namespace, step)) break;
       WaitUntilQuiet(subject.name, in_namespace);
     }
@@ -150,6 +170,8 @@ class SampleControllerTest : public ::testing::Test {
       now = WritesOf(name, in_namespace).requests;
     }
   }
+
+  static inline std::filesystem::path folder_;  // of manifests and logs
 };
 
 TEST_F(SampleControllerTest, WritesWhatTheGoProgramWrites) {
@@ -159,11 +181,13 @@ TEST_F(SampleControllerTest, WritesWhatTheGoProgramWrites) {
     SCOPED_TRACE(name);
     const Writes written = Run(Cc(name));
     EXPECT_THAT(written.objects, ElementsAreArray(expected.objects));
+    EXPECT_THAT(written.events, ElementsAreArray(expected.events));
   }
 }
 
 TEST_F(SampleControllerTest, OfTheComparisonDoesTheSameWithEachLibrary) {
   for (const char* name : {"client_go", "controller_runtime"}) Run(Go(name));
+  for (const char* name : {"kgen_informers"}) Run(Cc(name));
 }
 
 }  // namespace
