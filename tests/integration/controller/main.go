@@ -4,9 +4,11 @@
 // cluster of kgen::testing.
 //
 //	controller KUBECONFIG
+//	controller metrics URL
 //
 // Its manager speaks JSON. It sets data.reconciled of each ConfigMap with the label app=controller, prints the name of
-// the first that comes back from the watch with that mark, and exits. It fails after 30 seconds.
+// the first that comes back from the watch with that mark, and exits. It fails after 30 seconds. The second form lists
+// what Prometheus' parser finds at the URL.
 package main
 
 import (
@@ -49,8 +51,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 func run() error {
+	if len(os.Args) == 3 && os.Args[1] == "metrics" {
+		return printMetrics(os.Args[2])
+	}
 	if len(os.Args) != 2 {
-		return fmt.Errorf("usage: controller KUBECONFIG")
+		return fmt.Errorf("usage: controller KUBECONFIG | controller metrics URL")
 	}
 	ctrl.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])

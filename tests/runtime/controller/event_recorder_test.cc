@@ -321,6 +321,17 @@ TEST_P(EventRecorderTest, DropsWhatTheServerRefusesAndSaysWhatToDo) {
   ExpectSettled();
 }
 
+TEST_P(EventRecorderTest, DropsAnEventThatCannotBeSent) {
+  const Pod pod{.metadata = {.name = "web-0", .namespace_ = "a/b"}};
+  recorder_.Event(pod, {.reason = "Started", .action = "Start"});
+  Started();
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(recorder_.counts().refused, 1u);
+  EXPECT_THAT(drops_->told, ElementsAre(HasSubstr("the namespace \"a/b\" must not")));
+  EXPECT_THAT(Events(), SizeIs(1));
+  ExpectSettled();
+}
+
 TEST_P(EventRecorderTest, TriesARefusedSeriesAgainOnlyWithLaterOccurrences) {
   Started();
   cluster_.RunUntilIdle();
