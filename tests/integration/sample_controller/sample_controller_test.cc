@@ -177,7 +177,7 @@ class SampleControllerTest : public ::testing::Test {
 TEST_F(SampleControllerTest, WritesWhatTheGoProgramWrites) {
   const Writes expected = Run(Go("sample-controller", "-kubeconfig \"$KUBECONFIG\""));
   EXPECT_GT(expected.objects.size(), 10u);
-  for (const char* name : {"sample_controller"}) {
+  for (const char* name : {"sample_controller", "sample_controller_with_manager"}) {
     SCOPED_TRACE(name);
     const Writes written = Run(Cc(name));
     EXPECT_THAT(written.objects, ElementsAreArray(expected.objects));
@@ -187,7 +187,7 @@ TEST_F(SampleControllerTest, WritesWhatTheGoProgramWrites) {
 
 TEST_F(SampleControllerTest, OfTheComparisonDoesTheSameWithEachLibrary) {
   for (const char* name : {"client_go", "controller_runtime"}) Run(Go(name));
-  for (const char* name : {"kgen_informers"}) Run(Cc(name));
+  for (const char* name : {"kgen_informers", "kgen_manager"}) Run(Cc(name));
 }
 
 }  // namespace
