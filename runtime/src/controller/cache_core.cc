@@ -141,7 +141,7 @@ Result<void> CacheCore::WaitForSync(std::stop_token stop, Nanos limit) const {
                     .With("cache of " + name()));
   }
   SyncOptions options;
-  options.give_up_after = std::min(limit, state_->options().sync_timeout);
+  options.give_up_after = std::max(Nanos(1), std::min(limit, state_->sync_timeout()));
   return detail::WaitForSync(state_->connection().executor(), std::move(stop), informers(), options);
 }
 
@@ -322,8 +322,9 @@ void CacheCore::Remember(const Written& written) {
   Part* const part = Find(written.key.namespace_);
   if (part == nullptr) return;
   OwnWrite write = written.write;
+  // Nothing tells whether an object was selected that is gone. OwnWrites may know it from an earlier write.
   write.selected =
-      written.answer == nullptr || (labels_.Matches(written.answer->labels) && fields_.Matches(written.body));
+      written.answer != nullptr && labels_.Matches(written.answer->labels) && fields_.Matches(written.body);
   write.at = state_->connection().clock().Now();
   part->writes.Add(written.key, std::move(write), part->informer->HasSynced());
 }

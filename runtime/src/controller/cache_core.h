@@ -134,7 +134,7 @@ class CachesState final : public SharedObject {
   void Remember(const Written& written);
 
   const Connection& connection() const noexcept { return connection_; }
-  const CachesOptions& options() const noexcept { return options_; }
+  Nanos sync_timeout() const noexcept { return options_.sync_timeout; }
   void Remove(CacheCore* core) noexcept;  // by its destructor
 
  private:

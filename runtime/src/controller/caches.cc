@@ -72,7 +72,7 @@ void CachesState::Start(const std::stop_token& stop) {
 }
 
 Result<void> CachesState::WaitForSync(const std::stop_token& stop) {
-  const TimePoint deadline = Later(connection_.clock().Now(), options_.sync_timeout);
+  const TimePoint deadline = Later(connection_.clock().Now(), sync_timeout());
   while (true) {
     std::vector<Shared<CacheCore>> cores;
     {

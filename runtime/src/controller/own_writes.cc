@@ -60,7 +60,7 @@ void OwnWrites::Add(const ObjectKey& key, OwnWrite write, bool synced) {
     } else if (known.version > write.version) {
       write.of_uid = false;
     }
-    if (known.version > write.version) {
+    if (known.version >= write.version) {
       write.version = known.version;
       write.selected = known.selected;
     }

@@ -183,6 +183,17 @@ TEST_P(ClientTest, DoesNotWaitForWhatTheCacheDoesNotSelect) {
   EXPECT_LT(Now() - start, 10s);
 }
 
+TEST_P(ClientTest, DoesNotWaitForTheDeletionOfWhatTheCacheDoesNotSelect) {
+  Client& client = MakeClient({.defaults = {.label_selector = "app=web"}});
+  Must(client.List<ConfigMap>());
+  const TimePoint start = Now();
+  const ConfigMap made = Must(client.Create(Map("a")));
+  Must(client.Delete(made));
+  EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
+  EXPECT_THAT(Names(client.List<ConfigMap>()), IsEmpty());
+  EXPECT_EQ(Now(), start);
+}
+
 // Contract: controller 147.
 TEST_P(ClientTest, WaitsInEachNamespaceForItsOwnWrites) {
   Client& client = Ready({.of = {{&ConfigMap::kTable, {.namespaces = {"shop", "default"}}}}});
