@@ -70,7 +70,8 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
   m.terminal_errors = counter("controller_runtime_terminal_reconcile_errors_total",
                               "Calls that failed in a way that another attempt cannot mend");
   m.panics = counter("controller_runtime_reconcile_panics_total", "Calls that threw an exception");
-  m.timeouts = counter("controller_runtime_reconcile_timeouts_total", "Calls that were still running at their deadline");
+  m.timeouts =
+      counter("controller_runtime_reconcile_timeouts_total", "Calls that were still running at their deadline");
   m.workers = gauge("controller_runtime_max_concurrent_reconciles", "How many calls may run at once");
   m.active = gauge("controller_runtime_active_workers", "How many calls run");
   auto time = metrics.AddHistogram("controller_runtime_reconcile_time_seconds", "How long a call takes",
@@ -91,12 +92,13 @@ class ControllerCore::Call {
     const Shared<Clock> clock = executor->clock();
     deadline_ = Later(clock->Now(), core.deadline_);
     // The timer only posts, because callbacks of the token are code of the user.
-    timer_ = clock->At(deadline_, TimerKind::kProgress, [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
-      executor->Post(strand, [source] {
-        source->expired.store(true);
-        source->stop.request_stop();
-      });
-    });
+    timer_ = clock->At(deadline_, TimerKind::kProgress,
+                       [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
+                         executor->Post(strand, [source] {
+                           source->expired.store(true);
+                           source->stop.request_stop();
+                         });
+                       });
   }
 
   std::stop_token token() const { return source_->stop.get_token(); }
@@ -208,7 +210,8 @@ Result<void> ControllerCore::Run(const std::stop_token& stop) {
   for (const Watch& watch : watches_) {
     registrations.push_back(watch.cache.AddEventHandler(
         [self, &watch](const AnyEvent& event) { self->OnEvent(watch, event); }, {.name = "controller " + name_}));
-    if (Result<void> added = registrations.back().status(); !added) return Fail(added.error().With("controller " + name_));
+    if (Result<void> added = registrations.back().status(); !added)
+      return Fail(added.error().With("controller " + name_));
   }
   if (Result<void> ready = WaitForInitialEvents(registrations, stop); !ready) {
     queue_.ShutDown();
@@ -294,7 +297,9 @@ Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> r
   metrics_.failed.Add();
   metrics_.errors.Add();
   Error error = std::move(result).error();
-  if (timed_out) error = Error(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
+  if (timed_out)
+    error =
+        Error(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
   if (!error.terminal()) {
     reasons_.Add(key, Cause::kRetried, kind, key);
     return Fail(std::move(error));
@@ -323,9 +328,8 @@ const EventRecorder& Request::events() const noexcept { return state_->events; }
 
 void Request::log(std::string_view message) const {
   const std::string key = state_->key.str();
-  NotifyObserver(state_->observer, [&](Observer& o) {
-    o.OnLogged({.source = state_->controller, .key = key, .message = message});
-  });
+  NotifyObserver(state_->observer,
+                 [&](Observer& o) { o.OnLogged({.source = state_->controller, .key = key, .message = message}); });
 }
 void Request::warn(std::string_view message) const {
   const std::string key = state_->key.str();

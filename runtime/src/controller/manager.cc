@@ -47,9 +47,7 @@ Result<void> Manager::AddHealthCheck(std::string name, std::function<Result<void
 Result<void> Manager::AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const {
   return core_->endpoint().AddReadyCheck(std::move(name), std::move(check));
 }
-const std::string& Manager::endpoint_address() const noexcept {
-  return core_->endpoint().address();
-}
+const std::string& Manager::endpoint_address() const noexcept { return core_->endpoint().address(); }
 
 bool Manager::IsLeader() const noexcept { return core_->IsLeader(); }
 Result<void> Manager::Run(std::stop_token stop) const { return core_->Run(std::move(stop)); }

@@ -86,8 +86,8 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
   for (const detail::WatchSpec& watch : spec.watches) {
     if (watch.kind == nullptr && !watch.dynamic) {
-      return Fail(Code::kInvalidArgument, std::string(watch.table->name) +
-                                              " names no kind; use a generated type, or pass a GroupVersionKind");
+      return Fail(Code::kInvalidArgument,
+                  std::string(watch.table->name) + " names no kind; use a generated type, or pass a GroupVersionKind");
     }
   }
   return {};
@@ -158,8 +158,8 @@ EventRecorder ManagerCore::EventsOf(std::string_view controller, bool needs_lead
   }
   const bool guarded = needs_leader && elector_.has_value();
   const Connection connection = guarded ? connection_.With(elector_->guard()) : connection_;
-  recorders_.push_back({std::string(controller), needs_leader,
-                        EventRecorder(connection, {.controller = std::string(controller)})});
+  recorders_.push_back(
+      {std::string(controller), needs_leader, EventRecorder(connection, {.controller = std::string(controller)})});
   return recorders_.back().recorder;
 }
 
@@ -276,8 +276,7 @@ Result<void> ManagerCore::WaitForRunning() {
     const MutexLock lock(mutex_);
     waiter_ = waiter;
   }
-  const TimePoint deadline =
-      limit < Nanos::zero() ? Waiter::kNoDeadline : Later(executor_->clock()->Now(), limit);
+  const TimePoint deadline = limit < Nanos::zero() ? Waiter::kNoDeadline : Later(executor_->clock()->Now(), limit);
   for (;;) {
     {
       const MutexLock lock(mutex_);
@@ -287,7 +286,8 @@ Result<void> ManagerCore::WaitForRunning() {
     const Result<void> waited = waiter->Wait({}, deadline);
     if (waited) continue;
     if (waited.error().code() != Code::kTimeout) return waited;
-    return Fail(Code::kTimeout, "did not end within " + client::DurationText(limit) + " of being stopped: " + Running());
+    return Fail(Code::kTimeout,
+                "did not end within " + client::DurationText(limit) + " of being stopped: " + Running());
   }
 }
 
@@ -332,7 +332,8 @@ Result<void> ManagerCore::AddPages() {
   const Caches caches = caches_;
   const auto synced = [caches](const std::stop_token&) -> Result<void> {
     for (const cache::InformerStatus& each : caches.status()) {
-      if (!each.synced) return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
+      if (!each.synced)
+        return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
     }
     return {};
   };

@@ -26,7 +26,8 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
-// called without the lock, and so is a key's hash. Timers of the clock are set and cancelled under the lock, and a key's
+// called without the lock, and so is a key's hash. Timers of the clock are set and cancelled under the lock, and a
+// key's
 // ==, copy and destructor are called under it.
 // Errors: functions that change the state of an item are noexcept (queue_items.h says why). Add() gets the memory that
 // they may need before it calls them, except for timers and tasks.

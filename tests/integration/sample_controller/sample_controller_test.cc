@@ -103,8 +103,8 @@ class SampleControllerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!RealApiServer::Present()) return;
-    char folder[] = "/tmp/sample_controller_test_XXXXXX";
-    ASSERT_NE(mkdtemp(folder), nullptr);
+    std::string folder = std::filesystem::temp_directory_path() / "sample_controller_test_XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
     folder_ = folder;
     StartAudit();
     RealApiServer::Kubectl("apply -f " + test_support::SourcePath("examples/sample_controller/crds/foo.yaml"));

@@ -83,10 +83,11 @@ TEST_P(ControllerTest, ReconcilesTheOwnersOfAnOwnedObjectBeforeAndAfterAChange) 
   AddDeployment("old");
   AddDeployment("new");
   const Manager manager = New();
-  Must(manager.Control<Deployment>("deployments").Owns<ReplicaSet>().Reconcile([&](Request& request) -> Result<Requeue> {
-    calls_.push_back(Text(request));
-    return Requeue::Done();
-  }));
+  Must(
+      manager.Control<Deployment>("deployments").Owns<ReplicaSet>().Reconcile([&](Request& request) -> Result<Requeue> {
+        calls_.push_back(Text(request));
+        return Requeue::Done();
+      }));
   const Ran ran = Spawn(manager);
   Settle();
   calls_.clear();
@@ -127,8 +128,8 @@ TEST_P(ControllerTest, MapsTheOldAndTheNewObjectOfAWatch) {
   Settle();
   EXPECT_THAT(calls_.front(), "default/x watched(ConfigMap default/a)");
   calls_.erase(calls_.begin());
-  EXPECT_THAT(calls_, UnorderedElementsAre("default/x watched(ConfigMap default/a)",
-                                           "default/y watched(ConfigMap default/a)"));
+  EXPECT_THAT(calls_,
+              UnorderedElementsAre("default/x watched(ConfigMap default/a)", "default/y watched(ConfigMap default/a)"));
   Stop(ran);
 }
 
@@ -138,7 +139,8 @@ TEST_P(ControllerTest, LetsAPredicateDropEventsOfItsWatchOnly) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps")
            .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.data["value"] == "yes"; }))
-           .Watches<Deployment>([](const Deployment& d, Requests& requests) { requests.Add(d.metadata.namespace_, d.metadata.name); })
+           .Watches<Deployment>(
+               [](const Deployment& d, Requests& requests) { requests.Add(d.metadata.namespace_, d.metadata.name); })
            .Reconcile([&](Request& request) -> Result<Requeue> {
              calls_.push_back(request.key().name.str());
              return Requeue::Done();
@@ -387,7 +389,8 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control<ConfigMap>("maps").Reconcile(nothing)), HasSubstr("the name is taken"));
   EXPECT_THAT(failure(manager.Control<ConfigMap>("").Reconcile(nothing)), HasSubstr("needs a name"));
   EXPECT_THAT(failure(manager.Control("none").Reconcile(nothing)), HasSubstr("watches nothing"));
-  EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)), HasSubstr("at least one worker"));
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)),
+              HasSubstr("at least one worker"));
   EXPECT_THAT(failure(manager.Control<Unstructured>("any").Reconcile(nothing)), HasSubstr("names no kind"));
   const auto unknown = manager.Control(GroupVersionKind{"apps", "v1", "Nothing"}, "unknown").Reconcile(nothing);
   ASSERT_FALSE(unknown);
@@ -401,18 +404,18 @@ TEST_P(ControllerTest, HasItsMetricsFromTheStart) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Workers(3).Reconcile([](Request&) -> Result<void> { return {}; }));
   const std::string text = Must(manager.metrics().Text());
-  for (const char* line : {"controller_runtime_reconcile_total{controller=\"maps\",result=\"success\"} 0\n",
-                           "controller_runtime_reconcile_total{controller=\"maps\",result=\"error\"} 0\n",
-                           "controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue\"} 0\n",
-                           "controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue_after\"} 0\n",
-                           "controller_runtime_reconcile_errors_total{controller=\"maps\"} 0\n",
-                           "controller_runtime_terminal_reconcile_errors_total{controller=\"maps\"} 0\n",
-                           "controller_runtime_reconcile_panics_total{controller=\"maps\"} 0\n",
-                           "controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 0\n",
-                           "controller_runtime_max_concurrent_reconciles{controller=\"maps\"} 3\n",
-                           "controller_runtime_active_workers{controller=\"maps\"} 0\n",
-                           "controller_runtime_reconcile_time_seconds_count{controller=\"maps\"} 0\n",
-                           "workqueue_adds_total"}) {
+  for (const char* line :
+       {"controller_runtime_reconcile_total{controller=\"maps\",result=\"success\"} 0\n",
+        "controller_runtime_reconcile_total{controller=\"maps\",result=\"error\"} 0\n",
+        "controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue\"} 0\n",
+        "controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue_after\"} 0\n",
+        "controller_runtime_reconcile_errors_total{controller=\"maps\"} 0\n",
+        "controller_runtime_terminal_reconcile_errors_total{controller=\"maps\"} 0\n",
+        "controller_runtime_reconcile_panics_total{controller=\"maps\"} 0\n",
+        "controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 0\n",
+        "controller_runtime_max_concurrent_reconciles{controller=\"maps\"} 3\n",
+        "controller_runtime_active_workers{controller=\"maps\"} 0\n",
+        "controller_runtime_reconcile_time_seconds_count{controller=\"maps\"} 0\n", "workqueue_adds_total"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -42,11 +42,12 @@ class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {
   using Ran = testing::TaskResult<Result<void>>;
 
   ManagerTest() : ManagerTest(testing::ClusterOptions{}) {}
-  explicit ManagerTest(testing::ClusterOptions options) : told_(MakeShared<Told>()), cluster_([&] {
-    options.seed = GetParam();
-    options.observer = told_;
-    return options;
-  }()) {}
+  explicit ManagerTest(testing::ClusterOptions options)
+      : told_(MakeShared<Told>()), cluster_([&] {
+          options.seed = GetParam();
+          options.observer = told_;
+          return options;
+        }()) {}
   ~ManagerTest() override { stop_.request_stop(); }
 
   Manager New(ManagerOptions options = {}) { return Must(Manager::New(cluster_.Connection(), std::move(options))); }

@@ -207,8 +207,7 @@ TEST_P(ManagerLeaseTest, LetsOnlyTheLeaderReconcileAndHandsOverWhenItStops) {
   const Ran ran = Spawn(first);
   cluster_.Advance(1s);
   std::stop_source other;
-  const Ran ran_second =
-      cluster_.simulation().Spawn([second, stop = other.get_token()] { return second.Run(stop); });
+  const Ran ran_second = cluster_.simulation().Spawn([second, stop = other.get_token()] { return second.Run(stop); });
   cluster_.Advance(60s);
   EXPECT_TRUE(first.IsLeader());
   EXPECT_FALSE(second.IsLeader());
@@ -251,7 +250,8 @@ TEST_P(ManagerLeaseTest, EndsWithAnErrorWhenTheLeaseIsLostAndWritesNothingAfterw
 
 TEST_P(ManagerLeaseTest, RunsInEveryReplicaWhatNeedsNoLeader) {
   AddMap("a");
-  Must(cluster_.Add(R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"shop","namespace":"default"},
+  Must(cluster_.Add(
+      R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"shop","namespace":"default"},
       "spec":{"holderIdentity":"somebody","leaseDurationSeconds":3600,"renewTime":"2020-01-01T00:00:00.000000Z"}})"));
   const Manager manager = New(Elect("first"));
   Control(manager, "first");

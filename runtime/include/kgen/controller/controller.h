@@ -63,8 +63,8 @@ struct WatchSpec {
   const KindInfo* kind = nullptr;             // null: `dynamic`
   std::optional<GroupVersionKind> dynamic{};  // its resource is asked from the server
   Owners owners = Owners::kController;
-  std::function<bool(const AnyEvent&)> passes{};                 // null: everything
-  std::function<void(const AnyRef& object, Requests&)> map{};    // of kWatches
+  std::function<bool(const AnyEvent&)> passes{};               // null: everything
+  std::function<void(const AnyRef& object, Requests&)> map{};  // of kWatches
 };
 
 struct ControllerSpec {

@@ -34,15 +34,15 @@
 namespace kgen {
 
 enum class Cause : std::uint8_t {
-  kInitial,   // the object was there when the controller started
-  kChanged,   // the object was added or changed
-  kDeleted,   // the object was deleted
-  kOwned,     // something happened to an object that it owns
-  kWatched,   // something happened to an object that a function of Watches() maps to this key
-  kRequested, // Controller::Enqueue()
-  kRequeued,  // Requeue::After() of an earlier call
-  kRetried,   // an earlier call failed, found a conflict or returned Requeue::BackOff()
-  kResync,    // nothing has changed; the resync period has passed
+  kInitial,    // the object was there when the controller started
+  kChanged,    // the object was added or changed
+  kDeleted,    // the object was deleted
+  kOwned,      // something happened to an object that it owns
+  kWatched,    // something happened to an object that a function of Watches() maps to this key
+  kRequested,  // Controller::Enqueue()
+  kRequeued,   // Requeue::After() of an earlier call
+  kRetried,    // an earlier call failed, found a conflict or returned Requeue::BackOff()
+  kResync,     // nothing has changed; the resync period has passed
 };
 std::string_view ToString(Cause cause) noexcept;  // "initial", "changed", ...
 template <typename Traits>
