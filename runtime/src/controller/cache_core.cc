@@ -329,6 +329,11 @@ void CacheCore::Remember(const Written& written) {
   part->writes.Add(written.key, std::move(write), part->informer->HasSynced());
 }
 
+AnyRef CacheCore::Look(const ObjectKey& key) const {
+  const Part* const part = Find(key.namespace_);
+  return part != nullptr ? part->informer->store()->Look(key) : AnyRef();
+}
+
 std::size_t CacheCore::remembered() const noexcept {
   std::size_t count = 0;
   for (const Part& part : parts_) count += part.writes.size();

@@ -69,6 +69,7 @@ class CacheCore final : public SharedObject {
   Result<AnyRef> GetFresh(const ObjectKey& key, const std::stop_token& stop);
   Result<std::vector<AnyRef>> ListFresh(const ListFilter& filter, const std::stop_token& stop);
   void Remember(const Written& written);
+  AnyRef Look(const ObjectKey& key) const;
   std::size_t remembered() const noexcept;
 
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
@@ -132,6 +133,8 @@ class CachesState final : public SharedObject {
 
   // To every cache of that kind, whatever its version and form.
   void Remember(const Written& written);
+  // The object as one of these caches has it, or null.
+  AnyRef Look(const KindInfo& kind, const ObjectKey& key);
 
   const Connection& connection() const noexcept { return connection_; }
   Nanos sync_timeout() const noexcept { return options_.sync_timeout; }
@@ -139,6 +142,7 @@ class CachesState final : public SharedObject {
 
  private:
   std::vector<Shared<CacheCore>> Live() KGEN_REQUIRES(mutex_);
+  std::vector<Shared<CacheCore>> LiveOf(const KindInfo& kind);
   CacheOptions OptionsOf(const KindInfo& kind) const;
 
   const Connection connection_;

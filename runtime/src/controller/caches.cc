@@ -116,18 +116,31 @@ std::vector<cache::InformerStatus> CachesState::status() {
   return all;
 }
 
-void CachesState::Remember(const Written& written) {
+std::vector<Shared<CacheCore>> CachesState::LiveOf(const KindInfo& kind) {
   std::vector<Shared<CacheCore>> cores;
   {
     const MutexLock lock(mutex_);
-    written_.emplace(written.kind.group, written.kind.resource);
     cores = Live();
   }
-  for (const Shared<CacheCore>& core : cores) {
-    if (core->kind().group == written.kind.group && core->kind().resource == written.kind.resource) {
-      core->Remember(written);
-    }
+  std::erase_if(cores, [&](const Shared<CacheCore>& core) {
+    return core->kind().group != kind.group || core->kind().resource != kind.resource;
+  });
+  return cores;
+}
+
+void CachesState::Remember(const Written& written) {
+  {
+    const MutexLock lock(mutex_);
+    written_.emplace(written.kind.group, written.kind.resource);
   }
+  for (const Shared<CacheCore>& core : LiveOf(written.kind)) core->Remember(written);
+}
+
+AnyRef CachesState::Look(const KindInfo& kind, const ObjectKey& key) {
+  for (const Shared<CacheCore>& core : LiveOf(kind)) {
+    if (AnyRef object = core->Look(key)) return object;
+  }
+  return {};
 }
 
 }  // namespace controller

@@ -110,7 +110,8 @@ Result<void> Write(const Caches& caches, const Connection& connection, const Kin
 }
 
 // The answer to a delete is a Status with the uid if the object is gone, and the object if it goes later, or for some
-// kinds. `known` is the object that the caller named, if it named one.
+// kinds. `known` is an earlier state of the object, or null. If it is one of what was deleted, its version tells when
+// the deletion has been seen: when a cache that has passed this version has no such object.
 Result<void> SendDelete(const Caches& caches, const Connection& connection, const KindInfo& kind, const ObjectKey& key,
                         const ObjectMeta* known, const DeleteOptions& options) {
   Result<ApiRequest> request = RawResource(connection, kind, key.namespace_).Delete(key.name, options);
@@ -175,7 +176,8 @@ Result<void> Client::DeleteAny(const void* object, const TypeTable& table, const
 }
 
 Result<void> Client::DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const {
-  return SendDelete(caches_, connection_, kind, key, nullptr, options);
+  const AnyRef cached = caches_.state()->Look(kind, key);
+  return SendDelete(caches_, connection_, kind, key, cached.metadata(), options);
 }
 
 }  // namespace kgen

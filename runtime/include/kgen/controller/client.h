@@ -161,7 +161,7 @@ class Client {
 
   // Reads ask the server instead of the caches, which must not have been started. ListFilter::index is an error there.
   Client Live() const;
-  // Everything that blocks ends with kCancelled once `stop` is requested.
+  // What blocks ends with kCancelled once `stop` is requested, but for the question which resource a kind is.
   Client With(std::stop_token stop) const;
   // Writes ask `guard` immediately before they are sent.
   Client With(Shared<SendGuard> guard) const;

@@ -34,7 +34,8 @@ template <typename T, std::predicate<const Ref<const T>&> Predicate>
   return object->template As<T>();
 }
 
-// The same in the client's cache. The first state that the predicate sees is not older than the client's last write.
+// The same in the client's cache. The first state that the predicate sees is not older than the client's last write;
+// `limit` counts from this state, which Client::Get() returns.
 template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
 [[nodiscard]] Result<Ref<const T>> WaitFor(const Client& client, const ObjectKey& key, Predicate predicate,
                                            std::stop_token stop, Nanos limit) {
