@@ -165,6 +165,8 @@ Error CacheCore::NotCached(std::string_view in_namespace) const {
   return {Code::kInvalidArgument, text + "; see CacheOptions::namespaces"};
 }
 
+Error CacheCore::Stopped() { return {Code::kStopped, "the cache has been stopped, so its state may be old"}; }
+
 Result<void> CacheCore::CheckKey(const ObjectKey& key) const {
   if (kind_.scope == Scope::kCluster && !key.namespace_.empty()) {
     return Fail(Code::kInvalidArgument, "the kind is cluster-scoped, and the key has a namespace");
@@ -242,6 +244,7 @@ Result<void> CacheCore::Select(const cache::AnySnapshot& view, const ListFilter&
 Result<AnyRef> CacheCore::GetFresh(const ObjectKey& key, const std::stop_token& stop) {
   if (Result<void> ready = CheckKey(key); !ready) return Fail(ready.error().With("get " + name() + " " + key.str()));
   Part& part = *Find(key.namespace_);
+  if (part.informer->IsStopped()) return Fail(Stopped().With("get " + name() + " " + key.str()));
   if (part.writes.empty()) return part.informer->store()->Look(key);
   const std::uint64_t losses = part.writes.Losses();
   const std::optional<OwnWrite> write = part.writes.Of(key);
@@ -264,6 +267,7 @@ Result<std::vector<AnyRef>> CacheCore::ListFresh(const ListFilter& filter, const
   std::vector<Read> reads;
   for (Part& part : parts_) {
     if (!filter.namespace_.empty() && Find(filter.namespace_) != &part) continue;
+    if (part.informer->IsStopped()) return Fail(Stopped().With(doing));
     Read& read = reads.emplace_back(part);
     if (part.writes.empty()) continue;
     read.losses = part.writes.Losses();

@@ -93,6 +93,7 @@ class CacheCore final : public SharedObject {
   // Null if the namespace is not cached.
   const Part* Find(std::string_view in_namespace) const noexcept;
   Part* Find(std::string_view in_namespace) noexcept;
+  static Error Stopped();
   Error NotCached(std::string_view in_namespace) const;
   Result<void> CheckKey(const ObjectKey& key) const;
   Result<void> CheckFilter(const ListFilter& filter) const;

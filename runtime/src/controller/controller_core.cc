@@ -29,6 +29,9 @@ const KindInfo* ReconciledKind(const std::vector<ControllerCore::Watch>& watches
   return nullptr;
 }
 
+// A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
+constexpr int kQuietConflicts = 5;
+
 Cause CauseOf(const AnyEvent& event) noexcept {
   if (event.type == AnyEvent::Type::kDeleted) return Cause::kDeleted;
   if (event.reason == Reason::kInitial) return Cause::kInitial;
@@ -204,21 +207,24 @@ void ControllerCore::AddMapped(const Watch& watch, const AnyEvent& event, Cause 
 
 // ----------------------------------------------------------------------------------------------------- running
 
+// The queue destroys the function, which may refer to the caller, before this returns or after the last call.
 Result<void> ControllerCore::Run(const std::stop_token& stop) {
   const Shared<ControllerCore> self(this);
+  const auto reconcile = [self, stop, function = std::exchange(reconcile_, {})](const ObjectKey& key) {
+    return self->ReconcileOne(key, stop, function);
+  };
   std::vector<CacheRegistration> registrations;
   for (const Watch& watch : watches_) {
     registrations.push_back(watch.cache.AddEventHandler(
         [self, &watch](const AnyEvent& event) { self->OnEvent(watch, event); }, {.name = "controller " + name_}));
-    if (Result<void> added = registrations.back().status(); !added)
-      return Fail(added.error().With("controller " + name_));
+    if (Result<void> added = registrations.back().status(); !added) return added;
   }
   if (Result<void> ready = WaitForInitialEvents(registrations, stop); !ready) {
     queue_.ShutDown();
     if (stop.stop_requested()) return {};
-    return Fail(ready.error().With("controller " + name_));
+    return ready;
   }
-  return queue_.Process(workers_, stop, [self, stop](const ObjectKey& key) { return self->ReconcileOne(key, stop); });
+  return queue_.Process(workers_, stop, reconcile);
 }
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
@@ -232,7 +238,8 @@ Result<void> ControllerCore::WaitForInitialEvents(const std::vector<CacheRegistr
   return detail::WaitForSync(*environment_.executor, stop, {}, options);
 }
 
-Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::stop_token& stop) {
+Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::stop_token& stop,
+                                             const Function& function) {
   const Call call(*this, stop);
   const TimePoint started = environment_.executor->clock()->Now();
   RequestState state{.key = key,
@@ -248,17 +255,17 @@ Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::st
     state.reasons = {{{Cause::kRequeued, reconciled_ != nullptr ? reconciled_->kind : std::string_view(), key}}, 1};
   }
   metrics_.active.Add(1);
-  Result<Requeue> result = CallFunction(state);
+  Result<Requeue> result = CallFunction(function, state);
   metrics_.active.Add(-1);
   metrics_.time.Observe(environment_.executor->clock()->Now() - started);
-  return Conclude(key, std::move(result), call.expired(), stop.stop_requested());
+  return Conclude(key, std::move(result), state.failures, call.expired(), stop.stop_requested());
 }
 
 // An exception becomes the error of this call.
-Result<Requeue> ControllerCore::CallFunction(RequestState& state) {
+Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestState& state) {
   Request request(state);
   try {
-    return reconcile_(request);
+    return function(request);
   } catch (const Exception& thrown) {
     return Fail(thrown.error());  // of Must(), or of Request::Get()
   } catch (const std::bad_alloc&) {
@@ -274,7 +281,8 @@ Result<Requeue> ControllerCore::CallFunction(RequestState& state) {
 }
 
 // Counts the result, and says what the queue does with the key. The queue reports the errors that it gets.
-Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> result, bool timed_out, bool stopping) {
+Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out,
+                                         bool stopping) {
   const std::string_view kind = reconciled_ != nullptr ? reconciled_->kind : std::string_view();
   if (timed_out) metrics_.timeouts.Add();
   if (result) {
@@ -283,26 +291,23 @@ Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> r
     if (requeue.back_off) metrics_.requeued.Add();
     if (after) metrics_.requeued_after.Add();
     if (!requeue.back_off && !after) metrics_.succeeded.Add();
-    if (requeue.back_off) reasons_.Add(key, Cause::kRetried, kind, key);
-    if (after) reasons_.Add(key, Cause::kRequeued, kind, key);
+    if (requeue.back_off) reasons_.SetFallback(key, Cause::kRetried, kind);
+    if (after) reasons_.SetFallback(key, Cause::kRequeued, kind);
     return result;
   }
   if (stopping && result.error().code() == Code::kCancelled) return Requeue::Done();  // nobody processes it any more
-  if (result.error().code() == Code::kConflict && !result.error().terminal()) {
+  if (!result.error().terminal()) reasons_.SetFallback(key, Cause::kRetried, kind);
+  if (result.error().code() == Code::kConflict && !result.error().terminal() && failures < kQuietConflicts) {
     // The cache will soon have what the other one wrote.
     metrics_.requeued.Add();
-    reasons_.Add(key, Cause::kRetried, kind, key);
     return Requeue::BackOff();
   }
   metrics_.failed.Add();
   metrics_.errors.Add();
   Error error = std::move(result).error();
-  if (timed_out)
-    error =
-        Error(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
   if (!error.terminal()) {
-    reasons_.Add(key, Cause::kRetried, kind, key);
-    return Fail(std::move(error));
+    if (!timed_out) return Fail(std::move(error));
+    return Fail(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
   }
   metrics_.terminal_errors.Add();
   NotifyObserver(environment_.observer, [&](Observer& o) {

@@ -71,29 +71,32 @@ class ControllerCore final : public SharedObject {
   const std::string& name() const noexcept { return name_; }
   bool needs_leader() const noexcept { return needs_leader_; }
   void Enqueue(const ObjectKey& key);
-  WorkQueueMetrics queue_metrics() const { return queue_.metrics(); }
 
   // Runs until `stop` is requested. Blocks, once.
   // Errors: kTimeout  the initial events were not handled within the sync timeout
   //         those of AnyCache and WorkQueue
   Result<void> Run(const std::stop_token& stop);
 
+  // For metrics.
+  const RateLimitingQueue& queue() const noexcept { return queue_; }
+
  private:
+  using Function = std::function<Result<Requeue>(Request&)>;
   class Call;
   void OnEvent(const Watch& watch, const AnyEvent& event);
   void AddOwners(const Watch& watch, const AnyEvent& event, Cause cause);
   void AddMapped(const Watch& watch, const AnyEvent& event, Cause cause);
   void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event);
   Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
-  Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop);
-  Result<Requeue> CallFunction(RequestState& state);
-  Result<Requeue> Conclude(const ObjectKey& key, Result<Requeue> result, bool timed_out, bool stopping);
+  Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
+  Result<Requeue> CallFunction(const Function& function, RequestState& state);
+  Result<Requeue> Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out, bool stopping);
 
   const std::string name_;
   const int workers_;
   const Nanos deadline_;
   const bool needs_leader_;
-  const std::function<Result<Requeue>(Request&)> reconcile_;
+  Function reconcile_;  // until Run()
   const std::vector<Watch> watches_;
   const Environment environment_;
   mutable ControllerMetrics metrics_;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "client/errors.h"
 #include "client/kind_registry.h"
 #include "client/text.h"
 #include "kgen/client/rest_mapper.h"
@@ -16,6 +17,10 @@ namespace {
 constexpr Nanos kEventsLimit = std::chrono::seconds(5);    // to write the last Events
 constexpr Nanos kReleaseLimit = std::chrono::seconds(5);   // to release the lease
 constexpr Nanos kEndpointLimit = std::chrono::seconds(5);  // to end requests under way
+
+struct Flag : SharedObject {
+  std::atomic<bool> set{false};
+};
 
 std::string NameOf(const ManagerOptions& options) {
   if (!options.name.empty()) return options.name;
@@ -37,7 +42,12 @@ Result<void> Join(Result<void> first, const Result<void>& second) {
 
 Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, ManagerOptions options) {
   std::optional<LeaderElector> elector;
-  if (!options.leader_election.name.empty()) {
+  const LeaderElectionOptions& election = options.leader_election;
+  if (election.name.empty() && !(election.namespace_.empty() && election.identity.empty())) {
+    return Fail(Code::kInvalidArgument,
+                "new manager: the leader election has no name; without one, every replica would do the work");
+  }
+  if (!election.name.empty()) {
     Result<LeaderElector> made = LeaderElector::New(connection, options.leader_election);
     if (!made) return Fail(made.error().With("new manager"));
     elector.emplace(*std::move(made));
@@ -136,8 +146,10 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
                                             .sync_timeout = options_.caches.sync_timeout};
     auto core = MakeShared<ControllerCore>(std::move(spec), *std::move(watches), std::move(environment));
     const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
-    if (Result<void> added = Add(core->name(), run, core->needs_leader()); !added) return Fail(added.error());
-    metrics_.AddCollector([core] { return FamiliesOf(core->queue_metrics()); });
+    if (Result<void> added = Add("controller " + core->name(), run, core->needs_leader()); !added)
+      return Fail(added.error());
+    // It must not keep the controller alive.
+    metrics_.AddCollector([queue = core->queue()] { return FamiliesOf(queue.metrics()); });
     return core;
   };
   const std::string name = spec.name;
@@ -186,15 +198,15 @@ void ManagerCore::Launch(std::size_t index) {
   if (std::exchange(runnable.started, true)) return;
   runnable.running = true;
   ++running_;
-  executor_->Blocking(runnable.name, [self = Shared<ManagerCore>(this), index, name = runnable.name,
-                                      run = std::exchange(runnable.run, {}), stop = work_.get_token()]() mutable {
+  executor_->Blocking(runnable.name, [self = Shared<ManagerCore>(this), index, run = std::exchange(runnable.run, {}),
+                                      stop = work_.get_token()]() mutable {
     Result<void> result;
     try {
       result = run(std::move(stop));
     } catch (const std::exception& thrown) {
-      result = Fail(Code::kUserCode, name + " threw: " + thrown.what());
+      result = Fail(Code::kUserCode, std::string("it threw: ") + thrown.what());
     } catch (...) {
-      result = Fail(Code::kUserCode, name + " threw something that is not a std::exception");
+      result = Fail(Code::kUserCode, "it threw something that is not a std::exception");
     }
     run = {};  // before Run() returns, since it may refer to the caller of that
     self->OnEnd(index, std::move(result));
@@ -210,7 +222,10 @@ void ManagerCore::OnEnd(std::size_t index, Result<void> result) {
     --running_;
     // A stop that was requested is no failure.
     failed = !result && !(result.error().code() == Code::kCancelled && work_.stop_requested());
-    if (failed && !first_error_) first_error_ = result.error();
+    if (failed) {
+      const Error error = result.error().With(runnables_[index].name);
+      first_error_ = first_error_ ? Join(Fail(*first_error_), Fail(error)).error() : error;
+    }
     waiter = waiter_;
   }
   if (failed) end_.request_stop();
@@ -230,7 +245,12 @@ Result<void> ManagerCore::Run(const std::stop_token& stop) {
     phase_ = Phase::kRunning;
   }
   const std::stop_callback forward(stop, [self] { self->end_.request_stop(); });
-  Result<void> outcome = Work();
+  Result<void> outcome;
+  try {
+    outcome = Work();
+  } catch (const std::bad_alloc&) {
+    outcome = Fail(client::OutOfMemory("start"));
+  }
   return Finish(std::move(outcome));
 }
 
@@ -240,6 +260,7 @@ Result<void> ManagerCore::Work() {
   if (Result<void> started = endpoint_.Start(); !started) return started;
   caches_.Start({});  // they end in Finish(), after their users
   if (Result<void> synced = caches_.WaitForSync(end); !synced) return end.stop_requested() ? Result<void>() : synced;
+  if (end.stop_requested()) return {};
   StartGroup(false);
   if (elector_) {
     if (Result<void> acquired = elector_->Acquire(end); !acquired) {
@@ -282,12 +303,12 @@ Result<void> ManagerCore::WaitForRunning() {
       const MutexLock lock(mutex_);
       if (running_ == 0) return {};
     }
-    if (limit == Nanos::zero()) return Fail(Code::kTimeout, "still running: " + Running());
     const Result<void> waited = waiter->Wait({}, deadline);
     if (waited) continue;
+    const std::string running = Running();
+    if (running.empty()) return {};  // the last one has just ended
     if (waited.error().code() != Code::kTimeout) return waited;
-    return Fail(Code::kTimeout,
-                "did not end within " + client::DurationText(limit) + " of being stopped: " + Running());
+    return Fail(Code::kTimeout, "did not end within " + client::DurationText(limit) + " of being stopped: " + running);
   }
 }
 
@@ -299,30 +320,51 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
   }
   work_.request_stop();
   Result<void> ended = WaitForRunning();
-  std::vector<Recorder> recorders;
-  {
-    const MutexLock lock(mutex_);
-    if (first_error_) outcome = Join(Fail(*first_error_), outcome);
-    recorders = recorders_;
-  }
-  // The Events of a leader can only be written while it leads.
-  for (const Recorder& each : recorders) (void)each.recorder.Stop(kEventsLimit);  // it reports what it drops
+  const bool all_ended = ended.has_value();
+  if (options_.graceful_shutdown == Nanos::zero()) ended = {};  // whoever does not wait does not care
+  StopRecorders();
   if (elector_) {
-    if (ended && !lost_.load()) {
+    if (all_ended && !lost_.load()) {
       ended = elector_->Release(kReleaseLimit);
     } else {
       elector_->Abandon();
     }
   }
   leading_.store(false);
-  caches_.Shutdown();
+  if (all_ended) {
+    caches_.Shutdown();
+  } else {  // a handler may be what has not ended
+    executor_->Blocking("stop the caches", [caches = caches_] { caches.Shutdown(); });
+  }
   ended = Join(std::move(ended), endpoint_.Stop(kEndpointLimit));
+  // These may hold the manager, which then holds itself. They are destroyed without the lock.
+  std::vector<Runnable> runnables;
+  std::vector<Shared<ControllerCore>> controllers;
   const MutexLock lock(mutex_);
   phase_ = Phase::kEnded;
   waiter_ = {};
+  if (all_ended) {
+    runnables.swap(runnables_);
+    controllers.swap(controllers_);
+  }
+  if (first_error_) outcome = Join(Fail(*first_error_), outcome);
   Result<void> result = Join(std::move(outcome), ended);
   if (!result) return Fail(result.error().With("run manager " + name_));
   return {};
+}
+
+// The Events of a leader can only be written while it leads. All recorders together have one limit; they report what
+// they drop.
+void ManagerCore::StopRecorders() {
+  std::vector<Recorder> recorders;
+  {
+    const MutexLock lock(mutex_);
+    recorders = recorders_;
+  }
+  const TimePoint deadline = Later(executor_->clock()->Now(), kEventsLimit);
+  for (const Recorder& each : recorders) {
+    (void)each.recorder.Stop(std::max(Nanos(0), Nanos(deadline - executor_->clock()->Now())));
+  }
 }
 
 // ----------------------------------------------------------------------------------------------------------- debug
@@ -330,11 +372,14 @@ Result<void> ManagerCore::Finish(Result<void> outcome) {
 // The functions hold no reference to the manager, which has the endpoint.
 Result<void> ManagerCore::AddPages() {
   const Caches caches = caches_;
-  const auto synced = [caches](const std::stop_token&) -> Result<void> {
+  // A kind that is read for the first time later does not make the process unready.
+  const auto synced = [caches, before = MakeShared<Flag>()](const std::stop_token&) -> Result<void> {
+    if (before->set.load()) return {};
     for (const cache::InformerStatus& each : caches.status()) {
       if (!each.synced)
         return Fail(Code::kUnavailable, each.name + " has not synced: it is " + std::string(each.state));
     }
+    before->set.store(true);
     return {};
   };
   if (Result<void> added = endpoint_.AddReadyCheck("caches", synced); !added) return added;

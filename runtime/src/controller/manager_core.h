@@ -70,6 +70,7 @@ class ManagerCore final : public SharedObject {
   void Launch(std::size_t index) KGEN_REQUIRES(mutex_);
   void OnEnd(std::size_t index, Result<void> result);
   Result<void> Finish(Result<void> outcome);
+  void StopRecorders();
   Result<void> WaitForRunning();
   std::string Running() const;
 

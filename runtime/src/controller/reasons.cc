@@ -42,12 +42,21 @@ void ReasonLog::Add(const ObjectKey& key, Cause cause, std::string_view kind, co
   if (!known && reasons.first.size() < kMostReasons) reasons.first.push_back({cause, kind, object});
 }
 
+void ReasonLog::SetFallback(const ObjectKey& key, Cause cause, std::string_view kind) {
+  const MutexLock lock(mutex_);
+  reasons_[key].fallback = RequestReason{cause, kind, key};
+}
+
 Reasons ReasonLog::Take(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   const auto found = reasons_.find(key);
   if (found == reasons_.end()) return {};
   Reasons reasons = std::move(found->second);
   reasons_.erase(found);
+  if (reasons.count == 0 && reasons.fallback) {
+    reasons.first.push_back(*std::move(reasons.fallback));
+    reasons.count = 1;
+  }
   return reasons;
 }
 

@@ -5,6 +5,7 @@
 #define KGEN_SRC_CONTROLLER_REASONS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,7 @@ inline constexpr std::size_t kMostReasons = 10;
 struct Reasons {
   std::vector<RequestReason> first;  // at most kMostReasons, all different
   std::size_t count = 0;             // of all, those included that are not listed
+  std::optional<RequestReason> fallback{};
 };
 
 // Thread safety: all members from any thread. Never blocks.
@@ -28,6 +30,8 @@ class ReasonLog {
  public:
   // Call this before the key is added to the queue, so that whoever is handed the key finds the reason.
   void Add(const ObjectKey& key, Cause cause, std::string_view kind, const ObjectKey& object);
+  // The reason of a key that comes back without any other: it was requeued or is retried.
+  void SetFallback(const ObjectKey& key, Cause cause, std::string_view kind);
   // Empty if there are none.
   Reasons Take(const ObjectKey& key);
   std::size_t size() const;

@@ -121,7 +121,7 @@ TEST_P(ManagerRunTest, EndsWithAnErrorWhenAFunctionThrowsButNotWhenItReturns) {
   EXPECT_FALSE(ran.done());
   Must(manager.Add("thrower", [](const std::stop_token&) -> Result<void> { throw std::runtime_error("oh"); }));
   Settle();
-  EXPECT_THAT(ErrorOf(ran), HasSubstr("thrower threw: oh"));
+  EXPECT_THAT(ErrorOf(ran), HasSubstr("thrower: it threw: oh"));
 }
 
 // Contract: controller 18, 19.

@@ -41,7 +41,10 @@ namespace kgen {
 // Collects the keys of the objects to reconcile. Used within one call.
 class Requests {
  public:
-  void Add(ObjectKey key) { keys_.push_back(std::move(key)); }
+  // A key without a name stands for no object, and is ignored: that of a label that is not there, for example.
+  void Add(ObjectKey key) {
+    if (!key.name.empty()) keys_.push_back(std::move(key));
+  }
   void Add(String in_namespace, String name) { Add(ObjectKey(std::move(in_namespace), std::move(name))); }
   const std::vector<ObjectKey>& keys() const noexcept { return keys_; }
 
@@ -117,11 +120,13 @@ class [[nodiscard]] ControllerBuilder {
     if constexpr (!std::is_void_v<T>) Watch<T>(detail::WatchSpec::Role::kFor, false, std::move(kind));
   }
 
-  // Only those events of T that pass cause a request. Every object stays in the cache.
+  // Only those events of T that pass cause a request. Every object stays in the cache. Called twice, both must let an
+  // event pass.
   ControllerBuilder&& When(Predicate<T> predicate) &&
     requires(!std::is_void_v<T>)
   {
-    spec_.watches.front().passes = std::move(predicate);
+    own_ = own_ && predicate;
+    spec_.watches.front().passes = own_;
     return std::move(*this);
   }
 
@@ -147,7 +152,8 @@ class [[nodiscard]] ControllerBuilder {
 
   // Reconciles the keys that `map` adds for each U to which something happens. For an update it is called for the old
   // and for the new object; for the deletion of an object of which nothing is known, not at all. Called on several
-  // threads; must be fast and must not block. If it throws, the observer is notified and nothing is reconciled.
+  // threads; must be fast and must not block, so it should read a Cache<T>, not a Client. If it throws, the observer is
+  // notified, and what it has added before is reconciled.
   template <typename U, typename F>
     requires(std::is_invocable_v<const F&, const U&, Requests&>)
   ControllerBuilder&& Watches(F map, Predicate<U> predicate = {}) && {
@@ -201,12 +207,15 @@ class [[nodiscard]] ControllerBuilder {
   //         kStopped          the manager has stopped
   //         those of discovery, for dynamic kinds
   template <typename F>
-  Result<Controller> Reconcile(F function) && {
-    using Returned = std::invoke_result_t<F&, Request&>;
+  [[nodiscard]] Result<Controller> Reconcile(F function) && {
+    static_assert(std::is_invocable_v<const F&, Request&>,
+                  "Reconcile: the function takes `kgen::Request&`, and several threads may call it at once, so its "
+                  "operator() is const");
+    using Returned = std::invoke_result_t<const F&, Request&>;
     static_assert(std::is_same_v<Returned, Result<void>> || std::is_same_v<Returned, Result<Requeue>>,
                   "Reconcile: the function returns kgen::Result<void> or kgen::Result<kgen::Requeue>");
     static_assert(std::is_copy_constructible_v<F>, "Reconcile: the function is copyable");
-    spec_.reconcile = [function = std::move(function)](Request& request) mutable -> Result<Requeue> {
+    spec_.reconcile = [function = std::move(function)](Request& request) -> Result<Requeue> {
       if constexpr (std::is_same_v<Returned, Result<void>>) {
         if (Result<void> done = function(request); !done) return Fail(std::move(done).error());
         return Requeue{};
@@ -244,8 +253,11 @@ class [[nodiscard]] ControllerBuilder {
     };
     watch.passes = std::move(predicate);
   }
+  struct None {};
+
   Shared<controller::ManagerCore> manager_;
   detail::ControllerSpec spec_;
+  std::conditional_t<std::is_void_v<T>, None, Predicate<T>> own_{};  // of When()
 };
 
 }  // namespace kgen

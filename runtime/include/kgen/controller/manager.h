@@ -48,8 +48,9 @@ struct ManagerOptions {
   // For events and as the field manager of Apply(); "": the name of the lease, or else "kgen".
   std::string name{};
   LeaderElectionOptions leader_election{};  // none while its name is empty
-  // Health, metrics and /debug. Off while its address is empty, as by default. Its metrics, executor and observer are
-  // by default the manager's.
+  // Health, metrics and /debug. Off while its address is empty, as by default; but EndpointOptions that are given
+  // without an address mean port 8080. Its metrics, executor and observer are by default the manager's. Managers whose
+  // controllers have the same names need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
   // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
@@ -63,14 +64,16 @@ struct RunnableOptions {
 // A handle: copies are the same manager.
 //
 // Thread safety: all members from any thread.
-// Ownership: Run() keeps everything alive that it started. Controllers, clients and caches may outlive the manager.
+// Ownership: Run() keeps everything alive that it started, and drops the functions of controllers and of Add() when it
+// has ended; until then, a function that holds the manager keeps it alive. Controllers, clients and caches may outlive
+// the manager.
 class Manager {
  public:
   // Opens the endpoint's port, and does no other network I/O.
   // Errors: kConfig, kInvalidArgument  options or config contradict each other
   //         kUnavailable               the endpoint's address is taken
-  static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
-  static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});
+  [[nodiscard]] static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
+  [[nodiscard]] static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});
   Manager(const Manager&) noexcept;
   Manager& operator=(const Manager&) noexcept;
   ~Manager();
@@ -91,8 +94,8 @@ class Manager {
   // Something else that runs as long as the manager: it returns when the token is requested. An error ends Run(), and
   // so does an exception; success does not. Before Run() it is kept, during Run() it starts at once, if it may.
   // Errors: kStopped  Run() is ending or has ended
-  Result<void> Add(std::string name, std::function<Result<void>(std::stop_token)> run,
-                   RunnableOptions options = {}) const;
+  [[nodiscard]] Result<void> Add(std::string name, std::function<Result<void>(std::stop_token)> run,
+                                 RunnableOptions options = {}) const;
 
   // Reads from the caches and writes to the server, as Request::client() does, but is not bound to a call. With leader
   // election its writes, too, fail while this process does not lead.
@@ -103,10 +106,11 @@ class Manager {
   // For Events in the name of `controller`.
   EventRecorder events(std::string_view controller) const;
 
-  // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already.
+  // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
+  // manager, which holds the check.
   // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
-  Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
-  Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  [[nodiscard]] Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  [[nodiscard]] Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
   const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
 
   // True while this process may do the leader's work; always, once Run() has come so far, without leader election.
@@ -123,9 +127,9 @@ class Manager {
   //   that of the first controller or function that failed
   //   kTimeout          a cache did not sync within CachesOptions::sync_timeout, or something did not end in time; the
   //                     message names it
-  //   kCancelled        the lease was lost; another process may lead now
+  //   those of LeaderElector::WaitUntilLost(): the lease was lost, and another process may lead now
   //   kInvalidArgument  called twice, or on a thread that must not block
-  Result<void> Run(std::stop_token stop) const;
+  [[nodiscard]] Result<void> Run(std::stop_token stop) const;
 
  private:
   explicit Manager(Shared<controller::ManagerCore> core) noexcept;
