@@ -28,7 +28,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -111,7 +110,7 @@ func forAll(objects int, do func(name string) error) error {
 
 func create(ctx context.Context, client kubernetes.Interface, objects int) error {
 	space := &corev1.Namespace{ObjectMeta: meta.ObjectMeta{Name: namespace}}
-	if _, err := client.CoreV1().Namespaces().Create(ctx, space, meta.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := client.CoreV1().Namespaces().Create(ctx, space, meta.CreateOptions{}); err != nil {
 		return err
 	}
 	return forAll(objects, func(name string) error {
@@ -222,7 +221,8 @@ func (s settings) changes(ctx context.Context, client kubernetes.Interface) erro
 	for round := range s.updates {
 		patch := fmt.Appendf(nil, `{"data":{"key":"value %d"}}`, round)
 		if err := forAll(s.objects, func(name string) error {
-			_, err := client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, patch, meta.PatchOptions{})
+			_, err := client.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, patch,
+				meta.PatchOptions{})
 			return err
 		}); err != nil {
 			return err
@@ -235,7 +235,8 @@ func (s settings) changes(ctx context.Context, client kubernetes.Interface) erro
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %.1f us\n", []string{"kgen", "controller-runtime"}[i], (cpu-before[i])*1e6/float64(s.objects*s.updates))
+		fmt.Printf("%s: %.1f us\n", []string{"kgen", "controller-runtime"}[i],
+			(cpu-before[i])*1e6/float64(s.objects*s.updates))
 		if err := p.end(); err != nil {
 			return err
 		}
