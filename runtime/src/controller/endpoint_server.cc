@@ -93,13 +93,19 @@ class EndpointConnection final : public SharedObject, private net::Wire::User, p
     limit_ = server_->loop()->After(limit, [self = Shared<EndpointConnection>(this)] { self->Close(); });
   }
 
+  // A request that is refused closes the connection inside these calls, and the server then drops it.
   void OnWireOpen() override { http1_ = net::Http1Session::Make(server_->loop(), wire_, this, kLimits); }
   void OnWireBytes(std::string_view plain) override {
+    const Shared<EndpointConnection> self(this);
     if (phase_ == Phase::kIdle) Enter(Phase::kReading);
     http1_->OnBytes(plain);
   }
-  void OnWireBatchEnd() override { http1_->OnBatchEnd(); }
+  void OnWireBatchEnd() override {
+    const Shared<EndpointConnection> self(this);
+    http1_->OnBatchEnd();
+  }
   void OnWireDrained() override {
+    const Shared<EndpointConnection> self(this);
     if (http1_) http1_->OnDrained();
   }
   void OnWireClosed(Error) override { Close(); }
