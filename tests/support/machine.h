@@ -114,8 +114,18 @@ class MachineState final : public SharedObject {
     }
   }
 
+  // Drops all tasks and timers, which may hold what holds them.
+  void Drop() {
+    for (const Shared<HeldStrand>& strand : std::exchange(all_strands, {})) {
+      const std::deque<Task> dropped = std::exchange(strand->tasks, {});
+    }
+    for (const Shared<HeldTimer>& timer : std::exchange(all_timers, {})) timer->Cancel();
+  }
+
   const Shared<Executor> executor;
   const Shared<Clock> clock;
+  std::vector<Shared<HeldStrand>> all_strands{};
+  std::vector<Shared<HeldTimer>> all_timers{};
 
  private:
   Nanos Local(Nanos simulated) const noexcept {
@@ -127,6 +137,7 @@ class MachineState final : public SharedObject {
         if (strand->missed++ == 0) self->strands_.push_back(strand);
         return;
       }
+      if (strand->tasks.empty()) return;  // dropped
       Task task = std::move(strand->tasks.front());
       strand->tasks.pop_front();
       task();
@@ -154,6 +165,7 @@ class MachineClock final : public Clock {
     timer->when = when;
     timer->kind = kind;
     timer->task = std::move(task);
+    state_->all_timers.push_back(timer);
     state_->Arm(timer);
     return Timer(std::move(timer));
   }
@@ -186,7 +198,8 @@ class MachineExecutor final : public Executor {
       : state_(std::move(state)), clock_(MakeShared<MachineClock>(state_)) {}
 
   Shared<Strand> MakeStrand(std::string_view name) override {
-    return MakeShared<MachineState::HeldStrand>(state_->executor->MakeStrand(name));
+    state_->all_strands.push_back(MakeShared<MachineState::HeldStrand>(state_->executor->MakeStrand(name)));
+    return state_->all_strands.back();
   }
   void Post(const Shared<Strand>& strand, Task task) override { state_->Post(Mine(strand), std::move(task)); }
   // Not in order with posted tasks after the machine was suspended.
@@ -223,6 +236,9 @@ class Machine {
   Machine(const testing::Simulation& simulation, const MachineOptions& options)
       : state_(MakeShared<MachineState>(simulation.executor(), options)),
         executor_(MakeShared<MachineExecutor>(state_)) {}
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() { state_->Drop(); }
 
   Shared<Executor> executor() const noexcept { return executor_; }
   Shared<Clock> clock() const noexcept { return executor_->clock(); }

@@ -114,7 +114,10 @@ class ManualLoop final : public net::EventLoop {
     Listener(std::uint16_t at, std::move_only_function<void(Shared<net::TcpStream>)> call)
         : number(at), accepted(std::move(call)) {}
     std::uint16_t port() const noexcept override { return number; }
-    void Close() noexcept override { closed = true; }
+    void Close() noexcept override {
+      closed = true;
+      accepted = nullptr;  // it may hold the loop
+    }
     const std::uint16_t number;
     std::move_only_function<void(Shared<net::TcpStream>)> accepted;
     bool closed = false;
