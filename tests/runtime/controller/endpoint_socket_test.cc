@@ -6,6 +6,8 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,7 +35,8 @@ std::string Fetch(const std::string& address, const std::string& target) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-EndpointOptions Local() { return {.address = "127.0.0.1:0", .observer = NullObserver()}; }
+// With a pool of its own, whose threads end with it.
+EndpointOptions Local() { return {.address = "127.0.0.1:0", .executor = MakeThreadPool(), .observer = NullObserver()}; }
 
 // Contract: controller 34, 38.
 TEST(EndpointSocketTest, ServesUntilItIsStopped) {
@@ -136,22 +139,27 @@ TEST(EndpointSocketTest, StopCutsWhatHangs) {
   const auto executor = MakeThreadPool();
   EndpointOptions options = Local();
   options.executor = executor;
-  auto endpoint = Must(Endpoint::Listen(options));
+  std::optional<Endpoint> endpoint = Must(Endpoint::Listen(options));
+  options = {};
   const auto release = executor->MakeWaiter("the test"), begun = executor->MakeWaiter("the test");
-  Must(endpoint.AddReadyCheck("hangs", [release, begun](const std::stop_token&) {  // outlives the test for a moment
+  const auto gone = executor->MakeWaiter("the end of the check");
+  std::shared_ptr<void> last(nullptr, [gone](void*) { gone->Notify(); });
+  Must(endpoint->AddReadyCheck("hangs", [release, begun, last = std::move(last)](const std::stop_token&) {
     begun->Notify();
     return release->Wait();
   }));
-  Must(endpoint.Start());
+  Must(endpoint->Start());
   std::string response = "none";
-  std::jthread client([&, address = endpoint.address()] { response = Fetch(address, "/readyz"); });
+  std::jthread client([&, address = endpoint->address()] { response = Fetch(address, "/readyz"); });
   Must(begun->Wait());
-  const auto stopped = endpoint.Stop(20ms);
+  const auto stopped = endpoint->Stop(20ms);
   ASSERT_FALSE(stopped);
   EXPECT_THAT(stopped.error().message(), HasSubstr("/readyz/hangs"));
   client.join();
   EXPECT_EQ(response, "");
   release->Notify();
+  endpoint.reset();
+  Must(gone->Wait());  // the pool ends on this thread, which joins its threads
 }
 
 }  // namespace
