@@ -1,7 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The work queue's rows: what one item costs on its way through the queue, and what a waiting one takes.
+#include <algorithm>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,8 @@ namespace {
 constexpr std::size_t kKeys = 1'000;  // distinct ones that pass through the queue
 constexpr std::size_t kShort = 20'000;
 constexpr std::size_t kLong = 120'000;
-constexpr std::size_t kTimed = 2'000'000;
+constexpr std::size_t kTimed = 3'000'000;
+constexpr std::size_t kTurn = 50'000;  // items that are timed together
 constexpr std::size_t kDelayed = 1'000'000;
 
 // Names with a text block of their own, as those of pods.
@@ -35,18 +38,24 @@ double CpuNanos() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Add, get, done: with the machine's clock, which each step reads for the metrics.
+// Add, get, done: with the machine's clock, which each step reads for the metrics. The time is that of the fastest
+// turn: whatever else the machine does only adds to it, in caches and in the processor's other thread.
 Result<Figures> PassItems(std::size_t count) {
   const std::vector<ObjectKey> keys = Keys(kKeys);
   const RateLimitingQueue queue({.name = "bench"});
-  const double begin = CpuNanos();
-  for (std::size_t i = 0; i < count; ++i) {
-    queue.Add(keys[i % kKeys]);
-    const auto item = queue.TryGet();
-    if (!item) return Fail(Code::kInternal, "the item was not ready");
-    queue.Done(item->key);
+  double least = std::numeric_limits<double>::max();
+  for (std::size_t turn = 0; turn < count; turn += kTurn) {
+    const std::size_t items = std::min(kTurn, count - turn);
+    const double begin = CpuNanos();
+    for (std::size_t i = 0; i < items; ++i) {
+      queue.Add(keys[i % kKeys]);
+      const auto item = queue.TryGet();
+      if (!item) return Fail(Code::kInternal, "the item was not ready");
+      queue.Done(item->key);
+    }
+    if (items == kTurn) least = std::min(least, (CpuNanos() - begin) / static_cast<double>(items));
   }
-  return Figures{{"cpu", (CpuNanos() - begin) / static_cast<double>(count)}};
+  return Figures{{"cpu", least}};
 }
 
 // The keys share their text with the queue, as with a cache.
@@ -83,7 +92,7 @@ Result<double> Instructions() {
 void AddQueueRows(Budget& budget) {
   budget.Add(Child{"queue", RunQueue});
   budget.Add(Row{"queue_item_cpu", 200, "ns/item", [] { return Figure("pass", kTimed, "cpu"); }});
-  budget.Add(Row{"queue_item_instructions", 1'600, "instructions/item", Instructions});
+  budget.Add(Row{"queue_item_instructions", 1'240, "instructions/item", Instructions});
   budget.Add(Row{"queue_delayed_bytes", 200, "bytes/item", [] { return Figure("delay", kDelayed, "bytes"); }});
 }
 

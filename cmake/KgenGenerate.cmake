@@ -18,10 +18,10 @@
 # first, and pairs such as gateway.envoyproxy.io=envoy_gateway name single groups. Objects of one group that have the
 # same fields are one C++ type; DISTINCT keeps the object at a path apart, as in
 # `DISTINCT orders.shop.example.com:spec.template`.
-# USES names targets of generated APIs: kgen::kubernetes, or targets that kgen_add_api made. Their types are used instead
-# of generated again, also where an object in a CRD stands for one of them (docs/built-in-types.md), and TARGET links
-# them. TYPES decides for single objects: `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`,
-# or `=own`.
+# USES names targets of generated APIs: kgen::kubernetes, single groups of it such as kgen::k8s_core, or targets that
+# kgen_add_api made. Their types are used instead of generated again, also where an object in a CRD stands for one of
+# them (docs/built-in-types.md), and TARGET links them. TYPES decides for single objects:
+# `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`, or `=own`.
 #
 # kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...])
 #
@@ -242,6 +242,7 @@ endfunction()
 # KGEN_USE, the namespace with each input as in "acme=/src/crds/orders.yaml", and KGEN_USE_GROUP_NAMES, the same for
 # GROUP_NAMES. The values of what a target uses come before its own.
 function(kgen_read_uses target use group_names)
+  get_property(documents GLOBAL PROPERTY KGEN_OPENAPI_DIR)
   set(all_use "")
   set(all_names "")
   foreach(used IN LISTS ARGN)
@@ -255,9 +256,11 @@ function(kgen_read_uses target use group_names)
     if(NOT its_use)
       message(
         FATAL_ERROR
-          "kgen_add_api(${target}): USES names ${used}, which is not a generated API; name kgen::kubernetes or a target that "
-          "kgen_add_api made")
+          "kgen_add_api(${target}): USES names ${used}, which is not a generated API; name kgen::kubernetes, a group of it "
+          "such as kgen::k8s_core, or a target that kgen_add_api made")
     endif()
+    # The libraries of the built-in API, which may be installed anywhere, name their documents relative to one folder.
+    list(TRANSFORM its_use REPLACE "^k8s=([^/]+)$" "k8s=${documents}/\\1")
     list(APPEND all_use ${its_use})
     get_target_property(its_names ${used} KGEN_USE_GROUP_NAMES)
     if(its_names)

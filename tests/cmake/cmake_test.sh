@@ -76,6 +76,11 @@ makes UsedApisReachTheToolWithWhatTheyUse \
   $'kgen_add_api(a CRDS a.yaml NAMESPACE acme GROUP_NAMES full)\nkgen_add_api(b CRDS b.yaml NAMESPACE b USES a)
 kgen_add_api(c CRDS b.yaml NAMESPACE c USES b a TYPES x.y:z=own)' \
   "--use acme=$tree/a.yaml --use b=$tree/b.yaml --use-group-names acme=full --type x.y:z=own --depfile"
+makes ALibraryOfTheBuiltInApiNamesItsDocuments \
+  $'set_property(GLOBAL PROPERTY KGEN_OPENAPI_DIR /documents)\nadd_library(kgen::k8s_core INTERFACE IMPORTED GLOBAL)
+set_target_properties(kgen::k8s_core PROPERTIES KGEN_USE "k8s=api__v1.json;k8s=other.json")
+kgen_add_api(a CRDS a.yaml NAMESPACE acme USES kgen::k8s_core)' \
+  "--use k8s=/documents/api__v1.json --use k8s=/documents/other.json --depfile"
 refuses AUsedApiIsATarget 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES b)' \
   "kgen_add_api(a): USES names b, which is not a target; name one that exists already"
 refuses AUsedApiIsAGeneratedApi 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES kgen::runtime)' \

@@ -7,6 +7,7 @@
 #include <jobs/batch/v1/types.h>
 #include <k8s/apps/v1/types.h>
 #include <k8s/batch/v1/types.h>
+#include <single/delivery/v1/types.h>
 
 #include <string>
 #include <type_traits>
@@ -76,6 +77,16 @@ TEST(UsedTypes, OfDocumentsAreTheOnesOfTheUsedApi) {
   job.spec->template_ = deployment.spec->template_;
   EXPECT_EQ(kgen::Encode(job), R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{)"
                                R"("spec":{"restartPolicy":"Never"}}}})");
+}
+
+// An API that uses one group of the built-in API has the types of that group and what they are made of.
+TEST(UsedTypes, OfASingleGroupAreTheOnesOfAllGroups) {
+  static_assert(std::is_same_v<single::delivery::v1::Rollout::Spec::Template, k8s::core::v1::PodTemplateSpec>);
+  single::delivery::v1::Rollout rollout;
+  rollout.spec->template_->spec->restartPolicy = "Never";
+  k8s::batch::v1::Job job;
+  job.spec->template_ = rollout.spec->template_;
+  EXPECT_EQ(job.spec->template_->spec->restartPolicy, "Never");
 }
 
 }  // namespace

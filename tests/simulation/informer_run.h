@@ -28,17 +28,11 @@
 #define KGEN_TESTS_SIMULATION_INFORMER_RUN_H_
 
 #include <cstdint>
-#include <string>
 
 #include "kgen/testing/simulation.h"
+#include "tests/simulation/run_result.h"
 
 namespace kgen::simulation {
-
-struct RunResult {
-  std::string failure;  // "" : passed
-  testing::Trace trace;
-  std::string log;  // what the program did, a line each
-};
 
 // Runs the program of that seed. With a replay, it makes those choices, and the first choice beyond their end.
 RunResult RunInformer(std::uint64_t seed, const testing::Trace& replay = {});

@@ -3,6 +3,8 @@
 // kgen_simulate --seeds N [--seed S]     runs N seeds, beginning with S; stops at the first failure, and shrinks it
 // kgen_simulate --seed S --replay TRACE  runs one trace again, and prints what happens
 // kgen_simulate --find-bug B --seeds N   passes if a seed finds the deliberate bug (only where those are built in)
+//
+// With --elections these are seeds and bugs of leader election, without it of the informer.
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +13,8 @@
 #include <string_view>
 
 #include "cache/deliberate_bugs.h"
+#include "controller/deliberate_bugs.h"
+#include "tests/simulation/election_run.h"
 #include "tests/simulation/informer_run.h"
 
 namespace kgen::simulation {
@@ -21,6 +25,7 @@ using testing::Trace;
 struct Arguments {
   std::uint64_t seeds = 1, seed = 0;
   int bug = 0;
+  bool elections = false;
   bool replay = false;
   bool good = true;
   Trace trace;
@@ -41,6 +46,11 @@ Trace ParseTrace(std::string_view text) {
 Arguments Parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; i += 2) {
+    if (std::string_view(argv[i]) == "--elections") {
+      arguments.elections = true;
+      --i;
+      continue;
+    }
     const std::string_view name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     const auto number = [&](auto& into) {
       const char* const end = value.data() + value.size();
@@ -63,6 +73,10 @@ Arguments Parse(int argc, char** argv) {
   return arguments;
 }
 
+RunResult Run(const Arguments& arguments, std::uint64_t seed, const Trace& replay = {}) {
+  return arguments.elections ? RunElection(seed, replay) : RunInformer(seed, replay);
+}
+
 std::string ToText(const Trace& trace) {
   std::string text;
   for (const std::uint32_t choice : trace) text += (text.empty() ? "" : ",") + std::to_string(choice);
@@ -71,8 +85,8 @@ std::string ToText(const Trace& trace) {
 
 // Finds fewer and smaller choices that still fail, with any failure: truncates the trace, then replaces choices by the
 // first one.
-Trace Shrink(std::uint64_t seed, Trace trace) {
-  const auto fails = [&](const Trace& candidate) { return !RunInformer(seed, candidate).failure.empty(); };
+Trace Shrink(const Arguments& arguments, std::uint64_t seed, Trace trace) {
+  const auto fails = [&](const Trace& candidate) { return !Run(arguments, seed, candidate).failure.empty(); };
   int budget = 400;
   for (std::size_t cut = trace.size() / 2; cut > 0 && budget > 0; --budget) {
     Trace shorter(trace.begin(), trace.end() - static_cast<std::ptrdiff_t>(std::min(cut, trace.size())));
@@ -96,11 +110,11 @@ Trace Shrink(std::uint64_t seed, Trace trace) {
 int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& result) {
   // Printed before shrinking, which takes a while.
   std::cout << result.log << "seed " << seed << " fails: " << result.failure << "\n" << std::flush;
-  const Trace shrunk = Shrink(seed, result.trace);
-  const RunResult again = RunInformer(seed, shrunk);
+  const Trace shrunk = Shrink(arguments, seed, result.trace);
+  const RunResult again = Run(arguments, seed, shrunk);
   std::cout << "\nshrunk from " << result.trace.size() << " to " << shrunk.size() << " choices:\n"
-            << again.log << again.failure << "\n\nagain: kgen_simulate --seed " << seed << " --replay "
-            << ToText(shrunk) << "\n"
+            << again.log << again.failure << "\n\nagain: kgen_simulate " << (arguments.elections ? "--elections " : "")
+            << "--seed " << seed << " --replay " << ToText(shrunk) << "\n"
             << "(" << arguments.seeds << " seeds from " << arguments.seed << " were asked for)\n";
   return 1;
 }
@@ -108,11 +122,15 @@ int Report(const Arguments& arguments, std::uint64_t seed, const RunResult& resu
 int Main(int argc, char** argv) {
   const Arguments arguments = Parse(argc, argv);
   if (!arguments.good) {
-    std::cerr << "usage: kgen_simulate [--seeds N] [--seed S] [--replay TRACE] [--find-bug B]\n";
+    std::cerr << "usage: kgen_simulate [--elections] [--seeds N] [--seed S] [--replay TRACE] [--find-bug B]\n";
     return 2;
   }
 #if defined(KGEN_DELIBERATE_BUG)
-  cache::InjectBug(static_cast<cache::Bug>(arguments.bug));
+  if (arguments.elections) {
+    controller::InjectBug(static_cast<controller::Bug>(arguments.bug));
+  } else {
+    cache::InjectBug(static_cast<cache::Bug>(arguments.bug));
+  }
 #else
   if (arguments.bug != 0) {
     std::cerr << "no deliberate bugs are built in here; use kgen_simulate_bugs\n";
@@ -120,14 +138,14 @@ int Main(int argc, char** argv) {
   }
 #endif
   if (arguments.replay) {
-    const RunResult result = RunInformer(arguments.seed, arguments.trace);
+    const RunResult result = Run(arguments, arguments.seed, arguments.trace);
     std::cout << result.log << (result.failure.empty() ? "passed" : result.failure) << "\n";
     return result.failure.empty() ? 0 : 1;
   }
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t choices = 0;
   for (std::uint64_t seed = arguments.seed; seed < arguments.seed + arguments.seeds; ++seed) {
-    const RunResult result = RunInformer(seed);
+    const RunResult result = Run(arguments, seed);
     choices += result.trace.size();
     if (result.failure.empty()) continue;
     if (arguments.bug == 0) return Report(arguments, seed, result);

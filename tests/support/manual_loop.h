@@ -2,10 +2,12 @@
 //
 // An I/O loop without sockets, in virtual time: the test decides which connections come about and what their peers say.
 //
-//   ManualExecutor runs everything; loop->attempt(0).Accept() connects; loop->attempt(0).Receive(frames) is the peer.
+//   ManualExecutor runs everything; loop->attempt(0).Accept() connects; loop->attempt(0).Receive(frames) is the peer;
+//   loop->Dial() is a peer that connects to a listener.
 #ifndef KGEN_TESTS_SUPPORT_MANUAL_LOOP_H_
 #define KGEN_TESTS_SUPPORT_MANUAL_LOOP_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -84,9 +86,11 @@ class ManualLoop final : public net::EventLoop {
     attempts_.push_back(MakeShared<ManualStream>(to, std::move(done)));
     return attempts_.back();
   }
-  Result<Shared<net::TcpListener>> Listen(const net::Address&,
-                                          std::move_only_function<void(Shared<net::TcpStream>)>) override {
-    return Fail(Code::kInternal, "nobody listens on a manual loop");
+  Result<Shared<net::TcpListener>> Listen(const net::Address& at,
+                                          std::move_only_function<void(Shared<net::TcpStream>)> accepted) override {
+    if (listener_ && !listener_->closed) return Fail(Code::kUnavailable, "cannot listen at " + at.ToString());
+    listener_ = MakeShared<Listener>(at.port, std::move(accepted));
+    return Shared<net::TcpListener>(listener_);
   }
   void Register(User* user) override { users_.insert(user); }
   void Unregister(User* user) noexcept override { users_.erase(user); }
@@ -94,11 +98,33 @@ class ManualLoop final : public net::EventLoop {
     while (!users_.empty()) (*users_.extract(users_.begin()).value()).OnLoopStop();
   }
 
+  // A peer connects to the listener: the server's side of the connection.
+  Shared<ManualStream> Dial() {
+    auto stream = MakeShared<ManualStream>(net::Address{"127.0.0.1", 1}, nullptr);
+    listener_->accepted(stream);
+    return stream;
+  }
+  bool listening() const noexcept { return listener_ && !listener_->closed; }
+
   std::size_t attempts() const noexcept { return attempts_.size(); }
   ManualStream& attempt(std::size_t i) { return *attempts_.at(i); }
 
  private:
+  struct Listener final : net::TcpListener {
+    Listener(std::uint16_t at, std::move_only_function<void(Shared<net::TcpStream>)> call)
+        : number(at), accepted(std::move(call)) {}
+    std::uint16_t port() const noexcept override { return number; }
+    void Close() noexcept override {
+      closed = true;
+      accepted = nullptr;  // it may hold the loop
+    }
+    const std::uint16_t number;
+    std::move_only_function<void(Shared<net::TcpStream>)> accepted;
+    bool closed = false;
+  };
+
   const Shared<ManualExecutor> executor_;
+  Shared<Listener> listener_;
   std::vector<Shared<ManualStream>> attempts_;
   std::unordered_set<User*> users_;
 };

@@ -6,11 +6,16 @@
 apiserver_sources=tests/integration/apiserver
 apiserver_version=v1.36.1
 controller_sources=tests/integration/controller
+comparison_sources=tests/integration/comparison
 
-# apiserver_folder: prints the folder of the built API server, which depends on the content of its sources.
+# apiserver_folder: prints the folder of the built API server, which depends on its sources and on how it is built.
 apiserver_folder() {
   local hash
-  hash=$(cat "$apiserver_sources"/go.mod "$apiserver_sources"/go.sum "$apiserver_sources"/*.go tools/dev/integration.sh | sha256sum)
+  hash=$({
+    cat "$apiserver_sources"/go.mod "$apiserver_sources"/go.sum "$apiserver_sources"/*.go
+    printf '%s\n' "$apiserver_version"
+    declare -f apiserver_build
+  } | sha256sum)
   printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}/kgen/apiserver-${hash:0:16}"
 }
 
@@ -40,14 +45,21 @@ apiserver_build() {
   printf '%s\n' "$folder"
 }
 
-# controller_build: builds the controller that runs against the in-memory cluster, and prints its path.
-controller_build() {
-  local program=$PWD/build/controller
-  mkdir -p build
-  say "dev: building the controller of the in-memory cluster's tests"
-  (cd "$controller_sources" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -p "$jobs" -trimpath -buildvcs=false \
-    -ldflags "-s -w" -o "$program" .) >&2 || return 1
-  printf '%s\n' "$program"
+# go_build FOLDER OUTPUT PACKAGE...: builds Go programs of the module in FOLDER.
+go_build() {
+  local folder=$1 output=$PWD/$2
+  shift 2
+  say "dev: building $* of $folder"
+  mkdir -p "$(dirname "$output")"
+  (cd "$folder" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -p "$jobs" -trimpath -buildvcs=false -ldflags "-s -w" \
+    -o "$output" "$@") >&2
+}
+
+# controllers_build: builds the controller that runs against the in-memory cluster, upstream's sample-controller, and
+# the controllers of docs/comparison.md.
+controllers_build() {
+  go_build "$controller_sources" build/controller . &&
+    go_build "$comparison_sources" build/comparison/ k8s.io/sample-controller ./client_go ./controller_runtime
 }
 
 # integration_skipped REASON: the API server cannot be built on this machine. In CI that is a failure.
@@ -58,14 +70,14 @@ integration_skipped() {
 }
 
 verb_integration() {
-  local folder controller results=build/dev/integration-results
+  local folder results=build/dev/integration-results
   [ -f "$apiserver_sources/go.mod" ] || missing "$apiserver_sources" "the API server of the integration tests"
   if ! apiserver_can_build; then
     integration_skipped "the real API server needs Go $(sed -n 's/^go //p' "$apiserver_sources/go.mod") or newer"
     return
   fi
   case ${1:-} in
-    --build-only) apiserver_build && controller_build && return ;;
+    --build-only) apiserver_build && controllers_build && return ;;
     --serve)
       # For experiments: serves until Ctrl-C.
       folder=$(apiserver_build) || die "the API server did not build"
@@ -75,19 +87,33 @@ verb_integration() {
   [ -f tests/integration/CMakeLists.txt ] || missing tests/integration/CMakeLists.txt "the integration tests"
   need_setup
   folder=$(apiserver_build) || integration_failed_build
-  controller=$(controller_build) || die "the controller did not build (see above)"
+  controllers_build || die "the controllers did not build (see above)"
   source tools/dev/test.sh
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
-  build dev integration_test memory_cluster_test
+  # The name of a binary, with or without _test, or a filter as for ./dev test.
+  local binary binaries="integration_test sample_controller_test memory_cluster_test" filter=${1:-} command
+  case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
+  case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
+  # shellcheck disable=SC2086
+  build dev $binaries
   rm -rf "$results"
   mkdir -p "$results"
-  local filter=${1:-}
-  case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
+  : >"$results/ctest.junit"
   export GTEST_BRIEF=1 GTEST_FILTER=${filter:-*}
-  integration_run integration_test "$folder/apiserver" -- build/dev/bin/integration_test
-  integration_run memory_cluster_test env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$controller" \
-    build/dev/bin/memory_cluster_test
+  for binary in $binaries; do
+    [ -n "$("build/dev/bin/$binary" --gtest_list_tests)" ] || continue
+    case $binary in
+      integration_test) command=("$folder/apiserver" --) ;;
+      sample_controller_test)
+        command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --audit --)
+        ;;
+      memory_cluster_test)
+        command=(env KGEN_TEST_KUBECTL="$folder/kubectl" KGEN_TEST_CONTROLLER="$PWD/build/controller")
+        ;;
+    esac
+    integration_run "$binary" "${command[@]}" "build/dev/bin/$binary"
+  done
   count_results "$results"
 }
 

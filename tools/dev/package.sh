@@ -80,18 +80,22 @@ cmake_minimum_required(VERSION 3.25)
 project(uses CXX)
 find_package(kgen REQUIRED)
 kgen_add_api(delivery_api CRDS rollouts.yaml NAMESPACE delivery USES kgen::kubernetes)
+kgen_add_api(single_api CRDS rollouts.yaml NAMESPACE single USES kgen::k8s_apps)
 add_executable(uses main.cc)
-target_link_libraries(uses PRIVATE delivery_api)
+target_link_libraries(uses PRIVATE delivery_api single_api)
 END
   cat >"$package_root/uses-source/main.cc" <<'END'
 #include <delivery/delivery/v1/types.h>
 #include <k8s/apps/v1/types.h>
+#include <single/delivery/v1/types.h>
 
 int main() {
   delivery::delivery::v1::Rollout rollout;
   rollout.spec->template_->spec->restartPolicy = "Always";
   k8s::apps::v1::Deployment deployment;
-  deployment.spec->template_ = rollout.spec->template_;
+  single::delivery::v1::Rollout single;
+  single.spec->template_ = rollout.spec->template_;
+  deployment.spec->template_ = single.spec->template_;
   return deployment.spec->template_->spec->restartPolicy == "Always" ? 0 : 1;
 }
 END

@@ -77,15 +77,29 @@ verb_simulate() {
   build/dev/bin/kgen_simulate "$@"
 }
 
-# Runs against a real server. A Go program, which also contains client-go's informers, runs the rounds.
-bench_recovery() {
-  local folder program=$PWD/build/recovery
+# bench_beside_go NAME TARGET WHAT: builds what a comparison with a Go library needs, a real API server among it. Sets
+# `server` and `program`, the server's and the Go program's paths.
+bench_beside_go() {
   source tools/dev/integration.sh
   apiserver_can_build || die "the real API server needs Go $(sed -n 's/^go //p' "$apiserver_sources/go.mod") or newer"
-  folder=$(apiserver_build) || die "the API server did not build"
-  (cd bench/peers/recovery && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$program" .)
-  build_program dev kgen_recovery "the informers of the rounds"
-  "$folder/apiserver" --audit -- "$program" rounds --kgen "$PWD/build/dev/bin/kgen_recovery" "$@"
+  server=$(apiserver_build)/apiserver || die "the API server did not build"
+  program=$PWD/build/$1
+  (cd "bench/peers/$1" && CGO_ENABLED=0 GOTOOLCHAIN=local go build -trimpath -buildvcs=false -o "$program" .)
+  build_program dev "$2" "$3"
+}
+
+# The Go program, which also contains client-go's informers, runs the rounds.
+bench_recovery() {
+  local server program
+  bench_beside_go recovery kgen_recovery "the informers of the rounds"
+  "$server" --audit -- "$program" rounds --kgen "$PWD/build/dev/bin/kgen_recovery" "$@"
+}
+
+# The Go program, which also contains controller-runtime's controller, measures both.
+bench_reconcile() {
+  local server program
+  bench_beside_go reconcile kgen_reconcile "the controller to measure"
+  "$server" -- "$program" compare --kgen "$PWD/build/dev/bin/kgen_reconcile" "$@"
 }
 
 verb_bench() {
@@ -93,9 +107,8 @@ verb_bench() {
     shift
     build_program dev kgen_budget "the budgets"
     build/dev/bin/kgen_budget "$@"
-  elif [ "${1:-}" = recovery ]; then
-    shift
-    bench_recovery "$@"
+  elif [ "${1:-}" = recovery ] || [ "${1:-}" = reconcile ]; then
+    "bench_$1" "${@:2}"
   else
     build_program dev kgen_bench "the benchmarks"
     build/dev/bin/kgen_bench "$@"

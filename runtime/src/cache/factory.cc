@@ -7,6 +7,7 @@
 
 #include "cache/informer_options.h"
 #include "cache/list_watch.h"
+#include "cache/with_kind.h"
 #include "client/kind_registry.h"
 #include "core/mutex.h"
 #include "kgen/cache/dynamic_informer.h"
@@ -21,17 +22,6 @@ struct NamedKind : SharedObject {
   explicit NamedKind(const KindInfo& of) noexcept : info(&of) {}
   std::atomic<const KindInfo*> info;
 };
-
-// Returns the object with its apiVersion and kind, which servers omit from the items of lists.
-AnyRef WithKind(AnyRef any, const KindInfo& kind) {
-  const Ref<const Unstructured> object = any.As<Unstructured>();
-  const bool complete = !object->apiVersion.empty() && (!object->kind.empty() || kind.kind.empty());
-  if (complete) return any;
-  Unstructured named = *object;
-  if (named.apiVersion.empty()) named.apiVersion = GroupVersion{kind.group, kind.version}.str();
-  if (named.kind.empty() && !kind.kind.empty()) named.kind = kind.kind;
-  return MakeRef(std::move(named));
-}
 
 }  // namespace
 
@@ -59,7 +49,7 @@ class FactoryState : public SharedObject {
     }
     auto named = MakeShared<NamedKind>(kind);
     Core core = Add(Unstructured::kTable, kind, [named, own = options_.transform](AnyRef object) -> Result<AnyRef> {
-      object = WithKind(std::move(object), *named->info.load());
+      object = cache::WithKind(std::move(object), *named->info.load());
       return own ? own(std::move(object)) : object;
     });
     entries_.back().named = std::move(named);

@@ -1,29 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/cache/informer_core.h"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "cache/informer_impl.h"
+#include "cache/version_number.h"
 #include "client/text.h"
 #include "core/notify_observer.h"
 #include "kgen/core/field_path.h"
 
 namespace kgen::cache {
-namespace {
-
-std::optional<std::uint64_t> NumberOf(std::string_view version) noexcept {
-  std::uint64_t number = 0;
-  const char* const end = version.data() + version.size();
-  const auto read = std::from_chars(version.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 // Ends the informer on its strand. If the executor discards the task, no strand runs any more, and the destructor ends
 // the informer at once.
 class InformerCore::Impl::StopTask {
@@ -175,34 +163,50 @@ Result<void> InformerCore::Impl::SetTransform(TransformFunction transform) {
 
 Result<void> InformerCore::Impl::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
   const std::string doing = "wait for resource version " + std::string(version) + " of " + name_;
-  const std::optional<std::uint64_t> wanted = NumberOf(version);
+  const std::optional<std::uint64_t> wanted = VersionNumber(version);
   if (!wanted) return Fail(Error(Code::kInvalidArgument, "the version is not a decimal number").With(doing));
-  const Shared<Waiter> waiter = executor_->MakeWaiter(doing);
-  {
-    const MutexLock lock(mutex_);
-    version_waiters_.push_back(waiter);
-  }
-  const TimePoint deadline = Later(executor_->clock()->Now(), limit);
-  Result<void> result;
-  // A transaction that comes between the look and the wait has notified the waiter.
-  while (NumberOf(store_->Snapshot().version()).value_or(0) < *wanted) {
-    if (IsStopped()) {
-      result = Fail(Code::kStopped, "the informer has been stopped");
-      break;
-    }
-    result = waiter->Wait(stop, deadline);
-    if (result) continue;
-    if (result.error().code() == Code::kTimeout) {
-      result = Fail(Code::kTimeout, "after " + client::DurationText(limit) + " the cache is at \"" +
+  const auto reached = [&](const AnySnapshot& view) { return VersionNumber(view.version()).value_or(0) >= *wanted; };
+  const Result<AnySnapshot> waited = WaitFor(doing, reached, std::move(stop), Later(executor_->clock()->Now(), limit));
+  if (waited) return {};
+  if (waited.error().code() != Code::kTimeout) return Fail(waited.error().With(doing));
+  return Fail(Error(Code::kTimeout, "after " + client::DurationText(limit) + " the cache is at \"" +
                                         store_->Snapshot().version() +
-                                        "\"; does the informer select the object that was written?");
-    }
-    break;
+                                        "\"; does the informer select the object that was written?")
+                  .With(doing));
+}
+
+// A waiter that is notified with every transaction as long as this object lives.
+class InformerCore::Impl::StoreWait {
+ public:
+  StoreWait(Impl& impl, std::string_view what) : impl_(impl), waiter_(impl.executor_->MakeWaiter(what)) {
+    const MutexLock lock(impl_.mutex_);
+    impl_.store_waiters_.push_back(waiter_);
   }
-  const MutexLock lock(mutex_);
-  std::erase(version_waiters_, waiter);
-  if (!result) return Fail(result.error().With(doing));
-  return {};
+  StoreWait(const StoreWait&) = delete;
+  StoreWait& operator=(const StoreWait&) = delete;
+  ~StoreWait() {
+    const MutexLock lock(impl_.mutex_);
+    std::erase(impl_.store_waiters_, waiter_);
+  }
+  Waiter& waiter() const noexcept { return *waiter_; }
+
+ private:
+  Impl& impl_;
+  const Shared<Waiter> waiter_;
+};
+
+Result<AnySnapshot> InformerCore::Impl::WaitFor(std::string_view what,
+                                                const std::function<bool(const AnySnapshot&)>& met,
+                                                std::stop_token stop, TimePoint deadline) {
+  if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
+  const StoreWait wait(*this, what);
+  while (true) {
+    const bool stopped = IsStopped();  // before the look, so that the last state is looked at
+    if (AnySnapshot view = store_->Snapshot(); met(view)) return view;
+    if (stopped) return Fail(Code::kStopped, "the informer has been stopped");
+    // A transaction that comes between the look and the wait has notified the waiter.
+    if (Result<void> waited = wait.waiter().Wait(stop, deadline); !waited) return Fail(std::move(waited).error());
+  }
 }
 
 InformerStatus InformerCore::Impl::status() const {
@@ -230,6 +234,10 @@ Result<void> InformerCore::Join(std::stop_token stop) { return impl_->Join(std::
 
 Result<void> InformerCore::WaitUntil(std::string_view version, std::stop_token stop, Nanos limit) {
   return impl_->WaitUntil(version, std::move(stop), limit);
+}
+Result<AnySnapshot> InformerCore::WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
+                                          std::stop_token stop, TimePoint deadline) {
+  return impl_->WaitFor(what, met, std::move(stop), deadline);
 }
 
 Registration InformerCore::AddEventHandler(AnyHandler handler, HandlerOptions options) {

@@ -43,6 +43,8 @@ class InformerCore::Impl final : public SharedObject {
   Shared<Listener> AddListener(AnyHandler handler, HandlerOptions options);
   Result<void> SetTransform(TransformFunction transform);
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
+  Result<AnySnapshot> WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
+                              std::stop_token stop, TimePoint deadline);
   bool HasSynced() const noexcept { return synced_.load(std::memory_order_acquire); }
   bool IsStopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
   InformerStatus status() const;
@@ -53,6 +55,7 @@ class InformerCore::Impl final : public SharedObject {
 
  private:
   class StatusWatch;
+  class StoreWait;
   class StopRelay;
   class StopTask;
   class Freer;
@@ -124,8 +127,8 @@ class InformerCore::Impl final : public SharedObject {
   InformerStatus status_ KGEN_GUARDED_BY(mutex_);
   std::vector<Shared<Listener>> listeners_ KGEN_GUARDED_BY(mutex_);  // for Join
   std::vector<StatusWatch*> watches_ KGEN_GUARDED_BY(mutex_);        // each removes itself
-  // Of WaitUntil(), which removes them. Notified with every transaction, since few wait, and not for long.
-  std::vector<Shared<Waiter>> version_waiters_ KGEN_GUARDED_BY(mutex_);
+  // Of WaitFor(), which removes them. Notified with every transaction, since few wait, and not for long.
+  std::vector<Shared<Waiter>> store_waiters_ KGEN_GUARDED_BY(mutex_);
 };
 
 // Called by the stop token. It refers to the informer only while the informer runs, so token and informer may be

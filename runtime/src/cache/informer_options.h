@@ -12,7 +12,7 @@
 
 namespace kgen::cache {
 
-// All but the last are those of FactoryOptions.
+// All but the last two are those of FactoryOptions.
 struct InformerOptions {
   Nanos resync = Nanos(0);     // the default of handlers, and how often the reflector checks whether one is due
   std::int64_t page_size = 0;  // 0: 500 where the server may read from etcd, otherwise no paging
@@ -20,6 +20,9 @@ struct InformerOptions {
   bool drop_managed_fields = false;
   TransformFunction transform{};
   Nanos apply_delay = Nanos(0);
+  // The first list has the newest state. By default it may come from the server's cache, and may then be older than
+  // what this process has read or written before.
+  bool first_list_newest = false;
   // The approximate number of objects that one task on the strand processes. Longer work is split into several tasks,
   // and other tasks run in between. 256 objects take less than a millisecond on a common CPU. At least 1; the
   // simulation uses less than the default.

@@ -156,7 +156,7 @@ void InformerCore::Impl::Publish() {
                          now.failures != status_.failures || now.has_error != status_.has_error;
     status_ = std::move(now);
     synced_.store(status_.synced, std::memory_order_release);
-    for (const Shared<Waiter>& waiter : version_waiters_) waiter->Notify();
+    for (const Shared<Waiter>& waiter : store_waiters_) waiter->Notify();
     for (StatusWatch* watch : watches_) {
       if (Shared<StatusWatch> held = changed ? Shared<StatusWatch>::TryAdd(watch) : Shared<StatusWatch>())
         to_notify.push_back(std::move(held));

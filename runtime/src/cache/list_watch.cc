@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/accept.h"
 #include "client/connection_core.h"
 #include "client/gate.h"
 #include "kgen/client/raw_resource.h"
@@ -18,9 +19,11 @@ class NoCall final : public StreamCall {
 
 class ResourceListWatch final : public ListWatch {
  public:
-  ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak)
-      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)) {
+  ResourceListWatch(Connection connection, const KindInfo& kind, std::string namespace_, TweakListOptions tweak,
+                    ObjectForm form)
+      : resource_(std::move(connection), kind, namespace_), tweak_(std::move(tweak)), form_(form) {
     name_ = kind.resource;
+    if (form == ObjectForm::kMetadata) name_ += " (metadata)";
     if (!namespace_.empty()) name_ += " in " + std::move(namespace_);
   }
 
@@ -47,7 +50,10 @@ class ResourceListWatch final : public ListWatch {
     std::string what;
     try {
       if (tweak_) tweak_(options);
-      return watch ? resource_.Watch(options) : resource_.List(options);
+      Result<ApiRequest> request = watch ? resource_.Watch(options) : resource_.List(options);
+      if (request && form_ == ObjectForm::kMetadata)
+        request->accept = watch ? client::kAcceptMetadata : client::kAcceptMetadataList;
+      return request;
     } catch (const std::exception& e) {
       what = e.what();
     } catch (...) {
@@ -58,6 +64,7 @@ class ResourceListWatch final : public ListWatch {
 
   RawResource resource_;
   TweakListOptions tweak_;
+  const ObjectForm form_;
   std::string name_;
 };
 
@@ -67,9 +74,9 @@ ListWatch::~ListWatch() = default;
 Shared<client::Gate> ListWatch::gate() const { return {}; }
 
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
-                                TweakListOptions tweak) {
+                                TweakListOptions tweak, ObjectForm form) {
   if (kind.scope == Scope::kCluster) namespace_.clear();
-  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(namespace_), std::move(tweak));
+  return MakeShared<ResourceListWatch>(std::move(connection), kind, std::move(namespace_), std::move(tweak), form);
 }
 
 }  // namespace kgen::cache

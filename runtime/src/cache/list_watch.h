@@ -6,6 +6,7 @@
 #ifndef KGEN_RUNTIME_CACHE_LIST_WATCH_H_
 #define KGEN_RUNTIME_CACHE_LIST_WATCH_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -36,10 +37,15 @@ class ListWatch : public SharedObject {
 
 using TweakListOptions = std::function<void(ListOptions&)>;
 
+enum class ObjectForm : std::uint8_t {
+  kWhole,
+  kMetadata,  // PartialObjectMetadata; servers that cannot make those send whole objects
+};
+
 // The source of one resource of a connection. `tweak` runs after the reflector has filled the options, for list and
 // watch alike. `kind` must outlive the informer, as tables do. An empty `namespace_` means all namespaces.
 Shared<ListWatch> MakeListWatch(Connection connection, const KindInfo& kind, std::string namespace_,
-                                TweakListOptions tweak = {});
+                                TweakListOptions tweak = {}, ObjectForm form = ObjectForm::kWhole);
 
 }  // namespace kgen::cache
 

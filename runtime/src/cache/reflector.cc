@@ -40,7 +40,8 @@ Reflector::Reflector(Shared<ListWatch> source, const TypeTable& table, DeltaFifo
       resync_(options_.resync),
       jitter_(SeedOf(*executor_->clock(), name_)),
       intake_(table, name_, observer_, {.drop_managed_fields = options_.drop_managed_fields}, options_.transform,
-              [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }) {}
+              [this](const ObjectKey& key) { return hooks_.stored ? hooks_.stored(key) : AnyRef(); }),
+      version_unusable_(options_.first_list_newest) {}
 
 void Reflector::Start() {
   if (!std::holds_alternative<Idle>(state_)) return;

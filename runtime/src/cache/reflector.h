@@ -338,10 +338,11 @@ class Reflector final : public SharedObject {
   bool has_been_open_ = false;     // a watch
   bool check_due_ = false;         // the connection was, or may have been, lost since the last history check
   bool history_replaced_ = false;  // until the next list
-  bool version_unusable_ = false;  // expired, ahead of the server, or from a lost history
-  bool server_pages_ = false;      // a list at "0" has been paged once
-  int streaming_attempts_ = 0;     // streaming lists of this round that ended without a marker
-  int expirations_ = 0;            // without progress in between
+  // Expired, ahead of the server, or from a lost history: the next list sends no version, and so gets the newest state.
+  bool version_unusable_;
+  bool server_pages_ = false;   // a list at "0" has been paged once
+  int streaming_attempts_ = 0;  // streaming lists of this round that ended without a marker
+  int expirations_ = 0;         // without progress in between
 
   // What status() returns besides the state.
   int failures_ = 0, refusals_ = 0;

@@ -30,6 +30,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr Nanos kAfterFailedAccept = std::chrono::milliseconds(100);
 
 std::string Words(const error_code& error) {
   if (error == asio::error::eof) return "the peer closed the connection";
@@ -190,7 +191,11 @@ class Listener final : public TcpListener {
         stream->Prepare();
         self->accepted_(std::move(stream));
       }
-      if (!self->closed_) self->Accept();
+      if (self->closed_) return;
+      if (!error) return self->Accept();
+      // The process has too many open files, for example. Accepting again at once would fail in the same way, over and
+      // over, and take all of the loop's time.
+      self->pause_ = self->loop_->After(kAfterFailedAccept, [self] { self->Accept(); });
     });
   }
 
@@ -198,6 +203,7 @@ class Listener final : public TcpListener {
 
   void Close() noexcept override {
     closed_ = true;
+    pause_.Cancel();
     error_code ignored;
     std::ignore = acceptor_.close(ignored);
   }
@@ -207,6 +213,7 @@ class Listener final : public TcpListener {
   tcp::acceptor acceptor_;
   std::move_only_function<void(Shared<TcpStream>)> accepted_;
   std::uint16_t port_ = 0;
+  Timer pause_;
   bool closed_ = false;
 };
 

@@ -6,35 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "client/text.h"
 #include "kgen/core/object_meta.h"
 
 namespace kgen {
 namespace {
-
-bool IsAlnum(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
-// True if the text is a valid, non-empty label value or name part of a label key.
-bool IsLabelName(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= 63 && IsAlnum(text.front()) && IsAlnum(text.back()) &&
-         std::ranges::all_of(text, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool IsSubdomain(std::string_view text) noexcept {
-  if (text.empty() || text.size() > 253) return false;
-  while (true) {
-    const std::string_view label = text.substr(0, text.find('.'));
-    const auto good = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-'; };
-    if (label.empty() || label.front() == '-' || label.back() == '-' || !std::ranges::all_of(label, good)) return false;
-    if (label.size() == text.size()) return true;
-    text.remove_prefix(label.size() + 1);
-  }
-}
-
-bool IsLabelKey(std::string_view key) noexcept {
-  const std::size_t slash = key.find('/');
-  if (slash == std::string_view::npos) return IsLabelName(key);
-  return IsSubdomain(key.substr(0, slash)) && IsLabelName(key.substr(slash + 1));
-}
 
 std::optional<std::int64_t> ParseInt(std::string_view text) noexcept {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -206,7 +182,7 @@ Result<Selector> Selector::From(const Optional<meta::v1::LabelSelector>& selecto
 Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, std::vector<std::string> values) {
   const auto failed = [](const std::string& message) { return Fail(Code::kInvalidArgument, message); };
   const std::string name = '"' + std::string(key) + '"';
-  if (!IsLabelKey(key)) return failed(name + " is not a valid label key");
+  if (!client::IsQualifiedName(key)) return failed(name + " is not a valid label key");
   Requirement made{.key = std::string(key), .op = op, .values = std::move(values)};
   switch (op) {
     case Operator::kExists:
@@ -228,7 +204,8 @@ Result<Selector::Requirement> Selector::Make(std::string_view key, Operator op, 
       break;
   }
   for (const std::string& value : made.values) {
-    if (!value.empty() && !IsLabelName(value)) return failed(name + ": \"" + value + "\" is not a valid label value");
+    if (!value.empty() && !client::IsLabelName(value))
+      return failed(name + ": \"" + value + "\" is not a valid label value");
   }
   std::ranges::sort(made.values);
   made.values.erase(std::ranges::unique(made.values).begin(), made.values.end());

@@ -1,11 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "client/text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 
 namespace kgen::client {
 namespace {
+
+bool IsAlnum(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 bool IsUnreserved(unsigned char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
@@ -123,6 +126,28 @@ std::string_view Trim(std::string_view text) noexcept {
   const std::size_t first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+bool IsLabelName(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 63 && IsAlnum(text.front()) && IsAlnum(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool IsSubdomain(std::string_view text) noexcept {
+  if (text.empty() || text.size() > 253) return false;
+  while (true) {
+    const std::string_view label = text.substr(0, text.find('.'));
+    const auto good = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-'; };
+    if (label.empty() || label.front() == '-' || label.back() == '-' || !std::ranges::all_of(label, good)) return false;
+    if (label.size() == text.size()) return true;
+    text.remove_prefix(label.size() + 1);
+  }
+}
+
+bool IsQualifiedName(std::string_view text) noexcept {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return IsLabelName(text);
+  return IsSubdomain(text.substr(0, slash)) && IsLabelName(text.substr(slash + 1));
 }
 
 }  // namespace kgen::client

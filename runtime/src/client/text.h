@@ -1,6 +1,6 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Encodes and decodes URLs, durations and base64 for requests and configs.
+// Encodes and decodes URLs, durations and base64 for requests and configs, and checks names.
 #ifndef KGEN_SRC_CLIENT_TEXT_H_
 #define KGEN_SRC_CLIENT_TEXT_H_
 
@@ -38,6 +38,13 @@ std::string DurationText(Nanos duration);
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 std::string_view Trim(std::string_view text) noexcept;
+
+// True for a label value that is not empty; it may also be the name part of a qualified name.
+bool IsLabelName(std::string_view text) noexcept;
+// True for what most objects may be called: labels of lower-case letters, digits and dashes, separated by dots.
+bool IsSubdomain(std::string_view text) noexcept;
+// True for a label key: "app", "shop.example.com/app".
+bool IsQualifiedName(std::string_view text) noexcept;
 
 }  // namespace kgen::client
 

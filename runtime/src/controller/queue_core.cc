@@ -45,6 +45,7 @@ Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePo
 }
 
 void QueueCore::Add(const void* key, const AddOptions& options) {
+  const std::uint32_t hash = HashOf(key);
   const TimePoint now = Now();
   Nanos delay = options.after;
   if (options.rate_limited) {
@@ -52,7 +53,7 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
     {
       const MutexLock lock(mutex_);
       if (shutting_down_) return;
-      failures = items_.FindOrInsert(key)->failures++;
+      failures = FindOrInsert(hash, key)->failures++;
     }
     delay = Limit(failures, options, now);
   }
@@ -62,9 +63,17 @@ void QueueCore::Add(const void* key, const AddOptions& options) {
   {
     const MutexLock lock(mutex_);
     if (shutting_down_) return;
-    Queue(items_.FindOrInsert(key), when, now, wakes);
+    Queue(FindOrInsert(hash, key), when, now, wakes);
   }
   Act(wakes);
+}
+
+// Throws before any change: the structures first get room for the item wherever it may go.
+QueueItem* QueueCore::FindOrInsert(std::uint32_t hash, const void* key) {
+  ready_.Reserve();
+  if (QueueItem* const item = items_.Find(hash, key)) return item;
+  delayed_.Reserve(items_.size() + 1);
+  return items_.Insert(hash, key);
 }
 
 // Combines the pending addition with the new one: takes the higher priority and the earlier time.
@@ -117,11 +126,11 @@ void QueueCore::MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept
   WakeOne(wakes);
 }
 
-void QueueCore::WakeOne(Wakes& wakes) noexcept {
+void QueueCore::WakeGetterOrWorker(Wakes& wakes) noexcept {
   if (!getters_.empty()) {
     wakes.waiters.push_back(std::move(getters_.front()));
     getters_.erase(getters_.begin());
-  } else if (running_ < workers_) {
+  } else {
     ++running_;
     ++wakes.workers;
     wakes.processing = work_.get();
@@ -187,11 +196,12 @@ void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
 }
 
 void QueueCore::Done(const void* key) {
+  const std::uint32_t hash = HashOf(key);
   const TimePoint now = Now();
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
-    QueueItem* const item = items_.Find(key);
+    QueueItem* const item = items_.Find(hash, key);
     // A worker uses its item during the call and finishes it itself.
     if (item == nullptr || !item->processing || item->by_worker) return;
     Finish(item, now, wakes);
@@ -218,16 +228,18 @@ void QueueCore::EraseIfUnused(QueueItem* item) noexcept {
 }
 
 void QueueCore::Forget(const void* key) {
+  const std::uint32_t hash = HashOf(key);
   const MutexLock lock(mutex_);
-  QueueItem* const item = items_.Find(key);
+  QueueItem* const item = items_.Find(hash, key);
   if (item == nullptr) return;
   item->failures = 0;
   EraseIfUnused(item);
 }
 
 int QueueCore::NumRequeues(const void* key) {
+  const std::uint32_t hash = HashOf(key);
   const MutexLock lock(mutex_);
-  const QueueItem* const item = items_.Find(key);
+  const QueueItem* const item = items_.Find(hash, key);
   return item != nullptr ? static_cast<int>(item->failures) : 0;
 }
 
@@ -281,7 +293,9 @@ WorkQueueMetrics QueueCore::metrics() {
   const MutexLock lock(mutex_);
   WorkQueueMetrics metrics = counts_;
   metrics.name = name_;
-  for (const ReadyItems::Band& band : ready_.bands()) metrics.depth.emplace_back(band.priority, band.items.size());
+  for (const ReadyItems::Band& band : ready_.bands()) {
+    if (!band.items.empty()) metrics.depth.emplace_back(band.priority, band.items.size());
+  }
   // Always include normal priority. Otherwise an idle queue would have no series, and alerts would take it for a queue
   // that is not running.
   const auto normal =

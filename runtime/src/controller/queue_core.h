@@ -26,9 +26,11 @@
 namespace kgen::controller {
 
 // Thread safety: all members from any thread. The limiter, the reconcile function, the observer and the executor are
-// called without the lock. Timers of the clock are set and cancelled under the lock, and a key's hash, ==, copy and
-// destructor are called under it.
-// Errors: functions that change the state of an item are noexcept (queue_items.h says why).
+// called without the lock, and so is a key's hash. Timers of the clock are set and cancelled under the lock, and a
+// key's
+// ==, copy and destructor are called under it.
+// Errors: functions that change the state of an item are noexcept (queue_items.h says why). Add() gets the memory that
+// they may need before it calls them, except for timers and tasks.
 // Lifetime: shared by handles, timers, workers and blocked calls.
 class QueueCore final : public SharedObject {
  public:
@@ -72,10 +74,15 @@ class QueueCore final : public SharedObject {
     bool periodic = false;
   };
 
+  std::uint32_t HashOf(const void* key) const noexcept { return ItemMap::HashOf(type_, key); }
+  QueueItem* FindOrInsert(std::uint32_t hash, const void* key) KGEN_REQUIRES(mutex_);
   void Queue(QueueItem* item, const When& when, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   void Delay(QueueItem* item, TimePoint due, bool periodic) noexcept KGEN_REQUIRES(mutex_);
   void MakeReady(QueueItem* item, TimePoint now, Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
-  void WakeOne(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
+  void WakeOne(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_) {
+    if (!getters_.empty() || running_ < workers_) WakeGetterOrWorker(wakes);
+  }
+  void WakeGetterOrWorker(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   // Returns null if no item is ready. A worker passes no receiver. Changes nothing if the receiver's copy of the key
   // throws.
   QueueItem* Take(TimePoint now, const Receiver* receiver) KGEN_REQUIRES(mutex_);
@@ -93,11 +100,13 @@ class QueueCore final : public SharedObject {
   Result<void> StartWorkers(int workers, const Shared<Processing>& processing);
   Result<void> RunUntilFinished(const Shared<Waiter>& waiter, const std::stop_token& stop, bool drain);
   // Returns null if the worker has ended.
-  QueueItem* NextForWorker(const Processing& processing, std::int32_t& priority) noexcept;
+  QueueItem* NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept;
   void EndWorker() noexcept;
   void CountEnd(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
-  void Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept;
-  void OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
+  // Returns the time at which the worker takes its next item. After a success that is the end of this one: nothing of
+  // the user's runs in between, and a clock takes longer to read than an item to finish.
+  TimePoint Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept;
+  TimePoint OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept;
   void BackOff(QueueItem* item, std::int32_t priority, const Error* error) noexcept;
 
   void BeginDrain();

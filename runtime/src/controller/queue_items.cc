@@ -2,63 +2,47 @@
 #include "controller/queue_items.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 
 namespace kgen::controller {
 namespace {
 
 constexpr std::size_t kFirstBuckets = 16;
+constexpr std::size_t kMostSpares = 64;
 
 }  // namespace
-
-// ------------------------------------------------------------------------------------------------------- ItemList
-
-void ItemList::PushBack(QueueItem* item) noexcept {
-  item->next = nullptr;
-  item->previous = tail_;
-  (tail_ != nullptr ? tail_->next : head_) = item;
-  tail_ = item;
-  ++size_;
-}
-
-void ItemList::Remove(QueueItem* item) noexcept {
-  (item->previous != nullptr ? item->previous->next : head_) = item->next;
-  (item->next != nullptr ? item->next->previous : tail_) = item->previous;
-  --size_;
-}
 
 // -------------------------------------------------------------------------------------------------------- ItemMap
 
 ItemMap::~ItemMap() {
   for (QueueItem* bucket : buckets_) Free(type_, bucket);
+  while (spare_ != nullptr) ::operator delete(std::exchange(spare_, *static_cast<void**>(spare_)));
 }
 
-// Mixes the bits, because std::hash of an integer is the integer itself.
-std::uint32_t ItemMap::HashOf(const void* key) const noexcept {
-  return static_cast<std::uint32_t>(std::uint64_t{type_.hash(key)} * 0x9E3779B97F4A7C15u >> 32);
-}
-
-QueueItem* ItemMap::FindIn(std::uint32_t hash, const void* key) const noexcept {
+QueueItem* ItemMap::Find(std::uint32_t hash, const void* key) const noexcept {
   if (buckets_.empty()) return nullptr;
   QueueItem* item = buckets_[hash & (buckets_.size() - 1)];
   while (item != nullptr && !(item->hash == hash && type_.equal(item->key(), key))) item = item->chain;
   return item;
 }
 
-QueueItem* ItemMap::Find(const void* key) const noexcept { return FindIn(HashOf(key), key); }
-
-QueueItem* ItemMap::FindOrInsert(const void* key) {
-  const std::uint32_t hash = HashOf(key);
-  if (QueueItem* item = FindIn(hash, key)) return item;
+QueueItem* ItemMap::Insert(std::uint32_t hash, const void* key) {
   if (size_ >= buckets_.size()) Grow();
-  void* block = ::operator new(sizeof(QueueItem) + type_.size);
-  auto* item = ::new (block) QueueItem;
+  void* block = spare_;
+  void* const next = block != nullptr ? *static_cast<void**>(block) : nullptr;
+  if (block == nullptr) block = ::operator new(sizeof(QueueItem) + type_.size);
   try {
-    type_.copy(item->key(), key);
+    type_.copy(static_cast<QueueItem*>(block) + 1, key);
   } catch (...) {
-    ::operator delete(block);
+    if (block != spare_) ::operator delete(block);
     throw;
   }
+  if (block == spare_) {
+    spare_ = next;
+    --spares_;
+  }
+  auto* const item = ::new (block) QueueItem;
   item->hash = hash;
   QueueItem*& bucket = buckets_[hash & (buckets_.size() - 1)];
   item->chain = std::exchange(bucket, item);
@@ -82,9 +66,17 @@ void ItemMap::Grow() {
 void ItemMap::Erase(QueueItem* item) noexcept {
   QueueItem** link = &buckets_[item->hash & (buckets_.size() - 1)];
   while (*link != item) link = &(*link)->chain;
-  *link = std::exchange(item->chain, nullptr);
+  *link = item->chain;
   --size_;
-  Free(type_, item);
+  type_.destroy(item->key());
+  item->~QueueItem();
+  void* const block = item;
+  if (spares_ == kMostSpares) {
+    ::operator delete(block);
+  } else {
+    spare_ = ::new (block) void*(spare_);
+    ++spares_;
+  }
 }
 
 QueueItem* ItemMap::TakeUnprocessed() noexcept {
@@ -115,32 +107,29 @@ void ItemMap::Free(const detail::KeyType& type, QueueItem* chain) noexcept {
 
 // ----------------------------------------------------------------------------------------------------- ReadyItems
 
-std::vector<ReadyItems::Band>::iterator ReadyItems::BandOf(std::int32_t priority) noexcept {
-  return std::lower_bound(bands_.begin(), bands_.end(), priority,
-                          [](const Band& band, std::int32_t sought) { return band.priority > sought; });
+void ReadyItems::FindBand(std::int32_t priority) noexcept {
+  auto band = std::ranges::lower_bound(bands_, priority, std::greater(), &Band::priority);
+  if (band == bands_.end() || band->priority != priority) band = bands_.insert(band, {priority, {}});
+  last_used_ = static_cast<std::size_t>(band - bands_.begin());
 }
 
-void ReadyItems::Push(QueueItem* item) noexcept {
-  auto band = BandOf(item->priority);
-  if (band == bands_.end() || band->priority != item->priority) band = bands_.insert(band, {item->priority, {}});
-  band->items.PushBack(item);
-  ++size_;
-}
+void ReadyItems::EraseLastUsed() noexcept { bands_.erase(bands_.begin() + static_cast<std::ptrdiff_t>(last_used_)); }
 
-void ReadyItems::Remove(QueueItem* item) noexcept {
-  const auto band = BandOf(item->priority);
-  band->items.Remove(item);
-  if (band->items.empty()) bands_.erase(band);
-  --size_;
-}
+void ReadyItems::Grow() { bands_.reserve(std::max(kKept, bands_.capacity() * 2)); }
 
-QueueItem* ReadyItems::highest() const noexcept { return bands_.front().items.head(); }
+QueueItem* ReadyItems::highest() const noexcept {
+  auto band = bands_.begin();
+  while (band->items.empty()) ++band;
+  return band->items.head();
+}
 
 QueueItem* ReadyItems::longest_waiting() const noexcept {
-  const auto first = std::min_element(bands_.begin(), bands_.end(), [](const Band& a, const Band& b) {
-    return a.items.head()->order < b.items.head()->order;
-  });
-  return first->items.head();
+  QueueItem* longest = nullptr;
+  for (const Band& band : bands_) {
+    QueueItem* const head = band.items.head();
+    if (head != nullptr && (longest == nullptr || head->order < longest->order)) longest = head;
+  }
+  return longest;
 }
 
 void ReadyItems::Clear() noexcept {
@@ -158,6 +147,8 @@ void DelayedItems::Place(std::size_t at, QueueItem* item) noexcept {
   heap_[at] = item;
   item->position = static_cast<std::uint32_t>(at);
 }
+
+void DelayedItems::Grow(std::size_t count) { heap_.reserve(std::max(count, heap_.capacity() * 2)); }
 
 void DelayedItems::Push(QueueItem* item) noexcept {
   heap_.push_back(item);

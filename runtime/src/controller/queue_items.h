@@ -2,8 +2,9 @@
 //
 // The data structures of a work queue, without its logic, locking and timing: items by key, ready items by priority,
 // delayed items by time. An item is one block that contains all its links, so moving it from one structure to another
-// does not allocate memory for the item. The structures themselves allocate only when they grow. If that fails in the
-// middle of a change, the process terminates (noexcept), because a lost item would go unnoticed.
+// does not allocate memory for the item. The structures themselves allocate only when they grow. Reserve() lets the
+// caller do that before a change. If it fails in the middle of one, the process terminates (noexcept), because a lost
+// item would go unnoticed.
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_ITEMS_H_
 
@@ -50,8 +51,18 @@ class ItemList {
   bool empty() const noexcept { return head_ == nullptr; }
   std::size_t size() const noexcept { return size_; }
   QueueItem* head() const noexcept { return head_; }
-  void PushBack(QueueItem* item) noexcept;
-  void Remove(QueueItem* item) noexcept;
+  void PushBack(QueueItem* item) noexcept {
+    item->next = nullptr;
+    item->previous = tail_;
+    (tail_ != nullptr ? tail_->next : head_) = item;
+    tail_ = item;
+    ++size_;
+  }
+  void Remove(QueueItem* item) noexcept {
+    (item->previous != nullptr ? item->previous->next : head_) = item->next;
+    (item->next != nullptr ? item->next->previous : tail_) = item->previous;
+    --size_;
+  }
 
  private:
   QueueItem* head_ = nullptr;
@@ -59,7 +70,7 @@ class ItemList {
   std::size_t size_ = 0;
 };
 
-// A hash map by key that owns the items.
+// A hash map by key that owns the items. It keeps the memory of a few erased items for the next ones.
 class ItemMap {
  public:
   explicit ItemMap(const detail::KeyType& type) noexcept : type_(type) {}
@@ -67,21 +78,28 @@ class ItemMap {
   ItemMap& operator=(const ItemMap&) = delete;
   ~ItemMap();
 
-  QueueItem* Find(const void* key) const noexcept;  // null if there is none
-  QueueItem* FindOrInsert(const void* key);
+  // Mixes the bits, because std::hash of an integer is the integer itself.
+  static std::uint32_t HashOf(const detail::KeyType& type, const void* key) noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{type.hash(key)} * 0x9E3779B97F4A7C15u >> 32);
+  }
+  std::size_t size() const noexcept { return size_; }
+  // `hash` is HashOf() the key, which the caller computes without the queue's lock.
+  QueueItem* Find(std::uint32_t hash, const void* key) const noexcept;  // null if there is none
+  // Requires that there is none. Inserts nothing if it throws.
+  QueueItem* Insert(std::uint32_t hash, const void* key);
   void Erase(QueueItem* item) noexcept;
   // Removes all items that are not being processed and returns them as a chain for Free().
   QueueItem* TakeUnprocessed() noexcept;
   static void Free(const detail::KeyType& type, QueueItem* chain) noexcept;
 
  private:
-  std::uint32_t HashOf(const void* key) const noexcept;
-  QueueItem* FindIn(std::uint32_t hash, const void* key) const noexcept;
   void Grow();
 
   const detail::KeyType& type_;
   std::vector<QueueItem*> buckets_;  // the size is a power of two
   std::size_t size_ = 0;
+  void* spare_ = nullptr;  // a chain of blocks without an item
+  std::size_t spares_ = 0;
 };
 
 // The ready items, in one list for each priority.
@@ -93,17 +111,39 @@ class ReadyItems {
   };
 
   std::size_t size() const noexcept { return size_; }
-  void Push(QueueItem* item) noexcept;
-  void Remove(QueueItem* item) noexcept;
+  // The next Push() allocates nothing.
+  void Reserve() {
+    if (bands_.size() == bands_.capacity()) Grow();
+  }
+  void Push(QueueItem* item) noexcept {
+    BandOf(item->priority).items.PushBack(item);
+    ++size_;
+  }
+  void Remove(QueueItem* item) noexcept {
+    Band& band = BandOf(item->priority);
+    band.items.Remove(item);
+    --size_;
+    if (band.items.empty() && bands_.size() > kKept) EraseLastUsed();
+  }
   QueueItem* highest() const noexcept;          // requires size() > 0
   QueueItem* longest_waiting() const noexcept;  // has the smallest `order`; requires size() > 0
   void Clear() noexcept;
-  const std::vector<Band>& bands() const noexcept { return bands_; }  // highest first, none empty
+  const std::vector<Band>& bands() const noexcept { return bands_; }  // highest first; some may be empty
 
  private:
-  std::vector<Band>::iterator BandOf(std::int32_t priority) noexcept;  // or where to insert it
+  // Empty bands stay while there are no more than this, because most queues have few priorities and often run empty.
+  static constexpr std::size_t kKept = 8;
+
+  Band& BandOf(std::int32_t priority) noexcept {
+    if (last_used_ >= bands_.size() || bands_[last_used_].priority != priority) FindBand(priority);
+    return bands_[last_used_];
+  }
+  void FindBand(std::int32_t priority) noexcept;  // or inserts it; sets last_used_
+  void EraseLastUsed() noexcept;
+  void Grow();
 
   std::vector<Band> bands_;
+  std::size_t last_used_ = 0;
   std::size_t size_ = 0;
 };
 
@@ -115,6 +155,10 @@ class DelayedItems {
   QueueItem* first() const noexcept { return heap_.front(); }
   // Returns whether any item is not periodic.
   bool has_progress() const noexcept { return progress_ > 0; }
+  // Push() allocates nothing as long as there are no more than `count` items.
+  void Reserve(std::size_t count) {
+    if (count > heap_.capacity()) Grow(count);
+  }
   void Push(QueueItem* item) noexcept;
   void Remove(QueueItem* item) noexcept;
   void Clear() noexcept;
@@ -124,6 +168,7 @@ class DelayedItems {
   void Place(std::size_t at, QueueItem* item) noexcept;
   void MoveUp(std::size_t at) noexcept;
   void MoveDown(std::size_t at) noexcept;
+  void Grow(std::size_t count);
 
   std::vector<QueueItem*> heap_;
   std::size_t progress_ = 0;

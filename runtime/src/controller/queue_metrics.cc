@@ -2,81 +2,87 @@
 #include "kgen/controller/queue_metrics.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <bit>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace kgen {
 namespace {
 
 constexpr Nanos kFirstBound{10};
 
-double Seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
+constexpr auto kBoundsInNanos = [] {
+  std::array<std::uint64_t, DurationHistogram::kBounds> bounds{};
+  std::uint64_t bound = kFirstBound.count();
+  for (std::uint64_t& each : bounds) each = std::exchange(bound, bound * 10);
+  return bounds;
+}();
 
-// Formats a number independently of the locale.
-std::string Number(double value) {
-  char text[32];
-  const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 12);
-  return {text, written.ptr};
-}
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '\n') {
-      quoted += "\\n";
-      continue;
-    }
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
+// By the number of bits of a duration: the bucket of the shortest one with so many bits. The longest one is less than
+// ten times as long, so its bucket is the same or the next.
+constexpr auto kFirstBuckets = [] {
+  std::array<std::uint8_t, 65> first{};
+  for (std::size_t bits = 1; bits < first.size(); ++bits) {
+    const auto found = std::ranges::lower_bound(kBoundsInNanos, std::uint64_t{1} << (bits - 1));
+    first[bits] = static_cast<std::uint8_t>(found - kBoundsInNanos.begin());
   }
-  return quoted + '"';
-}
+  return first;
+}();
 
-class Text {
+// Multiplies, because a division takes several times as long.
+double Seconds(Nanos duration) { return static_cast<double>(duration.count()) * 1e-9; }
+
+// The families of one queue. Each sample has the labels `controller` and `name`.
+class Families {
  public:
-  void Family(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = name;
-    text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
-    text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+  explicit Families(const std::string& queue) : labels_{{"controller", queue}, {"name", queue}} {}
+
+  void Add(MetricType type, std::string_view name, std::string_view help, double value) {
+    Begin(type, name, help).samples.push_back({.labels = labels_, .value = value});
   }
-  void Sample(const WorkQueueMetrics& queue, double value, std::string_view suffix = {},
-              const std::string& label = {}) {
-    const std::string name = Quoted(queue.name);
-    text_.append(name_).append(suffix).append("{controller=").append(name).append(",name=").append(name);
-    if (!label.empty()) text_.append(",").append(label);
-    text_.append("} ").append(Number(value)).append("\n");
-  }
-  void Histogram(const WorkQueueMetrics& queue, const DurationHistogram& histogram) {
-    std::uint64_t upto = 0;
-    for (std::size_t i = 0; i <= DurationHistogram::kBounds; ++i) {
-      upto += histogram.buckets[i];
-      const std::string bound = i < DurationHistogram::kBounds ? Number(DurationHistogram::UpperBound(i)) : "+Inf";
-      Sample(queue, static_cast<double>(upto), "_bucket", "le=\"" + bound + "\"");
+  void AddHistogram(std::string_view name, std::string_view help, const DurationHistogram& histogram) {
+    MetricFamily& family = Begin(MetricType::kHistogram, name, help);
+    for (std::size_t i = 0; i < DurationHistogram::kBounds; ++i) {
+      family.bounds.push_back(DurationHistogram::UpperBound(i));
     }
-    Sample(queue, histogram.sum, "_sum");
-    Sample(queue, static_cast<double>(upto), "_count");
+    family.samples.push_back({.labels = labels_,
+                              .value = histogram.sum,
+                              .buckets = std::vector(histogram.buckets.begin(), histogram.buckets.end())});
   }
-  std::string Take() { return std::move(text_); }
+  void AddDepth(const WorkQueueMetrics& queue) {
+    MetricFamily& family =
+        Begin(MetricType::kGauge, "workqueue_depth", "Current depth of workqueue by workqueue and priority");
+    for (const auto& [priority, depth] : queue.depth) {
+      family.samples.push_back({.labels = labels_, .value = static_cast<double>(depth)});
+      family.samples.back().labels.push_back({"priority", std::to_string(priority)});
+    }
+  }
+  std::vector<MetricFamily> Take() { return std::move(families_); }
 
  private:
-  std::string text_;
-  std::string_view name_;
+  MetricFamily& Begin(MetricType type, std::string_view name, std::string_view help) {
+    return families_.emplace_back(MetricFamily{std::string(name), std::string(help), type});
+  }
+
+  const std::vector<MetricLabel> labels_;
+  std::vector<MetricFamily> families_;
 };
 
 }  // namespace
 
 double DurationHistogram::UpperBound(std::size_t bucket) noexcept {
-  double bound = Seconds(kFirstBound);
-  for (std::size_t i = 0; i < bucket; ++i) bound *= 10;
-  return bound;
+  static constexpr double kUpper[kBounds] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
+  return kUpper[bucket];
 }
 
 void DurationHistogram::Observe(Nanos duration) noexcept {
-  duration =
-      std::max(duration, Nanos::zero());  // may be negative, because times are read before the queue's lock is taken
-  std::size_t bucket = 0;
-  for (Nanos bound = kFirstBound; bucket < kBounds && duration > bound; bound *= 10) ++bucket;
+  // May be negative, because times are read before the queue's lock is taken.
+  duration = std::max(duration, Nanos::zero());
+  const auto nanos = static_cast<std::uint64_t>(duration.count());
+  std::size_t bucket = kFirstBuckets[std::bit_width(nanos)];
+  if (bucket < kBounds && nanos > kBoundsInNanos[bucket]) ++bucket;
   ++buckets[bucket];
   sum += Seconds(duration);
 }
@@ -85,31 +91,24 @@ std::uint64_t DurationHistogram::count() const noexcept {
   return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
 }
 
-std::string PrometheusText(std::span<const WorkQueueMetrics> queues) {
-  Text text;
-  text.Family("workqueue_depth", "gauge", "Current depth of workqueue by workqueue and priority");
-  for (const WorkQueueMetrics& queue : queues) {
-    for (const auto& [priority, depth] : queue.depth) {
-      text.Sample(queue, static_cast<double>(depth), {}, "priority=\"" + std::to_string(priority) + "\"");
-    }
-  }
-  text.Family("workqueue_adds_total", "counter", "Total number of adds handled by workqueue");
-  for (const WorkQueueMetrics& queue : queues) text.Sample(queue, static_cast<double>(queue.adds));
-  text.Family("workqueue_queue_duration_seconds", "histogram",
-              "How long in seconds an item stays in workqueue before being requested");
-  for (const WorkQueueMetrics& queue : queues) text.Histogram(queue, queue.queue_duration);
-  text.Family("workqueue_work_duration_seconds", "histogram",
-              "How long in seconds processing an item from workqueue takes.");
-  for (const WorkQueueMetrics& queue : queues) text.Histogram(queue, queue.work_duration);
-  text.Family("workqueue_unfinished_work_seconds", "gauge",
-              "How many seconds of work has been done that is in progress and has not been observed by work_duration.");
-  for (const WorkQueueMetrics& queue : queues) text.Sample(queue, Seconds(queue.unfinished_work));
-  text.Family("workqueue_longest_running_processor_seconds", "gauge",
-              "How many seconds has the longest running processor for workqueue been running.");
-  for (const WorkQueueMetrics& queue : queues) text.Sample(queue, Seconds(queue.longest_running));
-  text.Family("workqueue_retries_total", "counter", "Total number of retries handled by workqueue");
-  for (const WorkQueueMetrics& queue : queues) text.Sample(queue, static_cast<double>(queue.retries));
-  return text.Take();
+std::vector<MetricFamily> FamiliesOf(const WorkQueueMetrics& queue) {
+  Families families(queue.name);
+  families.AddDepth(queue);
+  families.Add(MetricType::kCounter, "workqueue_adds_total", "Total number of adds handled by workqueue",
+               static_cast<double>(queue.adds));
+  families.AddHistogram("workqueue_queue_duration_seconds",
+                        "How long in seconds an item stays in workqueue before being requested", queue.queue_duration);
+  families.AddHistogram("workqueue_work_duration_seconds",
+                        "How long in seconds processing an item from workqueue takes.", queue.work_duration);
+  families.Add(MetricType::kGauge, "workqueue_unfinished_work_seconds",
+               "How many seconds of work has been done that is in progress and has not been observed by work_duration.",
+               Seconds(queue.unfinished_work));
+  families.Add(MetricType::kGauge, "workqueue_longest_running_processor_seconds",
+               "How many seconds has the longest running processor for workqueue been running.",
+               Seconds(queue.longest_running));
+  families.Add(MetricType::kCounter, "workqueue_retries_total", "Total number of retries handled by workqueue",
+               static_cast<double>(queue.retries));
+  return families.Take();
 }
 
 }  // namespace kgen

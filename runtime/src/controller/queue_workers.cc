@@ -27,8 +27,9 @@ class QueueCore::Worker {
 
   void operator()() {
     std::int32_t priority = 0;
-    while (QueueItem* const item = core_->NextForWorker(*processing_, priority)) {
-      core_->Reconcile(*processing_, item, priority);
+    TimePoint now = core_->Now();
+    while (QueueItem* const item = core_->NextForWorker(*processing_, now, priority)) {
+      now = core_->Reconcile(*processing_, item, priority);
     }
     core_ = {};  // NextForWorker() has already counted the end of this worker
   }
@@ -45,8 +46,7 @@ void QueueCore::Wake(const Wakes& wakes) noexcept {
   }
 }
 
-QueueItem* QueueCore::NextForWorker(const Processing& processing, std::int32_t& priority) noexcept {
-  const TimePoint now = Now();
+QueueItem* QueueCore::NextForWorker(const Processing& processing, TimePoint now, std::int32_t& priority) noexcept {
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -77,7 +77,7 @@ void QueueCore::CountEnd(Wakes& wakes) noexcept {
   if (Finished()) WakeAll(wakes);
 }
 
-void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
+TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::int32_t priority) noexcept {
   Result<Requeue> result = Requeue{};
   try {
     result = processing.reconcile(item->key());
@@ -86,15 +86,16 @@ void QueueCore::Reconcile(const Processing& processing, QueueItem* item, std::in
   } catch (...) {
     result = Fail(Code::kUserCode, "an exception that is not a std::exception was thrown");
   }
+  if (result && !result->back_off) return OnSuccess(item, priority, *result);
   if (result) {
-    OnSuccess(item, priority, *result);
+    BackOff(item, result->priority.value_or(priority), nullptr);
   } else {
     BackOff(item, priority, &result.error());
   }
+  return Now();
 }
 
-void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
-  if (requeue.back_off) return BackOff(item, requeue.priority.value_or(priority), nullptr);
+TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
   const TimePoint now = Now();
   Wakes wakes;
   {
@@ -107,6 +108,7 @@ void QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue&
     Finish(item, now, wakes);
   }
   Act(wakes);
+  return now;
 }
 
 // `error` is null if nothing failed.

@@ -57,7 +57,18 @@ class ThrottledObserver final : public Observer {
   void OnLimiterWaited(const LimiterWaited& event) override;
 
  private:
-  enum class Kind : std::uint8_t { kConnection, kListOrWatch, kObject, kField, kHandler, kReconcile, kServer, kLease, kEvent, kCheck };
+  enum class Kind : std::uint8_t {
+    kConnection,
+    kListOrWatch,
+    kObject,
+    kField,
+    kHandler,
+    kReconcile,
+    kServer,
+    kLease,
+    kEvent,
+    kCheck
+  };
   template <typename Text>
   struct CauseOf {
     Kind kind;

@@ -251,6 +251,10 @@ ApiResult<Reply> ApiServer::Update(const ApiCall& call) {
   }
   const ObjectRef before = store_.Get(*call.resource, call.namespace_, call.name);
   if (!before && IsLease(call.resource->info)) {
+    if (const std::string uid = TextAt(*next, "metadata.uid"); !uid.empty()) {  // of an object that was deleted
+      return Refuse(Conflict(call.resource->info, call.name,
+                             "Precondition failed: UID in precondition: " + uid + ", UID in object meta: "));
+    }
     ApiCall create = call;
     (*next)["metadata"].erase("resourceVersion");
     auto created = CreateObject(create, *std::move(next), /*keep_status=*/false);

@@ -12,15 +12,17 @@
 #include <utility>
 
 #include "client/event_loop.h"
+#include "client/http1_session.h"
+#include "client/response_buffer.h"
 #include "client/tls.h"
 #include "client/wire.h"
-#include "testing/http1_session.h"
-#include "testing/response_buffer.h"
 
 namespace kgen::testing {
 namespace {
 
 using net::EventLoop;
+using net::Http1Session;
+using net::ResponseBuffer;
 using net::TcpListener;
 using net::TcpStream;
 using net::TlsContext;
@@ -387,7 +389,7 @@ void ServerSession::Start(const Shared<TlsContext>& tls, std::optional<std::size
 
 void ServerSession::OnWireOpen() {
   if (server_->http1() && wire_->alpn() != "h2") {
-    http1_ = Http1Session::Make(loop_, wire_, this, server_->max_body());
+    http1_ = Http1Session::Make(loop_, wire_, this, {.max_body = server_->max_body()});
     return;
   }
   static nghttp2_session_callbacks* const kCallbacks = Callbacks::Make();
@@ -507,13 +509,6 @@ void ServerSession::Close() {
 }
 
 }  // namespace
-
-std::string_view ServerRequest::Header(std::string_view name) const noexcept {
-  for (const HttpHeader& header : headers) {
-    if (header.name == name) return header.value;
-  }
-  return {};
-}
 
 Result<Shared<Http2Server>> Http2Server::Start(const Http2ServerOptions& options, Shared<HttpHandler> handler) {
   Shared<TlsContext> tls;

@@ -1,7 +1,7 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // A small HTTP/2 server on loopback that can simulate the faults of a server. It does not depend on Kubernetes. It can
-// speak HTTP/1.1 with clients that do not offer HTTP/2 (http1_session.h).
+// speak HTTP/1.1 with clients that do not offer HTTP/2 (client/http1_session.h).
 //
 //   Http2Server --OnRequest(request, writer)--> HttpHandler;   HttpHandler --Head, Write, End--> ResponseWriter
 //
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kgen/client/transport.h"
+#include "client/response_writer.h"
 #include "kgen/core/clock.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
@@ -26,34 +26,8 @@
 
 namespace kgen::testing {
 
-struct ServerRequest {
-  std::string method{};
-  std::string path{};  // with the query
-  std::vector<HttpHeader> headers{};
-  std::string body{};
-  // Returns the first header of that name (lower case), or "".
-  std::string_view Header(std::string_view name) const noexcept;
-};
-
-// The response to one request. Thread safety: all members from any thread; none blocks. After End(), Reset() or the
-// loss of the connection every call does nothing. Destroying the writer without End() leaves the stream open.
-class ResponseWriter : public SharedObject {
- public:
-  // Must be called once, before Write() and End().
-  virtual void Head(int status, std::vector<HttpHeader> headers) = 0;
-  virtual void Write(std::string bytes) = 0;
-  virtual void End() = 0;
-  virtual void Reset(std::uint32_t http2_error) = 0;
-
-  // The number of bytes written that flow control or the network holds back.
-  virtual std::size_t backlog() const = 0;
-  // `call` runs on the server's thread whenever the backlog becomes empty; it must not block.
-  virtual void OnDrained(Task call) = 0;
-  // `call` runs once, on the server's thread, when the stream ends for any reason; immediately if it has
-  // already ended.
-  virtual void OnClosed(Task call) = 0;
-  virtual bool closed() const = 0;
-};
+using net::ResponseWriter;
+using net::ServerRequest;
 
 class HttpHandler : public SharedObject {
  public:

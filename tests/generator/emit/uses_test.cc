@@ -26,35 +26,41 @@ using test::OrderCrd;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// The documents of the built-in API, or one of them.
+std::vector<UsedApi> Documents(const std::string& name) {
+  Diagnostics diagnostics;
+  std::vector<UsedApi> uses(1);
+  uses[0].name_space = "k8s";
+  uses[0].api = commands::LoadApi({test_support::SourcePath("openapi/kubernetes-1.36" + name)}, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.Render();
+  return uses;
+}
+
 // The built-in API, as kgen::kubernetes names it.
 const std::vector<UsedApi>& BuiltIn() {
-  static const std::vector<UsedApi>* const uses = [] {
-    auto* made = new std::vector<UsedApi>;
-    Diagnostics diagnostics;
-    made->push_back({.name_space = "k8s",
-                     .api = commands::LoadApi({test_support::SourcePath("openapi/kubernetes-1.36")}, diagnostics)});
-    EXPECT_FALSE(diagnostics.has_errors()) << diagnostics.Render();
-    return made;
-  }();
+  static const auto* const uses = new std::vector<UsedApi>(Documents(""));
   return *uses;
 }
 
-Loaded Use(std::vector<std::string> texts, const UseOptions& options = {}) {
+Loaded Use(std::vector<std::string> texts, const UseOptions& options = {},
+           const std::vector<UsedApi>& uses = BuiltIn()) {
   Loaded loaded = Load(std::move(texts));
   EXPECT_EQ(loaded.Said(), "");
-  ReportUnknownPositions(UseTypes(loaded.api, BuiltIn(), options, loaded.diagnostics), loaded.diagnostics);
+  ReportUnknownPositions(UseTypes(loaded.api, uses, options, loaded.diagnostics), loaded.diagnostics);
   return loaded;
 }
 
 // With an object of these properties as the field `x` of an Order's spec.
-Loaded UseInSpec(const std::string& properties, const UseOptions& options = {}) {
+Loaded UseInSpec(const std::string& properties, const UseOptions& options = {},
+                 const std::vector<UsedApi>& uses = BuiltIn()) {
   return Use({OrderCrd("spec: {type: object, properties: {x: {type: object, properties: {" + properties + "}}}}")},
-             options);
+             options, uses);
 }
 
 // The C++ type of that object: "kgen::meta::v1::LabelSelector", "own", or what was said.
-std::string TypeOf(const std::string& properties, const UseOptions& options = {}) {
-  const Loaded loaded = UseInSpec(properties, options);
+std::string TypeOf(const std::string& properties, const UseOptions& options = {},
+                   const std::vector<UsedApi>& uses = BuiltIn()) {
+  const Loaded loaded = UseInSpec(properties, options, uses);
   if (!loaded.Said().empty()) return loaded.Said();
   const model::ApiKind* kind = loaded.api.FindKind({"shop.example.com", "v1", "Order"});
   const model::Schema& object = *loaded.api.types[kind->type].schema.Find("spec")->schema->Find("x")->schema;
@@ -247,6 +253,19 @@ TEST(UsedTypes, DoNotHoldADistinctPosition) {
   EXPECT_EQ(TypeOf(kToleration, {.distinct = {"orders.shop.example.com:spec.x"}}), "own");
   EXPECT_EQ(TypeOf(Template("{type: object}"), {.distinct = {"orders.shop.example.com:spec.x.spec.affinity"}}), "own");
   EXPECT_EQ(TypeOf(kToleration, {.distinct = {"orders.shop.example.com:spec.xyz"}}), "::k8s::core::v1::Toleration");
+}
+
+TEST(UsedTypes, OfASingleGroupAreItsOwnAndWhatTheyAreMadeOf) {
+  const std::vector<UsedApi> batch = Documents("/apis__batch__v1.json");
+  EXPECT_EQ(TypeOf(kToleration, {}, batch), "::k8s::core::v1::Toleration");
+  EXPECT_EQ(TypeOf(kSelector, {}, batch), "LabelSelector");
+  const std::string ingress =
+      "ingressClassName: {type: string}, rules: {type: array, items: {type: object, properties: {host: {type: "
+      "string}}}}, tls: {type: array, items: {type: object, properties: {secretName: {type: string}}}}";
+  EXPECT_EQ(TypeOf(ingress, {}, batch), "own");
+  EXPECT_EQ(TypeOf(ingress), "::k8s::networking::v1::IngressSpec");
+  const UseOptions secret{.types = {{"orders.shop.example.com:spec.x", "k8s::core::v1::Secret"}}};
+  EXPECT_THAT(TypeOf(kToleration, secret, batch), HasSubstr("no used API has a type \"k8s::core::v1::Secret\""));
 }
 
 TEST(UsedTypes, OfDocumentsAreAllDefinitionsButTheKindsThatAreGenerated) {

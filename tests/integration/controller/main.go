@@ -1,12 +1,17 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 
-// Command controller is a small controller on controller-runtime, to show that its manager works against the in-memory
-// cluster of kgen::testing.
+// Command controller has three parts, which are clients of the tests.
 //
 //	controller KUBECONFIG
+//	controller elect KUBECONFIG NAMESPACE IDENTITY
+//	controller metrics URL
 //
-// Its manager speaks JSON. It sets data.reconciled of each ConfigMap with the label app=controller, prints the name of
-// the first that comes back from the watch with that mark, and exits. It fails after 30 seconds.
+// The first is a small controller on controller-runtime, to show that its manager works against the in-memory cluster of
+// kgen::testing. The second is a candidate for a Lease with client-go; see elect.go. The third lists what Prometheus'
+// parser finds at the URL.
+//
+// The manager of the first speaks JSON. It sets data.reconciled of each ConfigMap with the label app=controller, prints
+// the name of the first that comes back from the watch with that mark, and exits. It fails after 30 seconds.
 package main
 
 import (
@@ -49,8 +54,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 func run() error {
+	if len(os.Args) == 5 && os.Args[1] == "elect" {
+		return elect(os.Args[2], os.Args[3], os.Args[4])
+	}
+	if len(os.Args) == 3 && os.Args[1] == "metrics" {
+		return printMetrics(os.Args[2])
+	}
 	if len(os.Args) != 2 {
-		return fmt.Errorf("usage: controller KUBECONFIG")
+		return fmt.Errorf("usage: controller KUBECONFIG | controller elect KUBECONFIG NAMESPACE IDENTITY | controller metrics URL")
 	}
 	ctrl.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])

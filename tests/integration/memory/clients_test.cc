@@ -1,12 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The network endpoint of the in-memory cluster with clients in other languages: Python's kubernetes package over
-// HTTP/1.1, and a manager of Go's controller-runtime over HTTP/2.
+// HTTP/1.1, and a manager of Go's controller-runtime over HTTP/2. Also the metrics of the endpoint with Prometheus'
+// parser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +17,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "kgen/controller/endpoint.h"
+#include "kgen/controller/queue_metrics.h"
 #include "kgen/testing/cluster.h"
 #include "tests/support/paths.h"
 
@@ -86,6 +90,35 @@ TEST_F(ClientsTest, AManagerOfControllerRuntimeReconcilesAConfigMap) {
   EXPECT_EQ(ran.output, "synced\nreconciled shop/wanted\n");
   const auto stored = nlohmann::json::parse(Must(cluster_.Get("configmaps", "shop", "wanted")));
   EXPECT_EQ(stored["data"]["reconciled"], "yes");
+}
+
+// Contract: controller 209.
+TEST(MetricsClientsTest, PrometheusReadsTheMetricsOfTheEndpoint) {
+  const char* program = std::getenv("KGEN_TEST_CONTROLLER");
+  if (program == nullptr) GTEST_SKIP() << "no controller: ./dev integration builds one";
+  Metrics metrics;
+  auto reconciles = Must(metrics.AddCounter("controller_runtime_reconcile_total", "With \\ and \n in the help",
+                                            {{"controller", "a\"b\\c\nd \xC3\xA4"}, {"result", "success"}}));
+  reconciles.Add(1'000'000);
+  auto time = Must(metrics.AddHistogram("controller_runtime_reconcile_time_seconds", "", ReconcileTimeBounds()));
+  time.Observe(1e-9);
+  Must(metrics.AddGauge("not_a_number", "")).Set(std::nan(""));
+  metrics.AddCollector([] { return FamiliesOf(WorkQueueMetrics{.name = "orders", .depth = {{0, 1}, {-100, 2}}}); });
+  auto endpoint = Must(Endpoint::Listen({.address = "127.0.0.1:0", .metrics = metrics}));
+  Must(endpoint.Start());
+  const Ran ran = RunCommand(std::string(program) + " metrics http://" + endpoint.address() + "/metrics");
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_EQ(ran.output,
+            "controller_runtime_reconcile_time_seconds histogram 1\n"
+            "controller_runtime_reconcile_total counter 1\n"
+            "not_a_number gauge 1\n"
+            "workqueue_adds_total counter 1\n"
+            "workqueue_depth gauge 2\n"
+            "workqueue_longest_running_processor_seconds gauge 1\n"
+            "workqueue_queue_duration_seconds histogram 1\n"
+            "workqueue_retries_total counter 1\n"
+            "workqueue_unfinished_work_seconds gauge 1\n"
+            "workqueue_work_duration_seconds histogram 1\n");
 }
 
 }  // namespace

@@ -68,6 +68,23 @@ TEST_F(ListWatchTest, ListsAndWatchesTheSameResourceOnTheStrand) {
   EXPECT_THAT(sink_->received.back(), HasSubstr("pods"));
 }
 
+TEST_F(ListWatchTest, AsksForTheMetadataAloneIfThatIsItsForm) {
+  transport_->Reply({.body = "{}"});
+  transport_->Hold();
+  const auto source = MakeListWatch(connection_, kPods, "default", {}, ObjectForm::kMetadata);
+  EXPECT_EQ(source->Describe(), "pods (metadata) in default");
+  const auto list = source->List({}, strand_, sink_);
+  Run();
+  EXPECT_THAT(HeaderOf(transport_->request(0), "accept"),
+              StartsWith("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"));
+  const auto watch = source->Watch({}, strand_, sink_);
+  Run();
+  EXPECT_THAT(HeaderOf(transport_->request(1), "accept"),
+              StartsWith("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"));
+  watch->Cancel();
+  Run();
+}
+
 // Contract: informer FA-12, LW-02.
 TEST_F(ListWatchTest, AppliesTheTweakLastToListAndWatchAlike) {
   transport_->Hold();

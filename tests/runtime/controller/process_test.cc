@@ -263,6 +263,21 @@ TEST_P(ProcessTest, LeavesTheKeyOfARunningCallToItsWorkerWhoeverCallsDone) {
   Stop(processed);
 }
 
+TEST_P(ProcessTest, CountsHowLongEachItemWaitedForTheWorkerAndHowLongItTook) {
+  int tries = 0;
+  const auto processed = Process(1, [&](const std::string& key) -> Result<void> {
+    Pause(1s);
+    if (key == "b" && ++tries == 1) return Fail(Code::kConflict, "again");
+    return {};
+  });
+  for (const char* key : {"a", "b", "c"}) queue_.Add(key);
+  Run();
+  const WorkQueueMetrics metrics = queue_.metrics();
+  EXPECT_DOUBLE_EQ(metrics.work_duration.sum, 4);
+  EXPECT_NEAR(metrics.queue_duration.sum, 0 + 1 + 2 + 1, 0.01);  // the last one comes back after 5 ms of back-off
+  Stop(processed);
+}
+
 // Contract: controller 79.
 TEST_P(ProcessTest, FinishesWhatIsReadyWhenItIsStoppedWithADrain) {
   const auto processed = Process(2,

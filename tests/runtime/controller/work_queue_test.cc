@@ -335,9 +335,58 @@ TEST_F(WorkQueueTest, ShowsTheDepthOfTheNormalPriorityEvenIfItIsZero) {
   queue_.Add("a", {.priority = kLowPriority});
   queue_.Add("b", {.priority = 7});
   EXPECT_THAT(queue_.metrics().depth, ElementsAre(Pair(7, 1u), Pair(0, 0u), Pair(kLowPriority, 1u)));
-  const WorkQueueMetrics metrics[] = {queue_.metrics()};
-  EXPECT_THAT(PrometheusText(metrics),
+  EXPECT_THAT(Must(PrometheusText(FamiliesOf(queue_.metrics()))),
               ::testing::HasSubstr("workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"));
+}
+
+TEST_F(WorkQueueTest, HandsOutManyPrioritiesInOrderAndShowsOnlyThoseWithItems) {
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 15; ++i) queue_.Add(std::to_string(i), {.priority = 1 + i * 7 % 15});
+    EXPECT_EQ(queue_.metrics().depth.size(), 16u);
+    std::vector<int> priorities;
+    for (int i = 0; i < 15; ++i) {
+      const auto item = queue_.TryGet();
+      ASSERT_TRUE(item);
+      queue_.Done(item->key);
+      priorities.push_back(item->priority);
+    }
+    EXPECT_THAT(priorities, ElementsAre(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1));
+    EXPECT_THAT(queue_.metrics().depth, ElementsAre(Pair(0, 0u)));
+    queue_.Add("the sixteenth");
+    queue_.Done(queue_.TryGet()->key);
+  }
+}
+
+TEST(ObjectKeyQueueTest, TellsKeysOfEveryLengthApartAndFindsEqualOnesInOtherMemory) {
+  const RateLimitingQueue queue({.executor = MakeShared<testing::ManualExecutor>()});
+  const auto key = [](std::size_t of_namespace, std::size_t of_name, std::size_t changed) {
+    std::string text(of_namespace + of_name, 'a');
+    if (changed < text.size()) text[changed] = 'b';
+    return ObjectKey(text.substr(0, of_namespace), text.substr(of_namespace));
+  };
+  std::size_t expected = 0;
+  for (std::size_t of_namespace = 0; of_namespace <= 40; of_namespace += of_namespace < 20 ? 1 : 4) {
+    for (std::size_t of_name = 1; of_name <= 40; of_name += of_name < 20 ? 1 : 4) {
+      for (std::size_t changed = 0; changed <= of_namespace + of_name; ++changed) {
+        queue.Add(key(of_namespace, of_name, changed));
+        queue.Add(key(of_namespace, of_name, changed));
+        ASSERT_EQ(queue.size(), ++expected);
+      }
+    }
+  }
+}
+
+TEST(DurationHistogramTest, CountsADurationInTheFirstBucketWhoseBoundItDoesNotExceed) {
+  Nanos bound{10};
+  for (std::size_t bucket = 0; bucket < DurationHistogram::kBounds; ++bucket, bound *= 10) {
+    DurationHistogram histogram;
+    histogram.Observe(bound / 10 + Nanos(1));
+    histogram.Observe(bound / 2);
+    histogram.Observe(bound);
+    EXPECT_EQ(histogram.buckets[bucket], 3u) << bound.count();
+    histogram.Observe(bound + Nanos(1));
+    EXPECT_EQ(histogram.buckets[bucket + 1], 1u) << bound.count();
+  }
 }
 
 TEST(DurationHistogramTest, AddsUpTheLongestDurationsAndTakesANegativeOneForZero) {
@@ -357,11 +406,10 @@ TEST_F(WorkQueueTest, WritesItsMetricsUnderTheNamesThatDashboardsKnow) {
   queue_.Add("b", {.priority = kLowPriority});
   ASSERT_TRUE(queue_.TryGet());
   executor_->Advance(2s);
-  const WorkQueueMetrics metrics[] = {queue_.metrics()};
-  const std::string text = PrometheusText(metrics);
+  const std::string text = Must(PrometheusText(FamiliesOf(queue_.metrics())));
   for (const char* line : {
-           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n"
-           "workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n",
+           "# TYPE workqueue_depth gauge\nworkqueue_depth{controller=\"orders\",name=\"orders\",priority=\"-100\"} 1\n"
+           "workqueue_depth{controller=\"orders\",name=\"orders\",priority=\"0\"} 0\n",
            "# TYPE workqueue_adds_total counter\nworkqueue_adds_total{controller=\"orders\",name=\"orders\"} 2\n",
            "# TYPE workqueue_queue_duration_seconds histogram\nworkqueue_queue_duration_seconds_bucket{controller="
            "\"orders\",name=\"orders\",le=\"1e-08\"} 1\n",

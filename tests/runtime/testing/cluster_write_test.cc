@@ -192,6 +192,10 @@ TEST_F(ClusterTest, CreatesALeaseByUpdateAndReplacesItOnlyByVersion) {
   lease["metadata"]["resourceVersion"] = created["metadata"]["resourceVersion"];
   Put(leases + "/leader", lease);
   EXPECT_EQ(last_status_, 200);
+  Must(cluster_.Delete("leases", "default", "leader"));
+  lease["metadata"]["uid"] = created["metadata"]["uid"];
+  Put(leases + "/leader", lease);
+  EXPECT_EQ(last_status_, 409) << "an update of the deleted lease must not create another one";
 }
 
 TEST_F(ClusterTest, CountsANodeWithoutUnschedulableAsSchedulable) {

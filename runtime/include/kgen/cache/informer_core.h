@@ -88,6 +88,11 @@ class InformerCore : public SharedObject {
   Result<void> AddIndex(std::string_view name, const FieldPath& path);
   // See SharedInformer::WaitUntil.
   Result<void> WaitUntil(std::string_view version, std::stop_token stop, Nanos limit);
+  // Blocks until `met` returns true for a state of the store, and returns that state. `met` is called on the calling
+  // thread, at once and again after each transaction; states between two calls are not seen. `what` is for traces.
+  // Errors: kTimeout, kCancelled, kStopped, kInvalidArgument (a thread that must not block).
+  Result<AnySnapshot> WaitFor(std::string_view what, const std::function<bool(const AnySnapshot&)>& met,
+                              std::stop_token stop, TimePoint deadline);
   // Errors: kInvalidArgument (already started).
   Result<void> SetTransform(std::function<Result<AnyRef>(AnyRef object)> transform);
 

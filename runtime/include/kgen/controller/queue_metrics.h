@@ -2,19 +2,19 @@
 //
 // What a work queue counts, under the names that dashboards know from client-go and controller-runtime.
 //
-//   const kgen::WorkQueueMetrics metrics[] = {orders.metrics(), payments.metrics()};
-//   body = kgen::PrometheusText(metrics);
+//   kgen::Metrics metrics;
+//   metrics.AddCollector([orders] { return kgen::FamiliesOf(orders.metrics()); });
 #ifndef KGEN_CONTROLLER_QUEUE_METRICS_H_
 #define KGEN_CONTROLLER_QUEUE_METRICS_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kgen/controller/metrics.h"
 #include "kgen/core/clock.h"
 
 namespace kgen {
@@ -45,9 +45,9 @@ struct WorkQueueMetrics {
   Nanos longest_running{};             // workqueue_longest_running_processor_seconds
 };
 
-// In Prometheus' text format, each metric with the values of all queues. They need different names, because Prometheus
-// rejects a text with two samples of the same labels.
-std::string PrometheusText(std::span<const WorkQueueMetrics> queues);
+// As families for PrometheusText() and Metrics::AddCollector(). Queues whose metrics end up in one text need different
+// names.
+std::vector<MetricFamily> FamiliesOf(const WorkQueueMetrics& queue);
 
 }  // namespace kgen
 

@@ -121,14 +121,20 @@ template <typename Key>
 std::size_t KeyHash(const Key& key) noexcept {
   return std::hash<Key>()(key);
 }
-std::size_t KeyHash(const ObjectKey& key) noexcept;  // half of the instructions of std::hash
+template <typename Key>
+bool KeyEqual(const Key& a, const Key& b) noexcept {
+  return a == b;
+}
+// Faster than std::hash and == of an ObjectKey.
+std::size_t KeyHash(const ObjectKey& key) noexcept;
+bool KeyEqual(const ObjectKey& a, const ObjectKey& b) noexcept;
 
 template <typename Key>
 inline constexpr KeyType kKeyType = {
     .size = sizeof(Key),
     .hash = [](const void* key) noexcept -> std::size_t { return KeyHash(*static_cast<const Key*>(key)); },
     .equal = [](const void* a, const void* b) noexcept -> bool {
-      return *static_cast<const Key*>(a) == *static_cast<const Key*>(b);
+      return KeyEqual(*static_cast<const Key*>(a), *static_cast<const Key*>(b));
     },
     .copy = [](void* to, const void* key) { ::new (to) Key(*static_cast<const Key*>(key)); },
     .destroy = [](void* key) noexcept { static_cast<Key*>(key)->~Key(); },
@@ -170,8 +176,8 @@ class AnyWorkQueue {
 }  // namespace detail
 
 // Key: copyable, with == and std::hash, both of which must not throw. The queue calls them, the copy and the destructor
-// with its lock held, so they must not call the queue. If a copy throws, the call that needed it passes the exception
-// on and changes nothing.
+// with its lock held, so they must not call the queue. If a copy throws, or Add() has no memory for an item
+// (std::bad_alloc), the call passes the exception on and changes nothing.
 //
 // Thread safety: all members from any thread. None blocks, except where its comment says so.
 // Ownership: a handle; copies share the queue. It is shut down when the last handle goes, so event handlers may hold

@@ -1,11 +1,11 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// Private: the common part of HTTP/1.1 and HTTP/2 responses. Any thread fills the buffer; the server's thread empties
+// The common part of HTTP/1.1 and HTTP/2 responses. Any thread fills the buffer; the server's thread empties
 // it.
 //
 //   HttpHandler --Head, Write, End--> ResponseBuffer --OnKick (server's thread)--> session --Locked--> the wire
-#ifndef KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
-#define KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
+#ifndef KGEN_SRC_CLIENT_RESPONSE_BUFFER_H_
+#define KGEN_SRC_CLIENT_RESPONSE_BUFFER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "client/event_loop.h"
+#include "client/response_writer.h"
 #include "core/mutex.h"
-#include "testing/http2_server.h"
 
-namespace kgen::testing {
+namespace kgen::net {
 
 // Thread safety: the members of ResponseWriter and Locked() from any thread; the rest on the server's thread.
 class ResponseBuffer : public ResponseWriter {
@@ -58,14 +58,14 @@ class ResponseBuffer : public ResponseWriter {
   void Close();
 
  protected:
-  explicit ResponseBuffer(Shared<net::EventLoop> loop) : loop_(std::move(loop)) {}
+  explicit ResponseBuffer(Shared<EventLoop> loop) : loop_(std::move(loop)) {}
 
  private:
   // Called when the state has changed since the last call, but not after Close().
   virtual void OnKick() = 0;
   void Kick() KGEN_REQUIRES(mutex_);
 
-  const Shared<net::EventLoop> loop_;
+  const Shared<EventLoop> loop_;
   // On the server's thread.
   Task drained_, on_closed_;
   bool open_ = true;
@@ -74,6 +74,6 @@ class ResponseBuffer : public ResponseWriter {
   State state_ KGEN_GUARDED_BY(mutex_);
 };
 
-}  // namespace kgen::testing
+}  // namespace kgen::net
 
-#endif  // KGEN_SRC_TESTING_RESPONSE_BUFFER_H_
+#endif  // KGEN_SRC_CLIENT_RESPONSE_BUFFER_H_

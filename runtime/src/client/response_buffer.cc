@@ -1,7 +1,14 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "testing/response_buffer.h"
+#include "client/response_buffer.h"
 
-namespace kgen::testing {
+namespace kgen::net {
+
+std::string_view ServerRequest::Header(std::string_view name) const noexcept {
+  for (const HttpHeader& header : headers) {
+    if (header.name == name) return header.value;
+  }
+  return {};
+}
 
 bool ResponseBuffer::State::Take(std::size_t bytes) {
   taken += bytes;
@@ -81,4 +88,4 @@ void ResponseBuffer::Kick() {
   });
 }
 
-}  // namespace kgen::testing
+}  // namespace kgen::net

@@ -1,5 +1,5 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
-#include "testing/http1_session.h"
+#include "client/http1_session.h"
 
 #include <algorithm>
 #include <boost/beast/http/parser.hpp>
@@ -10,18 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "testing/response_buffer.h"
+#include "client/response_buffer.h"
 
-namespace kgen::testing {
+namespace kgen::net {
 namespace {
 
 namespace http = boost::beast::http;
-using net::EventLoop;
-using net::Wire;
-
-constexpr std::uint32_t kMaxHeader = 64 * 1024;
-constexpr std::size_t kMaxAhead =
-    1024 * 1024;  // bytes of pipelined input, which the client sends before it has the response
 constexpr std::size_t kOutputBytes = 256 * 1024;
 constexpr std::size_t kMaxDiscarded = 64 * 1024 * 1024;  // of a body that is too large
 
@@ -44,13 +38,13 @@ class Response final : public ResponseBuffer {
 
 class Session final : public Http1Session {
  public:
-  Session(Shared<EventLoop> loop, Shared<Wire> wire, User* user, std::size_t max_body)
-      : loop_(std::move(loop)), wire_(std::move(wire)), user_(user), max_body_(max_body) {}
+  Session(Shared<EventLoop> loop, Shared<Wire> wire, User* user, const Limits& limits)
+      : loop_(std::move(loop)), wire_(std::move(wire)), user_(user), limits_(limits) {}
 
   void OnBytes(std::string_view plain) override {
     if (user_ == nullptr) return;
     if (closing_) return Discard(plain.size());
-    if (response_ && input_.size() + plain.size() > kMaxAhead) return user_->OnHttp1Close();
+    if (response_ && input_.size() + plain.size() > limits_.max_ahead) return user_->OnHttp1Close();
     input_ += plain;
   }
   void OnBatchEnd() override { Read(); }
@@ -58,6 +52,7 @@ class Session final : public Http1Session {
     if (closing_) return CloseOnceSent();
     Flush();
   }
+  void CloseAfterResponse() override { keep_alive_ = false; }
   void Close() override {
     User* user = std::exchange(user_, nullptr);
     if (user == nullptr || !response_) return;
@@ -91,7 +86,7 @@ class Session final : public Http1Session {
   const Shared<EventLoop> loop_;
   const Shared<Wire> wire_;
   User* user_;  // null after Close()
-  const std::size_t max_body_;
+  const Limits limits_;
   std::string input_;  // not parsed yet
   std::optional<Parser> parser_;
   bool continued_ = false;                                  // 100 Continue has been sent
@@ -111,22 +106,24 @@ void Session::Read() {
     if (!parser_) {
       parser_.emplace();
       parser_->eager(true);
-      parser_->header_limit(kMaxHeader);
-      parser_->body_limit(max_body_);
+      parser_->header_limit(limits_.max_header);
+      parser_->body_limit(limits_.max_body);
       continued_ = false;
     }
     boost::system::error_code error;
     const std::size_t used = parser_->put(boost::asio::buffer(input_), error);
     input_.erase(0, used);
     if (error == http::error::header_limit) {
-      return Refuse(http::status::request_header_fields_too_large, "the header exceeds 64 KiB");
+      return Refuse(http::status::request_header_fields_too_large,
+                    "the header exceeds " + std::to_string(limits_.max_header) + " bytes");
     }
     if (error == http::error::body_limit) {
       return Refuse(http::status::payload_too_large, "the body exceeds the limit of this server");
     }
     if (error && error != http::error::need_more) return Refuse(http::status::bad_request, error.message());
-    if (error == http::error::need_more && input_.size() > kMaxHeader) {
-      return Refuse(http::status::bad_request, "a chunk's header or trailer exceeds 64 KiB");
+    if (error == http::error::need_more && input_.size() > limits_.max_header) {
+      return Refuse(http::status::bad_request,
+                    "a chunk's header or trailer exceeds " + std::to_string(limits_.max_header) + " bytes");
     }
     if (parser_->is_header_done() && parser_->get().count(http::field::transfer_encoding) != 0 && !parser_->chunked()) {
       return Refuse(http::status::bad_request, "the only transfer encoding is chunked");
@@ -266,8 +263,8 @@ void Session::Finish() {
 
 }  // namespace
 
-Shared<Http1Session> Http1Session::Make(Shared<EventLoop> loop, Shared<Wire> wire, User* user, std::size_t max_body) {
-  return MakeShared<Session>(std::move(loop), std::move(wire), user, max_body);
+Shared<Http1Session> Http1Session::Make(Shared<EventLoop> loop, Shared<Wire> wire, User* user, const Limits& limits) {
+  return MakeShared<Session>(std::move(loop), std::move(wire), user, limits);
 }
 
-}  // namespace kgen::testing
+}  // namespace kgen::net

@@ -1,0 +1,286 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Caches: the informers of a process, one per kind and scope, shared by all its controllers.
+//
+//   Connection --> Caches --> Cache<T>: objects by key and by index, events
+//                    |
+//                  Client (kgen/controller/client.h): reads from the caches, writes to the server
+//
+//   kgen::Caches caches(connection, {.of = {{&Pod::kTable, {.namespaces = {"shop", "billing"}}}}});
+//   auto pods = kgen::Must(caches.Of<Pod>());
+//   kgen::Must(pods.AddIndex("node", kgen::FieldPath("spec.nodeName")));
+//   caches.Start(stop);
+//   kgen::Must(pods.WaitForSync(stop));
+//   for (const auto& pod : kgen::Must(pods.List({.index = "node", .value = "n1"}))) ...
+//
+// The informers of a kind start when its first user appears and stop when its last user is gone: users are Cache<T>,
+// its copies, and registrations of handlers. A kind that is read in two forms (typed, Unstructured, metadata alone) has
+// the informers and the memory of both.
+#ifndef KGEN_CONTROLLER_CACHES_H_
+#define KGEN_CONTROLLER_CACHES_H_
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kgen/cache/events.h"
+#include "kgen/cache/informer_core.h"
+#include "kgen/cache/registration.h"
+#include "kgen/cache/shared_informer.h"
+#include "kgen/cache/snapshot.h"
+#include "kgen/client/selector.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/field_path.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+class Client;
+class Connection;
+struct PartialObjectMetadata;
+struct ResourceMapping;
+struct Unstructured;
+
+namespace controller {
+class CacheCore;
+class CachesState;
+}  // namespace controller
+
+namespace detail {
+// Types whose table names their resource. Objects of the other two can be of any kind.
+template <typename T>
+concept NamesItsKind = HasTable<T> && !std::same_as<T, Unstructured> && !std::same_as<T, PartialObjectMetadata>;
+}  // namespace detail
+
+// Which objects of a kind are cached, and how.
+struct CacheOptions {
+  // One informer for each; empty: one for all namespaces. Cluster-scoped kinds ignore the namespaces of
+  // CachesOptions::defaults; for such a kind itself they are an error.
+  std::vector<std::string> namespaces{};
+  std::string label_selector{};   // "app=web"; as in the API
+  std::string field_selector{};   // "spec.nodeName=n1"; the server decides which fields it can select by
+  TransformFunction transform{};  // runs once for each received object, see SharedInformer::SetTransform()
+  bool drop_managed_fields = false;
+  // How often handlers get every object again, unless HandlerOptions::resync says otherwise; 0: never. Each informer
+  // takes up to a tenth more or less, so that they do not all do it at once.
+  Nanos resync = std::chrono::hours(10);
+  std::int64_t page_size = 0;  // 0: the reflector decides
+  bool streaming_list = true;  // false: always list first
+};
+
+struct CachesOptions {
+  CacheOptions defaults{};
+  // Replaces the defaults for some kinds: {&Pod::kTable, {...}}. It applies to every version and form of that kind.
+  std::vector<std::pair<const TypeTable*, CacheOptions>> of{};
+  Nanos sync_timeout = std::chrono::minutes(2);  // of WaitForSync(), and of the first read of a kind by a Client
+};
+
+// Which objects a List() returns: those that match all members that are set.
+struct ListFilter {
+  std::string namespace_{};  // "": every cached namespace
+  Selector labels{};         // by default everything
+  std::string index{};       // the name of an index, see AddIndex(); with `value`
+  std::string value{};
+};
+
+// Destroying it removes the handler, as Registration does, and ends this use of the cache.
+//
+// Thread safety: const members from any thread; moving and destroying as any value.
+// Lifetime: keeps the informers of its cache running; may outlive the Caches.
+class [[nodiscard]] CacheRegistration {
+ public:
+  CacheRegistration() noexcept;  // of no handler
+  CacheRegistration(CacheRegistration&&) noexcept;
+  CacheRegistration& operator=(CacheRegistration&& other) noexcept;
+  ~CacheRegistration();
+
+  // Removes the handler now, as the destructor does. Idempotent.
+  void Remove();
+  // kStopped if the cache had already been stopped, so that nothing was registered.
+  Result<void> status() const;
+  // Every informer has synced, and the handler has returned from every event of the initial state. Stays true.
+  bool HasSynced() const noexcept;
+  std::size_t Backlog() const noexcept;  // events that wait, of all namespaces
+  // One for each namespace; for SyncOptions::handlers.
+  const std::vector<Registration>& parts() const noexcept { return parts_; }
+
+ private:
+  friend class controller::CacheCore;
+  CacheRegistration(Shared<controller::CacheCore> core, std::vector<Registration> parts) noexcept;
+  Shared<controller::CacheCore> core_;
+  std::vector<Registration> parts_;
+};
+
+// One user of the cache of a kind, without the type of its objects: what Cache<T> and the controllers are built on. A
+// handle: copies are users of the same cache.
+//
+// Thread safety: all members from any thread. Members block only if they say so.
+class AnyCache {
+ public:
+  AnyCache() noexcept;  // of nothing: only the bool may be used
+  explicit AnyCache(Shared<controller::CacheCore> core) noexcept;
+  AnyCache(const AnyCache&) noexcept;
+  AnyCache(AnyCache&&) noexcept;
+  AnyCache& operator=(AnyCache) noexcept;
+  ~AnyCache();
+
+  explicit operator bool() const noexcept { return static_cast<bool>(core_); }
+  const TypeTable& table() const noexcept;  // of the objects in it
+  const KindInfo& kind() const noexcept;    // that they stand for
+  std::string name() const;                 // "pods", "pods (metadata)"
+
+  Result<AnyRef> Get(const ObjectKey& key) const;
+  Result<std::vector<AnyRef>> List(const ListFilter& filter) const;
+  Result<void> AddIndex(std::string_view name, const FieldPath& path) const;
+  Result<void> AddIndex(std::string_view name, const cache::IndexFunction& function) const;
+  CacheRegistration AddEventHandler(AnyHandler handler, const HandlerOptions& options = {}) const;
+
+  bool HasSynced() const noexcept;
+  Result<void> WaitForSync(std::stop_token stop = {}) const;
+  Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop, Nanos limit) const;
+  Result<AnyRef> WaitFor(const ObjectKey& key, const std::function<bool(const AnyRef&)>& predicate,
+                         std::stop_token stop, Nanos limit) const;
+  std::vector<cache::InformerStatus> status() const;  // of its informers, one for each namespace
+
+  const Shared<controller::CacheCore>& core() const noexcept { return core_; }
+
+ private:
+  Shared<controller::CacheCore> core_;
+};
+
+// One user of the cache of a kind: the objects that CacheOptions select, a short time behind the server. The informers
+// run at least as long as a user lives. Its reads are those of the cache as it is at this moment; those of a Client
+// also wait for the client's own last writes.
+//
+// A handle: copies are users of the same cache. Thread safety: all members from any thread. Members block only if they
+// say so. It may outlive the Caches and then reads the last state.
+template <typename T>
+class Cache {
+ public:
+  explicit Cache(AnyCache any) noexcept : any_(std::move(any)) {}
+
+  // The object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
+  // Errors: kInvalidArgument  the namespace is not cached
+  //         kUnavailable      the cache has not synced yet
+  //         kStopped          the cache was stopped before it had synced
+  Result<Ref<const T>> Get(const ObjectKey& key) const {
+    Result<AnyRef> object = any_.Get(key);
+    if (!object) return Fail(std::move(object).error());
+    return object->template As<T>();
+  }
+  // In no particular order. Errors: as Get(); kInvalidArgument if there is no such index.
+  Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
+    const Result<std::vector<AnyRef>> objects = any_.List(filter);
+    if (!objects) return Fail(objects.error());
+    return detail::TypedRefs<T>(*objects);
+  }
+
+  // As SharedInformer::AddIndex(), in every namespace; may be called while the cache runs. The same path under the same
+  // name may be added again. The index ends with the cache, when its last user is gone. Blocks while it visits the
+  // objects in the cache.
+  // Errors: kInvalidArgument (the name is taken by another path or by a function, no such field, or called from an
+  // index function), kUserCode (the function threw), kStopped.
+  [[nodiscard]] Result<void> AddIndex(std::string_view name, const FieldPath& path) const {
+    return any_.AddIndex(name, path);
+  }
+  template <std::invocable<const T&, IndexSink&> F>
+  [[nodiscard]] Result<void> AddIndex(std::string_view name, F function) const {
+    return any_.AddIndex(name,
+                         cache::IndexFunction([function = std::move(function)](const AnyRef& object, IndexSink& sink) {
+                           if (const Ref<const T> typed = object.As<T>()) function(*typed, sink);
+                         }));
+  }
+
+  // As SharedInformer::AddEventHandler(). With several namespaces, calls for objects of different namespaces may
+  // overlap; those for one namespace never do. Keep the result, because destroying it removes the handler.
+  [[nodiscard]] CacheRegistration AddEventHandler(EventHandler<T> handler, const HandlerOptions& options = {}) const {
+    return any_.AddEventHandler(detail::EraseHandler<T>(std::move(handler)), options);
+  }
+
+  bool HasSynced() const noexcept { return any_.HasSynced(); }
+  // Blocks until the cache has synced in every namespace. Errors: kInvalidArgument (Caches::Start() has not been
+  // called, or a thread that must not block), kTimeout (CachesOptions::sync_timeout),
+  // kUnauthorized/kForbidden/kNotFound (refused repeatedly, see SyncOptions::patient), kCancelled, kStopped.
+  [[nodiscard]] Result<void> WaitForSync(std::stop_token stop = {}) const { return any_.WaitForSync(std::move(stop)); }
+  // Blocks until the informer that has this key contains everything up to a resource version, such as that in the
+  // server's answer to a write. Errors: as SharedInformer::WaitUntil(); kInvalidArgument if the namespace is not
+  // cached.
+  [[nodiscard]] Result<void> WaitUntil(const ObjectKey& key, std::string_view version, std::stop_token stop = {},
+                                       Nanos limit = std::chrono::seconds(5)) const {
+    return any_.WaitUntil(key, version, std::move(stop), limit);
+  }
+
+  const AnyCache& any() const noexcept { return any_; }
+
+ private:
+  AnyCache any_;
+};
+
+// The caches of a process. A handle: copies are the same caches.
+//
+// Thread safety: all members from any thread. Members block only if they say so.
+// Lifetime: users of a cache may outlive it. The last handle and the last user do not wait for anything; Shutdown()
+// does.
+class Caches {
+ public:
+  Caches(const Connection& connection, CachesOptions options);
+
+  // A new user of the cache of a kind; the first one creates it.
+  // Errors: kInvalidArgument  the options of the kind contradict it: malformed selectors, or namespaces of their own
+  //                           for a cluster-scoped kind
+  //         kStopped          after Shutdown()
+  template <detail::NamesItsKind T>
+  Result<Cache<T>> Of() const {
+    return Typed<T>(Of(T::kTable, *T::kTable.kind));
+  }
+  // Objects of any kind; RestMapper returns the mapping.
+  Result<Cache<Unstructured>> Of(const ResourceMapping& mapping) const;
+  // The metadata alone of objects, for kinds whose objects are large or many. They have the apiVersion and kind of T.
+  template <detail::NamesItsKind T>
+  Result<Cache<PartialObjectMetadata>> MetadataOf() const {
+    return MetadataOf(*T::kTable.kind);
+  }
+  Result<Cache<PartialObjectMetadata>> MetadataOf(const ResourceMapping& mapping) const;
+  // For code that is compiled once for all types. `table` is that of the kind, or of Unstructured or
+  // PartialObjectMetadata, and `kind` must outlive the caches, as the tables of types do.
+  Result<AnyCache> Of(const TypeTable& table, const KindInfo& kind) const;
+
+  // Starts the informers of all caches that have users; those of later users start at once. They stop when `stop` is
+  // requested. Later calls do nothing.
+  void Start(const std::stop_token& stop) const;
+  // Blocks until every cache that has users has synced, those included whose first user appears meanwhile.
+  // Errors: as Cache::WaitForSync().
+  Result<void> WaitForSync(const std::stop_token& stop) const;
+  // Stops every informer and blocks until no handler runs (on a thread that must not block: without waiting). Caches
+  // cannot be created afterwards.
+  void Shutdown() const;
+  std::vector<cache::InformerStatus> status() const;  // of every informer
+
+  const Connection& connection() const noexcept;
+  const Shared<controller::CachesState>& state() const noexcept { return state_; }
+
+ private:
+  template <typename T>
+  static Result<Cache<T>> Typed(Result<AnyCache> any) {
+    if (!any) return Fail(std::move(any).error());
+    return Cache<T>(*std::move(any));
+  }
+  Result<Cache<PartialObjectMetadata>> MetadataOf(const KindInfo& kind) const;
+  Shared<controller::CachesState> state_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_CACHES_H_

@@ -1,0 +1,219 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Client: what a controller reads and writes with. Reads come from the caches, writes go to the server.
+//
+//   auto order = client.Get<Order>(key);                       // Result<Ref<const Order>>, null if there is none
+//   Order changed = **order;
+//   changed.status->phase = "Ready";
+//   auto updated = client.UpdateStatus(changed);
+//   client.Get<Order>(key);                                    // this state or a newer one
+//
+// Reads are never older than what this process has written. Each successful write through a client of the same Caches
+// is remembered with its resource version. A Get() waits until the cache contains the last write of its key, a List()
+// until it contains the writes of its kind (and namespace) from before its call; later writes do not extend a wait.
+// After 5 seconds a read fails with kTimeout instead of returning an older state. Writes never wait. What a cache does
+// not select (by namespace, labels or fields) is not waited for. What is not remembered: writes that do not go through
+// a Client, those of subresources other than status, writes whose outcome is unknown because the call failed, and dry
+// runs. Reads without this: caches().
+//
+// The first read of a kind creates its cache, which the client and its copies keep from then on, and blocks until it
+// has synced.
+#ifndef KGEN_CONTROLLER_CLIENT_H_
+#define KGEN_CONTROLLER_CLIENT_H_
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kgen/client/connection.h"
+#include "kgen/client/options.h"
+#include "kgen/controller/caches.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+#include "kgen/core/type_table.h"
+
+namespace kgen {
+
+class RestMapper;
+
+namespace controller {
+class ClientState;
+}
+
+// A handle: copies share what they keep. Thread safety: const members from any thread.
+// Blocking: reads as said above, and then only for a cache that has not synced or not caught up; writes until the
+// server has answered. On a thread that runs posted work, what would block fails with kInvalidArgument.
+class Client {
+ public:
+  // `field_manager` is the name under which the server records who wrote a field: that of the manager or controller.
+  Client(Caches caches, std::string_view field_manager);
+  Client(const Client&);
+  Client(Client&&) noexcept;
+  Client& operator=(Client) noexcept;
+  ~Client();
+
+  // --- Reads.
+  //
+  // Errors: kInvalidArgument  the caches have not been started; the namespace is not cached; no such index
+  //         kTimeout          the cache has not caught up with the last write in 5 s; the message names kind, key and
+  //                           versions. Or it has not synced in time
+  //         kForbidden, ...   the server refuses to list the kind (see Cache::WaitForSync())
+  //         kCancelled        the stop of With() was requested
+  //         kStopped          the caches have been shut down
+  // A first read that fails leaves no cache behind.
+
+  // The object, or null if there is none. The namespace of the key is empty for a cluster-scoped kind.
+  template <detail::NamesItsKind T>
+  [[nodiscard]] Result<Ref<const T>> Get(const ObjectKey& key) const {
+    return TypedRef<T>(GetAny(T::kTable, *T::kTable.kind, key));
+  }
+  // In no particular order.
+  template <detail::NamesItsKind T>
+  [[nodiscard]] Result<std::vector<Ref<const T>>> List(const ListFilter& filter = {}) const {
+    return TypedList<T>(ListAny(T::kTable, *T::kTable.kind, filter));
+  }
+  // Of any kind. The first call for a kind asks the server which resource it is.
+  [[nodiscard]] Result<Ref<const Unstructured>> Get(const GroupVersionKind& kind, const ObjectKey& key) const;
+  [[nodiscard]] Result<std::vector<Ref<const Unstructured>>> List(const GroupVersionKind& kind,
+                                                                  const ListFilter& filter = {}) const;
+  // The metadata alone.
+  template <detail::NamesItsKind T>
+  [[nodiscard]] Result<Ref<const PartialObjectMetadata>> GetMetadata(const ObjectKey& key) const {
+    return GetMetadata(*T::kTable.kind, key);
+  }
+  template <detail::NamesItsKind T>
+  [[nodiscard]] Result<std::vector<Ref<const PartialObjectMetadata>>> ListMetadata(
+      const ListFilter& filter = {}) const {
+    return ListMetadata(*T::kTable.kind, filter);
+  }
+  // Any of the above, for code that is compiled once for all types; see Caches::Of().
+  [[nodiscard]] Result<AnyRef> GetAny(const TypeTable& table, const KindInfo& kind, const ObjectKey& key) const;
+  [[nodiscard]] Result<std::vector<AnyRef>> ListAny(const TypeTable& table, const KindInfo& kind,
+                                                    const ListFilter& filter) const;
+
+  // --- Writes.
+  //
+  // T may be a kind with a type of its own, or Unstructured, whose apiVersion and kind name the kind (the server is
+  // asked once which resource that is). PartialObjectMetadata can only be patched and deleted. Results are the server's
+  // answer, with uid, resourceVersion and defaults. An empty field_manager means that of the client.
+  //
+  // Errors: kInvalidArgument (nothing sent), the server's (see Code), those of a SendGuard, kUnavailable, kTls,
+  // kTimeout, kCancelled, kDecode.
+
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> Create(const T& object, const CreateOptions& options = {}) const {
+    CheckWhole<T>();
+    return Answer<T>([&](void* answer) { return CreateAny(&object, T::kTable, options, answer); });
+  }
+  // Replaces the object; kConflict if metadata.resourceVersion is set and no longer the newest.
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> Update(const T& object, const UpdateOptions& options = {}) const {
+    CheckWhole<T>();
+    return Answer<T>([&](void* answer) { return UpdateAny(&object, T::kTable, "", options, answer); });
+  }
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> UpdateStatus(const T& object, const UpdateOptions& options = {}) const {
+    CheckWhole<T>();
+    return Answer<T>([&](void* answer) { return UpdateAny(&object, T::kTable, "status", options, answer); });
+  }
+
+  // Of `object` only its kind and key count.
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> Patch(const T& object, const kgen::Patch& patch, const PatchOptions& options = {}) const {
+    return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "", &patch, options, answer); });
+  }
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> PatchStatus(const T& object, const kgen::Patch& patch,
+                                      const PatchOptions& options = {}) const {
+    return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "status", &patch, options, answer); });
+  }
+  // Server-side apply of the members that are set in `object`.
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> Apply(const T& object, const PatchOptions& options = {}) const {
+    CheckWhole<T>();
+    return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "", nullptr, options, answer); });
+  }
+  // The same to the status alone. It fails with kNotFound if there is no such object.
+  template <detail::HasTable T>
+  [[nodiscard]] Result<T> ApplyStatus(const T& object, const PatchOptions& options = {}) const {
+    CheckWhole<T>();
+    return Answer<T>([&](void* answer) { return PatchAny(&object, T::kTable, "status", nullptr, options, answer); });
+  }
+
+  // Of `object` only its kind and key count, unless `options` have preconditions.
+  template <detail::HasTable T>
+  [[nodiscard]] Result<void> Delete(const T& object, const DeleteOptions& options = {}) const {
+    return DeleteAny(&object, T::kTable, options);
+  }
+  template <detail::NamesItsKind T>
+  [[nodiscard]] Result<void> Delete(const ObjectKey& key, const DeleteOptions& options = {}) const {
+    return DeleteKey(*T::kTable.kind, key, options);
+  }
+
+  // --- The same client in another way. These share the caches and what is remembered of writes.
+
+  // Reads ask the server instead of the caches, which must not have been started. ListFilter::index is an error there.
+  Client Live() const;
+  // What blocks ends with kCancelled once `stop` is requested, but for the question which resource a kind is.
+  Client With(std::stop_token stop) const;
+  // Writes ask `guard` immediately before they are sent.
+  Client With(Shared<SendGuard> guard) const;
+  Client WithFieldManager(std::string_view name) const;
+
+  const Connection& connection() const noexcept { return connection_; }
+  const Caches& caches() const noexcept { return caches_; }
+  RestMapper mapper() const;  // shared by the copies of this client
+  std::string_view field_manager() const noexcept { return field_manager_; }
+
+ private:
+  template <typename T>
+  static constexpr void CheckWhole() {
+    static_assert(!std::is_same_v<T, PartialObjectMetadata>,
+                  "metadata alone can be patched and deleted; create, update and apply need the whole object");
+  }
+  template <typename T, typename F>
+  static Result<T> Answer(F write) {
+    Result<T> answer{std::in_place};
+    if (Result<void> done = write(static_cast<void*>(&*answer)); !done) return Fail(std::move(done).error());
+    return answer;
+  }
+  template <typename T>
+  static Result<Ref<const T>> TypedRef(Result<AnyRef> object) {
+    if (!object) return Fail(std::move(object).error());
+    return object->template As<T>();
+  }
+  template <typename T>
+  static Result<std::vector<Ref<const T>>> TypedList(const Result<std::vector<AnyRef>>& objects) {
+    if (!objects) return Fail(objects.error());
+    return detail::TypedRefs<T>(*objects);
+  }
+  Result<Ref<const PartialObjectMetadata>> GetMetadata(const KindInfo& kind, const ObjectKey& key) const;
+  Result<std::vector<Ref<const PartialObjectMetadata>>> ListMetadata(const KindInfo& kind,
+                                                                     const ListFilter& filter) const;
+
+  // `object` and `answer` are structs of that table; a null patch means apply.
+  Result<void> CreateAny(const void* object, const TypeTable& table, const CreateOptions& options, void* answer) const;
+  Result<void> UpdateAny(const void* object, const TypeTable& table, std::string_view subresource,
+                         const UpdateOptions& options, void* answer) const;
+  Result<void> PatchAny(const void* object, const TypeTable& table, std::string_view subresource,
+                        const kgen::Patch* patch, const PatchOptions& options, void* answer) const;
+  Result<void> DeleteAny(const void* object, const TypeTable& table, const DeleteOptions& options) const;
+  Result<void> DeleteKey(const KindInfo& kind, const ObjectKey& key, const DeleteOptions& options) const;
+
+  Caches caches_;
+  Shared<controller::ClientState> state_;
+  Connection connection_;
+  std::string field_manager_;
+  bool live_ = false;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_CLIENT_H_

@@ -1,0 +1,111 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Endpoint: the HTTP server of a controller for the kubelet, Prometheus and people.
+//
+//   GET /healthz, /readyz     the named checks: 200 if all pass, else 500
+//   GET /healthz/NAME, ...    one of them
+//   GET /metrics              Metrics::Text()
+//   GET /debug                sections of plain text
+//
+//   auto endpoint = kgen::Must(kgen::Endpoint::Listen({.address = ":8080", .metrics = metrics}));
+//   kgen::Must(endpoint.AddReadyCheck("caches", [&](std::stop_token) { return Synced(); }));
+//   kgen::Must(endpoint.Start());
+//   ...
+//   kgen::Must(endpoint.Stop(std::chrono::seconds(30)));
+//
+// /healthz and /readyz take `?verbose`, which lists the checks, and `?exclude=NAME`, any number of times. A failure
+// always lists them. The reply does not say why a check failed; the observer is told. Without a check there is one,
+// named "ping", which always passes.
+//
+// It speaks HTTP/1.1, also over TLS, with GET and HEAD. Requests have at most 16 KiB of headers, which must arrive
+// within 32 seconds; an idle connection is closed after 90 seconds. Of more than 256 connections, the one that has
+// waited for a request for the longest time is closed.
+#ifndef KGEN_CONTROLLER_ENDPOINT_H_
+#define KGEN_CONTROLLER_ENDPOINT_H_
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kgen/client/connection.h"
+#include "kgen/controller/metrics.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+// PEM. The files are read again every 10 seconds; if they cannot be read or do not belong together, the pair before
+// stays in use.
+struct TlsFiles {
+  std::string certificate_file;  // with the intermediate certificates
+  std::string key_file;
+};
+
+struct EndpointOptions {
+  // "127.0.0.1:8080", "[::1]:8080", "localhost:8080" or, for all addresses of the machine, ":8080". Port 0 is any free
+  // one. "" and "0" turn the endpoint off: then it accepts every call and does nothing.
+  std::string address = ":8080";
+  std::optional<TlsFiles> tls{};     // absent: plain HTTP
+  std::optional<Metrics> metrics{};  // absent: there is no /metrics. With `tls`, reads of its files are counted there.
+  // If set, /metrics and /debug need a bearer token. The API server of this connection says whose it is (TokenReview)
+  // and whether the user may `get` the path (SubjectAccessReview on the non-resource URL). Absent: everybody may read
+  // them. Use it with `tls`, because the token is not encrypted otherwise.
+  //
+  // The process may create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io. An answer
+  // is kept: whose a token is for a minute, that access is allowed for five, that it is denied for 30 seconds.
+  std::optional<Connection> authorize{};
+  Shared<Executor> executor{};  // for the functions below; null: DefaultExecutor()
+  Shared<Observer> observer{};  // of checks that failed; null: warnings on standard error
+};
+
+// A handle; copies are the same endpoint. The last one closes it, as Stop(0) does.
+//
+// Thread safety: all members from any thread. Only Stop() blocks, and Listen() while it reads the files.
+//
+// The functions run as Blocking work of the executor, and may block. Each of them runs at most once at a time: requests
+// that arrive meanwhile share its result. One that has not returned after 10 seconds counts as failed, and its stop is
+// requested; until it returns, it is not called again. An exception counts as a failure.
+class Endpoint {
+ public:
+  using Check = std::function<Result<void>(std::stop_token)>;
+  using Section = std::function<std::string()>;
+
+  // Binds the address. Connections are accepted, and wait until Start().
+  // Errors: kConfig       the address is malformed, or a file cannot be read or used
+  //         kUnavailable  the address is in use or not one of this machine
+  static Result<Endpoint> Listen(EndpointOptions options);
+
+  // A name has letters, digits, '.', '_' and '-', and may be used once for each of the three.
+  // Errors: kInvalidArgument  the name is empty, malformed or taken, or Start() was called
+  Result<void> AddHealthCheck(std::string_view name, Check check);
+  Result<void> AddReadyCheck(std::string_view name, Check check);
+  // Sections appear on /debug in the order of these calls.
+  Result<void> AddDebugSection(std::string_view name, Section section);
+
+  // Errors: kInvalidArgument  it was called before
+  //         kStopped          Stop() was called before
+  Result<void> Start();
+  // Stops accepting, closes connections without a request, requests the stop of running functions, and waits until
+  // requests are answered and functions have returned. After `limit`, it closes all connections and fails; 0 does not
+  // wait, and does not fail. A second call does nothing.
+  // Errors: kTimeout          a request or a function was still running; the message names the functions
+  //         kInvalidArgument, kDeadlock  as of Waiter::Wait; everything is closed
+  Result<void> Stop(Nanos limit);
+
+  // Where it listens: "[::]:8080"; "" if it is off.
+  const std::string& address() const noexcept;
+
+ private:
+  class Handle;
+  explicit Endpoint(Shared<Handle> handle) noexcept;
+  Shared<Handle> handle_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_ENDPOINT_H_

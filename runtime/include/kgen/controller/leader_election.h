@@ -1,0 +1,127 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// LeaderElector: at most one of several processes works, the holder of a Lease (coordination.k8s.io/v1), as in
+// client-go.
+//
+//   auto elector = kgen::Must(kgen::LeaderElector::New(connection, {.name = "shop-controller", .namespace_ = "shop"}));
+//   kgen::Must(elector.Acquire(stop));                        // blocks until this process leads
+//   acme::Clientset guarded(connection.With(elector.guard()));  // its writes are sent only while this process leads
+//   ... start the work ...
+//   auto lost = elector.WaitUntilLost(stop);                  // success: a stop was requested
+//   ... stop the work, and wait until it has ended ...
+//   if (work_has_ended) (void)elector.Release();              // the next one need not wait for the Lease to expire
+//   if (!lost) return lost;                                   // the process should exit
+//
+// What it promises: if the clock rates of all processes differ by less than lease_duration / renew_deadline (1.5 with
+// the defaults) and all writes of the work go through guard(), then no process starts a write after another one has
+// become the leader. The holder counts its deadline from before its last successful renewal was sent, and the others
+// count the duration of the Lease from after they have seen that renewal. Both use a clock that goes on while the
+// machine is suspended, and neither reads the other's time stamps.
+//
+// What it cannot promise: a write that has been sent may take effect later, after another process has become the
+// leader. Updates should therefore contain a resourceVersion. Nor does any of this hold if the Lease is deleted or
+// edited by somebody else, or if two processes have the same identity.
+#ifndef KGEN_CONTROLLER_LEADER_ELECTION_H_
+#define KGEN_CONTROLLER_LEADER_ELECTION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kgen/client/connection.h"
+#include "kgen/client/transport.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+namespace controller {
+class ElectorCore;
+}
+
+struct LeaderElectionOptions {
+  std::string name{};        // of the Lease; required
+  std::string namespace_{};  // of the Lease, must exist; "": that of the pod's service account
+  std::string identity{};    // must differ between processes; "": the host name, "_" and a random number
+  // The others wait so long after the last renewal that they have seen. The Lease contains it in whole seconds, rounded
+  // up.
+  Nanos lease_duration = std::chrono::seconds(15);
+  // The leader stops leading so long after its last successful renewal. Must be shorter than lease_duration; the ratio
+  // of the two is how much clock rates may differ.
+  Nanos renew_deadline = std::chrono::seconds(10);
+  // Between renewals. The others look at the Lease after 1 to 2.2 times as long.
+  Nanos retry_period = std::chrono::seconds(2);
+  // Release() clears the holder of the Lease. If false, it only stops renewing.
+  bool release = true;
+  std::vector<std::pair<std::string, std::string>> labels{};  // set on the Lease, beside those that it has
+};
+
+// One candidacy: it can lead once. A handle; when the last copy is destroyed, it stops renewing, and the Lease expires.
+//
+// Its requests wait for the limits of the connection (Config::qps) like all others. With such limits, give it a
+// connection of its own, so that a busy controller does not lose its Lease. A request fails with kTimeout after half
+// the renew deadline, but not before a second.
+//
+// Reports to the connection's observer (OnLeadershipChanged): that it leads; that it no longer does; that another
+// process leads; that acquiring or renewing fails, once for each code in a row. It retries all failures.
+//
+// Thread safety: all members from any thread.
+class LeaderElector {
+ public:
+  // Reads the namespace of the service account if the options name none. Sends nothing.
+  // Errors: kInvalidArgument  a name or namespace that is missing or cannot be part of a path; a duration that is not
+  //                           positive; lease_duration <= renew_deadline; renew_deadline <= 1.2 * retry_period; no
+  //                           namespace outside a cluster
+  static Result<LeaderElector> New(const Connection& connection, LeaderElectionOptions options);
+
+  // Blocks until this process leads, which may take forever: missing rights and a missing namespace are reported to the
+  // observer, and retried. Renews the Lease from then on, without a thread of its own.
+  // Errors: kInvalidArgument  called a second time, or on a thread that must not block
+  //         kCancelled        `stop` was requested, or Release() called. A request under way is cancelled, but may
+  //         still
+  //                           take effect: then the Lease is held until it expires, or until Release().
+  [[nodiscard]] Result<void> Acquire(std::stop_token stop = {}) const;
+
+  // Blocks until this process no longer leads. Success means that `stop` was requested, or Release() called; then
+  // renewing goes on until Release(). Errors say how leadership was lost:
+  //         kTimeout          no renewal succeeded within the renew deadline; the message has the last failure
+  //         kConflict         the Lease has another holder, or none
+  //         kNotFound         the Lease was deleted
+  //         kInvalidArgument  Acquire() has not succeeded, or a thread that must not block
+  [[nodiscard]] Result<void> WaitUntilLost(std::stop_token stop = {}) const;
+
+  // Stops leading: from now on the guard refuses, and nothing is renewed. Then, unless options.release is false, clears
+  // the holder if that is this process, so that another one can take the Lease at once. Call it only after all work has
+  // ended; if some has not, call Abandon() instead. Blocks for `limit` at most. Does nothing when called again.
+  // Errors: those of the requests (the Lease then expires by itself), kTimeout, kInvalidArgument (a thread that must
+  // not block).
+  [[nodiscard]] Result<void> Release(Nanos limit = std::chrono::seconds(10)) const;
+
+  // Stops leading as Release() does, but leaves the Lease as it is, to expire: for work that has not ended. Never
+  // blocks.
+  void Abandon() const;
+
+  // Refuses, with kCancelled, unless this process leads and the renew deadline has not passed. For Connection::With().
+  // May outlive the elector; then it refuses.
+  Shared<SendGuard> guard() const;
+
+  bool IsLeader() const noexcept;  // as the guard
+  std::string leader() const;      // the holder that was last seen; "": none
+  const std::string& identity() const noexcept;
+  const std::string& lease() const noexcept;  // "shop/shop-controller"
+  // How often the leader had to read the Lease because somebody else had changed it.
+  std::uint64_t slow_paths() const noexcept;
+
+ private:
+  class Handle;
+  explicit LeaderElector(Shared<Handle> handle) noexcept;
+  Shared<Handle> handle_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_LEADER_ELECTION_H_

@@ -1,0 +1,141 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Manager: runs the controllers of one process, with what they share: caches, a client, leader election, events,
+// metrics and health.
+//
+//   kgen::Manager manager = kgen::Must(kgen::Manager::New(config, {.leader_election = {.name = "shop"}}));
+//   kgen::Must(manager.Control<Order>("orders").Owns<Deployment>().Reconcile(
+//       [](kgen::Request& request) -> kgen::Result<kgen::Requeue> { ... }));
+//   kgen::Must(manager.Run(kgen::StopOnSignals()));
+//
+// Run() starts, in this order: the endpoint; the caches, which must sync; what needs no leader; leader election; what
+// needs the leader. It ends in the reverse order.
+#ifndef KGEN_CONTROLLER_MANAGER_H_
+#define KGEN_CONTROLLER_MANAGER_H_
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/controller/caches.h"
+#include "kgen/controller/client.h"
+#include "kgen/controller/controller.h"
+#include "kgen/controller/endpoint.h"
+#include "kgen/controller/event_recorder.h"
+#include "kgen/controller/leader_election.h"
+#include "kgen/controller/metrics.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+class Connection;
+namespace rest {
+struct Config;
+}
+namespace controller {
+class ManagerCore;
+}
+
+struct ManagerOptions {
+  // For events and as the field manager of Apply(); "": the name of the lease, or else "kgen".
+  std::string name{};
+  LeaderElectionOptions leader_election{};  // none while its name is empty
+  // Health, metrics and /debug. Off while its address is empty, as by default; but EndpointOptions that are given
+  // without an address mean port 8080. Its metrics, executor and observer are by default the manager's. Managers whose
+  // controllers have the same names need a registry of metrics each.
+  EndpointOptions endpoint{.address = ""};
+  CachesOptions caches{};
+  // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
+  Nanos graceful_shutdown = std::chrono::seconds(30);
+};
+
+struct RunnableOptions {
+  bool needs_leader = true;
+};
+
+// A handle: copies are the same manager.
+//
+// Thread safety: all members from any thread.
+// Ownership: Run() keeps everything alive that it started, and drops the functions of controllers and of Add() when it
+// has ended; until then, a function that holds the manager keeps it alive. Controllers, clients and caches may outlive
+// the manager.
+class Manager {
+ public:
+  // Opens the endpoint's port, and does no other network I/O.
+  // Errors: kConfig, kInvalidArgument  options or config contradict each other
+  //         kUnavailable               the endpoint's address is taken
+  [[nodiscard]] static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
+  [[nodiscard]] static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});
+  Manager(const Manager&) noexcept;
+  Manager& operator=(const Manager&) noexcept;
+  ~Manager();
+
+  // A controller of the kind T. Nothing happens before Reconcile() of the result; see kgen/controller/controller.h.
+  // Names are unique within a manager, because they are labels of metrics.
+  template <typename T>
+  ControllerBuilder<T> Control(std::string_view name) const {
+    return ControllerBuilder<T>(core_, name);
+  }
+  // Of a kind without generated code.
+  ControllerBuilder<Unstructured> Control(GroupVersionKind kind, std::string_view name) const {
+    return ControllerBuilder<Unstructured>(core_, name, std::move(kind));
+  }
+  // Of no kind: the keys are what its Watches() add.
+  ControllerBuilder<void> Control(std::string_view name) const { return ControllerBuilder<void>(core_, name); }
+
+  // Something else that runs as long as the manager: it returns when the token is requested. An error ends Run(), and
+  // so does an exception; success does not. Before Run() it is kept, during Run() it starts at once, if it may.
+  // Errors: kStopped  Run() is ending or has ended
+  [[nodiscard]] Result<void> Add(std::string name, std::function<Result<void>(std::stop_token)> run,
+                                 RunnableOptions options = {}) const;
+
+  // Reads from the caches and writes to the server, as Request::client() does, but is not bound to a call. With leader
+  // election its writes, too, fail while this process does not lead.
+  const kgen::Client& client() const noexcept;
+  const kgen::Caches& caches() const noexcept;
+  const kgen::Connection& connection() const noexcept;
+  const kgen::Metrics& metrics() const noexcept;
+  // For Events in the name of `controller`.
+  EventRecorder events(std::string_view controller) const;
+
+  // Checks of /healthz and /readyz, see Endpoint; /readyz has one named "caches" already. A check must not hold the
+  // manager, which holds the check.
+  // Errors: kInvalidArgument (a name that is taken or malformed; Run() has been called).
+  [[nodiscard]] Result<void> AddHealthCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  [[nodiscard]] Result<void> AddReadyCheck(std::string name, std::function<Result<void>(std::stop_token)> check) const;
+  const std::string& endpoint_address() const noexcept;  // "[::]:8080"; "" while it is off
+
+  // True while this process may do the leader's work; always, once Run() has come so far, without leader election.
+  bool IsLeader() const noexcept;
+
+  // Runs everything until `stop` is requested. Blocks for all that time. Call it once.
+  //
+  // Then, and after any error, it stops what runs: the tokens of controllers and other functions are requested, so that
+  // their calls of the API end; when all have returned, the lease is released and caches, events and the endpoint end.
+  // If they do not return within `graceful_shutdown`, the lease is left to expire, and Run() returns while they still
+  // run: leave the process then, with std::_Exit() if they refer to objects that are about to be destroyed.
+  //
+  // Success only if `stop` was requested and everything ended in time. Errors:
+  //   that of the first controller or function that failed
+  //   kTimeout          a cache did not sync within CachesOptions::sync_timeout, or something did not end in time; the
+  //                     message names it
+  //   those of LeaderElector::WaitUntilLost(): the lease was lost, and another process may lead now
+  //   kInvalidArgument  called twice, or on a thread that must not block
+  [[nodiscard]] Result<void> Run(std::stop_token stop) const;
+
+ private:
+  explicit Manager(Shared<controller::ManagerCore> core) noexcept;
+  Shared<controller::ManagerCore> core_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_MANAGER_H_

@@ -1,0 +1,157 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Metrics: the counters, gauges and histograms of a process, and their text for Prometheus.
+//
+//   Metrics::Counter, ::Gauge, ::Histogram --+
+//                                            +--> Metrics::Text() --> /metrics (kgen/controller/endpoint.h)
+//   collectors, such as those of queues -----+
+//
+//   kgen::Metrics metrics;
+//   auto orders = kgen::Must(metrics.AddCounter("shop_orders_total", "Orders by result", {{"result", "paid"}}));
+//   orders.Add();
+//   metrics.AddCollector([queue] { return kgen::FamiliesOf(queue.metrics()); });
+//   std::string body = kgen::Must(metrics.Text());
+//
+// A series appears in the text, with the value 0, as soon as it was added. Do not make labels from the names of
+// objects: every value is a series that stays for as long as the process runs.
+#ifndef KGEN_CONTROLLER_METRICS_H_
+#define KGEN_CONTROLLER_METRICS_H_
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kgen/core/clock.h"
+#include "kgen/core/result.h"
+#include "kgen/core/shared.h"
+
+namespace kgen {
+
+struct MetricLabel {
+  std::string name;
+  std::string value;
+  friend auto operator<=>(const MetricLabel&, const MetricLabel&) = default;
+};
+
+enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
+
+// The present value of one series.
+struct MetricSample {
+  std::vector<MetricLabel> labels{};  // in any order
+  double value = 0;                   // of a histogram: the sum of what was observed
+  // Of a histogram: how many values each bucket holds, not cumulative. One more than the family has bounds.
+  std::vector<std::uint64_t> buckets{};
+};
+
+// All series of one name. They have the same names of labels.
+struct MetricFamily {
+  std::string name;
+  std::string help{};
+  MetricType type = MetricType::kGauge;
+  std::vector<double> bounds{};  // of a histogram: the upper bounds of its buckets, ascending, without infinity
+  std::vector<MetricSample> samples{};
+};
+
+// The families in Prometheus' text format, version 0.0.4: sorted by name, and the samples of each by their labels.
+// Families of the same name are written as one.
+// Errors: kInvalidArgument  a name or a label that Prometheus does not accept, two samples with the same labels, or two
+//                           families that contradict each other
+Result<std::string> PrometheusText(std::span<const MetricFamily> families);
+
+// The bounds that controller-runtime uses for controller_runtime_reconcile_time_seconds: 5 ms to 60 s.
+std::span<const double> ReconcileTimeBounds() noexcept;
+
+// A handle; copies share the registry.
+//
+// Thread safety: all members from any thread, also those of the series. None blocks, except for a short lock in the
+// functions that add something; changing a series takes no lock.
+// Ownership: a series keeps its memory alive, so that it can be used after the registry is gone. A default-constructed
+// one counts nothing.
+class Metrics {
+ public:
+  class Counter;
+  class Gauge;
+  class Histogram;
+  // Returns the present values. Text() calls it on its own thread, several threads at once, and without a lock. It may
+  // throw, which makes Text() fail.
+  using Collector = std::function<std::vector<MetricFamily>()>;
+
+  Metrics();
+  // Copied even where it could be moved, so that a handle is never empty.
+  Metrics(const Metrics&) = default;
+  Metrics& operator=(const Metrics&) = default;
+  ~Metrics() = default;
+
+  // Adds a series with the value 0 to the family `name`, and the family if there is none. The series that exists
+  // already with these labels is returned again.
+  // Errors: kInvalidArgument  a name or a label that Prometheus does not accept; bounds that do not ascend or are not
+  //                           finite; a family of that name, or of a name of its histogram's parts (x_bucket, x_sum,
+  //                           x_count), that has another type, help, names of labels or bounds
+  Result<Counter> AddCounter(std::string_view name, std::string_view help, std::vector<MetricLabel> labels = {});
+  Result<Gauge> AddGauge(std::string_view name, std::string_view help, std::vector<MetricLabel> labels = {});
+  Result<Histogram> AddHistogram(std::string_view name, std::string_view help, std::span<const double> bounds,
+                                 std::vector<MetricLabel> labels = {});
+
+  // For values that are kept elsewhere. The collector stays for as long as the registry, and so must all that it refers
+  // to.
+  void AddCollector(Collector collector);
+
+  // PrometheusText() of everything. Blocks for as long as the collectors do.
+  // Errors: kUserCode         a collector threw an exception
+  //         kInvalidArgument  what the collectors return contradicts each other or the series, see PrometheusText()
+  Result<std::string> Text() const;
+
+ private:
+  class State;
+  struct Series;
+  Shared<State> state_;
+};
+
+// A number that only grows.
+class Metrics::Counter {
+ public:
+  Counter() noexcept = default;
+  void Add(std::uint64_t n = 1) noexcept;
+
+ private:
+  friend class Metrics;
+  explicit Counter(Shared<Series> series) noexcept : series_(std::move(series)) {}
+  Shared<Series> series_;
+};
+
+// A number that goes up and down.
+class Metrics::Gauge {
+ public:
+  Gauge() noexcept = default;
+  void Set(double value) noexcept;
+  void Add(double difference) noexcept;  // may be negative
+
+ private:
+  friend class Metrics;
+  explicit Gauge(Shared<Series> series) noexcept : series_(std::move(series)) {}
+  Shared<Series> series_;
+};
+
+// The distribution of many values. The values that are observed while Text() reads the series may be in the sum and not
+// yet in a bucket.
+class Metrics::Histogram {
+ public:
+  Histogram() noexcept = default;
+  void Observe(double value) noexcept;
+  void Observe(Nanos duration) noexcept { Observe(std::chrono::duration<double>(duration).count()); }  // in seconds
+
+ private:
+  friend class Metrics;
+  explicit Histogram(Shared<Series> series) noexcept : series_(std::move(series)) {}
+  Shared<Series> series_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_METRICS_H_

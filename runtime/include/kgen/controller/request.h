@@ -1,0 +1,108 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// Request: what a reconcile function is called with; and why.
+//
+//   [](kgen::Request& request) -> kgen::Result<kgen::Requeue> {
+//     const auto order = request.Get<Order>();                            // from the cache
+//     if (!order) return kgen::Requeue::Done();                           // it is gone
+//     request.log("shipping " + std::string(order->spec->item));
+//     if (auto done = request.client().Apply(DeploymentFor(*order)); !done) return done.error();
+//     return kgen::Requeue::After(30s);
+//   }
+//
+// A reconcile function reads the present state and makes the world look like it. It must not depend on the reasons,
+// because several of them become one request: they are for logs and for cheaper work in known cases.
+#ifndef KGEN_CONTROLLER_REQUEST_H_
+#define KGEN_CONTROLLER_REQUEST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "kgen/controller/client.h"
+#include "kgen/controller/event_recorder.h"
+#include "kgen/core/clock.h"
+#include "kgen/core/object_key.h"
+#include "kgen/core/observer.h"
+#include "kgen/core/ref.h"
+#include "kgen/core/result.h"
+
+namespace kgen {
+
+enum class Cause : std::uint8_t {
+  kInitial,    // the object was there when the controller started
+  kChanged,    // the object was added or changed
+  kDeleted,    // the object was deleted
+  kOwned,      // something happened to an object that it owns
+  kWatched,    // something happened to an object that a function of Watches() maps to this key
+  kRequested,  // Controller::Enqueue()
+  kRequeued,   // Requeue::After() of an earlier call
+  kRetried,    // an earlier call failed, found a conflict or returned Requeue::BackOff()
+  kResync,     // nothing has changed; the resync period has passed
+};
+std::string_view ToString(Cause cause) noexcept;  // "initial", "changed", ...
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& os, Cause cause) {
+  return os << ToString(cause);
+}
+
+struct RequestReason {
+  Cause cause{};
+  std::string_view kind{};  // of the object that caused it: "Deployment"; lives as long as the process
+  ObjectKey object{};       // that object
+};
+
+namespace controller {
+struct RequestState;
+}
+
+// Thread safety: used by one call of a reconcile function. It ends with that call; do not keep a reference.
+class Request {
+ public:
+  explicit Request(controller::RequestState& state) noexcept : state_(&state) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  const ObjectKey& key() const noexcept;
+  std::string_view controller() const noexcept;  // its name
+
+  // Why it runs, oldest first: at most ten, equal ones once. Never empty.
+  std::span<const RequestReason> reasons() const noexcept;
+  // How many events became this request, those included that are not listed.
+  std::size_t merged() const noexcept;
+  // How many calls for this key have failed in a row before this one.
+  int failures() const noexcept;
+
+  // Reads from caches and writes to the server, on behalf of this call: what blocks ends with kCancelled once stop() is
+  // requested, and with leader election a write fails once the lease may have been lost.
+  const Client& client() const noexcept;
+  // The object of the request, from the cache, at least as new as the last write of this process to it; null if there
+  // is none. Blocks until the cache has seen that write. Throws kgen::Exception when that takes more than five
+  // seconds, and when the cache does not sync; the call then counts as failed and is repeated.
+  template <typename T>
+  Ref<const T> Get() const {
+    return Must(client().template Get<T>(key()));
+  }
+
+  // Requested when the controller stops, the lease is lost or the deadline passes.
+  const std::stop_token& stop() const noexcept;
+  // Of the executor's clock; Waiter::kNoDeadline if the controller has none.
+  TimePoint deadline() const noexcept;
+
+  // To the observer, with controller and key.
+  void log(std::string_view message) const;
+  void warn(std::string_view message) const;
+  // For Events about objects, which `kubectl describe` shows.
+  const EventRecorder& events() const noexcept;
+
+ private:
+  controller::RequestState* state_;
+};
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_REQUEST_H_

@@ -1,0 +1,51 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// WaitFor: blocks until a cached object is as it should be.
+//
+//   auto ready = kgen::WaitFor<Pod>(client, key, [](const kgen::Ref<const Pod>& pod) {
+//     return pod && pod->status->phase == "Running";
+//   }, stop, 30s);
+#ifndef KGEN_CONTROLLER_WAIT_H_
+#define KGEN_CONTROLLER_WAIT_H_
+
+#include <chrono>
+#include <concepts>
+#include <stop_token>
+#include <utility>
+
+#include "kgen/controller/caches.h"
+#include "kgen/controller/client.h"
+
+namespace kgen {
+
+// Blocks until `predicate` returns true for the cached object, and returns that state of it: a null Ref if the
+// predicate was waiting for its absence. It is called on the calling thread, at the beginning and again after changes
+// of the cache; states between two calls are not seen. Waits for the cache to sync first.
+//
+// Errors: kTimeout (`limit` has passed), kCancelled (`stop`), kInvalidArgument (the namespace is not cached, or a
+// thread that must not block), kStopped, and those of Cache::WaitForSync(). An exception of the predicate reaches the
+// caller.
+template <typename T, std::predicate<const Ref<const T>&> Predicate>
+[[nodiscard]] Result<Ref<const T>> WaitFor(const Cache<T>& cache, const ObjectKey& key, Predicate predicate,
+                                           std::stop_token stop, Nanos limit) {
+  Result<AnyRef> object = cache.any().WaitFor(
+      key, [&](const AnyRef& any) { return static_cast<bool>(predicate(any.As<T>())); }, std::move(stop), limit);
+  if (!object) return Fail(std::move(object).error());
+  return object->template As<T>();
+}
+
+// The same in the client's cache. The first state that the predicate sees is not older than the client's last write;
+// `limit` counts from this state, which Client::Get() returns.
+template <detail::NamesItsKind T, std::predicate<const Ref<const T>&> Predicate>
+[[nodiscard]] Result<Ref<const T>> WaitFor(const Client& client, const ObjectKey& key, Predicate predicate,
+                                           std::stop_token stop, Nanos limit) {
+  Result<Ref<const T>> first = client.With(stop).template Get<T>(key);
+  if (!first || predicate(*first)) return first;
+  Result<Cache<T>> cache = client.caches().template Of<T>();
+  if (!cache) return Fail(std::move(cache).error());
+  return WaitFor(*cache, key, std::move(predicate), std::move(stop), limit);
+}
+
+}  // namespace kgen
+
+#endif  // KGEN_CONTROLLER_WAIT_H_

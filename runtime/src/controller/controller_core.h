@@ -1,0 +1,110 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// ControllerCore: one controller. Turns events of its watches into keys, and calls the reconcile function for them.
+//
+//   AnyCache --events--> OnEvent() --> ReasonLog, WorkQueue --> ReconcileOne() --> the user's function
+#ifndef KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
+#define KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
+
+#include <atomic>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "controller/reasons.h"
+#include "kgen/controller/caches.h"
+#include "kgen/controller/client.h"
+#include "kgen/controller/controller.h"
+#include "kgen/controller/event_recorder.h"
+#include "kgen/controller/metrics.h"
+#include "kgen/controller/work_queue.h"
+#include "kgen/core/executor.h"
+#include "kgen/core/observer.h"
+
+namespace kgen::controller {
+
+// What a Request refers to. Lives on the stack of the call.
+struct RequestState {
+  const ObjectKey& key;
+  std::string_view controller;
+  Reasons reasons;
+  int failures;
+  Client client;
+  std::stop_token stop;
+  TimePoint deadline;
+  const EventRecorder& events;
+  const Shared<Observer>& observer;
+};
+
+// The metrics of one controller, under controller-runtime's names.
+struct ControllerMetrics {
+  static Result<ControllerMetrics> Make(Metrics& metrics, const std::string& controller, int workers);
+
+  Metrics::Counter succeeded, failed, requeued, requeued_after;  // controller_runtime_reconcile_total
+  Metrics::Counter errors, terminal_errors, panics, timeouts;
+  Metrics::Histogram time;
+  Metrics::Gauge workers, active;
+};
+
+// Thread safety: all members from any thread.
+// Lifetime: shared by the manager, handles, and registrations while it runs.
+class ControllerCore final : public SharedObject {
+ public:
+  // What a controller gets from its manager. With leader election, the client and the recorder of a controller that
+  // needs the leader write only while this process leads.
+  struct Environment {
+    Shared<Executor> executor;
+    Shared<Observer> observer;
+    Client client;
+    EventRecorder events;
+    ControllerMetrics metrics;
+    Nanos sync_timeout{};
+  };
+  // A watch whose kind is known, with a user of its cache.
+  struct Watch {
+    detail::WatchSpec spec;
+    AnyCache cache;
+  };
+
+  ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
+
+  const std::string& name() const noexcept { return name_; }
+  bool needs_leader() const noexcept { return needs_leader_; }
+  void Enqueue(const ObjectKey& key);
+
+  // Runs until `stop` is requested. Blocks, once.
+  // Errors: kTimeout  the initial events were not handled within the sync timeout
+  //         those of AnyCache and WorkQueue
+  Result<void> Run(const std::stop_token& stop);
+
+  // For metrics.
+  const RateLimitingQueue& queue() const noexcept { return queue_; }
+
+ private:
+  using Function = std::function<Result<Requeue>(Request&)>;
+  class Call;
+  void OnEvent(const Watch& watch, const AnyEvent& event);
+  void AddOwners(const Watch& watch, const AnyEvent& event, Cause cause);
+  void AddMapped(const Watch& watch, const AnyEvent& event, Cause cause);
+  void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event);
+  Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
+  Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
+  Result<Requeue> CallFunction(const Function& function, RequestState& state);
+  Result<Requeue> Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out, bool stopping);
+
+  const std::string name_;
+  const int workers_;
+  const Nanos deadline_;
+  const bool needs_leader_;
+  Function reconcile_;  // until Run()
+  const std::vector<Watch> watches_;
+  const Environment environment_;
+  mutable ControllerMetrics metrics_;
+  const KindInfo* const reconciled_;  // null for a controller without a kind
+  const RateLimitingQueue queue_;
+  ReasonLog reasons_;
+};
+
+}  // namespace kgen::controller
+
+#endif  // KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_

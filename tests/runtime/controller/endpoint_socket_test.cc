@@ -1,0 +1,166 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The endpoint over loopback, on threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kgen/controller/endpoint.h"
+#include "tests/support/prometheus_parser.h"
+
+namespace kgen {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// The whole response to one request, "" if there is none.
+std::string Fetch(const std::string& address, const std::string& target) {
+  const std::size_t colon = address.rfind(':');
+  boost::asio::ip::tcp::iostream stream;
+  stream.expires_after(std::chrono::seconds(60));
+  stream.connect(address.substr(0, colon), address.substr(colon + 1));
+  stream << "GET " << target << " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+  stream.flush();
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// With a pool of its own, whose threads end with it.
+EndpointOptions Local() { return {.address = "127.0.0.1:0", .executor = MakeThreadPool(), .observer = NullObserver()}; }
+
+// Contract: controller 34, 38.
+TEST(EndpointSocketTest, ServesUntilItIsStopped) {
+  EndpointOptions options = Local();
+  Metrics metrics;
+  Must(metrics.AddCounter("c_total", "Cats"));
+  options.metrics = metrics;
+  auto endpoint = Must(Endpoint::Listen(options));
+  Must(endpoint.AddHealthCheck("a", [](const std::stop_token&) { return Result<void>(); }));
+  Must(endpoint.AddReadyCheck("b",
+                              [](const std::stop_token&) -> Result<void> { return Fail(Code::kUnavailable, "x"); }));
+  Must(endpoint.AddDebugSection("c", [] { return std::string("d"); }));
+  Must(endpoint.Start());
+  const std::string address = endpoint.address();
+  EXPECT_THAT(address, ::testing::MatchesRegex("127.0.0.1:[1-9][0-9]*"));
+  EXPECT_THAT(Fetch(address, "/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("\r\n\r\nok")));
+  EXPECT_THAT(Fetch(address, "/readyz"), StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(Fetch(address, "/metrics"), HasSubstr("c_total 0\n"));
+  EXPECT_THAT(Fetch(address, "/debug"), HasSubstr("# c\nd\n"));
+  Must(endpoint.Stop(60s));
+  EXPECT_EQ(Fetch(address, "/healthz"), "");
+}
+
+// Contract: controller 2.
+TEST(EndpointSocketTest, SaysThatTheAddressIsInUse) {
+  const auto first = Must(Endpoint::Listen(Local()));
+  EndpointOptions options = Local();
+  options.address = first.address();
+  const auto second = Endpoint::Listen(options);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), Code::kUnavailable);
+  EXPECT_THAT(second.error().message(), AllOf(HasSubstr(first.address()), HasSubstr("in use")));
+  options.address = "192.0.2.1:0";  // of documentation: no machine has it
+  EXPECT_EQ(Endpoint::Listen(options).error().code(), Code::kUnavailable);
+}
+
+TEST(EndpointSocketTest, ClosesItsAddressWithTheLastHandle) {
+  std::string address;
+  {
+    auto endpoint = Must(Endpoint::Listen(Local()));
+    const Endpoint copy = endpoint;
+    Must(endpoint.Start());
+    address = copy.address();
+    EXPECT_THAT(Fetch(address, "/healthz"), HasSubstr("200 OK"));
+  }
+  // The loop closes it soon.
+  EndpointOptions options = Local();
+  options.address = address;
+  while (!Endpoint::Listen(options)) std::this_thread::yield();
+}
+
+TEST(EndpointSocketTest, AnswersManyRequestsAtOnce) {
+  EndpointOptions options = Local();
+  Metrics metrics;
+  auto counter = Must(metrics.AddCounter("c_total", "Cats"));
+  options.metrics = metrics;
+  auto endpoint = Must(Endpoint::Listen(options));
+  Must(endpoint.AddReadyCheck("a", [&](const std::stop_token&) {
+    counter.Add();
+    return Result<void>();
+  }));
+  Must(endpoint.AddDebugSection("c", [] { return std::string(100'000, 'd'); }));
+  Must(endpoint.Start());
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([address = endpoint.address()] {
+      for (int j = 0; j < 25; ++j) {
+        EXPECT_THAT(Fetch(address, "/readyz?verbose"), HasSubstr("[+]a ok\nreadyz check passed\n"));
+        const std::string text = Fetch(address, "/metrics");
+        test_support::ParsePrometheus(text.substr(text.find("\r\n\r\n") + 4));
+        EXPECT_GT(Fetch(address, "/debug").size(), 100'000u);
+      }
+    });
+  }
+  clients.clear();
+  Must(endpoint.Stop(60s));
+}
+
+TEST(EndpointSocketTest, StopWaitsForRequestsWhoseFunctionsEndAtItsRequest) {
+  const auto executor = MakeThreadPool();
+  EndpointOptions options = Local();
+  options.executor = executor;
+  auto endpoint = Must(Endpoint::Listen(options));
+  const auto never = executor->MakeWaiter("the test"), begun = executor->MakeWaiter("the test");
+  Must(endpoint.AddReadyCheck("slow", [&](const std::stop_token& stop) {
+    begun->Notify();
+    const auto stopped = never->Wait(stop);
+    return stopped ? Result<void>(Fail(Code::kInternal, "not stopped")) : Result<void>();
+  }));
+  Must(endpoint.Start());
+  std::string response;
+  std::jthread client([&, address = endpoint.address()] { response = Fetch(address, "/readyz"); });
+  Must(begun->Wait());
+  Must(endpoint.Stop(60s));
+  client.join();
+  EXPECT_THAT(response, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("connection: close\r\n")));
+}
+
+TEST(EndpointSocketTest, StopCutsWhatHangs) {
+  const auto executor = MakeThreadPool();
+  EndpointOptions options = Local();
+  options.executor = executor;
+  std::optional<Endpoint> endpoint = Must(Endpoint::Listen(options));
+  options = {};
+  const auto release = executor->MakeWaiter("the test"), begun = executor->MakeWaiter("the test");
+  const auto gone = executor->MakeWaiter("the end of the check");
+  std::shared_ptr<void> last(nullptr, [gone](void*) { gone->Notify(); });
+  Must(endpoint->AddReadyCheck("hangs", [release, begun, last = std::move(last)](const std::stop_token&) {
+    begun->Notify();
+    return release->Wait();
+  }));
+  Must(endpoint->Start());
+  std::string response = "none";
+  std::jthread client([&, address = endpoint->address()] { response = Fetch(address, "/readyz"); });
+  Must(begun->Wait());
+  const auto stopped = endpoint->Stop(20ms);
+  ASSERT_FALSE(stopped);
+  EXPECT_THAT(stopped.error().message(), HasSubstr("/readyz/hangs"));
+  client.join();
+  EXPECT_EQ(response, "");
+  release->Notify();
+  endpoint.reset();
+  Must(gone->Wait());  // the pool ends on this thread, which joins its threads
+}
+
+}  // namespace
+}  // namespace kgen
