@@ -75,6 +75,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
       caches_(connection, options_.caches),
       plain_(caches_, name_),
       guarded_(GuardedClient(plain_, elector_)) {
+  metrics_.AddRequestsOf(connection_);
   if (!elector_) return;
   metrics_.AddCollector([elector = *elector_, name = elector_->lease()] {
     return std::vector<MetricFamily>{

@@ -399,6 +399,17 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_TRUE(manager.Control<ConfigMap>("unknown").Reconcile(nothing));
 }
 
+// Contract: controller 210.
+TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegistry) {
+  const Metrics metrics;
+  for (int i = 0; i < 2; ++i) {
+    const Manager manager = New({.endpoint = {.metrics = metrics}});
+    EXPECT_FALSE(Must(manager.client().Live().Get<ConfigMap>({"default", "missing"})));
+  }
+  EXPECT_THAT(Must(metrics.Text()),
+              HasSubstr("rest_client_requests_total{code=\"404\",host=\"in-process\",method=\"GET\"} 2\n"));
+}
+
 // Contract: controller 208, 209.
 TEST_P(ControllerTest, HasItsMetricsFromTheStart) {
   const Manager manager = New();
