@@ -95,7 +95,12 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
   if (spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
+  if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
+    if (watch.role == detail::WatchSpec::Role::kWatches && !watch.map) {
+      return Fail(Code::kInvalidArgument,
+                  "the function of Watches() for " + std::string(watch.table->name) + " is empty");
+    }
     if (watch.kind == nullptr && !watch.dynamic) {
       return Fail(Code::kInvalidArgument,
                   std::string(watch.table->name) + " names no kind; use a generated type, or pass a GroupVersionKind");

@@ -392,6 +392,11 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)),
               HasSubstr("at least one worker"));
   EXPECT_THAT(failure(manager.Control<Unstructured>("any").Reconcile(nothing)), HasSubstr("names no kind"));
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Reconcile(std::function<Result<void>(Request&)>())),
+              HasSubstr("Reconcile() is empty"));
+  const std::function<void(const Deployment&, Requests&)> no_map;
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Watches<Deployment>(no_map).Reconcile(nothing)),
+              HasSubstr("Watches() for k8s.apps.v1.Deployment is empty"));
   const auto unknown = manager.Control(GroupVersionKind{"apps", "v1", "Nothing"}, "unknown").Reconcile(nothing);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code(), Code::kNotFound);
