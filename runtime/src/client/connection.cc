@@ -1,6 +1,9 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "kgen/client/connection.h"
 
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "client/blocking_call.h"
@@ -14,6 +17,15 @@ namespace kgen {
 Connection::Connection(Shared<client::ConnectionCore> state) noexcept : state_(std::move(state)) {}
 
 namespace client {
+namespace {
+
+// "https://10.96.0.1:443/prefix": "10.96.0.1:443".
+std::string HostOf(std::string_view url) {
+  if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  return std::string(url.substr(0, url.find('/')));
+}
+
+}  // namespace
 
 ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver> throttle, Settings settings)
     : transport(std::move(parts.transport)),
@@ -28,7 +40,8 @@ ConnectionCore::ConnectionCore(Connection::Parts parts, Shared<ThrottledObserver
       limiter(settings.qps, settings.burst),
       token(std::move(settings.token), std::move(settings.token_file)),
       exec(std::move(settings.exec)),
-      gate(MakeShared<Gate>(executor)) {
+      gate(MakeShared<Gate>(executor)),
+      requests(MakeShared<RequestCounts>(HostOf(host))) {
   executor->ReportTo(observer);
   OutOfMemory();
 }

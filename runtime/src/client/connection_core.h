@@ -10,6 +10,7 @@
 #include "client/exec_credential.h"
 #include "client/gate.h"
 #include "client/rate_limiter.h"
+#include "client/request_counts.h"
 #include "client/token_source.h"
 #include "core/throttled_observer.h"
 #include "kgen/client/config.h"
@@ -17,7 +18,7 @@
 
 namespace kgen::client {
 
-// Thread safety: immutable except for limiter, token, exec and gate, which are thread-safe.
+// Thread safety: immutable except for limiter, token, exec, gate and requests, which are thread-safe.
 // Ownership: handles and running requests hold references; dropping the last one closes the transport.
 class ConnectionCore : public SharedObject {
  public:
@@ -57,6 +58,7 @@ class ConnectionCore : public SharedObject {
   TokenSource token;
   const Shared<ExecCredentials> exec;  // or null
   const Shared<Gate> gate;             // of the informers
+  const Shared<RequestCounts> requests;
 };
 
 }  // namespace kgen::client

@@ -25,6 +25,7 @@ class Operation::Sink final : public ResponseSink {
   Sink(Shared<Operation> operation, int attempt) : operation_(std::move(operation)), attempt_(attempt) {}
 
   void OnHead(HttpHead head) override {
+    if (!std::exchange(counted_, true)) Count(head.status);
     operation_->PostSelf([attempt = attempt_, head = std::move(head)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt || op.cancelled() || op.given_up_) return;
       op.TellWarnings(head);
@@ -37,6 +38,7 @@ class Operation::Sink final : public ResponseSink {
     });
   }
   void OnEnd(HttpEnd end) override {
+    if (!std::exchange(counted_, true)) Count(0);
     operation_->PostSelf([attempt = attempt_, end = std::move(end)](Operation& op) mutable {
       if (op.ended_ || op.attempt_ != attempt) return;
       op.exchange_ = {};
@@ -49,8 +51,11 @@ class Operation::Sink final : public ResponseSink {
   }
 
  private:
+  void Count(int status) const { operation_->core_->requests->Add(operation_->request_.method, status); }
+
   const Shared<Operation> operation_;
   const int attempt_;
+  bool counted_ = false;
 };
 
 Operation::Operation(Shared<ConnectionCore> core, ApiRequest request, Shared<Strand> strand)
@@ -62,8 +67,7 @@ void Operation::Begin() {
   const TimePoint begun = core_->clock->Now();
   PostSelf([begun](Operation& op) {
     if (op.request_.timeout != Nanos::zero()) op.StartTimeLimit(begun, op.request_.timeout);
-    // A watch takes no token of the limiter, because it is one request for a long time.
-    op.Throttle(op.request_.watch);
+    op.Throttle();
   });
 }
 
@@ -79,8 +83,10 @@ void Operation::GiveUp(Error error) {
   exchange_->Cancel();  // OnEnd() follows soon, with a more detailed error
 }
 
-void Operation::Throttle(bool exempt) {
+void Operation::Throttle() {
   if (ended_ || cancelled()) return;
+  // A watch takes no token of the limiter, because it is one request for a long time.
+  const bool exempt = request_.watch || request_.unlimited;
   const Nanos wait = exempt ? Nanos::zero() : core_->limiter.Take(core_->clock->Now());
   if (wait <= Nanos::zero()) return Authorize();
   if (wait >= kWorthTelling) {
@@ -258,7 +264,7 @@ bool Operation::Again(Nanos delay, const Error& why) {
   exchange_ = {};
   ++attempt_;  // ignores later events of the old attempt
   pause_ = core_->clock->After(delay, TimerKind::kProgress, [self = Shared<Operation>(this)] {
-    self->PostSelf([](Operation& op) { op.Throttle(op.request_.watch); });
+    self->PostSelf([](Operation& op) { op.Throttle(); });
   });
   return true;
 }

@@ -89,7 +89,7 @@ class Operation : public SharedObject {
 
  private:
   class Sink;
-  void Throttle(bool exempt);
+  void Throttle();
   void Authorize();
   void OnToken(Result<std::string> token);
   void OnCredential(ExecCredentials::Answer credential);

@@ -191,6 +191,7 @@ Nanos ElectorCore::RequestTimeout() const {
 void ElectorCore::Send(Result<ApiRequest> request, Answer then) {
   if (!request) return (this->*then)(Fail(request.error()));
   request->timeout = RequestTimeout();
+  request->unlimited = true;  // controllers that use up the limit must not cost the lease
   const std::string what = request->what;
   busy_ = true;
   connection_.CallAsync(

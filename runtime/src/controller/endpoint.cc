@@ -23,6 +23,7 @@ class Endpoint::Handle final : public SharedObject {
 namespace {
 
 controller::SharedCall::Function FunctionOf(Endpoint::Check check) {
+  if (!check) return {};
   return [check = std::move(check)](std::stop_token stop) -> Result<std::string> {
     if (auto passed = check(std::move(stop)); !passed) return Fail(std::move(passed).error());
     return std::string();
@@ -48,8 +49,9 @@ Result<void> Endpoint::AddReadyCheck(std::string_view name, Check check) {
 }
 
 Result<void> Endpoint::AddDebugSection(std::string_view name, Section section) {
-  return handle_->server->Add(EndpointRoutes::Kind::kDebug, name,
-                              [section = std::move(section)](const std::stop_token&) { return section(); });
+  controller::SharedCall::Function function;
+  if (section) function = [section = std::move(section)](const std::stop_token&) { return section(); };
+  return handle_->server->Add(EndpointRoutes::Kind::kDebug, name, std::move(function));
 }
 
 Result<void> Endpoint::Start() { return handle_->server->Start(); }

@@ -111,6 +111,7 @@ Result<void> EndpointRoutes::Add(Kind kind, std::string_view name, SharedCall::F
     return Fail(Code::kInvalidArgument,
                 "endpoint " + path + ": a name has one or more letters, digits, '.', '_' and '-'");
   }
+  if (!function) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the function is empty");
   for (const auto& call : Of(kind)) {
     if (call->name() == path) return Fail(Code::kInvalidArgument, "endpoint " + path + ": the name is taken");
   }
@@ -265,8 +266,7 @@ std::string EndpointRoutes::Running() {
 }
 
 void EndpointRoutes::Report(const std::string& path, const Error& error) {
-  const std::string what = error.ToString();
-  NotifyObserver(observer_, [&](Observer& o) { o.OnHandlerFailed({.informer = "endpoint " + path, .what = what}); });
+  NotifyObserver(observer_, [&](Observer& o) { o.OnCheckFailed({.check = path, .error = &error}); });
 }
 
 }  // namespace kgen::controller

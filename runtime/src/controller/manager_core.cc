@@ -75,6 +75,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
       caches_(connection, options_.caches),
       plain_(caches_, name_),
       guarded_(GuardedClient(plain_, elector_)) {
+  metrics_.AddRequestsOf(connection_);
   if (!elector_) return;
   metrics_.AddCollector([elector = *elector_, name = elector_->lease()] {
     return std::vector<MetricFamily>{
@@ -94,7 +95,12 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
   if (spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
+  if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
+    if (watch.role == detail::WatchSpec::Role::kWatches && !watch.map) {
+      return Fail(Code::kInvalidArgument,
+                  "the function of Watches() for " + std::string(watch.table->name) + " is empty");
+    }
     if (watch.kind == nullptr && !watch.dynamic) {
       return Fail(Code::kInvalidArgument,
                   std::string(watch.table->name) + " names no kind; use a generated type, or pass a GroupVersionKind");

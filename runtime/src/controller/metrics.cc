@@ -8,8 +8,12 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "client/connection_core.h"
+#include "client/request_counts.h"
 #include "controller/metric_names.h"
 #include "core/mutex.h"
 
@@ -80,6 +84,32 @@ class Metrics::State final : public SharedObject {
     collectors_.push_back(std::move(shared));
   }
 
+  void AddRequests(Shared<client::RequestCounts> requests) {
+    const MutexLock lock(mutex_);
+    if (std::ranges::find(requests_, requests) == requests_.end()) requests_.push_back(std::move(requests));
+  }
+
+  // Connections to the same host are one series.
+  std::optional<MetricFamily> Requests() {
+    MetricFamily family{.name = "rest_client_requests_total",
+                        .help = "Number of HTTP requests, partitioned by status code, method, and host.",
+                        .type = MetricType::kCounter};
+    std::map<std::vector<MetricLabel>, double> totals;
+    {
+      const MutexLock lock(mutex_);
+      if (requests_.empty()) return std::nullopt;
+      for (const auto& requests : requests_) {
+        for (const client::RequestCounts::Count& each : requests->Read()) {
+          const std::string code = each.status == 0 ? "<error>" : std::to_string(each.status);
+          totals[{{"code", code}, {"host", requests->host()}, {"method", each.method}}] +=
+              static_cast<double>(each.requests);
+        }
+      }
+    }
+    for (const auto& [labels, total] : totals) family.samples.push_back({.labels = labels, .value = total});
+    return family;
+  }
+
   std::vector<std::shared_ptr<const Collector>> collectors() {
     const MutexLock lock(mutex_);
     return collectors_;
@@ -126,6 +156,7 @@ class Metrics::State final : public SharedObject {
   Mutex mutex_;
   std::map<std::string, Family, std::less<>> families_ KGEN_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const Collector>> collectors_ KGEN_GUARDED_BY(mutex_);
+  std::vector<Shared<client::RequestCounts>> requests_ KGEN_GUARDED_BY(mutex_);
 };
 
 Metrics::Metrics() : state_(MakeShared<State>()) {}
@@ -155,8 +186,13 @@ Result<Metrics::Histogram> Metrics::AddHistogram(std::string_view name, std::str
 
 void Metrics::AddCollector(Collector collector) { state_->AddCollector(std::move(collector)); }
 
+void Metrics::AddRequestsOf(const Connection& connection) {
+  state_->AddRequests(client::ConnectionCore::Of(connection)->requests);
+}
+
 Result<std::string> Metrics::Text() const {
   std::vector<MetricFamily> families = state_->Read();
+  if (std::optional<MetricFamily> requests = state_->Requests()) families.push_back(*std::move(requests));
   for (const auto& collector : state_->collectors()) {
     try {
       std::vector<MetricFamily> collected = (*collector)();

@@ -269,6 +269,41 @@ TEST_F(CallTest, WaitsForTheLimiterAndNotifiesTheObserver) {
   EXPECT_EQ(observer_->waits, (std::vector<Nanos>{500ms, 500ms}));
 }
 
+TEST_F(CallTest, AnUnlimitedRequestTakesNoTokenOfTheLimiter) {
+  Settings settings = Defaults();
+  settings.qps = 0.1;
+  settings.burst = 1;
+  const Connection connection = MakeConnection(settings);
+  ApiRequest request = Get();
+  request.unlimited = true;
+  for (int i = 0; i < 3; ++i) {
+    transport_->Reply({});
+    ASSERT_TRUE(connection.Call(request).has_value());
+  }
+  EXPECT_EQ(Elapsed(), 0s);
+}
+
+// --- Counts
+
+TEST_F(CallTest, CountsEveryAttemptByMethodAndCode) {
+  using Count = client::RequestCounts::Count;
+  Settings settings = Defaults();
+  settings.host = "https://10.0.0.1:6443/behind/a/proxy";
+  const Connection connection = MakeConnection(settings);
+  transport_->Reply(Busy(503, "1"));
+  transport_->Reply({.status = 0, .broken = kReset, .lost = true});
+  transport_->Reply({.body = "whole"});
+  ASSERT_TRUE(connection.Call(Get()).has_value());
+  transport_->Reply({});
+  ASSERT_TRUE(connection.Call(Get()).has_value());
+  transport_->Reply({.status = 201});
+  ASSERT_TRUE(connection.Call(Post()).has_value());
+  const client::RequestCounts& requests = *client::ConnectionCore::Of(connection)->requests;
+  EXPECT_EQ(requests.host(), "10.0.0.1:6443");
+  EXPECT_THAT(requests.Read(), ::testing::ElementsAre(Count{"GET", 503, 1}, Count{"GET", 0, 1}, Count{"GET", 200, 2},
+                                                      Count{"POST", 201, 1}));
+}
+
 // --- Stopping
 
 TEST_F(CallTest, SendsNothingWhenItIsStoppedAlready) {

@@ -392,11 +392,27 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
   EXPECT_THAT(failure(manager.Control<ConfigMap>("idle").Workers(0).Reconcile(nothing)),
               HasSubstr("at least one worker"));
   EXPECT_THAT(failure(manager.Control<Unstructured>("any").Reconcile(nothing)), HasSubstr("names no kind"));
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Reconcile(std::function<Result<void>(Request&)>())),
+              HasSubstr("Reconcile() is empty"));
+  const std::function<void(const Deployment&, Requests&)> no_map;
+  EXPECT_THAT(failure(manager.Control<ConfigMap>("empty").Watches<Deployment>(no_map).Reconcile(nothing)),
+              HasSubstr("Watches() for k8s.apps.v1.Deployment is empty"));
   const auto unknown = manager.Control(GroupVersionKind{"apps", "v1", "Nothing"}, "unknown").Reconcile(nothing);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code(), Code::kNotFound);
   // A name that was refused is free again.
   EXPECT_TRUE(manager.Control<ConfigMap>("unknown").Reconcile(nothing));
+}
+
+// Contract: controller 210.
+TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegistry) {
+  const Metrics metrics;
+  for (int i = 0; i < 2; ++i) {
+    const Manager manager = New({.endpoint = {.metrics = metrics}});
+    EXPECT_FALSE(Must(manager.client().Live().Get<ConfigMap>({"default", "missing"})));
+  }
+  EXPECT_THAT(Must(metrics.Text()),
+              HasSubstr("rest_client_requests_total{code=\"404\",host=\"in-process\",method=\"GET\"} 2\n"));
 }
 
 // Contract: controller 208, 209.

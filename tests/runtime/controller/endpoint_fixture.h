@@ -24,8 +24,8 @@ class EndpointTest : public ::testing::Test {
 
   class Reports final : public Observer {
    public:
-    void OnHandlerFailed(const HandlerFailed& event) override {
-      lines.push_back(std::string(event.informer) + ": " + std::string(event.what));
+    void OnCheckFailed(const CheckFailed& event) override {
+      lines.push_back(std::string(event.check) + ": " + event.error->ToString());
     }
     std::vector<std::string> lines;
   };

@@ -85,6 +85,7 @@ TEST_F(EndpointTest, RefusesABadNameAndAnyNameAfterTheStart) {
     return added ? "added" : added.error().message();
   };
   EXPECT_EQ(add("a"), "endpoint /readyz/a: the name is taken");
+  EXPECT_EQ(server_->Add(Kind::kReady, "empty", {}).error().message(), "endpoint /readyz/empty: the function is empty");
   for (const char* name : {"", "a/b", "a b", "\xC3\xA4", "a\n"})
     EXPECT_THAT(add(name), HasSubstr("a name has")) << name;
   Start();

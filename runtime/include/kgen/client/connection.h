@@ -39,8 +39,9 @@ struct ApiRequest {
   std::string query{};  // without '?'
   std::string content_type{};
   std::string body{};
-  std::string what{};  // "get pods default/web-0": put before every error
-  bool watch = false;  // long-lived: no request timeout
+  std::string what{};      // "get pods default/web-0": put before every error
+  bool watch = false;      // long-lived: no request timeout
+  bool unlimited = false;  // does not wait for Config::qps: for the few requests that keep a lease
   // A deadline for the whole call: waiting for the limiter, for credentials and for a connection, every attempt and the
   // pauses between them. After it the call fails with kTimeout. It replaces Config::timeout; 0 means Config::timeout,
   // and a negative one has passed already. For a watch it bounds the opening, until the response headers arrive.

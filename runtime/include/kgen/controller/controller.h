@@ -67,7 +67,7 @@ struct WatchSpec {
   std::optional<GroupVersionKind> dynamic{};  // its resource is asked from the server
   Owners owners = Owners::kController;
   std::function<bool(const AnyEvent&)> passes{};               // null: everything
-  std::function<void(const AnyRef& object, Requests&)> map{};  // of kWatches
+  std::function<void(const AnyRef& object, Requests&)> map{};  // of kWatches; null: the user's function is empty
 };
 
 struct ControllerSpec {
@@ -78,8 +78,18 @@ struct ControllerSpec {
   bool priorities = true;
   Nanos deadline{};
   bool needs_leader = true;
-  std::function<Result<Requeue>(Request&)> reconcile{};
+  std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
+
+// Whether calling `function` would throw std::bad_function_call.
+template <typename F>
+bool IsEmptyFunction(const F& /*function*/) {
+  return false;
+}
+template <typename Signature>
+bool IsEmptyFunction(const std::function<Signature>& function) {
+  return !function;
+}
 
 Result<Shared<controller::ControllerCore>> AddController(const Shared<controller::ManagerCore>& manager,
                                                          ControllerSpec spec);
@@ -201,8 +211,8 @@ class [[nodiscard]] ControllerBuilder {
   //   a terminal error   (Error::AsTerminal()) is reported; the key comes back only when something happens to it
   //   an exception       is an error of this call and of nothing else
   //
-  // Errors: kInvalidArgument  no watch, an empty or taken name, fewer than one worker, Owns() or Watches() of a kind
-  //                           without identity
+  // Errors: kInvalidArgument  no watch, an empty or taken name, fewer than one worker, an empty std::function, Owns()
+  //                           or Watches() of a kind without identity
   //         kNotFound         a dynamic kind that the server does not have
   //         kStopped          the manager has stopped
   //         those of discovery, for dynamic kinds
@@ -215,6 +225,7 @@ class [[nodiscard]] ControllerBuilder {
     static_assert(std::is_same_v<Returned, Result<void>> || std::is_same_v<Returned, Result<Requeue>>,
                   "Reconcile: the function returns kgen::Result<void> or kgen::Result<kgen::Requeue>");
     static_assert(std::is_copy_constructible_v<F>, "Reconcile: the function is copyable");
+    const bool empty = detail::IsEmptyFunction(function);
     spec_.reconcile = [function = std::move(function)](Request& request) -> Result<Requeue> {
       if constexpr (std::is_same_v<Returned, Result<void>>) {
         if (Result<void> done = function(request); !done) return Fail(std::move(done).error());
@@ -223,6 +234,7 @@ class [[nodiscard]] ControllerBuilder {
         return function(request);
       }
     };
+    if (empty) spec_.reconcile = nullptr;
     auto added = detail::AddController(manager_, std::move(spec_));
     if (!added) return Fail(std::move(added).error());
     return Controller(*std::move(added));
@@ -248,10 +260,11 @@ class [[nodiscard]] ControllerBuilder {
   }
   template <typename Seen, typename F>
   static void AddWatched(detail::WatchSpec& watch, F map, Predicate<Seen> predicate) {
+    watch.passes = std::move(predicate);
+    if (detail::IsEmptyFunction(map)) return;
     watch.map = [map = std::move(map)](const AnyRef& object, Requests& requests) {
       if (const Ref<const Seen> typed = object.As<Seen>()) map(*typed, requests);
     };
-    watch.passes = std::move(predicate);
   }
   struct None {};
 

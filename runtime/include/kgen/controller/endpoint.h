@@ -81,7 +81,7 @@ class Endpoint {
   static Result<Endpoint> Listen(EndpointOptions options);
 
   // A name has letters, digits, '.', '_' and '-', and may be used once for each of the three.
-  // Errors: kInvalidArgument  the name is empty, malformed or taken, or Start() was called
+  // Errors: kInvalidArgument  the name is empty, malformed or taken, the function is empty, or Start() was called
   Result<void> AddHealthCheck(std::string_view name, Check check);
   Result<void> AddReadyCheck(std::string_view name, Check check);
   // Sections appear on /debug in the order of these calls.

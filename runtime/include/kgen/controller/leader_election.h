@@ -62,9 +62,8 @@ struct LeaderElectionOptions {
 
 // One candidacy: it can lead once. A handle; when the last copy is destroyed, it stops renewing, and the Lease expires.
 //
-// Its requests wait for the limits of the connection (Config::qps) like all others. With such limits, give it a
-// connection of its own, so that a busy controller does not lose its Lease. A request fails with kTimeout after half
-// the renew deadline, but not before a second.
+// Its requests do not wait for the limits of the connection (Config::qps), so that a busy controller does not lose its
+// Lease. A request fails with kTimeout after half the renew deadline, but not before a second.
 //
 // Reports to the connection's observer (OnLeadershipChanged): that it leads; that it no longer does; that another
 // process leads; that acquiring or renewing fails, once for each code in a row. It retries all failures.

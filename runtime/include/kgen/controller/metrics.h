@@ -33,6 +33,8 @@
 
 namespace kgen {
 
+class Connection;
+
 struct MetricLabel {
   std::string name;
   std::string value;
@@ -101,6 +103,10 @@ class Metrics {
   // For values that are kept elsewhere. The collector stays for as long as the registry, and so must all that it refers
   // to.
   void AddCollector(Collector collector);
+
+  // Adds rest_client_requests_total, which counts the attempts of `connection` by host, method and code ("<error>"
+  // without a response). A manager calls it. Does not keep the connection open; calling it twice counts nothing twice.
+  void AddRequestsOf(const Connection& connection);
 
   // PrometheusText() of everything. Blocks for as long as the collectors do.
   // Errors: kUserCode         a collector threw an exception
