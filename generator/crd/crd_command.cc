@@ -46,9 +46,11 @@ OptionSet Options() {
                 "times");
   options.Value("use-group-names", '\0', "NS=full|NS=GROUP=NAME", "the --group-names that it was generated with");
   options.Value("resource-dir", '\0', "DIR", "Clang's own headers, if they are not where Clang 22 was installed");
-  options.Value("max-description", '\0', "N", "cuts descriptions to N bytes, behind a sentence if there is one; 0 leaves them out");
-  options.Flag("embedded-metadata", '\0',
-               "metadata inside a kind, as in a pod template, keeps labels, annotations, finalizers, name and namespace");
+  options.Value("max-description", '\0', "N",
+                "cuts descriptions to N bytes, behind a sentence if there is one; 0 leaves them out");
+  options.Flag(
+      "embedded-metadata", '\0',
+      "metadata inside a kind, as in a pod template, keeps labels, annotations, finalizers, name and namespace");
   options.Value("rbac", '\0', "NAME", "prints a ClusterRole of that name from the rbac markers, and writes nothing");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all headers that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");

@@ -31,12 +31,15 @@ std::string_view Reference(const RawSchema& raw) {
 Tree Convert(const RawSchema& raw, bool required);
 
 void Facets(const model::Facets& facets, Tree& schema) {
-  const std::pair<std::string_view, const std::string&> kNumbers[] = {
-      {"minimum", facets.minimum},         {"maximum", facets.maximum},
-      {"multipleOf", facets.multiple_of},  {"minLength", facets.min_length},
-      {"maxLength", facets.max_length},    {"minItems", facets.min_items},
-      {"maxItems", facets.max_items},      {"minProperties", facets.min_properties},
-      {"maxProperties", facets.max_properties}};
+  const std::pair<std::string_view, const std::string&> kNumbers[] = {{"minimum", facets.minimum},
+                                                                      {"maximum", facets.maximum},
+                                                                      {"multipleOf", facets.multiple_of},
+                                                                      {"minLength", facets.min_length},
+                                                                      {"maxLength", facets.max_length},
+                                                                      {"minItems", facets.min_items},
+                                                                      {"maxItems", facets.max_items},
+                                                                      {"minProperties", facets.min_properties},
+                                                                      {"maxProperties", facets.max_properties}};
   for (const auto& [key, value] : kNumbers) {
     if (!value.empty()) schema[key] = Tree::Json(value);
   }

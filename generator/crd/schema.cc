@@ -170,7 +170,7 @@ class SchemaBuilder {
   Tree OfAnyType(const Type& type) {
     if (type.kind == TypeKind::kStruct) return OfNamedStruct(type);
     if (type.kind == TypeKind::kEnum) return OfEnum(type);
-    const bool embedded = type.kind == TypeKind::kObjectMeta && levels_ > 1;
+    const bool embedded = type.kind == TypeKind::kObjectMeta && (levels_ > 1 || type.boxed);
     if (embedded) return EmbeddedMetadata(options_);
     if (type.kind != TypeKind::kList && type.kind != TypeKind::kMap) return LeafSchema(type.kind);
     const bool list = type.kind == TypeKind::kList;
@@ -406,7 +406,8 @@ class SchemaBuilder {
     for (const Marker& marker : member.markers) {
       if (marker.name != "listmapkey") continue;
       const Tree* property = items["properties"].Find(marker.value);
-      if (property == nullptr) Fail(marker, Quote(found->second.path) + " has no member " + Quote(marker.value), "name a member as in JSON");
+      if (property == nullptr)
+        Fail(marker, Quote(found->second.path) + " has no member " + Quote(marker.value), "name a member as in JSON");
       if (property == nullptr || property->Find("default") == nullptr) required.insert(marker.value);
     }
     if (!required.empty()) items["required"] = Tree::Texts({required.begin(), required.end()});

@@ -54,10 +54,30 @@ class Copy {
     ++nodes_;
     Tree schema;
     for (const auto& [key, value] : from.members()) Member(key, value, schema);
+    if (!HasKeys(schema)) {
+      schema.Erase("x-kubernetes-list-map-keys");
+      schema["x-kubernetes-list-type"] = Tree::Text("atomic");
+    }
     return schema;
   }
 
  private:
+  // Whether each key of a list is in all of its elements. In a few lists of Kubernetes it may be absent, which a CRD
+  // cannot say: a server refuses the CRD.
+  static bool HasKeys(const Tree& schema) {
+    const Tree* keys = schema.Find("x-kubernetes-list-map-keys");
+    const Tree* items = schema.Find("items");
+    if (keys == nullptr || items == nullptr) return true;
+    const Tree* properties = items->Find("properties");
+    const Tree* required = items->Find("required");
+    return std::all_of(keys->elements().begin(), keys->elements().end(), [&](const Tree& key) {
+      const Tree* property = properties == nullptr ? nullptr : properties->Find(key.ToText());
+      if (property != nullptr && property->Find("default") != nullptr) return true;
+      return required != nullptr && std::any_of(required->elements().begin(), required->elements().end(),
+                                                [&](const Tree& name) { return name.ToText() == key.ToText(); });
+    });
+  }
+
   void Member(const std::string& key, const Tree& value, Tree& schema) {
     if (key == "description") {
       AddDescription({value.ToText()}, options_, schema);
@@ -108,7 +128,8 @@ void Load(const UsedApi& use, UsedApis& out, std::vector<std::string>& files, Di
   for (const parse::Source& source : sources) files.push_back(source.name);
   model::Draft draft = parse::ParseSources(sources, its);
   model::ApplyFixups(draft, its);
-  for (const auto& [name, definition] : draft.definitions) out.definitions.emplace(name, CopySchema(*definition.schema));
+  for (const auto& [name, definition] : draft.definitions)
+    out.definitions.emplace(name, CopySchema(*definition.schema));
   const model::Api api = model::Resolve(std::move(draft), its, {});
   if (!its.has_errors()) {
     const std::vector<std::string> names =
@@ -117,7 +138,8 @@ void Load(const UsedApi& use, UsedApis& out, std::vector<std::string>& files, Di
     for (std::size_t id = 0; id < names.size(); ++id) {
       const model::NamedType& type = api.types[id];
       custom = custom || type.definition.empty();
-      if (names[id].starts_with("::") && !type.definition.empty()) out.names.emplace(names[id].substr(2), type.definition);
+      if (names[id].starts_with("::") && !type.definition.empty())
+        out.names.emplace(names[id].substr(2), type.definition);
     }
     if (custom) ReadCustom(sources, api, use, its, out);
   }
@@ -133,7 +155,11 @@ void Load(const UsedApi& use, UsedApis& out, std::vector<std::string>& files, Di
 std::optional<Tree> UsedApis::SchemaOf(std::string_view cpp_name, const SchemaOptions& options,
                                        std::size_t& nodes) const {
   Copy copy(*this, options, nodes);
-  if (const auto found = custom.find(cpp_name); found != custom.end()) return copy.Schema(found->second);
+  if (const auto found = custom.find(cpp_name); found != custom.end()) {
+    Tree schema = copy.Schema(found->second);
+    for (const std::string_view of_the_place : {"default", "description", "nullable"}) schema.Erase(of_the_place);
+    return schema;
+  }
   std::string definition;
   if (cpp_name.starts_with(kMetaSpace)) {
     definition = std::string(kMeta).append(cpp_name.substr(kMetaSpace.size()));

@@ -29,8 +29,8 @@ struct UsedApi {
   emit::GroupNaming group_naming = {};
 };
 
-// Reads the values of --use (NS=PATH, NS) and --use-group-names. `k8s` without a path means the documents that belong to
-// this program. The error is a message for the user.
+// Reads the values of --use (NS=PATH, NS) and --use-group-names. `k8s` without a path means the documents that belong
+// to this program. The error is a message for the user.
 std::expected<std::vector<UsedApi>, std::string> ParseUses(const std::vector<std::string>& uses,
                                                            const std::vector<std::string>& group_names);
 

@@ -166,11 +166,6 @@ class Reader {
       external_.erase(external_.begin());
       if (!run_.out.structs.contains(record->getQualifiedNameAsString())) ReadStruct(*record, true);
     }
-    for (const clang::CXXRecordDecl* record : plain_) {
-      if (inlined_.contains(record)) continue;
-      Error("no-kgen-object", *record, Quote(Text(record->getName())) + " has markers but is no API type",
-            "write KGEN_OBJECT(" + Text(record->getName()) + ") as its last member");
-    }
   }
 
  private:
@@ -195,7 +190,7 @@ class Reader {
         if (IsObject(*record)) {
           ReadStruct(*record, false);
         } else if (HasMarkers(*decl)) {
-          plain_.push_back(record);
+          CheckPlain(*record);
         }
         ReadScope(*record);
       }
@@ -319,8 +314,7 @@ class Reader {
     if (out.documented) {
       out.comment = {};  // prose of another generator
     } else {
-      if (unknown.getFieldIndex() + 1 !=
-          static_cast<unsigned>(std::distance(record.field_begin(), record.field_end())))
+      if (unknown.getFieldIndex() + 1 != static_cast<unsigned>(std::distance(record.field_begin(), record.field_end())))
         Error("kgen-object-last", record, "KGEN_OBJECT is not the last member", "move it behind the other members");
       ReadMembers(record, {}, out);
     }
@@ -343,6 +337,18 @@ class Reader {
       }
       member->name.insert(0, prefix);
       out.members.push_back(std::move(*member));
+    }
+  }
+
+  // A struct without a table may be inlined, here or by another API, but is no kind.
+  void CheckPlain(const clang::CXXRecordDecl& record) {
+    const Comment comment = CommentOf(record);
+    Diagnostics dropped;
+    for (const CommentLine& line : comment.markers) {
+      const std::optional<Marker> marker = ParseMarker(line, kOnStruct, dropped);
+      if (!marker || marker->name != "resource") continue;
+      Error("no-kgen-object", record, Quote(Text(record.getName())) + " has markers but is no API type",
+            "write KGEN_OBJECT(" + Text(record.getName()) + ") as its last member");
     }
   }
 
@@ -378,12 +384,12 @@ class Reader {
       return fail("it is no struct", "write, for example: Common common{};");
     const std::string word = Text(record->getName());
     if (!IsListed(*record) && !IsUsed(type))
-      return fail("the header with " + Quote(word) + " is not an input", "name that header, or the API: --use NAMESPACE");
+      return fail("the header with " + Quote(word) + " is not an input",
+                  "name that header, or the API: --use NAMESPACE");
     if (UnknownFields(*record) != nullptr)
       return fail(Quote(word) + " is an object of its own",
                   "remove KGEN_OBJECT(" + word + "): the outer object keeps the unknown fields");
     if (!CheckStruct(*record) || !CheckInitializer(field, {.kind = TypeKind::kJson})) return;
-    inlined_.insert(record);
     const Comment comment = CommentOf(*record);
     out.comment.markers.insert(out.comment.markers.end(), comment.markers.begin(), comment.markers.end());
     ReadMembers(*record, prefix + name + ".", out);
@@ -589,8 +595,6 @@ class Reader {
   std::map<clang::FileID, bool> listed_;
   std::map<clang::FileID, std::unique_ptr<FileComments>> comments_;
   std::set<const clang::CXXRecordDecl*> external_;  // still to read
-  std::vector<const clang::CXXRecordDecl*> plain_;  // have markers, but no table
-  std::set<const clang::CXXRecordDecl*> inlined_;
   bool in_optional_ = false;
 };
 
@@ -627,8 +631,8 @@ class Action : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> CommandLine(const HeaderOptions& options) {
-  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments",
-                                   "-fno-caret-diagnostics"};
+  std::vector<std::string> line = {
+      "clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments", "-fno-caret-diagnostics"};
   line.insert(line.end(), options.flags.begin(), options.flags.end());
   std::string resources = options.resource_dir;
   if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;
