@@ -35,11 +35,7 @@ constexpr const char* kSpec =
     R"({"owner":"ada","team":"north","kind":"Butcher","closed":"Sunday","size":{"width":3,"grade":"Fine"},)"
     R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}]}},"later":[1]})";
 
-StandSpec Decode(const std::string& json) {
-  auto spec = kgen::Decode<StandSpec>(json);
-  EXPECT_TRUE(spec.ok());
-  return spec.ok() ? *std::move(spec) : StandSpec();
-}
+StandSpec Decode(const std::string& json) { return kgen::Must(kgen::Decode<StandSpec>(json)); }
 
 TEST(InlinedStruct, HasItsMembersInTheOuterObject) {
   const StandSpec spec = Decode(kSpec);
