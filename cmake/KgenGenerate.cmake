@@ -23,11 +23,16 @@
 # them (docs/built-in-types.md), and TARGET links them. TYPES decides for single objects:
 # `TYPES orders.shop.example.com:spec.template=k8s::core::v1::PodTemplateSpec`, or `=own`.
 #
-# kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...])
+# kgen_add_api(TARGET NAMESPACE ns HEADERS file... [GROUP_NAMES full|group=name...] [USES target...]
+#              [EMBEDDED_METADATA] [MAX_DESCRIPTION n])
 #
 # The same for an API that is written in C++ (docs/cpp-first.md): the structs with KGEN_OBJECT in the headers are the
-# types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/. Code includes the headers relative to
-# the current source folder. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its path.
+# types. Their CRDs are written to ${CMAKE_CURRENT_BINARY_DIR}/TARGET.kgen/crds/, which is also the property KGEN_CRD_DIR
+# of TARGET: install(DIRECTORY "$<TARGET_PROPERTY:TARGET,KGEN_CRD_DIR>/" DESTINATION ...) installs them. Code includes
+# the headers relative to the current source folder. Members may be of types of the APIs in USES. With EMBEDDED_METADATA,
+# the metadata of a pod template keeps labels, annotations, finalizers, name and namespace. MAX_DESCRIPTION cuts
+# descriptions to n bytes; 0 leaves them out. Needs kgen-crd, the target kgen::kgen_crd, or KGEN_CRD_EXECUTABLE with its
+# path.
 #
 # The tool is the target kgen::kgen. If it is neither built nor found, set KGEN_EXECUTABLE to its path (a cross build,
 # for example, needs a tool that runs on the building machine).
@@ -36,7 +41,7 @@
 include_guard(GLOBAL)
 
 function(kgen_add_api target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SHARDS" "CRDS;OPENAPI;HEADERS;GROUP_NAMES;DISTINCT;USES;TYPES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EMBEDDED_METADATA" "NAMESPACE;SHARDS;MAX_DESCRIPTION" "CRDS;OPENAPI;HEADERS;GROUP_NAMES;DISTINCT;USES;TYPES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kgen_add_api(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -58,10 +63,22 @@ function(kgen_add_api target)
   set_property(GLOBAL PROPERTY "KGEN_API_OF_${arg_NAMESPACE}" "${target}, made in ${CMAKE_CURRENT_SOURCE_DIR}")
   if(arg_HEADERS)
     if(arg_CRDS OR arg_OPENAPI OR arg_SHARDS OR arg_DISTINCT OR arg_TYPES)
-      message(FATAL_ERROR "kgen_add_api(${target}): with HEADERS there are only NAMESPACE, GROUP_NAMES and USES")
+      message(
+        FATAL_ERROR "kgen_add_api(${target}): with HEADERS there are only NAMESPACE, GROUP_NAMES, USES, "
+                    "EMBEDDED_METADATA and MAX_DESCRIPTION")
     endif()
-    kgen_add_header_api(${target} "${arg_NAMESPACE}" "${arg_HEADERS}" "${arg_GROUP_NAMES}" "${arg_USES}")
+    set(options "")
+    if(arg_EMBEDDED_METADATA)
+      list(APPEND options --embedded-metadata)
+    endif()
+    if(DEFINED arg_MAX_DESCRIPTION)
+      list(APPEND options --max-description "${arg_MAX_DESCRIPTION}")
+    endif()
+    kgen_add_header_api(${target} "${arg_NAMESPACE}" "${arg_HEADERS}" "${arg_GROUP_NAMES}" "${arg_USES}" "${options}")
     return()
+  endif()
+  if(arg_EMBEDDED_METADATA OR DEFINED arg_MAX_DESCRIPTION)
+    message(FATAL_ERROR "kgen_add_api(${target}): EMBEDDED_METADATA and MAX_DESCRIPTION are for an API of HEADERS")
   endif()
   if(NOT arg_CRDS AND NOT arg_OPENAPI)
     message(FATAL_ERROR "kgen_add_api(${target}): name at least one file after CRDS, OPENAPI or HEADERS")
@@ -113,6 +130,11 @@ function(kgen_add_api target)
   set(uses "")
   set(use_files "")
   foreach(value IN LISTS use)
+    if(NOT value MATCHES "=")
+      message(
+        FATAL_ERROR "kgen_add_api(${target}): USES names an API of headers, '${value}', whose types only another API of "
+                    "HEADERS can use")
+    endif()
     list(APPEND uses --use "${value}")
     string(REGEX REPLACE "^[^=]*=" "" file "${value}")
     if(NOT IS_DIRECTORY "${file}")
@@ -150,13 +172,14 @@ function(kgen_add_api target)
   list(TRANSFORM arg_GROUP_NAMES PREPEND "${arg_NAMESPACE}=" OUTPUT_VARIABLE own_group_names)
   set_property(TARGET ${target} APPEND PROPERTY KGEN_USE ${use} ${own_use})
   set_property(TARGET ${target} APPEND PROPERTY KGEN_USE_GROUP_NAMES ${use_group_names} ${own_group_names})
+  set_property(TARGET ${target} PROPERTY KGEN_GENERATED TRUE)
   if(COMMAND kgen_set_defaults)
     kgen_set_defaults(${target})
   endif()
 endfunction()
 
 # kgen_add_api(HEADERS), with the checked arguments.
-function(kgen_add_header_api target name_space header_list names uses)
+function(kgen_add_header_api target name_space header_list names uses options)
   kgen_have_crd_tool(found)
   if(NOT found)
     message(
@@ -176,27 +199,41 @@ function(kgen_add_header_api target name_space header_list names uses)
   set(base "${CMAKE_CURRENT_BINARY_DIR}/${target}.kgen")
   set(out "${base}/include")
   set(sources "${out}/${folder}/${stem}.cc" "${out}/${folder}/${stem}_manifests.cc")
-  set(options "")
   foreach(name IN LISTS names)
     list(APPEND options --group-names "${name}")
   endforeach()
   kgen_read_uses(${target} use use_group_names ${uses})
   foreach(value IN LISTS use)
-    string(REGEX REPLACE "=.*$" "" space "${value}")
-    list(APPEND options --use "${space}")
+    list(APPEND options --use "${value}")
   endforeach()
-  list(REMOVE_DUPLICATES options)
+  foreach(value IN LISTS use_group_names)
+    list(APPEND options --use-group-names "${value}")
+  endforeach()
+  # The headers include generated headers of these.
+  set(generated_before "")
+  foreach(used IN LISTS uses)
+    get_target_property(made_here ${used} KGEN_GENERATED)
+    if(made_here)
+      get_target_property(real ${used} ALIASED_TARGET)
+      if(real)
+        list(APPEND generated_before ${real})
+      else()
+        list(APPEND generated_before ${used})
+      endif()
+    endif()
+  endforeach()
   file(MAKE_DIRECTORY "${out}")
 
   # As for documents: the stamp is the output, and fingerprint.h the one header that Ninja knows.
   add_custom_command(
     OUTPUT "${base}/stamp"
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${base}/crds" # of kinds that are no longer there
     COMMAND kgen::kgen_crd --out "${out}" --crds "${base}/crds" --namespace "${name_space}" --root
             "${CMAKE_CURRENT_SOURCE_DIR}" --flags "${base}/flags" ${options} --depfile "${base}/depfile.d"
             --depfile-target "${base}/stamp" ${headers}
     COMMAND "${CMAKE_COMMAND}" -E touch "${base}/stamp"
-    DEPENDS kgen::kgen_crd ${headers} "${base}/flags"
+    DEPENDS kgen::kgen_crd ${headers} "${base}/flags" ${generated_before}
     DEPFILE "${base}/depfile.d"
     COMMENT "Generating ${name_space} for ${target}"
     VERBATIM)
@@ -217,6 +254,11 @@ function(kgen_add_header_api target name_space header_list names uses)
     CONTENT
       "${sysroot}$<$<BOOL:${folders}>:-I$<JOIN:${folders},\n-I>>\n$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},\n-D>>\n"
     TARGET ${target})
+  list(TRANSFORM names PREPEND "${name_space}=" OUTPUT_VARIABLE own_group_names)
+  set_property(TARGET ${target} PROPERTY KGEN_USE ${use} "${name_space}")
+  set_property(TARGET ${target} PROPERTY KGEN_USE_GROUP_NAMES ${use_group_names} ${own_group_names})
+  set_property(TARGET ${target} PROPERTY KGEN_GENERATED TRUE)
+  set_property(TARGET ${target} PROPERTY KGEN_CRD_DIR "${base}/crds")
   if(COMMAND kgen_set_defaults)
     kgen_set_defaults(${target})
   endif()

@@ -16,6 +16,7 @@
 #include "generator/crd/rbac.h"
 #include "generator/crd/resources.h"
 #include "generator/crd/schema.h"
+#include "generator/crd/used_apis.h"
 #include "generator/disk.h"
 #include "generator/emit/emitter.h"
 #include "generator/emit/output.h"
@@ -39,11 +40,17 @@ OptionSet Options() {
   options.Value("root", '\0', "DIR", "generated code includes the headers relative to this folder; default: this one");
   options.Value("flags", '\0', "FILE", "flags of the compiler, one a line: -I, -D, -std=");
   options.Value("flag", '\0', "FLAG", "one such flag, as in --flag=-Iinclude; may be given several times");
-  options.Value("use", '\0', "NS",
-                "types of namespace NS may be members: those of another generated API; may be given "
-                "several times");
+  options.Value("use", '\0', "NS[=PATH]",
+                "types of namespace NS may be members: those of the API that was generated from PATH, a file or a "
+                "folder, or, without PATH, from headers; k8s without PATH is Kubernetes' own API; may be given several "
+                "times");
+  options.Value("use-group-names", '\0', "NS=full|NS=GROUP=NAME", "the --group-names that it was generated with");
   options.Value("resource-dir", '\0', "DIR", "Clang's own headers, if they are not where Clang 22 was installed");
-  options.Value("max-description", '\0', "N", "cuts descriptions to N bytes; 0 leaves them out");
+  options.Value("max-description", '\0', "N",
+                "cuts descriptions to N bytes, behind a sentence if there is one; 0 leaves them out");
+  options.Flag(
+      "embedded-metadata", '\0',
+      "metadata inside a kind, as in a pod template, keeps labels, annotations, finalizers, name and namespace");
   options.Value("rbac", '\0', "NAME", "prints a ClusterRole of that name from the rbac markers, and writes nothing");
   options.Value("depfile", '\0', "FILE", "writes a make rule with all headers that were read");
   options.Value("depfile-target", '\0', "PATH", "the target of that rule; default: the depfile itself");
@@ -60,6 +67,7 @@ OptionSet Options() {
 struct Settings {
   HeaderOptions headers;
   SchemaOptions schema;
+  std::vector<UsedApi> uses = {};
   emit::EmitOptions emit;
 };
 
@@ -93,7 +101,11 @@ std::expected<Settings, std::string> ReadSettings(const ParsedOptions& parsed) {
   for (std::string& flag : parsed.Values("flag")) out.headers.flags.push_back(std::move(flag));
   out.headers.headers = parsed.positional();
   out.headers.root = parsed.Value("root", ".");
-  out.headers.uses = parsed.Values("use");
+  auto uses = ParseUses(parsed.Values("use"), parsed.Values("use-group-names"));
+  if (!uses) return std::unexpected(uses.error());
+  out.uses = std::move(*uses);
+  for (const UsedApi& use : out.uses) out.headers.uses.push_back(use.name_space);
+  out.schema.embedded_metadata = parsed.Has("embedded-metadata");
   out.headers.resource_dir = parsed.Value("resource-dir");
   if (parsed.Has("namespace"))
     out.headers.generated = out.emit.name_space.substr(0, out.emit.name_space.find(':')) + "/";
@@ -171,6 +183,13 @@ int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams
   Diagnostics diagnostics;
   Description description = ReadHeaders(settings.headers, diagnostics);
   ReadMarkers(description, diagnostics);
+  const bool documented = std::any_of(description.structs.begin(), description.structs.end(),
+                                      [](const auto& named) { return named.second.documented; });
+  UsedApis apis;
+  if (documented) {
+    apis = LoadUsedApis(settings.uses, description.files, diagnostics);
+    settings.schema.apis = &apis;
+  }
   const std::vector<KindOf> kinds = FindKinds(description, diagnostics);
   if (kinds.empty() && !diagnostics.has_errors()) {
     diagnostics.Error("no-kind", {}, "no struct of the headers is a kind", {},

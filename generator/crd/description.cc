@@ -36,7 +36,7 @@ void NameMember(Member& member, std::map<std::string, Origin>& names, Diagnostic
 
 void ReadMarkers(Description& description, Diagnostics& diagnostics) {
   for (auto& [name, described] : description.structs) {
-    if (described.external) continue;
+    if (described.documented) continue;
     described.markers = Parse(described.comment, kOnStruct, diagnostics);
     std::map<std::string, Origin> names;
     for (Member& member : described.members) {

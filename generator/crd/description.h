@@ -67,7 +67,8 @@ struct Struct {
   Comment comment;
   Origin origin = {};
   std::vector<Member> members = {};
-  bool external = false;  // another API or the runtime has its table
+  bool external = false;    // another API or the runtime has its table
+  bool documented = false;  // external, and generated: documents have its schema, and `members` is empty
   std::vector<Marker> markers = {};
 
   std::string Name() const { return name_space.empty() ? path : name_space + "::" + path; }
@@ -86,6 +87,7 @@ struct Enum {
   Origin origin = {};
   std::vector<Value> values;
   std::vector<Marker> markers = {};
+  bool external = false;  // another API has its names
 };
 
 struct Description {

@@ -48,6 +48,7 @@ constexpr Row kRows[] = {
     {"format", kSchema, ValueForm::kText, "+kgen:format=email"},
     {"genclient", kOnStruct, ValueForm::kIgnored, ""},
     {"groupname", kOnStruct, ValueForm::kText, "+groupName=shop.example.com"},
+    {"inline", kOnMember, ValueForm::kNone, "+kgen:inline"},
     {"listmapkey", kOnMember, ValueForm::kText, "+listMapKey=name"},
     {"listtype", kOnMember, ValueForm::kText, "+listType=map"},
     {"maptype", kSchema, ValueForm::kText, "+mapType=atomic"},

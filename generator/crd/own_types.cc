@@ -154,6 +154,7 @@ std::vector<emit::OwnTypes> MakeOwnTypes(const Description& description, const s
       own->headers.push_back(described.header);
   }
   for (const auto& [name, described] : description.enums) {
+    if (described.external) continue;
     const std::size_t scope = name.rfind("::");
     const auto own = std::find_if(out.begin(), out.end(), [&](const emit::OwnTypes& candidate) {
       return name.starts_with(candidate.name_space + "::") && scope != std::string::npos;

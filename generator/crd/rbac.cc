@@ -19,7 +19,7 @@ std::string MakeClusterRole(const Description& description, const std::string& n
   std::set<std::string> rules;
   for (const auto& [key, described] : description.structs) {
     for (const Marker& marker : described.markers) {
-      if (marker.name != "rbac") continue;
+      if (marker.name != "rbac" || described.external) continue;
       Tree rule;
       for (const auto& [argument, keyword] : kKeys) {
         const auto found = marker.list_args.find(argument);

@@ -267,7 +267,7 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
   std::vector<KindOf> out;
   for (const auto& [name, described] : description.structs) {
     const Marker* resource = FindMarker(described.markers, "resource");
-    if (resource == nullptr) continue;
+    if (resource == nullptr || described.external) continue;
     const Marker* group = FindMarker(described.markers, "groupname");
     const Marker* version = FindMarker(described.markers, "versionname");
     KindOf kind{&described, resource, resource->Arg("group", group == nullptr ? "" : group->value),

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "generator/crd/used_apis.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::generator::crd {
@@ -17,9 +19,6 @@ constexpr std::size_t kMostNodes = 50'000;
 
 // Lists, maps and structs inside each other. Objects may have 256 levels, and a level takes two or three in a CRD.
 constexpr std::size_t kMostLevels = 64;
-
-constexpr std::string_view kQuantityPattern =
-    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
 bool IsNumber(TypeKind kind) {
   return kind == TypeKind::kInt32 || kind == TypeKind::kInt64 || kind == TypeKind::kDouble;
@@ -147,6 +146,7 @@ class SchemaBuilder {
   }
 
   Tree OfMember(const Member& member) {
+    member_ = member.origin;
     Tree schema = OfType(member.type);
     Describe(member.comment, schema);
     Apply(member.markers, member.type, schema);
@@ -170,47 +170,35 @@ class SchemaBuilder {
   Tree OfAnyType(const Type& type) {
     if (type.kind == TypeKind::kStruct) return OfNamedStruct(type);
     if (type.kind == TypeKind::kEnum) return OfEnum(type);
+    const bool embedded = type.kind == TypeKind::kObjectMeta && (levels_ > 1 || type.boxed);
+    if (embedded) return EmbeddedMetadata(options_);
+    if (type.kind != TypeKind::kList && type.kind != TypeKind::kMap) return LeafSchema(type.kind);
+    const bool list = type.kind == TypeKind::kList;
     Tree schema;
-    if (type.kind == TypeKind::kList) {
-      schema["type"] = Tree::Text("array");
-      schema["items"] = OfType(type.element.at(0));
-    } else if (type.kind == TypeKind::kMap) {
-      schema["type"] = Tree::Text("object");
-      schema["additionalProperties"] = OfType(type.element.at(0));
-    } else {
-      Leaf(type.kind, schema);
-    }
+    schema["type"] = Tree::Text(list ? "array" : "object");
+    schema[list ? "items" : "additionalProperties"] = OfType(type.element.at(0));
     return schema;
-  }
-
-  static void Leaf(TypeKind kind, Tree& schema) {
-    const auto typed = [&](std::string_view type, std::string_view format) {
-      schema["type"] = Tree::Text(type);
-      if (!format.empty()) schema["format"] = Tree::Text(format);
-    };
-    if (kind == TypeKind::kString) typed("string", "");
-    if (kind == TypeKind::kBool) typed("boolean", "");
-    if (kind == TypeKind::kInt32) typed("integer", "int32");
-    if (kind == TypeKind::kInt64) typed("integer", "int64");
-    if (kind == TypeKind::kDouble) typed("number", "");
-    if (kind == TypeKind::kBytes) typed("string", "byte");
-    if (kind == TypeKind::kTime || kind == TypeKind::kMicroTime) typed("string", "date-time");
-    if (kind == TypeKind::kDuration) typed("string", "duration");
-    if (kind == TypeKind::kObjectMeta) typed("object", "");
-    if (kind == TypeKind::kJson) schema["x-kubernetes-preserve-unknown-fields"] = Tree::Bool(true);
-    if (!IsIntOrText(kind)) return;
-    schema["anyOf"] = Tree::Json(R"([{"type":"integer"},{"type":"string"}])");
-    schema["x-kubernetes-int-or-string"] = Tree::Bool(true);
-    if (kind == TypeKind::kQuantity) schema["pattern"] = Tree::Text(kQuantityPattern);
   }
 
   Tree OfNamedStruct(const Type& type) {
     const auto found = description_.structs.find(type.name);
     if (found == description_.structs.end()) return {};  // an error was reported for it
+    if (found->second.documented) return OfDocument(found->second);
     Tree schema = OfStruct(found->second);
-    if (!found->second.external) Describe(found->second.comment, schema);
+    Describe(found->second.comment, schema);
     Apply(found->second.markers, type, schema);
     return schema;
+  }
+
+  // A struct that was generated from documents; they have its schema.
+  Tree OfDocument(const Struct& described) {
+    std::optional<Tree> schema;
+    if (options_.apis != nullptr) schema = options_.apis->SchemaOf(described.Name(), options_, nodes_);
+    if (schema) return std::move(*schema);
+    diagnostics_.Error("no-schema", member_, "no document has the schema of " + Quote(described.Name(), 200), {},
+                       "name what it was generated from, as in --use k8s=DIR or USES kgen::kubernetes; or make the "
+                       "member kgen::Json");
+    return {};
   }
 
   Tree OfEnum(const Type& type) {
@@ -227,15 +215,9 @@ class SchemaBuilder {
   }
 
   void Describe(const Comment& comment, Tree& schema) const {
-    if (comment.text.empty() || options_.max_description == 0) return;
-    std::string text;
-    for (const CommentLine& line : comment.text) text += (text.empty() ? "" : "\n") + line.text;
-    if (text.size() > options_.max_description) {
-      text.resize(options_.max_description);
-      while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
-      if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0) text.pop_back();
-    }
-    schema["description"] = Tree::Text(text);
+    std::vector<std::string> lines;
+    for (const CommentLine& line : comment.text) lines.push_back(line.text);
+    AddDescription(lines, options_, schema);
   }
 
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
@@ -405,23 +387,30 @@ class SchemaBuilder {
     if (element.kind != TypeKind::kStruct)
       return Fail(*type, "a list of type map has structs as elements", "use +listType=set");
     if (key == nullptr) return Fail(*type, "a list of type map needs its keys", "write +listMapKey=NAME for each key");
-    if (found == description_.structs.end() || found->second.external) return;
+    if (found == description_.structs.end() || found->second.documented) return;
     for (const Marker& marker : member.markers) {
       if (marker.name == "listmapkey") CheckKey(marker, found->second);
     }
   }
 
-  // A key must be required. Where the struct is of another API, this schema says so.
-  void RequireForeignKeys(const Member& member, Tree& schema) const {
+  // A key must be required. Where the struct has its schema from a document, this schema says so.
+  void RequireForeignKeys(const Member& member, Tree& schema) {
     if (member.type.kind != TypeKind::kList) return;
     const auto found = description_.structs.find(member.type.element.at(0).name);
-    if (found == description_.structs.end() || !found->second.external) return;
-    std::vector<std::string> keys;
-    for (const Marker& marker : member.markers) {
-      if (marker.name == "listmapkey") keys.push_back(marker.value);
+    if (found == description_.structs.end() || !found->second.documented) return;
+    Tree& items = schema["items"];
+    std::set<std::string> required;
+    if (const Tree* known = items.Find("required"); known != nullptr) {
+      for (const Tree& name : known->elements()) required.insert(name.ToText());
     }
-    std::sort(keys.begin(), keys.end());
-    if (!keys.empty()) schema["items"]["required"] = Tree::Texts(keys);
+    for (const Marker& marker : member.markers) {
+      if (marker.name != "listmapkey") continue;
+      const Tree* property = items["properties"].Find(marker.value);
+      if (property == nullptr)
+        Fail(marker, Quote(found->second.path) + " has no member " + Quote(marker.value), "name a member as in JSON");
+      if (property == nullptr || property->Find("default") == nullptr) required.insert(marker.value);
+    }
+    if (!required.empty()) items["required"] = Tree::Texts({required.begin(), required.end()});
   }
 
   void CheckKey(const Marker& marker, const Struct& element) {
@@ -446,6 +435,7 @@ class SchemaBuilder {
   std::set<const Struct*> open_;
   std::size_t nodes_ = 0, levels_ = 0;
   bool too_deep_ = false;
+  Origin member_;  // whose schema is being made
 };
 
 }  // namespace
@@ -471,7 +461,8 @@ const Type* TypeAtPath(const Struct& kind, const Description& description, std::
     rest.remove_prefix(1);
     const std::string name(rest.substr(0, rest.find('.')));
     rest.remove_prefix(name.size());
-    if (type != nullptr && (type->kind == TypeKind::kMap || type->kind == TypeKind::kJson)) {
+    const bool open = type != nullptr && (type->kind == TypeKind::kMap || type->kind == TypeKind::kJson);
+    if (open || (at != nullptr && at->documented)) {
       checked = false;
       return nullptr;
     }

@@ -4,19 +4,15 @@
 #ifndef KGEN_GENERATOR_CRD_SCHEMA_H_
 #define KGEN_GENERATOR_CRD_SCHEMA_H_
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
 #include "generator/crd/description.h"
+#include "generator/crd/leaf_schema.h"
 #include "generator/crd/tree.h"
 #include "generator/diagnostic.h"
 
 namespace kgen::generator::crd {
-
-struct SchemaOptions {
-  std::size_t max_description = std::string_view::npos;  // bytes; 0: no descriptions
-};
 
 // openAPIV3Schema of a kind. A schema of a CRD cannot be recursive: where a struct contains itself, the schema ends
 // with an object of any members. Reports markers that do not fit their types.

@@ -32,6 +32,11 @@ Tree Tree::Texts(const std::vector<std::string>& texts) {
   return tree;
 }
 
+std::string Tree::ToText() const {
+  const auto parsed = yaml::Parse(json_);
+  return parsed && parsed->documents().size() == 1 ? std::string(parsed->documents()[0].text()) : std::string();
+}
+
 std::string Tree::ToJson() const {
   std::string out;
   Append(out);

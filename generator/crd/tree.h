@@ -31,9 +31,12 @@ class Tree {
   }
   void Erase(std::string_view key) { members_.erase(std::string(key)); }
   void Add(Tree element) { elements_.push_back(std::move(element)); }
+  const std::map<std::string, Tree, std::less<>>& members() const { return members_; }
+  const std::vector<Tree>& elements() const { return elements_; }
   bool empty() const { return members_.empty() && elements_.empty() && json_.empty(); }
 
   std::string ToJson() const;
+  std::string ToText() const;  // of a text
 
  private:
   void Append(std::string& out) const;

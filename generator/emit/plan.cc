@@ -671,4 +671,22 @@ Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& di
   return Planner(api, options, diagnostics).Make();
 }
 
+std::map<std::string, Origin> StructOrigins(const model::Api& api, const PlanOptions& options,
+                                            Diagnostics& diagnostics) {
+  std::map<std::string, Origin> out;
+  const std::function<void(const std::string&, const PlannedStruct&)> add = [&](const std::string& space,
+                                                                                const PlannedStruct& planned) {
+    out.emplace(space + "::" + planned.path, planned.origin);
+    for (const PlannedStruct& nested : planned.nested) add(space, nested);
+  };
+  const Plan plan = MakePlan(api, options, diagnostics);
+  for (const PlannedVersion& version : plan.versions) {
+    for (const PlannedStruct& planned : version.structs) add(version.name_space, planned);
+  }
+  for (const auto& [name, group] : plan.groups) {
+    for (const PlannedStruct& planned : group.structs) add(group.name_space, planned);
+  }
+  return out;
+}
+
 }  // namespace kgen::generator::emit

@@ -65,6 +65,7 @@ struct PlannedStruct {
   std::string name;        // "Spec"
   std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
+  Origin origin = {};      // of its schema
   Comment comment;
   std::vector<PlannedAlias> aliases;  // for types in shapes.h and named types; named like nested structs
   std::vector<PlannedStruct> nested;
@@ -188,6 +189,10 @@ Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& di
 // The C++ names of the structs that MakePlan() plans for named types, by TypeId: "::k8s::core::v1::PodSpec". Types
 // without a struct have an empty name.
 std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
+
+// The positions of the schemas of all structs that MakePlan() plans, by C++ name: "acme::shop::v1::Order::Spec".
+std::map<std::string, Origin> StructOrigins(const model::Api& api, const PlanOptions& options,
+                                            Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::emit
 

@@ -306,6 +306,7 @@ PlannedStruct StructPlanner::PlanObject(const Shape& shape, Scope& scope, const 
   out.name = scope.name;
   out.path = scope.path;
   out.table_name = scope.table;
+  out.origin = shape.positions[0]->origin;
   out.preserve_unknown = shape.positions[0]->preserve_unknown;
   out.comment = CommentLines(DescribeStruct(shape.positions, fallback), scope.width());
   const std::vector<Member> members = Members(shape, scope.role, scope.title);

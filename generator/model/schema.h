@@ -79,6 +79,7 @@ struct ValidationRule {
 // How server-side apply and strategic merge treat a list or map.
 struct MergeInfo {
   std::string list_type;                   // "", "atomic", "set", "map"
+  std::string map_type;                    // "", "atomic", "granular"
   std::vector<std::string> list_map_keys;  // wire names, in order of the input
   std::string patch_merge_key;
 

@@ -252,6 +252,7 @@ class SchemaReader {
     schema_->preserve_unknown = map_.Bool("x-kubernetes-preserve-unknown-fields");
     schema_->embedded_resource = map_.BoolOr("x-kubernetes-embedded-resource", false);
     schema_->merge.list_type = map_.StringOr("x-kubernetes-list-type");
+    schema_->merge.map_type = map_.StringOr("x-kubernetes-map-type");
     schema_->merge.list_map_keys = map_.Strings("x-kubernetes-list-map-keys");
     schema_->merge.patch_merge_key = map_.StringOr("x-kubernetes-patch-merge-key");
     ReadValidations();

@@ -11,7 +11,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 failures=0 cases=0
 : >"$output"
-touch "$tree/a.yaml" "$tree/b.yaml"
+touch "$tree/a.yaml" "$tree/b.yaml" "$tree/a.h" "$tree/b.h"
 
 # configure TEXT: a project with these lines, which has a tool and a runtime.
 configure() {
@@ -20,6 +20,8 @@ cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES CXX)
 add_executable(kgen::kgen IMPORTED GLOBAL)
 set_target_properties(kgen::kgen PROPERTIES IMPORTED_LOCATION /bin/true)
+add_executable(kgen::kgen_crd IMPORTED GLOBAL)
+set_target_properties(kgen::kgen_crd PROPERTIES IMPORTED_LOCATION /bin/true)
 add_library(kgen::runtime INTERFACE IMPORTED GLOBAL)
 include("$root/cmake/KgenGenerate.cmake")
 $1
@@ -85,6 +87,22 @@ refuses AUsedApiIsATarget 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES b)' \
   "kgen_add_api(a): USES names b, which is not a target; name one that exists already"
 refuses AUsedApiIsAGeneratedApi 'kgen_add_api(a CRDS a.yaml NAMESPACE acme USES kgen::runtime)' \
   "kgen_add_api(a): USES names kgen::runtime, which is not a generated API"
+
+makes AnApiOfHeadersUsesApisOfBothKinds \
+  $'kgen_add_api(a CRDS a.yaml NAMESPACE a GROUP_NAMES full)\nkgen_add_api(b HEADERS b.h NAMESPACE b USES a)
+kgen_add_api(c HEADERS a.h NAMESPACE c USES b)' \
+  "--use a=$tree/a.yaml --use b --use-group-names a=full --depfile"
+makes TheOptionsOfHeadersReachTheTool 'kgen_add_api(a HEADERS a.h NAMESPACE acme EMBEDDED_METADATA MAX_DESCRIPTION 0)' \
+  "--embedded-metadata --max-description 0 --depfile"
+makes TheCrdsOfHeadersCanBeInstalled \
+  $'kgen_add_api(a HEADERS a.h NAMESPACE acme)
+add_custom_target(where ALL COMMAND echo "$<TARGET_PROPERTY:a,KGEN_CRD_DIR>/")' \
+  "echo $tree/build/a.kgen/crds/"
+refuses OptionsOfHeadersAreNotThoseOfCrds 'kgen_add_api(a CRDS a.yaml NAMESPACE acme MAX_DESCRIPTION 9)' \
+  "EMBEDDED_METADATA and MAX_DESCRIPTION are for an API of HEADERS"
+refuses AnApiOfCrdsCannotUseOneOfHeaders \
+  $'kgen_add_api(a HEADERS a.h NAMESPACE a)\nkgen_add_api(b CRDS b.yaml NAMESPACE b USES a)' \
+  "kgen_add_api(b): USES names an API of headers, 'a', whose types only another API of HEADERS can use"
 
 printf '%d passed, %d failed, 0 skipped\n' $((cases - failures)) "$failures"
 [ "$failures" -eq 0 ]

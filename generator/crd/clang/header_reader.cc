@@ -183,14 +183,14 @@ class Reader {
                 "write one struct for each type");
         }
       } else if (const auto* enumeration = llvm::dyn_cast<clang::EnumDecl>(decl)) {
-        if (IsListed(*decl) && enumeration->isScoped() && enumeration->isCompleteDefinition()) ReadEnum(*enumeration);
+        if (IsListed(*decl) && enumeration->isScoped() && enumeration->isCompleteDefinition())
+          ReadEnum(*enumeration, false);
       } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(decl)) {
         if (record->isImplicit() || !record->isThisDeclarationADefinition() || !IsListed(*decl)) continue;
         if (IsObject(*record)) {
           ReadStruct(*record, false);
         } else if (HasMarkers(*decl)) {
-          Error("no-kgen-object", *record, Quote(Text(record->getName())) + " has markers but is no API type",
-                "write KGEN_OBJECT(" + Text(record->getName()) + ") as its last member");
+          CheckPlain(*record);
         }
         ReadScope(*record);
       }
@@ -309,20 +309,90 @@ class Reader {
     out.origin = At(record);
     out.comment = CommentOf(record);
     out.header = Included(PathOf(Place(record)));
-    for (const clang::FieldDecl* field : record.fields()) {
-      if (field->getName() == "unknown_fields") {
-        if (field->getFieldIndex() + 1 !=
-            static_cast<unsigned>(std::distance(record.field_begin(), record.field_end())))
-          Error("kgen-object-last", record, "KGEN_OBJECT is not the last member", "move it behind the other members");
-        continue;
-      }
-      if (std::optional<Member> member = ReadMember(*field, external)) out.members.push_back(std::move(*member));
-    }
-    if (external) {  // its comments are prose of another generator
-      out.comment.markers.clear();
-      for (Member& member : out.members) member.comment = {};
+    const clang::FieldDecl& unknown = *UnknownFields(record);
+    out.documented = external && !unknown.getLocation().isMacroID();
+    if (out.documented) {
+      out.comment = {};  // prose of another generator
+    } else {
+      if (unknown.getFieldIndex() + 1 != static_cast<unsigned>(std::distance(record.field_begin(), record.field_end())))
+        Error("kgen-object-last", record, "KGEN_OBJECT is not the last member", "move it behind the other members");
+      ReadMembers(record, {}, out);
     }
     run_.out.structs.emplace(out.Name(), std::move(out));
+  }
+
+  // Adds the members of `record`, which is the struct itself or, behind `prefix` ("common."), inlined into it.
+  void ReadMembers(const clang::CXXRecordDecl& record, const std::string& prefix, Struct& out) {
+    for (const clang::FieldDecl* field : record.fields()) {
+      if (field->getName() == "unknown_fields") continue;
+      if (IsInline(*field)) {
+        ReadInline(*field, prefix, out);
+        continue;
+      }
+      std::optional<Member> member = ReadMember(*field, out.external);
+      if (!member) continue;
+      if (!prefix.empty() && member->type.kind == TypeKind::kObjectMeta && !member->type.boxed) {
+        Error("inline", *field, "metadata is inlined", "metadata belongs to the kind itself");
+        continue;
+      }
+      member->name.insert(0, prefix);
+      out.members.push_back(std::move(*member));
+    }
+  }
+
+  // A struct without a table may be inlined, here or by another API, but is no kind.
+  void CheckPlain(const clang::CXXRecordDecl& record) {
+    const Comment comment = CommentOf(record);
+    Diagnostics dropped;
+    for (const CommentLine& line : comment.markers) {
+      const std::optional<Marker> marker = ParseMarker(line, kOnStruct, dropped);
+      if (!marker || marker->name != "resource") continue;
+      Error("no-kgen-object", record, Quote(Text(record.getName())) + " has markers but is no API type",
+            "write KGEN_OBJECT(" + Text(record.getName()) + ") as its last member");
+    }
+  }
+
+  // Whether a member has the marker inline. Other markers beside it would describe an object that is not there.
+  bool IsInline(const clang::FieldDecl& field) {
+    const Comment comment = CommentOf(field);
+    bool found = false;
+    const CommentLine* other = nullptr;
+    for (const CommentLine& line : comment.markers) {
+      Diagnostics dropped;
+      const std::optional<Marker> marker = ParseMarker(line, kOnMember, dropped);
+      const bool is_inline = marker && marker->name == "inline";
+      found = found || is_inline;
+      if (!is_inline) other = &line;
+    }
+    if (found && other != nullptr) {
+      run_.diagnostics.Error("inline", other->origin, "a marker beside +kgen:inline has no effect", {},
+                             "write it on the members of the struct; rules for the whole struct go above the struct");
+    }
+    return found;
+  }
+
+  // The members of an inlined struct are members of the outer object, so it has neither a table nor unknown fields.
+  void ReadInline(const clang::FieldDecl& field, const std::string& prefix, Struct& out) {
+    const std::string name = Text(field.getName());
+    const auto fail = [&](const std::string& fault, const std::string& hint) {
+      Error("inline", field, "the member " + Quote(name) + " cannot be inlined: " + fault, hint);
+    };
+    const clang::CXXRecordDecl* record = field.getType().getCanonicalType()->getAsCXXRecordDecl();
+    if (record != nullptr) record = record->getDefinition();
+    const std::string type = record == nullptr ? std::string() : record->getQualifiedNameAsString();
+    if (record == nullptr || IsIn(type, "kgen") || IsIn(type, "std"))
+      return fail("it is no struct", "write, for example: Common common{};");
+    const std::string word = Text(record->getName());
+    if (!IsListed(*record) && !IsUsed(type))
+      return fail("the header with " + Quote(word) + " is not an input",
+                  "name that header, or the API: --use NAMESPACE");
+    if (UnknownFields(*record) != nullptr)
+      return fail(Quote(word) + " is an object of its own",
+                  "remove KGEN_OBJECT(" + word + "): the outer object keeps the unknown fields");
+    if (!CheckStruct(*record) || !CheckInitializer(field, {.kind = TypeKind::kJson})) return;
+    const Comment comment = CommentOf(*record);
+    out.comment.markers.insert(out.comment.markers.end(), comment.markers.begin(), comment.markers.end());
+    ReadMembers(*record, prefix + name + ".", out);
   }
 
   std::string Included(const std::string& path) const {
@@ -428,15 +498,18 @@ class Reader {
     return BadType(field, "has the type " + spelled, Instead(name));
   }
 
+  // Whether a type of that name is of another API.
+  bool IsUsed(const std::string& name) const {
+    return IsIn(name, "kgen::meta::v1") || std::any_of(run_.options.uses.begin(), run_.options.uses.end(),
+                                                       [&](const std::string& space) { return IsIn(name, space); });
+  }
+
   // Whether a struct has a table; remembers those of other APIs.
   bool IsObjectType(const clang::CXXRecordDecl& declared, const std::string& name) {
     const clang::CXXRecordDecl* record = declared.getDefinition();
     if (record == nullptr) return false;
     if (IsListed(*record)) return IsObject(*record);
-    const bool used =
-        IsIn(name, "kgen::meta::v1") || std::any_of(run_.options.uses.begin(), run_.options.uses.end(),
-                                                    [&](const std::string& space) { return IsIn(name, space); });
-    if (!used || !IsObject(*record)) return false;
+    if (!IsUsed(name) || !IsObject(*record)) return false;
     external_.insert(record);
     return true;
   }
@@ -472,8 +545,10 @@ class Reader {
                                    const clang::FieldDecl& field) {
     if (name == "kgen::Enum") {
       const clang::EnumDecl* decl = inner->getAsEnumDecl();
-      if (decl == nullptr || !IsListed(*decl) || !decl->isScoped())
+      const bool used = decl != nullptr && !IsListed(*decl) && IsUsed(decl->getQualifiedNameAsString());
+      if (decl == nullptr || !(used || IsListed(*decl)) || !decl->isScoped())
         return BadType(field, "has the type " + spelled, "write an enum class in one of the headers of the API");
+      if (used) ReadEnum(*decl->getDefinition(), true);
       return Type{.kind = TypeKind::kEnum, .name = decl->getQualifiedNameAsString()};
     }
     if (name == "kgen::List" || name == "kgen::Map") {
@@ -500,8 +575,9 @@ class Reader {
 
   // --- enums ---
 
-  void ReadEnum(const clang::EnumDecl& decl) {
+  void ReadEnum(const clang::EnumDecl& decl, bool external) {
     Enum out{.name = decl.getQualifiedNameAsString(), .comment = CommentOf(decl), .origin = At(decl), .values = {}};
+    out.external = external;
     for (const clang::EnumConstantDecl* constant : decl.enumerators()) {
       Enum::Value value{
           .name = Text(constant->getName()), .text = {}, .comment = CommentOf(*constant), .origin = At(*constant)};
@@ -555,8 +631,8 @@ class Action : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> CommandLine(const HeaderOptions& options) {
-  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments",
-                                   "-fno-caret-diagnostics"};
+  std::vector<std::string> line = {
+      "clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments", "-fno-caret-diagnostics"};
   line.insert(line.end(), options.flags.begin(), options.flags.end());
   std::string resources = options.resource_dir;
   if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;

@@ -19,7 +19,8 @@ struct HeaderOptions {
   std::vector<std::string> flags;    // of the compiler: -I..., -D..., -std=...
   // Headers of this folder ("acme/") that do not exist are skipped: kgen-crd itself generates them.
   std::string generated;
-  // The namespaces of other generated APIs, whose types may be members: "k8s". kgen::meta::v1 always is one.
+  // The namespaces of other APIs, whose types may be members: "k8s". kgen::meta::v1 always is one. Structs with
+  // KGEN_OBJECT are read as those of `headers`; of generated ones, only the names are.
   std::vector<std::string> uses;
   std::string resource_dir;  // Clang's own headers; empty: where Clang 22 is installed
 };

@@ -11,6 +11,7 @@
 
 #include "generator/crd/rbac.h"
 #include "generator/crd/resources.h"
+#include "generator/crd/used_apis.h"
 
 namespace kgen::generator::crd {
 namespace {
@@ -28,17 +29,25 @@ class Headers {
     return description_.structs[described.Name()] = std::move(described);
   }
 
+  // A struct that another API declares, and whose schema is in documents.
+  void Use(const std::string& name) {
+    const std::size_t end = name.rfind("::");
+    description_.structs[name] = {
+        .name_space = name.substr(0, end), .path = name.substr(end + 2), .header = "types.h", .comment = {}};
+    description_.structs[name].external = description_.structs[name].documented = true;
+  }
+
   Member Of(const std::string& name, Type type, const std::vector<std::string>& lines = {}) {
     Member member{.name = name, .wire_name = name, .type = std::move(type), .comment = Of(lines), .origin = Next()};
     return member;
   }
 
   // The kind Order with these members and markers.
-  std::string Crd(std::vector<Member> members, std::vector<std::string> lines = {}) {
+  std::string Crd(std::vector<Member> members, std::vector<std::string> lines = {}, const SchemaOptions& options = {}) {
     lines.insert(lines.begin(), "+kgen:resource:group=shop.example.com,version=v1");
     members.insert(members.begin(), Of("metadata", {.kind = TypeKind::kObjectMeta}));
     Add("Order", lines, std::move(members));
-    return Yaml();
+    return Yaml(options);
   }
 
   std::string Yaml(const SchemaOptions& options = {}) {
@@ -180,6 +189,237 @@ TEST(CrdOfAHeader, IsRefusedIfItsStructsMultiply) {
   }
   headers.Crd({headers.Of("spec", Object("S0"))});
   EXPECT_TRUE(Has(headers.Said(), "has more than 50000 nodes"));
+}
+
+Type Foreign(const std::string& name) { return {.kind = TypeKind::kStruct, .name = name, .boxed = true}; }
+
+// The types of Kubernetes, from the documents of this project.
+const UsedApis& Kubernetes() {
+  static const UsedApis apis = [] {
+    std::vector<std::string> files;
+    Diagnostics diagnostics;
+    UsedApis out = LoadUsedApis({{.name_space = "k8s", .inputs = {KubernetesDocuments()}}}, files, diagnostics);
+    EXPECT_EQ(diagnostics.Render(), "");
+    EXPECT_GT(files.size(), 10u) << "for the depfile";
+    return out;
+  }();
+  return apis;
+}
+
+TEST(BuiltInTypes, AreInlinedAsTheirDocumentsDescribeThem) {
+  Headers headers;
+  headers.Use("k8s::core::v1::ContainerPort");
+  headers.Use("k8s::core::v1::ResourceRequirements");
+  headers.Use("k8s::core::v1::TCPSocketAction");
+  const std::string yaml =
+      headers.Crd({headers.Of("port", Foreign("k8s::core::v1::ContainerPort"), {"Where it listens."}),
+                   headers.Of("resources", Foreign("k8s::core::v1::ResourceRequirements")),
+                   headers.Of("socket", Foreign("k8s::core::v1::TCPSocketAction"))},
+                  {}, {.apis = &Kubernetes()});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml, R"(          port:
+            description: Where it listens.
+            properties:
+              containerPort:
+                format: int32
+                type: integer
+              hostIP:
+                type: string
+              hostPort:
+                format: int32
+                type: integer
+              name:
+                type: string
+              protocol:
+                default: TCP
+                type: string
+            required:
+            - containerPort
+            type: object
+)"));
+  EXPECT_TRUE(Has(yaml, R"(              limits:
+                additionalProperties:
+                  anyOf:
+                  - type: integer
+                  - type: string
+                  pattern: )"));
+  EXPECT_TRUE(Has(yaml, R"(              port:
+                anyOf:
+                - type: integer
+                - type: string
+                x-kubernetes-int-or-string: true
+)"));
+}
+
+TEST(BuiltInTypes, KeepMetadataOnlyIfTheOptionSaysSo) {
+  const auto make = [](bool keep) {
+    Headers headers;
+    headers.Use("k8s::core::v1::PodTemplateSpec");
+    return headers.Crd({headers.Of("own", {.kind = TypeKind::kObjectMeta, .boxed = true}),
+                        headers.Of("template", Foreign("k8s::core::v1::PodTemplateSpec"))},
+                       {}, {.embedded_metadata = keep, .apis = &Kubernetes()});
+  };
+  const std::string without = make(false), with = make(true);
+  EXPECT_TRUE(Has(without,
+                  "          template:\n            properties:\n              metadata:\n"
+                  "                type: object\n              spec:\n"));
+  EXPECT_TRUE(Has(with, R"(              metadata:
+                properties:
+                  annotations:
+                    additionalProperties:
+                      type: string
+                    type: object
+                  finalizers:
+                    items:
+                      type: string
+                    type: array
+                  labels:
+                    additionalProperties:
+                      type: string
+                    type: object
+                  name:
+                    type: string
+                  namespace:
+                    type: string
+                type: object
+              spec:
+)"));
+  EXPECT_TRUE(Has(with, "          metadata:\n            type: object\n          own:\n            properties:\n"))
+      << "the metadata of the kind itself is the server's";
+}
+
+TEST(BuiltInTypes, ThatContainThemselvesEndWithAnyMembers) {
+  Headers headers;
+  headers.Use("k8s::apiextensions::v1::JSONSchemaProps");
+  const std::string yaml = headers.Crd({headers.Of("schema", Foreign("k8s::apiextensions::v1::JSONSchemaProps"))}, {},
+                                       {.apis = &Kubernetes()});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml,
+                  "              allOf:\n                items:\n                  type: object\n"
+                  "                  x-kubernetes-preserve-unknown-fields: true\n"));
+  EXPECT_EQ(yaml.find("$ref:\n                  "), std::string::npos);
+}
+
+TEST(BuiltInTypes, AreStructuralInEveryDocument) {
+  const UsedApis& apis = Kubernetes();
+  for (const auto& [name, definition] : apis.names) {
+    std::size_t nodes = 0;
+    const auto schema = apis.SchemaOf(name, {}, nodes);
+    ASSERT_TRUE(schema) << name;
+    EXPECT_LT(nodes, 10'000u) << name;
+    std::vector<std::pair<const Tree*, std::string>> todo = {{&*schema, name}};
+    while (!todo.empty()) {
+      const auto [at, path] = todo.back();
+      todo.pop_back();
+      EXPECT_EQ(at->Find("$ref"), nullptr) << path;
+      EXPECT_TRUE(at->Find("type") || at->Find("x-kubernetes-preserve-unknown-fields") ||
+                  at->Find("x-kubernetes-int-or-string"))
+          << path;
+      for (const std::string_view key : {"items", "additionalProperties"}) {
+        if (const Tree* inner = at->Find(key)) todo.emplace_back(inner, path + "[]");
+      }
+      if (const Tree* properties = at->Find("properties")) {
+        for (const auto& [key, inner] : properties->members()) todo.emplace_back(&inner, path + "." + key);
+      }
+      const Tree* keys = at->Find("x-kubernetes-list-map-keys");
+      for (std::size_t i = 0; keys != nullptr && i < keys->elements().size(); ++i) {
+        const std::string key = keys->elements()[i].ToText();
+        const Tree* required = at->Find("items")->Find("required");
+        bool there = at->Find("items")->Find("properties")->Find(key)->Find("default") != nullptr;
+        for (std::size_t j = 0; required != nullptr && j < required->elements().size(); ++j)
+          there = there || required->elements()[j].ToText() == key;
+        EXPECT_TRUE(there) << path << ": a server refuses a list whose key " << key << " may be absent";
+      }
+    }
+  }
+}
+
+TEST(TypesOfMeta, HaveTheirSchemaWithoutAnyUsedApi) {
+  std::vector<std::string> files;
+  Diagnostics diagnostics;
+  const UsedApis apis = LoadUsedApis({}, files, diagnostics);
+  Headers headers;
+  headers.Use("kgen::meta::v1::Condition");
+  headers.Use("kgen::meta::v1::LabelSelector");
+  const std::string yaml = headers.Crd(
+      {headers.Of("conditions", List(Foreign("kgen::meta::v1::Condition")), {"+listType=map", "+listMapKey=type"}),
+       headers.Of("selector", Foreign("kgen::meta::v1::LabelSelector"))},
+      {}, {.apis = &apis});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml, R"(                lastTransitionTime:
+                  format: date-time
+                  type: string
+                message:
+                  maxLength: 32768
+                  type: string
+                observedGeneration:
+                  format: int64
+                  minimum: 0
+                  type: integer
+                reason:
+                  maxLength: 1024
+                  minLength: 1
+                  pattern: ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$
+                  type: string
+                status:
+                  enum:
+                  - "True"
+                  - "False"
+                  - Unknown
+                  type: string
+                type:
+                  maxLength: 316
+)"));
+  EXPECT_TRUE(Has(yaml,
+                  "              required:\n              - lastTransitionTime\n              - message\n"
+                  "              - reason\n              - status\n              - type\n"));
+  EXPECT_TRUE(Has(yaml, "            type: object\n            x-kubernetes-map-type: atomic\n"));
+}
+
+TEST(TypesOfOtherApis, FromCrdsHaveTheSchemaOfTheirPlaceInTheCrd) {
+  std::vector<std::string> files;
+  Diagnostics diagnostics;
+  const UsedApis apis = LoadUsedApis(
+      {{.name_space = "acme", .inputs = {KGEN_TEST_SOURCE_DIR "/examples/crds/orders.yaml"}}}, files, diagnostics);
+  EXPECT_EQ(diagnostics.Render(), "");
+  std::size_t nodes = 0;
+  const auto spec = apis.SchemaOf("acme::shop::v1::Order::Spec", {}, nodes);
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->Find("description"), nullptr) << "it is that of the place";
+  EXPECT_EQ(spec->Find("required")->ToJson(), R"(["item","quantity"])");
+  const Tree* item = spec->Find("properties")->Find("item");
+  EXPECT_EQ(
+      item->ToJson(),
+      R"({"description":"The article, as the catalogue calls it.","maxLength":80,"minLength":1,"type":"string"})");
+  EXPECT_GT(nodes, 5u);
+  EXPECT_FALSE(apis.SchemaOf("acme::shop::v1::Unheard", {}, nodes));
+}
+
+TEST(TypesOfOtherApis, WithoutADocumentAreErrorsAtTheMember) {
+  Headers headers;
+  headers.Use("k8s::core::v1::Unheard");
+  headers.Use("kgen::meta::v1::Condition");
+  headers.Crd({headers.Of("one", Foreign("k8s::core::v1::Unheard")),
+               headers.Of("two", List(Foreign("kgen::meta::v1::Condition")), {"+listType=map", "+listMapKey=name"})},
+              {}, {.apis = &Kubernetes()});
+  EXPECT_TRUE(Has(headers.Said(), "no document has the schema of \"k8s::core::v1::Unheard\""));
+  EXPECT_TRUE(Has(headers.Said(), "\"Condition\" has no member \"name\""));
+  EXPECT_TRUE(Has(headers.Said(), "shop.h:1:1: error"));
+}
+
+TEST(Descriptions, AreCutBehindASentenceOrAWord) {
+  const auto make = [](std::size_t most) {
+    Headers headers;
+    headers.Add("Order", {"+kgen:resource:group=a.example.com,version=v1"},
+                {headers.Of("metadata", {.kind = TypeKind::kObjectMeta}),
+                 headers.Of("a", {.kind = TypeKind::kString}, {"One. Two three."}),
+                 headers.Of("b", {.kind = TypeKind::kString}, {"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"})});
+    return headers.Yaml({.max_description = most});
+  };
+  EXPECT_TRUE(Has(make(100), "description: One. Two three."));
+  EXPECT_TRUE(Has(make(9), "description: One.\n"));
+  EXPECT_TRUE(Has(make(9), "description: \u00e9\u00e9\u00e9\u00e9...\n")) << "no half characters";
+  EXPECT_EQ(make(0).find("description"), std::string::npos);
 }
 
 TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
