@@ -92,6 +92,7 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"k8s:required", "required"},
     {"pruning:preserveunknownfields", "preserveunknownfields"},
     {"storageversion", "storage"},
+    {"structtype", "maptype"},
     {"unservedversion", "served"},
     {"xembeddedresource", "embeddedresource"},
     {"xpreserveunknownfields", "preserveunknownfields"},

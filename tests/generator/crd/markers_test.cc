@@ -29,6 +29,7 @@ TEST(Markers, AreTheSameInKgensSpellingAndInKubebuilders) {
     EXPECT_EQ(outcome.marker->value, "1");
   }
   EXPECT_EQ(Parse("+kubebuilder:pruning:PreserveUnknownFields").marker->name, "preserveunknownfields");
+  EXPECT_EQ(Parse("+structType=atomic").marker->name, "maptype");
   EXPECT_EQ(Parse("+kubebuilder:unservedversion", kOnStruct).marker->value, "false");
   EXPECT_EQ(Parse("+listType=map").marker->value, "map");
 }
