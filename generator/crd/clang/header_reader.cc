@@ -530,9 +530,13 @@ class Consumer : public clang::ASTConsumer {
     const clang::SourceManager& sources = context.getSourceManager();
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = Text(file->first.getName());
-      if (name != kMainFile) run_.out.files.push_back(std::filesystem::absolute(name).lexically_normal().native());
+      // Clang's names have parts such as /lib/gcc/12/../.., and /lib may be a link, so only the disk knows the file.
+      std::error_code error;
+      const std::filesystem::path path = std::filesystem::canonical(name, error);
+      if (!error && name != kMainFile) run_.out.files.push_back(path.native());
     }
     std::sort(run_.out.files.begin(), run_.out.files.end());
+    run_.out.files.erase(std::unique(run_.out.files.begin(), run_.out.files.end()), run_.out.files.end());
     if (!compiler_.getDiagnostics().hasErrorOccurred()) Reader(context, run_).Read();
   }
 
@@ -555,8 +559,8 @@ class Action : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> CommandLine(const HeaderOptions& options) {
-  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments",
-                                   "-fno-caret-diagnostics"};
+  std::vector<std::string> line = {
+      "clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments", "-fno-caret-diagnostics"};
   line.insert(line.end(), options.flags.begin(), options.flags.end());
   std::string resources = options.resource_dir;
   if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;
