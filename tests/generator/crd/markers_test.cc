@@ -83,6 +83,7 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(fault("+kgen:resource:grp=a", kOnStruct).find("no argument \"grp\""), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice"), std::string::npos);
+  EXPECT_NE(fault("+kgen:resource:group=a.b,version=v1, ", kOnStruct).find("ends with a comma"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a").find("does not belong on a member"), std::string::npos);
 }
 
