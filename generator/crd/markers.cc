@@ -93,6 +93,7 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"k8s:required", "required"},
     {"pruning:preserveunknownfields", "preserveunknownfields"},
     {"storageversion", "storage"},
+    {"structtype", "maptype"},
     {"unservedversion", "served"},
     {"xembeddedresource", "embeddedresource"},
     {"xpreserveunknownfields", "preserveunknownfields"},
@@ -136,7 +137,8 @@ std::expected<ReadValue, std::string> TakeValue(std::string_view& text, std::str
   text = Trim(text);
   if (!text.empty() && text[0] == '`') {
     const std::size_t end = text.find('`', 1);
-    if (end == std::string_view::npos) return std::unexpected("the value begins with a back quote and does not end");
+    if (end == std::string_view::npos)
+      return std::unexpected("the value begins with a back quote and does not end on this line");
     out = {std::string(text.substr(1, end - 1)), true};
     text = Trim(text.substr(end + 1));
   } else if (!text.empty() && text[0] == '"') {
@@ -152,7 +154,7 @@ std::expected<ReadValue, std::string> TakeValue(std::string_view& text, std::str
         return std::unexpected("the escape \\" + std::string(1, c) + " is unknown; write the value in back quotes");
       out.text += c == 'n' ? '\n' : c == 't' ? '\t' : c;
     }
-    if (at >= text.size()) return std::unexpected("the value begins with a quote and does not end");
+    if (at >= text.size()) return std::unexpected("the value begins with a quote and does not end on this line");
     out.quoted = true;
     text = Trim(text.substr(at + 1));
   } else {
@@ -368,7 +370,9 @@ class MarkerParser {
       auto value = TakeValue(text, ",");
       if (!value) return "the argument " + Quote(name) + ": " + value.error();
       if (std::string fault = AddArg(row, name, std::move(value->text), marker); !fault.empty()) return fault;
-      if (!text.empty()) text.remove_prefix(1);
+      if (text.empty()) break;
+      text.remove_prefix(1);
+      if (Trim(text).empty()) return "it ends with a comma; a marker is one line, however long";
     }
     for (std::string_view arg : row.args) {
       const std::string_view name = arg.substr(0, arg.find_first_of("!*"));

@@ -7,6 +7,7 @@ apiserver_sources=tests/integration/apiserver
 apiserver_version=v1.36.1
 controller_sources=tests/integration/controller
 comparison_sources=tests/integration/comparison
+controller_gen_sources=tests/integration/controller_gen
 
 # apiserver_folder: prints the folder of the built API server, which depends on its sources and on how it is built.
 apiserver_folder() {
@@ -62,6 +63,15 @@ controllers_build() {
     go_build "$comparison_sources" build/comparison/ k8s.io/sample-controller ./client_go ./controller_runtime
 }
 
+# controller_gen_run: builds controller-gen, and makes CRDs of the API in Go.
+controller_gen_run() {
+  local output=$PWD/build/controller_gen
+  go_build "$controller_gen_sources" build/controller_gen/ sigs.k8s.io/controller-tools/cmd/controller-gen &&
+    rm -rf "$output/crds" &&
+    (cd "$controller_gen_sources" && GOTOOLCHAIN=local "$output/controller-gen" crd:allowDangerousTypes=true \
+      paths=./... "output:crd:dir=$output/crds") >&2
+}
+
 # integration_skipped REASON: the API server cannot be built on this machine. In CI that is a failure.
 integration_skipped() {
   say "dev: $1"
@@ -77,7 +87,7 @@ verb_integration() {
     return
   fi
   case ${1:-} in
-    --build-only) apiserver_build && controllers_build && return ;;
+    --build-only) apiserver_build && controllers_build && controller_gen_run && return ;;
     --serve)
       # For experiments: serves until Ctrl-C.
       folder=$(apiserver_build) || die "the API server did not build"
@@ -88,11 +98,12 @@ verb_integration() {
   need_setup
   folder=$(apiserver_build) || integration_failed_build
   controllers_build || die "the controllers did not build (see above)"
+  controller_gen_run || die "controller-gen did not run (see above)"
   source tools/dev/test.sh
   configure dev
   has_target dev integration_test || missing "target integration_test" "the integration tests"
   # The name of a binary, with or without _test, or a filter as for ./dev test.
-  local binary binaries="integration_test sample_controller_test memory_cluster_test" filter=${1:-} command
+  local binary binaries="integration_test cpp_first_test sample_controller_test memory_cluster_test" filter=${1:-} command
   case " $binaries " in *" ${filter%_test}_test "*) binaries=${filter%_test}_test filter= ;; esac
   case $filter in "" | *[*:]*) ;; *) filter="*$filter*" ;; esac
   # shellcheck disable=SC2086
@@ -105,6 +116,7 @@ verb_integration() {
     [ -n "$("build/dev/bin/$binary" --gtest_list_tests)" ] || continue
     case $binary in
       integration_test) command=("$folder/apiserver" --) ;;
+      cpp_first_test) command=(env KGEN_TEST_CONTROLLER_GEN="$PWD/build/controller_gen/crds" "$folder/apiserver" --) ;;
       sample_controller_test)
         command=(env KGEN_TEST_COMPARISON="$PWD/build/comparison" "$folder/apiserver" --audit --)
         ;;

@@ -1,8 +1,8 @@
 # Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #
 # Command package: tests the build of a user's project. Installs the dev tree, builds examples/ against the installed
-# package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api runs the generator if, and only
-# if, an input has changed.
+# package and, a second time, with kgen as a subdirectory; and checks that kgen_add_api runs kgen or kgen-crd if, and
+# only if, an input has changed.
 
 # package_build FOLDER SOURCE [ARGUMENTS...]: configures and builds quietly, and prints the log on failure. Uses the
 # compiler and the flags of the dev tree, and folders as deep as that tree, so that ccache already has the compiled
@@ -44,10 +44,10 @@ package_installed() {
   package_build "$package_root/installed" "$package_root/examples" -DCMAKE_PREFIX_PATH="$PWD/$package_root/prefix"
 }
 
-# Uses the tool of the dev tree, so that LLVM is not linked a second time.
+# Uses the tools of the dev tree, so that LLVM is not linked a second time.
 package_subdirectory() {
   package_build "$package_root-subdirectory" tests/package -DKGEN_WERROR=ON -DKGEN_BUILD_TOOL=OFF \
-    -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen"
+    -DKGEN_EXECUTABLE="$PWD/build/dev/bin/kgen" -DKGEN_CRD_EXECUTABLE="$PWD/build/dev/bin/kgen-crd"
 }
 
 package_example_test() { ctest --test-dir "$package_root/installed" --no-tests=error >"$package_root/ctest.log" 2>&1; }
@@ -69,6 +69,41 @@ package_changed() {
   cmp -s "$crd" examples/crds/orders.yaml && return 1
   steps=$(ninja -C "$package_root/installed" -v) || return 1
   grep -q ' -c .*03_custom_resource.cc' <<<"$steps" && package_nothing_to_do
+}
+
+# examples/ leaves cpp_first out where there is no kgen-crd, so its CRDs show that it was built.
+package_cpp_first() {
+  local folder
+  for folder in "$package_root/installed/cpp_first" "$package_root-subdirectory/examples/cpp_first"; do
+    [ -f "$folder/store_api.kgen/crds/shop.example.com_orders.yaml" ] && [ -x "$(package_program "$folder")" ] || {
+      say "dev: no order_controller in $folder"
+      return 1
+    }
+  done
+}
+
+# package_program FOLDER: order_controller, which lies in the folder of its target or in that of all programs.
+package_program() { find "$1" "$1/../../bin" -name order_controller -type f 2>/dev/null | head -n 1; }
+
+# A touched API header runs kgen-crd once. Its output has not changed, so only what includes the header is compiled: the
+# tables and the controller, but neither main.cc nor the manifests.
+package_touched_header() {
+  local steps
+  touch "$package_root/examples/cpp_first/api/shop_v1.h"
+  steps=$(ninja -C "$package_root/installed" -v) || return 1
+  [ "$(grep -c 'kgen-crd --out' <<<"$steps")" -eq 1 ] && grep -q ' -c .*cpp_first/controller.cc' <<<"$steps" &&
+    [ "$(grep -c ' -c ' <<<"$steps")" -eq 2 ] && package_nothing_to_do
+}
+
+# A new member: the CRD has it, and what uses the types is compiled in the same run.
+package_changed_header() {
+  local header=$package_root/examples/cpp_first/api/shop_v1.h steps
+  sed -i 's/^  kgen::Time deliverAfter{};$/&\n  kgen::String ribbon{};/' "$header"
+  cmp -s "$header" examples/cpp_first/api/shop_v1.h && return 1
+  steps=$(ninja -C "$package_root/installed" -v) || return 1
+  grep -q ' -c .*cpp_first/controller.cc' <<<"$steps" && grep -q ' -c .*store_manifests.cc' <<<"$steps" &&
+    grep -q ribbon: "$package_root/installed/cpp_first/store_api.kgen/crds/shop.example.com_orders.yaml" &&
+    package_nothing_to_do
 }
 
 # The project of a user whose custom resource has a pod template.
@@ -118,6 +153,11 @@ verb_package() {
   package_case "a changed CRD: what uses it is compiled in the same run" package_changed
   package_case "an API uses the types of the installed built-in API" package_uses
   package_case "examples build with kgen as a subdirectory" package_subdirectory
+  if has_target dev kgen_crd; then
+    package_case "the API in C++ is built in both ways" package_cpp_first
+    package_case "a touched API header is read again, and only what includes it compiled" package_touched_header
+    package_case "a changed API header: the CRD and what uses the types are made in the same run" package_changed_header
+  fi
   printf '%d passed, %d failed, 0 skipped\n' $package_passed $package_failed
   [ $package_failed -eq 0 ]
 }

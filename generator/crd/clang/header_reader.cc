@@ -606,9 +606,13 @@ class Consumer : public clang::ASTConsumer {
     const clang::SourceManager& sources = context.getSourceManager();
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = Text(file->first.getName());
-      if (name != kMainFile) run_.out.files.push_back(std::filesystem::absolute(name).lexically_normal().native());
+      // Clang's names have parts such as /lib/gcc/12/../.., and /lib may be a link, so only the disk knows the file.
+      std::error_code error;
+      const std::filesystem::path path = std::filesystem::canonical(name, error);
+      if (!error && name != kMainFile) run_.out.files.push_back(path.native());
     }
     std::sort(run_.out.files.begin(), run_.out.files.end());
+    run_.out.files.erase(std::unique(run_.out.files.begin(), run_.out.files.end()), run_.out.files.end());
     if (!compiler_.getDiagnostics().hasErrorOccurred()) Reader(context, run_).Read();
   }
 

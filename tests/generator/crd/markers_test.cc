@@ -29,6 +29,7 @@ TEST(Markers, AreTheSameInKgensSpellingAndInKubebuilders) {
     EXPECT_EQ(outcome.marker->value, "1");
   }
   EXPECT_EQ(Parse("+kubebuilder:pruning:PreserveUnknownFields").marker->name, "preserveunknownfields");
+  EXPECT_EQ(Parse("+structType=atomic").marker->name, "maptype");
   EXPECT_EQ(Parse("+kubebuilder:unservedversion", kOnStruct).marker->value, "false");
   EXPECT_EQ(Parse("+listType=map").marker->value, "map");
 }
@@ -82,6 +83,7 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(fault("+kgen:resource:grp=a", kOnStruct).find("no argument \"grp\""), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice"), std::string::npos);
+  EXPECT_NE(fault("+kgen:resource:group=a.b,version=v1, ", kOnStruct).find("ends with a comma"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a").find("does not belong on a member"), std::string::npos);
 }
 
