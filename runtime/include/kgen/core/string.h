@@ -23,7 +23,6 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
