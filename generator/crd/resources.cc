@@ -157,7 +157,11 @@ class CrdBuilder {
             Quote(member.wire_name) + " is part of the type " + Quote(kind.path) + ", not a member of it", {},
             "remove the member; kgen writes apiVersion and kind");
       }
-      if (member.wire_name == "metadata" && member.type.kind == TypeKind::kObjectMeta) return;
+      if (member.wire_name != "metadata") continue;
+      if (member.type.kind == TypeKind::kObjectMeta && !member.type.boxed) return;
+      diagnostics_.Error("kind", member.origin, "the metadata of a kind has another type", {},
+                         "write: kgen::meta::v1::ObjectMeta " + member.name + "{};");
+      return;
     }
     diagnostics_.Error("kind", kind.origin, "the kind " + Quote(kind.path) + " has no metadata", {},
                        "write, as its first member: kgen::meta::v1::ObjectMeta metadata{};");
@@ -288,12 +292,16 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
   }
   const auto key = [](const KindOf& kind) { return std::tie(kind.group, kind.described->path, kind.version); };
   std::sort(out.begin(), out.end(), [&](const KindOf& a, const KindOf& b) { return key(a) < key(b); });
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    if (key(out[i]) != key(out[i - 1])) continue;
+  for (std::size_t i = 1; i < out.size();) {
+    if (key(out[i]) != key(out[i - 1])) {
+      ++i;
+      continue;
+    }
     diagnostics.Error("resource", out[i].resource->origin,
                       "the kind " + Quote(out[i].described->path) + " of " + Quote(out[i].version) +
                           " is declared twice, first at " + diagnostics.Describe(out[i - 1].resource->origin),
                       {}, "choose another version or group");
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return out;
 }
