@@ -150,6 +150,7 @@ class CrdBuilder {
   }
 
   void CheckMetadata(const Struct& kind) {
+    bool found = false;
     for (const Member& member : kind.members) {
       if (member.wire_name == "apiVersion" || member.wire_name == "kind") {
         diagnostics_.Error(
@@ -158,11 +159,12 @@ class CrdBuilder {
             "remove the member; kgen writes apiVersion and kind");
       }
       if (member.wire_name != "metadata") continue;
-      if (member.type.kind == TypeKind::kObjectMeta && !member.type.boxed) return;
+      found = true;
+      if (member.type.kind == TypeKind::kObjectMeta && !member.type.boxed) continue;
       diagnostics_.Error("kind", member.origin, "the metadata of a kind has another type", {},
                          "write: kgen::meta::v1::ObjectMeta " + member.name + "{};");
-      return;
     }
+    if (found) return;
     diagnostics_.Error("kind", kind.origin, "the kind " + Quote(kind.path) + " has no metadata", {},
                        "write, as its first member: kgen::meta::v1::ObjectMeta metadata{};");
   }
