@@ -13,6 +13,12 @@
 
 #include "generator/crd/crd_command.h"
 
+#ifdef __SANITIZE_ADDRESS__
+// The archives of LLVM are built without ASan, and do not unpoison what LLVM's allocator, inlined here, has poisoned.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is that of ASan.
+extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
+#endif
+
 namespace {
 
 // A header can keep Clang busy for ever, or crash it: by templates that never end, or constants that are computed.

@@ -11,9 +11,8 @@
 
 #ifdef __SANITIZE_ADDRESS__
 // The archives of LLVM are built without ASan, and do not unpoison what LLVM's allocator, inlined here, has poisoned.
-extern "C" const char* __asan_default_options() {
-  return "allow_user_poisoning=0";
-}  // NOLINT(bugprone-reserved-identifier)
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is that of ASan.
+extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
 #endif
 
 namespace kgen::generator::crd {
