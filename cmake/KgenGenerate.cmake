@@ -230,10 +230,10 @@ function(kgen_add_header_api target name_space header_list names uses options)
     BYPRODUCTS ${sources} "${out}/${folder}/fingerprint.h"
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${base}/crds" # of kinds that are no longer there
     COMMAND kgen::kgen_crd --out "${out}" --crds "${base}/crds" --namespace "${name_space}" --root
-            "${CMAKE_CURRENT_SOURCE_DIR}" --flags "${base}/flags" ${options} --depfile "${base}/depfile.d"
+            "${CMAKE_CURRENT_SOURCE_DIR}" --flags "${base}/flags.CXX" ${options} --depfile "${base}/depfile.d"
             --depfile-target "${base}/stamp" ${headers}
     COMMAND "${CMAKE_COMMAND}" -E touch "${base}/stamp"
-    DEPENDS kgen::kgen_crd ${headers} "${base}/flags" ${generated_before}
+    DEPENDS kgen::kgen_crd ${headers} "${base}/flags.CXX" ${generated_before}
     DEPFILE "${base}/depfile.d"
     COMMENT "Generating ${name_space} for ${target}"
     VERBATIM)
@@ -241,18 +241,21 @@ function(kgen_add_header_api target name_space header_list names uses options)
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>" "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>")
   target_link_libraries(${target} PUBLIC kgen::runtime ${uses})
-  # Clang parses the headers with the flags of the target.
+  # Clang parses the headers with the flags of the target. CMake writes one file for each language of the project, since
+  # the flags may depend on it.
   set(folders "$<FILTER:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,INCLUDE,.>")
   set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,INCLUDE,.>")
+  set(others "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>,INCLUDE,^-(D|U|I|isystem|std=).>")
+  set(newer "$<STREQUAL:$<TARGET_PROPERTY:${target},CXX_STANDARD>,26>")
   set(sysroot "")
   if(CMAKE_SYSROOT)
     set(sysroot "--sysroot=${CMAKE_SYSROOT}\n")
   endif()
   file(
     GENERATE
-    OUTPUT "${base}/flags"
+    OUTPUT "${base}/flags.$<COMPILE_LANGUAGE>"
     CONTENT
-      "${sysroot}$<$<BOOL:${folders}>:-I$<JOIN:${folders},\n-I>>\n$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},\n-D>>\n"
+      "${sysroot}$<$<BOOL:${folders}>:-I$<JOIN:${folders},\n-I>>\n$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},\n-D>>\n$<${newer}:-std=c++26>\n$<JOIN:${others},\n>\n"
     TARGET ${target})
   list(TRANSFORM names PREPEND "${name_space}=" OUTPUT_VARIABLE own_group_names)
   set_property(TARGET ${target} PROPERTY KGEN_USE ${use} "${name_space}")

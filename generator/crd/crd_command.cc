@@ -182,6 +182,8 @@ int WriteDepfile(const std::vector<std::string>& files, const ParsedOptions& par
 int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams) {
   Diagnostics diagnostics;
   Description description = ReadHeaders(settings.headers, diagnostics);
+  // A schema without the members that were refused would be reported as faulty too.
+  const bool complete = !diagnostics.has_errors();
   ReadMarkers(description, diagnostics);
   const bool documented = std::any_of(description.structs.begin(), description.structs.end(),
                                       [](const auto& named) { return named.second.documented; });
@@ -195,7 +197,8 @@ int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams
     diagnostics.Error("no-kind", {}, "no struct of the headers is a kind", {},
                       "write above one of them, for example: // +kgen:resource:group=shop.example.com,version=v1");
   }
-  const std::vector<Crd> crds = MakeCrds(description, kinds, settings.schema, diagnostics);
+  std::vector<Crd> crds;
+  if (complete) crds = MakeCrds(description, kinds, settings.schema, diagnostics);
   emit::Files code;
   if (parsed.Has("out")) {
     std::vector<emit::OwnTypes> own = MakeOwnTypes(description, kinds, diagnostics);

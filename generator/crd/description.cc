@@ -1,12 +1,31 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "generator/crd/description.h"
 
+#include <string_view>
 #include <utility>
+
+#include "generator/utf8.h"
 
 namespace kgen::generator::crd {
 namespace {
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint next = DecodeUtf8(text);
+    if (!next.valid) return false;
+    text.remove_prefix(next.size);
+  }
+  return true;
+}
+
 std::vector<Marker> Parse(const Comment& comment, MarkerPlace place, Diagnostics& diagnostics) {
+  for (const std::vector<CommentLine>* lines : {&comment.text, &comment.markers}) {
+    for (const CommentLine& line : *lines) {
+      if (IsUtf8(line.text)) continue;
+      diagnostics.Error("comment-utf8", line.origin, "the comment is not UTF-8, and a CRD can have no other text", {},
+                        "save the header as UTF-8");
+    }
+  }
   std::vector<Marker> out;
   for (const CommentLine& line : comment.markers) {
     if (std::optional<Marker> marker = ParseMarker(line, place, diagnostics)) out.push_back(std::move(*marker));
@@ -32,6 +51,20 @@ void NameMember(Member& member, std::map<std::string, Origin>& names, Diagnostic
                     {}, "choose another name with +kgen:name=");
 }
 
+void CheckTexts(const Enum& described, Diagnostics& diagnostics) {
+  if (described.values.empty())
+    diagnostics.Error("enum-value", described.origin, "the enum has no values", {}, "write at least one");
+  std::map<std::string, Origin> texts;
+  for (const Enum::Value& value : described.values) {
+    const auto [first, added] = texts.emplace(value.text, value.origin);
+    if (added) continue;
+    diagnostics.Error("enum-value", value.origin,
+                      "the value " + Quote(value.name) + " is " + Quote(value.text) +
+                          " in JSON, as is another one at " + diagnostics.Describe(first->second),
+                      {}, "choose another text with +kgen:name=");
+  }
+}
+
 }  // namespace
 
 void ReadMarkers(Description& description, Diagnostics& diagnostics) {
@@ -49,6 +82,7 @@ void ReadMarkers(Description& description, Diagnostics& diagnostics) {
     for (Enum::Value& value : described.values) {
       for (const Marker& marker : Parse(value.comment, kOnEnumValue, diagnostics)) value.text = marker.value;
     }
+    CheckTexts(described, diagnostics);
   }
 }
 

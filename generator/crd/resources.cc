@@ -150,6 +150,7 @@ class CrdBuilder {
   }
 
   void CheckMetadata(const Struct& kind) {
+    bool found = false;
     for (const Member& member : kind.members) {
       if (member.wire_name == "apiVersion" || member.wire_name == "kind") {
         diagnostics_.Error(
@@ -157,8 +158,13 @@ class CrdBuilder {
             Quote(member.wire_name) + " is part of the type " + Quote(kind.path) + ", not a member of it", {},
             "remove the member; kgen writes apiVersion and kind");
       }
-      if (member.wire_name == "metadata" && member.type.kind == TypeKind::kObjectMeta) return;
+      if (member.wire_name != "metadata") continue;
+      found = true;
+      if (member.type.kind == TypeKind::kObjectMeta && !member.type.boxed) continue;
+      diagnostics_.Error("kind", member.origin, "the metadata of a kind has another type", {},
+                         "write: kgen::meta::v1::ObjectMeta " + member.name + "{};");
     }
+    if (found) return;
     diagnostics_.Error("kind", kind.origin, "the kind " + Quote(kind.path) + " has no metadata", {},
                        "write, as its first member: kgen::meta::v1::ObjectMeta metadata{};");
   }
@@ -288,12 +294,16 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
   }
   const auto key = [](const KindOf& kind) { return std::tie(kind.group, kind.described->path, kind.version); };
   std::sort(out.begin(), out.end(), [&](const KindOf& a, const KindOf& b) { return key(a) < key(b); });
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    if (key(out[i]) != key(out[i - 1])) continue;
+  for (std::size_t i = 1; i < out.size();) {
+    if (key(out[i]) != key(out[i - 1])) {
+      ++i;
+      continue;
+    }
     diagnostics.Error("resource", out[i].resource->origin,
                       "the kind " + Quote(out[i].described->path) + " of " + Quote(out[i].version) +
                           " is declared twice, first at " + diagnostics.Describe(out[i - 1].resource->origin),
                       {}, "choose another version or group");
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return out;
 }

@@ -37,11 +37,16 @@ std::size_t FileComments::Line(std::size_t byte) const {
 
 Origin FileComments::At(std::size_t byte) const {
   const std::size_t line = Line(byte);
-  std::uint32_t column = 1;
-  for (std::size_t i = lines_[line - 1]; i < byte && i < text_.size(); ++i) {
-    if ((static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80) ++column;
+  const std::size_t begin = lines_[line - 1];
+  // Declarations come in order, so that a long line is counted once.
+  if (counted_ < begin || counted_ > byte) {
+    counted_ = begin;
+    column_ = 1;
   }
-  return {.file = file_, .line = static_cast<std::uint32_t>(line), .column = column};
+  for (; counted_ < byte && counted_ < text_.size(); ++counted_) {
+    if ((static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80) ++column_;
+  }
+  return {.file = file_, .line = static_cast<std::uint32_t>(line), .column = column_};
 }
 
 // Adds the lines of one comment, without its slashes and stars.

@@ -21,7 +21,7 @@ struct FileToken {
   bool ends_declaration = false;  // a semicolon, comma or closing brace
 };
 
-// The comments of one file.
+// The comments of one file. Thread safety: none.
 class FileComments {
  public:
   // `text` must stay valid. `file` is the number in Diagnostics.
@@ -41,6 +41,8 @@ class FileComments {
   std::vector<FileToken> tokens_;
   std::vector<std::size_t> lines_;  // where they begin
   std::uint32_t file_;
+  mutable std::size_t counted_ = 0;  // of the last At()
+  mutable std::uint32_t column_ = 1;
 };
 
 }  // namespace kgen::generator::crd

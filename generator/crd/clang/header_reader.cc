@@ -11,8 +11,8 @@
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclFriend.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
@@ -21,86 +21,13 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Tooling/Tooling.h"
 #include "generator/crd/clang/comments.h"
+#include "generator/crd/clang/errors.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace kgen::generator::crd {
 namespace {
 
-constexpr std::string_view kMainFile = "/kgen-crd/api.cc";
-
 std::string Text(llvm::StringRef text) { return text.str(); }
-
-// Everything of one run that the parts below share.
-struct Run {
-  const HeaderOptions& options;
-  Diagnostics& diagnostics;
-  std::vector<std::string> paths;                                  // absolute, of options.headers
-  std::map<std::string, std::uint32_t, std::less<>> numbers = {};  // of files, by absolute path
-  Description out = {};
-
-  std::uint32_t Number(const std::string& path) {
-    const auto [at, added] = numbers.emplace(path, 0);
-    if (added) {
-      const auto listed = std::find(paths.begin(), paths.end(), path);
-      const bool own = listed != paths.end();
-      at->second = diagnostics.AddFile(own ? options.headers[static_cast<std::size_t>(listed - paths.begin())] : path);
-    }
-    return at->second;
-  }
-};
-
-// Turns Clang's errors into ours. Warnings are for the compiler of the program.
-class Errors : public clang::DiagnosticConsumer {
- public:
-  explicit Errors(Run& run) : run_(run) {}
-
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
-    DiagnosticConsumer::HandleDiagnostic(level, info);
-    std::string file;
-    Origin origin;
-    if (info.hasSourceManager() && info.getLocation().isValid()) {
-      const clang::PresumedLoc at = info.getSourceManager().getPresumedLoc(info.getLocation());
-      if (at.isValid() && at.getFilename() != kMainFile) {
-        file = at.getFilename();
-        origin = {.file = run_.Number(file), .line = at.getLine(), .column = at.getColumn()};
-      }
-    }
-    const bool listed = std::find(run_.paths.begin(), run_.paths.end(), file) != run_.paths.end();
-    if (level < clang::DiagnosticsEngine::Error) {
-      // An error inside a template of kgen belongs to the line of the API that uses it.
-      if (level == clang::DiagnosticsEngine::Note && listed && !message_.empty() && !listed_) {
-        origin_ = origin;
-        listed_ = true;
-      }
-      return;
-    }
-    Flush();
-    llvm::SmallString<256> message;
-    info.FormatDiagnostic(message);
-    message_ = Visible(Text(message), 300);
-    origin_ = origin;
-    listed_ = listed;
-  }
-
-  // Reports the last error.
-  void Flush() {
-    if (message_.empty()) return;
-    std::string hint = "the header must compile by itself, with the flags of its target";
-    if (message_.contains("'stddef.h' file not found"))
-      hint = "install libclang-common-22-dev, or name Clang's headers with --resource-dir";
-    if (message_.contains("'kTable'"))
-      hint =
-          "write KGEN_OBJECT(NAME) as the last member of that struct; Optional is for such structs, numbers and bool, "
-          "and all other types can be absent by themselves";
-    run_.diagnostics.Error("cxx", origin_, std::exchange(message_, {}), {}, std::move(hint));
-  }
-
- private:
-  Run& run_;
-  std::string message_;  // not yet reported
-  Origin origin_;
-  bool listed_ = false;
-};
 
 // Skips headers that kgen-crd itself will generate.
 class SkipGenerated : public clang::PPCallbacks {
@@ -288,11 +215,70 @@ class Reader {
     if (record.isPolymorphic()) return fail("has virtual functions", "write the behaviour as functions outside");
     if (!record.hasExternalFormalLinkage() || record.getParentFunctionOrMethod() != nullptr)
       return fail("is local or in an anonymous namespace", "move it into a namespace with a name");
-    if (!record.isAggregate())
-      return fail("has constructors or private members", "write a plain struct; functions outside can construct it");
+    if (record.hasAttr<clang::PackedAttr>())
+      return fail("is packed", "remove the attribute; the members are read through references, which must be aligned");
+    if (!CheckAccess(record)) return false;
+    if (!record.isAggregate()) return fail("has constructors", "remove them; functions outside can make the struct");
+    if (!CheckName(record) || !CheckOthers(record)) return false;
     if (context_.getTypeSizeInChars(context_.getCanonicalTagType(&record)).getQuantity() > 0xFFFF)
       return fail("is larger than 65535 bytes", "put groups of members into structs of their own");
     return true;
+  }
+
+  bool CheckAccess(const clang::CXXRecordDecl& record) {
+    bool fine = true;
+    for (const clang::FieldDecl* field : record.fields()) {
+      if (field->getAccess() == clang::AS_public) continue;
+      fine = false;
+      Error("unsupported-member", *field, "the member " + Quote(Text(field->getName())) + " is not public",
+            "make it public, KGEN_OBJECT too");
+    }
+    return fine;
+  }
+
+  // KGEN_OBJECT of another struct compiles too.
+  bool CheckName(const clang::CXXRecordDecl& record) {
+    const clang::FieldDecl* last = UnknownFields(record);
+    if (last == nullptr) return true;
+    for (const clang::FriendDecl* mate : record.friends()) {
+      const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(mate->getFriendDecl());
+      if (function == nullptr || function->getOverloadedOperator() != clang::OO_EqualEqual) continue;
+      const clang::QualType of = function->getParamDecl(0)->getType().getNonReferenceType();
+      const clang::CXXRecordDecl* named = of->getAsCXXRecordDecl();
+      if (named != nullptr && named->getCanonicalDecl() == record.getCanonicalDecl()) return true;
+    }
+    Error("kgen-object-name", *last, "KGEN_OBJECT does not name its struct",
+          "write KGEN_OBJECT(" + Text(record.getName()) + ")");
+    return false;
+  }
+
+  // Functions and variables: they are not part of the API, and a reader would expect them to be.
+  bool CheckOthers(const clang::CXXRecordDecl& record) {
+    bool fine = true;
+    const auto fail = [&](const clang::NamedDecl& decl, const char* fault, const char* hint) {
+      fine = false;
+      Error("unsupported-member", decl, Quote(decl.getNameAsString()) + " " + fault, hint);
+    };
+    for (const clang::Decl* decl : record.decls()) {
+      if (decl->isImplicit()) continue;
+      if (const auto* function = llvm::dyn_cast<clang::CXXMethodDecl>(decl)) {
+        fail(*function, "is a function", "write it outside of the struct");
+      } else if (const auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(decl)) {
+        fail(*pattern, "is a function", "write it outside of the struct");
+      } else if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) {
+        if (variable->getName() != "kTable" && !IsTextConstant(variable->getType()))
+          fail(*variable, "is static, so it is no member of the object", "remove static, or write it outside");
+      }
+    }
+    return fine;
+  }
+
+  static bool IsTextConstant(clang::QualType type) {
+    const clang::Type* canonical = type.getCanonicalType().getTypePtr();
+    if (const clang::CXXRecordDecl* record = canonical->getAsCXXRecordDecl(); record != nullptr)
+      return record->getQualifiedNameAsString() == "std::basic_string_view";
+    if (const auto* array = llvm::dyn_cast<clang::ArrayType>(canonical)) return array->getElementType()->isCharType();
+    return canonical->isPointerType() && canonical->getPointeeType()->isCharType();
   }
 
   void ReadStruct(const clang::CXXRecordDecl& record, bool external) {
@@ -406,10 +392,12 @@ class Reader {
       Error(id, field, "the member " + Quote(Text(field.getName())) + " " + fault, std::move(hint));
       return std::nullopt;
     };
-    if (field.getName().empty()) return fail("unsupported-member", "has no name", "name it, and give it a struct type");
+    if (field.getName().empty()) {
+      Error("unsupported-member", field, "a member has no name", "name it, and write its struct outside");
+      return std::nullopt;
+    }
     if (!external && field.getLocation().isMacroID())
       return fail("unsupported-member", "comes from a macro", "write the member itself, so that it has comments");
-    if (field.getAccess() != clang::AS_public) return fail("unsupported-member", "is not public", "make it public");
     if (field.isBitField())
       return fail("unsupported-member", "is a bit field", "write kgen::Optional<bool> or another number");
     if (field.isMutable()) return fail("unsupported-member", "is mutable", "remove the word");
@@ -459,13 +447,14 @@ class Reader {
 
   std::optional<Type> ReadType(clang::QualType written, Use use, const clang::FieldDecl& field) {
     const clang::QualType type = written.getCanonicalType();
-    const std::string spelled = Quote(written.getAsString(), 100);
+    const std::string spelling = written.getAsString(context_.getPrintingPolicy());
+    const std::string spelled = Quote(spelling, 100);
     if (type.hasQualifiers()) return BadType(field, "is const or volatile", "remove the word");
     if (type->isPointerType() || type->isReferenceType() || type->isMemberPointerType())
       return BadType(field, "is a pointer or reference", "write kgen::Optional<T>, which owns its value");
     if (type->isArrayType()) return BadType(field, "is an array", "write kgen::List<T>");
     if (type->isEnumeralType())
-      return BadType(field, "is an enum, which cannot be absent", "write kgen::Enum<" + written.getAsString() + ">");
+      return BadType(field, "is an enum, which cannot be absent", "write kgen::Enum<" + spelling + ">");
     if (const auto* builtin = type->getAs<clang::BuiltinType>()) return ReadNumber(*builtin, use, spelled, field);
     const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
     if (record == nullptr) return BadType(field, "has the type " + spelled, Instead({}));
@@ -479,14 +468,17 @@ class Reader {
     }
     if (!IsObjectType(*record, name)) return NotAnObject(*record, name, spelled, field);
     if (use == Use::kMember)
-      return BadType(
-          field, "has the type " + spelled + ", and a struct that is always there cannot be absent",
-          "write: kgen::Optional<" + written.getAsString() + "> " + Text(field.getName()) + " = kgen::kAbsent;");
+      return BadType(field, "has the type " + spelled + ", and a struct that is always there cannot be absent",
+                     "write: kgen::Optional<" + spelling + "> " + Text(field.getName()) + " = kgen::kAbsent;");
     return Type{.kind = TypeKind::kStruct, .name = name};
   }
 
   std::optional<Type> NotAnObject(const clang::CXXRecordDecl& record, const std::string& name,
                                   const std::string& spelled, const clang::FieldDecl& field) {
+    if (record.isUnion()) return BadType(field, "is a union", "write one Optional member for each alternative");
+    if (record.getName().empty()) return BadType(field, "has a struct without a name", "name the struct");
+    if (record.getDefinition() == nullptr)
+      return BadType(field, "has the type " + spelled + ", which is not defined", "define it in one of the headers");
     if (IsListed(record)) {
       return BadType(field, "has the type " + spelled + ", which is no API type",
                      "write KGEN_OBJECT(" + Text(record.getName()) + ") as the last member of that struct");
@@ -586,7 +578,19 @@ class Reader {
       if (k) value.text.erase(0, 1);
       out.values.push_back(std::move(value));
     }
+    CheckValues(decl);
     run_.out.enums.emplace(out.name, std::move(out));
+  }
+
+  void CheckValues(const clang::EnumDecl& decl) {
+    std::map<std::int64_t, std::string> names;
+    for (const clang::EnumConstantDecl* constant : decl.enumerators()) {
+      const std::string name = Text(constant->getName());
+      const auto [first, added] = names.emplace(constant->getInitVal().extOrTrunc(64).getSExtValue(), name);
+      if (added) continue;
+      Error("enum-value", *constant, Quote(name) + " has the same number as " + Quote(first->second),
+            "give each its own: a number is written to JSON as one text");
+    }
   }
 
   clang::ASTContext& context_;
@@ -626,6 +630,7 @@ class Action : public clang::ASTFrontendAction {
   explicit Action(Run& run) : run_(run) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getFrontendOpts().SkipFunctionBodies = true;  // a third of the time
     compiler.getPreprocessor().addPPCallbacks(std::make_unique<SkipGenerated>(run_.options.generated));
     return std::make_unique<Consumer>(compiler, run_);
   }
@@ -635,8 +640,14 @@ class Action : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> CommandLine(const HeaderOptions& options) {
-  std::vector<std::string> line = {
-      "clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments", "-fno-caret-diagnostics"};
+  std::vector<std::string> line = {"clang++", "-xc++", "-fsyntax-only", "-std=c++23", "-w", "-Qunused-arguments",
+                                   "-fno-caret-diagnostics",
+                                   // Bodies of templates are parsed only where a constant needs them.
+                                   "-fdelayed-template-parsing",
+                                   // Deeper brackets exhaust the stack.
+                                   "-fbracket-depth=256", "-ferror-limit=500",
+                                   // A header could crash Clang with a pragma for Clang's own tests.
+                                   "-Xclang", "-disable-pragma-debug-crash"};
   line.insert(line.end(), options.flags.begin(), options.flags.end());
   std::string resources = options.resource_dir;
   if (resources.empty() && std::filesystem::exists(KGEN_CLANG_RESOURCE_DIR)) resources = KGEN_CLANG_RESOURCE_DIR;
@@ -653,9 +664,14 @@ Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics) 
   for (const std::string& header : options.headers) {
     run.paths.push_back(std::filesystem::absolute(header).lexically_normal().native());
     run.Number(run.paths.back());
-    if (!std::filesystem::is_regular_file(run.paths.back()))
-      diagnostics.Error("cannot-read", {.file = run.Number(run.paths.back())}, "there is no such header");
-    main += "#include \"" + run.paths.back() + "\"\n";
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(run.paths.back(), ignored)) {
+      main += "#include \"" + run.paths.back() + "\"\n";
+      continue;
+    }
+    const bool exists = std::filesystem::exists(run.paths.back(), ignored);
+    diagnostics.Error("cannot-read", {.file = run.Number(run.paths.back())},
+                      exists ? "this is no file, so it cannot be a header" : "there is no such header");
   }
   if (diagnostics.has_errors()) return {};
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
@@ -670,7 +686,7 @@ Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics) 
   errors.Flush();
   if (!parsed && !diagnostics.has_errors())
     diagnostics.Error("cxx", {}, "Clang could not parse the headers", {}, "check the flags that kgen-crd is given");
-  return diagnostics.has_errors() ? Description() : std::move(run.out);
+  return parsed ? std::move(run.out) : Description();
 }
 
 }  // namespace kgen::generator::crd

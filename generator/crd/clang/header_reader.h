@@ -26,7 +26,7 @@ struct HeaderOptions {
 };
 
 // Empty, with errors in `diagnostics`, if a header does not compile: types that Clang cannot resolve would be read as
-// int.
+// int. With other errors, all structs, enums and members that have none.
 Description ReadHeaders(const HeaderOptions& options, Diagnostics& diagnostics);
 
 }  // namespace kgen::generator::crd

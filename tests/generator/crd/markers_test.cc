@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/paths.h"
 
 namespace kgen::generator::crd {
 namespace {
@@ -85,6 +91,118 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
   EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a.b,version=v1, ", kOnStruct).find("ends with a comma"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a").find("does not belong on a member"), std::string::npos);
+}
+
+// Each marker once as it should be, and once with what is wrong about it.
+struct Case {
+  std::string_view name;  // as in docs/cpp-first.md
+  MarkerPlace place;
+  const char *good, *bad, *fault;
+};
+constexpr Case kCases[] = {
+    {"resource", kOnStruct,
+     "+kgen:resource:group=shop.example.com,version=v1,path=orders,singular=order,shortName=a;b,"
+     "categories=all,scope=Cluster",
+     "+kgen:resource:kind=Order", "no argument \"kind\""},
+    {"subresource:status", kOnStruct, "+kgen:subresource:status", "+kgen:subresource:status=x", "takes no value"},
+    {"subresource:scale", kOnStruct, "+kgen:subresource:scale:specpath=.a,statuspath=.b,selectorpath=.c",
+     "+kgen:subresource:scale:specpath=.a", "\"statuspath\" is missing"},
+    {"printcolumn", kOnStruct,
+     "+kgen:printcolumn:name=Age,type=date,jsonPath=.a,description=\"How old, in days.\",format=int32,priority=1",
+     "+kgen:printcolumn:type=date,jsonPath=.a", "\"name\" is missing"},
+    {"selectablefield", kOnStruct, "+kgen:selectablefield:jsonPath=.spec.item", "+kgen:selectablefield",
+     "\"jsonPath\" is missing"},
+    {"storage", kOnStruct, "+kgen:storage", "+kgen:storage=v1", "takes no value"},
+    {"served", kOnStruct, "+kgen:served=false", "+kgen:served=no", "neither true nor false"},
+    {"deprecated", kOnStruct, "+kgen:deprecated:warning=\"use v2\"", "+kgen:deprecated:since=v1", "no argument"},
+    {"metadata", kOnStruct, "+kgen:metadata:labels=\"team=shop\",annotations=\"a=b\"", "+kgen:metadata:labels",
+     "has no value"},
+    {"rbac", kOnStruct, "+kgen:rbac:groups=apps,resources=deployments,verbs=get;list,resourceNames=a,urls=/metrics",
+     "+kgen:rbac:groups=apps", "\"verbs\" is missing"},
+    {"required", kOnMember, "+required", "+required=yes", "takes no value"},
+    {"optional", kOnMember, "+optional", "+optional:a", "takes no value"},
+    {"nullable", kOnMember, "+nullable", "+nullable=3", "takes no value"},
+    {"name", kOnMember, "+kgen:name=field", "+kgen:name=", "its value is empty"},
+    {"minimum", kOnMember, "+kgen:minimum=-1.5", "+kgen:minimum=0x10", "not a number"},
+    {"maximum", kOnMember, "+kgen:maximum=10", "+kgen:maximum=1e999", "not a number"},
+    {"exclusiveMinimum", kOnMember, "+kgen:exclusiveMinimum=true", "+kgen:exclusiveMinimum=1",
+     "neither true nor false"},
+    {"exclusiveMaximum", kOnMember, "+kgen:exclusiveMaximum", "+kgen:exclusiveMaximum=", "neither true nor false"},
+    {"multipleOf", kOnMember, "+kgen:multipleOf=5", "+kgen:multipleOf", "needs a value"},
+    {"minLength", kOnMember, "+kgen:minLength=0", "+kgen:minLength=-1", "not a number from 0 on"},
+    {"maxLength", kOnMember, "+kgen:maxLength=63", "+kgen:maxLength=99999999999999999999", "not a number from 0 on"},
+    {"pattern", kOnMember, "+kgen:pattern=`^[a-z]+$`", "+kgen:pattern=`^[a-z]+$", "does not end"},
+    {"format", kOnMember, "+kgen:format=email", "+kgen:format=", "its value is empty"},
+    {"enum", kOnMember, "+kgen:enum=Low;High", "+kgen:enum=Low;;High", "empty element"},
+    {"minItems", kOnMember, "+kgen:minItems=1", "+kgen:minItems=one", "not a number from 0 on"},
+    {"maxItems", kOnMember, "+kgen:maxItems=1", "+kgen:maxItems=1.5", "not a number from 0 on"},
+    {"listType", kOnMember, "+listType=map", "+listType", "needs a value"},
+    {"listMapKey", kOnMember, "+listMapKey=name", "+listMapKey=\"name", "does not end"},
+    {"items:", kOnMember, "+kgen:items:maxLength=3", "+kgen:items:maxLength=", "not a number from 0 on"},
+    {"minProperties", kOnMember, "+kgen:minProperties=1", "+kgen:minProperties= -1", "not a number from 0 on"},
+    {"maxProperties", kOnMember, "+kgen:maxProperties=1", "+kgen:maxProperties=1x", "not a number from 0 on"},
+    {"mapType", kOnMember, "+mapType=atomic", "+mapType=", "its value is empty"},
+    {"preserveUnknownFields", kOnMember, "+kgen:preserveUnknownFields", "+kgen:preserveUnknownFields=1",
+     "takes no value"},
+    {"embeddedResource", kOnMember, "+kgen:embeddedResource", "+kgen:embeddedResource=1", "takes no value"},
+    {"default", kOnMember, "+kgen:default={\"a\":[1,null]}", "+kgen:default={\"a\":", "neither JSON nor text"},
+    {"XValidation", kOnMember,
+     "+kgen:XValidation:rule=\"self > 1\",message=\"m\",messageExpression=\"'m'\",reason=FieldValueInvalid,"
+     "fieldPath=.a,optionalOldSelf=true",
+     "+kgen:XValidation:message=\"m\"", "\"rule\" is missing"},
+};
+
+TEST(Markers, AreReadOrRefusedWithTheReason) {
+  for (const Case& row : kCases) {
+    const Outcome good = Parse(row.good, row.place);
+    EXPECT_TRUE(good.marker) << row.good;
+    EXPECT_EQ(good.text, "");
+    const Outcome bad = Parse(row.bad, row.place);
+    EXPECT_FALSE(bad.marker) << row.bad;
+    EXPECT_NE(bad.text.find(row.fault), std::string::npos) << row.bad << "\n" << bad.text;
+    EXPECT_TRUE(bad.text.starts_with("shop.h:7:6: error: ")) << bad.text;
+    EXPECT_NE(bad.text.find("    hint: "), std::string::npos) << bad.text;
+  }
+}
+
+TEST(Markers, AreRefusedWhereTheyDoNotBelong) {
+  for (const Case& row : kCases) {
+    const MarkerPlace wrong = row.place == kOnStruct ? kOnMember : kOnEnumValue;
+    if (row.name == "name") continue;  // the values of an enum have names too
+    const Outcome outcome = Parse(row.good, wrong);
+    EXPECT_FALSE(outcome.marker) << row.good;
+    EXPECT_NE(outcome.text.find("does not belong on"), std::string::npos) << row.good << "\n" << outcome.text;
+  }
+}
+
+// The names in the table of docs/cpp-first.md, with what follows them.
+std::vector<std::string> Documented() {
+  std::ifstream file(test_support::SourcePath("docs/cpp-first.md"));
+  std::vector<std::string> out;
+  bool table = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "| marker | on |") table = true;
+    if (line.empty()) table = false;
+    if (!table) continue;
+    const std::string cell = line.substr(0, line.find('|', 1));
+    for (std::size_t at = cell.find('`'); at != std::string::npos; at = cell.find('`', at + 1)) {
+      const std::size_t end = cell.find('`', at + 1);
+      out.push_back(cell.substr(at + 1, end - at - 1));
+      at = end;
+    }
+  }
+  return out;
+}
+
+TEST(Markers, OfTheDocumentationAllHaveACaseHere) {
+  const std::vector<std::string> documented = Documented();
+  EXPECT_GE(documented.size(), 30u);
+  for (const std::string& text : documented) {
+    EXPECT_TRUE(std::any_of(std::begin(kCases), std::end(kCases), [&](const Case& row) {
+      return text == row.name || text.starts_with(std::string(row.name) + "=") ||
+             text.starts_with(std::string(row.name) + ":");
+    })) << text;
+  }
 }
 
 TEST(Markers, ThatOnlyGoNeedsAreLeftOutWithoutAnError) {

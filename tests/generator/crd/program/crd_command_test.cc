@@ -1,76 +1,19 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
 // kgen-crd as a program: headers in, CRDs, code and messages out.
-#include "generator/crd/crd_command.h"
-
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "generator/commands/command.h"
+#include "tests/generator/crd/program/crd_fixture.h"
 
 namespace kgen::generator::crd {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-class KgenCrd : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = fs::temp_directory_path() / ("kgen_crd_" + std::to_string(::getpid()) + "_" + name);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).native();
-  }
-
-  // A header with these declarations in acme::shop::v1.
-  std::string Header(const std::string& declarations) const {
-    return Write("shop.h",
-                 "#pragma once\n#include \"kgen/core/enum.h\"\n#include \"kgen/core/object.h\"\n"
-                 "#include \"kgen/core/object_meta.h\"\n#include \"kgen/core/quantity.h\"\n#include <vector>\n"
-                 "namespace acme::shop::v1 {\n" +
-                     declarations + "}\n");
-  }
-
-  static Outcome Run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "--flag=-I" KGEN_TEST_INCLUDES);
-    std::istringstream in;
-    std::ostringstream out, err;
-    const int code = RunKgenCrd(arguments, {in, out, err});
-    return {code, out.str(), err.str()};
-  }
-
-  fs::path folder_;
-};
-
-constexpr const char* kKind =
-    "// +kgen:resource:group=shop.example.com,version=v1\n"
-    "struct Order {\n"
-    "  kgen::meta::v1::ObjectMeta metadata{};\n"
-    "  kgen::Optional<OrderSpec> spec = kgen::kAbsent;\n"
-    "  KGEN_OBJECT(Order)\n"
-    "};\n";
-
-testing::AssertionResult Has(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no\n" << part << "\nin\n" << text;
-}
 
 TEST_F(KgenCrd, PrintsTheCrdOfAHeader) {
   const std::string header = Header(
@@ -84,6 +27,8 @@ TEST_F(KgenCrd, PrintsTheCrdOfAHeader) {
       "  /* How it is packed.\n   * +kgen:default=Big\n   */\n"
       "  kgen::Enum<Size> size{};\n"
       "  kgen::Optional<std::int64_t> template_{};\n"
+      "  static constexpr const char* kPen = \"pen\";\n"  // a text for item
+      "  static constexpr std::string_view kInk = \"ink\";\n"
       "  KGEN_OBJECT(OrderSpec)\n"
       "};\n" +
       std::string(kKind));
@@ -98,65 +43,68 @@ TEST_F(KgenCrd, PrintsTheCrdOfAHeader) {
   EXPECT_TRUE(Has(outcome.out, "              template:\n                format: int64\n"));
 }
 
-TEST_F(KgenCrd, RefusesCxxThatAnApiCannotHaveWithThePositionAndTheWayOut) {
-  const std::pair<const char*, const char*> kCases[] = {
-      {"kgen::String* item{};", "is a pointer or reference"},
-      {"std::int32_t count{};", "write: kgen::Optional<T> count{};"},
-      {"kgen::Optional<unsigned> count{};", "which JSON does not have"},
-      {"std::vector<int> list{};", "write kgen::List<T>"},
-      {"kgen::String list[3]{};", "is an array"},
-      {"kgen::Optional<kgen::String> item{};", "can be absent by "},
-      {"kgen::List<kgen::Optional<int>> list{};", "Optional"},
-      {"kgen::String item = \"x\";", "has an initial value"},
-      {"int bits : 3 = 0;", "is a bit field"},
-      {"Inner inner{};", "= kgen::kAbsent;"},
-      {"kgen::Optional<Inner> inner{};", "write: kgen::Optional<Inner> inner = kgen::kAbsent;"},
-      {"kgen::Optional<Plain> plain = kgen::kAbsent;", "as the last member of that struct"},
-      {"Colour colour{};", "write kgen::Enum<Colour>"},
-      {"virtual void Do();", "has virtual functions"},
-      {"private: kgen::String item{}; public:", "private members"},
-      {"// +kgen:minimun=1\n  kgen::String item{};", "no marker is called"},
+TEST_F(KgenCrd, SkipsHeadersThatItWillGenerateItself) {
+  const std::string header = Write("shop.h", "#include \"acme/later.h\"\n");
+  const Outcome with = RunAlone({"--out", folder_.native(), "--namespace", "acme::inner", header});
+  EXPECT_TRUE(Has(with.err, "no struct of the headers is a kind"));
+  EXPECT_FALSE(Has(with.err, "file not found"));
+  EXPECT_TRUE(Has(RunAlone({header}).err, "shop.h:1:10: error: 'acme/later.h' file not found"));
+}
+
+TEST_F(KgenCrd, NeedsHeadersThatExistAndCompile) {
+  EXPECT_TRUE(Has(RunAlone({Path("absent.h")}).err, "absent.h: error: there is no such header"));
+  EXPECT_TRUE(Has(RunAlone({folder_.native()}).err, "error: this is no file, so it cannot be a header"));
+  EXPECT_TRUE(Has(RunAlone({Write("empty.h", "")}).err, "no struct of the headers is a kind"));
+  const Outcome outcome = RunAlone({Write("shop.h", "\nUnheard of;\n")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome.err, "shop.h:2:1: error: unknown type name 'Unheard'"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(KgenCrd, ExplainsItsOptions) {
+  const Outcome help = RunAlone({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_EQ(help.err, "");
+  for (const char* option : {"--crds", "--out", "--namespace", "--flags", "--check", "--rbac", "--depfile"})
+    EXPECT_TRUE(Has(help.out, option));
+  const std::vector<std::pair<std::vector<std::string>, const char*>> wrong = {
+      {{}, "no input; pass headers"},
+      {{"--chek", "a.h"}, "--chek"},
+      {{"--crds"}, "missing an argument"},
+      {{"--out", "x", "a.h"}, "--out and --namespace belong together"},
+      {{"--out", "x", "--namespace", "Acme", "a.h"}, "lower-case identifiers"},
+      {{"--max-description", "few", "a.h"}, "--max-description needs a number"},
+      {{"--flags", Path("absent"), "a.h"}, "cannot read the file of --flags"},
   };
-  for (const auto& [member, fault] : kCases) {
-    const std::string header = Header(
-        "struct Plain {};\nenum class Colour { kRed };\nstruct Inner { KGEN_OBJECT(Inner) };\n"
-        "struct OrderSpec {\n  " +
-        std::string(member) + "\n  KGEN_OBJECT(OrderSpec)\n};\n" + kKind);
-    const Outcome outcome = Run({"--crds", folder_.native() + "/crds", header});
-    EXPECT_EQ(outcome.code, 1) << member;
-    EXPECT_TRUE(Has(outcome.err, fault)) << member;
-    EXPECT_TRUE(Has(outcome.err, "shop.h:1")) << member;
-    EXPECT_FALSE(fs::exists(folder_ / "crds")) << "nothing is written";
+  for (const auto& [arguments, message] : wrong) {
+    const Outcome outcome = RunAlone(arguments);
+    EXPECT_EQ(outcome.code, 2) << message;
+    EXPECT_TRUE(Has(outcome.err, message));
+    EXPECT_TRUE(Has(outcome.err, "`kgen-crd --help` shows the usage."));
   }
 }
 
-TEST_F(KgenCrd, RefusesStructsThatHaveNoTable) {
-  EXPECT_TRUE(Has(
-      Run({Header("struct Base {};\nstruct OrderSpec : Base { KGEN_OBJECT(OrderSpec) };\n" + std::string(kKind))}).err,
-      "has a base class"));
-  EXPECT_TRUE(Has(Run({Header("// +kgen:resource:group=a.b,version=v1\nstruct Order {};\n")}).err,
-                  "write KGEN_OBJECT(Order) as its last member"));
-  EXPECT_TRUE(
-      Has(Run({Header("struct OrderSpec { KGEN_OBJECT(OrderSpec) kgen::String late{}; };\n" + std::string(kKind))}).err,
-          "is not the last member"));
-  EXPECT_TRUE(
-      Has(Run({Header("struct OrderSpec { KGEN_OBJECT(OrderSpec) };\n")}).err, "no struct of the headers is a kind"));
+TEST_F(KgenCrd, TakesTheFlagsOfTheCompiler) {
+  fs::create_directories(folder_ / "plain");
+  fs::create_directories(folder_ / "system");
+  fs::create_directories(folder_ / "root/usr/include");
+  Write("plain/a.h", "");
+  Write("system/b.h", "#define B 1\n");
+  Write("root/usr/include/c.h", "#define C 1\n");
+  const std::string header = Write("shop.h",
+                                   "#include <a.h>\n#include <b.h>\n#include <c.h>\n"
+                                   "static_assert(A == 2 && B == 1 && C == 1 && __cplusplus == 202002L);\n");
+  const std::string flags = Write("flags", "-I" + Path("plain") + "\n\n-isystem\n" + Path("system") +
+                                               "\n-DA=2\n-std=c++20\n--sysroot=" + Path("root") + "\n");
+  const Outcome outcome = RunAlone({"--flags", flags, header});
+  EXPECT_TRUE(Has(outcome.err, "no struct of the headers is a kind"));
+  EXPECT_EQ(Errors(outcome.err), 1u) << outcome.err;
+  EXPECT_TRUE(Has(RunAlone({"--flag=-DA=3", "--flags", flags, header}).err, "static assertion failed"));
 }
 
-TEST_F(KgenCrd, RefusesAHeaderThatDoesNotCompile) {
-  const Outcome outcome = Run({Header("struct OrderSpec { Unheard of{}; KGEN_OBJECT(OrderSpec) };\n")});
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(Has(outcome.err, "shop.h:8:20: error: unknown type name 'Unheard'"));
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(Has(Run({(folder_ / "absent.h").native()}).err, "there is no such header"));
-}
-
-TEST_F(KgenCrd, SkipsHeadersThatItWillGenerateItself) {
-  const std::string header = Write("shop.h", "#include \"acme/later.h\"\n");
-  const Outcome with = Run({"--out", folder_.native(), "--namespace", "acme", header});
-  EXPECT_TRUE(Has(with.err, "no struct of the headers is a kind"));
-  EXPECT_FALSE(Has(with.err, "file not found"));
-  EXPECT_TRUE(Has(Run({header}).err, "'acme/later.h' file not found"));
+TEST_F(KgenCrd, FindsTheHeadersOfClangByItself) {
+  const std::string header = Write("shop.h", "#include <stddef.h>\n#include <stdarg.h>\n");
+  EXPECT_TRUE(Has(RunAlone({header}).err, "no struct of the headers is a kind"));
 }
 
 TEST_F(KgenCrd, WritesCodeForTheStructsOfTheHeader) {
@@ -166,41 +114,99 @@ TEST_F(KgenCrd, WritesCodeForTheStructsOfTheHeader) {
       "--out",  folder_.native() + "/out",  "--namespace", "acme", "--root", folder_.native(),
       "--crds", folder_.native() + "/crds", header};
   EXPECT_EQ(Run(arguments).err, "");
-  std::stringstream types, tables;
-  types << std::ifstream(folder_ / "out/acme/shop/v1/types.h").rdbuf();
-  tables << std::ifstream(folder_ / "out/acme/acme.cc").rdbuf();
-  EXPECT_TRUE(Has(types.str(), "#include \"shop.h\"\n"));
-  EXPECT_FALSE(Has(types.str(), "struct Order {"));
-  EXPECT_TRUE(Has(types.str(), "struct OrderList {"));
-  EXPECT_TRUE(Has(tables.str(), "{\"item\", 4, offsetof(OrderSpec, item), kgen::ValueKind::kString, 0, 0, nullptr}"));
+  const std::string types = Read("out/acme/shop/v1/types.h"), tables = Read("out/acme/acme.cc");
+  const std::string crd = Read("crds/shop.example.com_orders.yaml");
+  EXPECT_TRUE(Has(types, "#include \"shop.h\"\n"));
+  EXPECT_FALSE(Has(types, "struct Order {"));
+  EXPECT_TRUE(Has(types, "struct OrderList {"));
+  EXPECT_TRUE(Has(tables, "{\"item\", 4, offsetof(OrderSpec, item), kgen::ValueKind::kString, 0, 0, nullptr}"));
   EXPECT_TRUE(fs::exists(folder_ / "crds/shop.example.com_orders.yaml"));
 
   std::vector<std::string> check = arguments;
   check.insert(check.begin(), "--check");
-  EXPECT_EQ(Run(check).code, 0);
+  Outcome checked = Run(check);
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_EQ(checked.out + checked.err, "");
   Header("struct OrderSpec { kgen::String article{}; KGEN_OBJECT(OrderSpec) };\n" + std::string(kKind));
-  const Outcome changed = Run(check);
-  EXPECT_EQ(changed.code, 1);
-  EXPECT_TRUE(Has(changed.err, "shop.example.com_orders.yaml"));
+  checked = Run(check);
+  EXPECT_EQ(checked.code, 1);
+  EXPECT_TRUE(Has(checked.err, "write  " + folder_.native() + "/crds/shop.example.com_orders.yaml\n"));
+  EXPECT_TRUE(Has(checked.err, "acme.cc\n"));
+
+  Header("struct OrderSpec { kgen::String* item{}; KGEN_OBJECT(OrderSpec) };\n" + std::string(kKind));
+  EXPECT_EQ(Run(arguments).code, 1);
+  EXPECT_EQ(Read("out/acme/acme.cc"), tables) << "neither a check nor a faulty header writes anything";
+  EXPECT_EQ(Read("out/acme/shop/v1/types.h"), types);
+  EXPECT_EQ(Read("crds/shop.example.com_orders.yaml"), crd);
 }
 
-TEST_F(KgenCrd, SurvivesHostileHeaders) {
-  std::string many = "struct OrderSpec {\n";
-  for (int i = 0; i < 20'000; ++i) many += "  kgen::String m" + std::to_string(i) + "{};\n";
-  EXPECT_TRUE(Has(Run({Header(many + "  KGEN_OBJECT(OrderSpec)\n};\n" + kKind)}).err, "larger than 65535 bytes"));
-  std::string deep = "kgen::String";
-  for (int i = 0; i < 300; ++i) deep = "kgen::List<" + deep + ">";
-  EXPECT_EQ(Run({Header("struct OrderSpec { " + deep + " deep{}; KGEN_OBJECT(OrderSpec) };\n" + kKind)}).code, 1);
-  EXPECT_EQ(Run({Header("/* never closed\n")}).code, 1);
-  EXPECT_EQ(
-      Run({Header("// +kgen:default={\"a\":\nstruct OrderSpec { KGEN_OBJECT(OrderSpec) };\n" + std::string(kKind))})
-          .code,
-      1);
-  EXPECT_TRUE(
-      Has(Run({Header("#define MEMBER kgen::String item{};\nstruct OrderSpec { MEMBER KGEN_OBJECT(OrderSpec) };\n" +
-                      std::string(kKind))})
-              .err,
-          "comes from a macro"));
+TEST_F(KgenCrd, LeavesFilesAloneThatAreUpToDate) {
+  const std::vector<std::string> arguments = {"--crds", Path("crds"), Light(kSpec + std::string(kKind))};
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  const fs::path crd = folder_ / "crds/shop.example.com_orders.yaml";
+  fs::last_write_time(crd, fs::file_time_type());
+  EXPECT_EQ(RunAlone(arguments).code, 0);
+  EXPECT_EQ(fs::last_write_time(crd), fs::file_time_type());
+}
+
+TEST_F(KgenCrd, SaysWhichFolderItCannotWrite) {
+  const std::string header = Light(kSpec + std::string(kKind));
+  Write("file", "");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--crds", Path("file")}, {"--out", Path("file/x"), "--namespace", "acme"}}) {
+    std::vector<std::string> all = arguments;
+    all.push_back(header);
+    const Outcome outcome = RunAlone(all);
+    EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_TRUE(Has(outcome.err, Path("file")));
+  }
+}
+
+TEST_F(KgenCrd, RefusesOneKindInTwoHeaders) {
+  const std::string first = Light(kSpec + std::string(kKind));
+  const std::string text = LightText(kSpec + std::string(kKind), "acme::shop::v2");
+  const std::string second = Write("again.h", "#pragma once\n" + text.substr(text.find("namespace acme")));
+  const Outcome outcome = RunAlone({"--crds", Path("crds"), first, second});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome.err, "the kind \"Order\" of \"v1\" is declared twice, first at " + first + ":" +
+                                   std::to_string(kLightLine + 1) + ":4"));
+  EXPECT_EQ(Errors(outcome.err), 1u) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder_ / "crds"));
+}
+
+TEST_F(KgenCrd, PrintsOneRoleOfAllHeaders) {
+  const std::string rule = "// +kgen:rbac:groups=apps,resources=deployments,verbs=list;get;get\n";
+  const std::string first = Light(rule + kSpec + "// +kgen:rbac:groups=core,resources=pods,verbs=get\n" + kKind);
+  const std::string second = Write("jobs.h",
+                                   "#pragma once\n#include \"shop.h\"\nnamespace acme {\n"
+                                   "// +kgen:rbac:groups=apps,resources=deployments,verbs=get;list\n"
+                                   "struct Job { KGEN_OBJECT(Job) };\n}\n");
+  const Outcome outcome = RunAlone({"--rbac", "shop", "--crds", Path("crds"), first, second});
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: shop\nrules:\n"
+            "- apiGroups:\n  - \"\"\n  resources:\n  - pods\n  verbs:\n  - get\n"
+            "- apiGroups:\n  - apps\n  resources:\n  - deployments\n  verbs:\n  - get\n  - list\n");
+  EXPECT_EQ(RunAlone({"--rbac", "shop", second, first}).out, outcome.out) << "the order of the headers does not matter";
+  EXPECT_FALSE(fs::exists(folder_ / "crds")) << "nothing is written";
+}
+
+TEST_F(KgenCrd, WritesADepfileWithEachHeaderThatWasRead) {
+  Write("part.h", "#define PART 1\n");
+  const std::string header =
+      Write("shop.h", "#include \"part.h\"\n#include <cstddef>\n" + LightText(kSpec + std::string(kKind)));
+  EXPECT_EQ(RunAlone({"--crds", Path("crds"), "--depfile", Path("deps.d"), "--depfile-target", "stamp", header}).err,
+            "");
+  const std::string rule = Read("deps.d");
+  EXPECT_TRUE(rule.starts_with("stamp:")) << rule;
+  EXPECT_TRUE(Has(rule, header));
+  EXPECT_TRUE(Has(rule, Path("part.h")));
+  EXPECT_TRUE(Has(rule, "/cstddef "));
+  EXPECT_FALSE(Has(rule, "kgen-crd/api.cc"));
+  std::istringstream names(rule.substr(rule.find(':') + 1));
+  for (std::string name; names >> name;) {
+    EXPECT_TRUE(name == "\\" || fs::exists(name)) << name << ": a missing file would run kgen-crd in every build";
+  }
 }
 
 }  // namespace
