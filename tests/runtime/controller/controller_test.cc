@@ -408,7 +408,7 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
 TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegistry) {
   const Metrics metrics;
   for (int i = 0; i < 2; ++i) {
-    const Manager manager = New({.endpoint = {.metrics = metrics}});
+    const Manager manager = New({.endpoint = {.address = "0", .metrics = metrics}});
     EXPECT_FALSE(Must(manager.client().Live().Get<ConfigMap>({"default", "missing"})));
   }
   EXPECT_THAT(Must(metrics.Text()),
