@@ -123,6 +123,7 @@ constexpr Case kCases[] = {
     {"optional", kOnMember, "+optional", "+optional:a", "takes no value"},
     {"nullable", kOnMember, "+nullable", "+nullable=3", "takes no value"},
     {"name", kOnMember, "+kgen:name=field", "+kgen:name=", "its value is empty"},
+    {"inline", kOnMember, "+kgen:inline", "+kgen:inline=1", "takes no value"},
     {"minimum", kOnMember, "+kgen:minimum=-1.5", "+kgen:minimum=0x10", "not a number"},
     {"maximum", kOnMember, "+kgen:maximum=10", "+kgen:maximum=1e999", "not a number"},
     {"exclusiveMinimum", kOnMember, "+kgen:exclusiveMinimum=true", "+kgen:exclusiveMinimum=1",
