@@ -8,6 +8,7 @@
 #include <k8s/core/v1/types.h>
 #include <kgen/client/crd.h>
 #include <mall/clientset.h>
+#include <mall/mall/v1/types.h>
 #include <mall/mall/v2/types.h>
 
 #include <chrono>
@@ -54,7 +55,8 @@ TEST_F(HeaderApiTest, StoresAPodTemplateWithItsLabelsAndDefaults) {
   const k8s::core::v1::PodTemplateSpec& pods = *created.spec->template_;
   EXPECT_EQ(pods.metadata->labels["a"], "b");
   EXPECT_EQ(pods.spec->containers[0].ports[0].protocol, "TCP");
-  EXPECT_EQ(Must(clientset_->MallV1().Stands("default").Get(created.metadata.name.str())).spec->owner, "ada");
+  const auto old = Must(clientset_->MallV1().Stands("default").Get(created.metadata.name.str()));
+  EXPECT_EQ(old.spec->owner, "ada");
 }
 
 TEST_F(HeaderApiTest, RefusesOtherValuesOfAnEnumClassAndTakesThoseOfATextWithConstants) {
