@@ -113,6 +113,13 @@ TEST(Conditions, WithoutATimeOfTransitionThePresentTimeIsTaken) {
   EXPECT_GT(conditions[0].lastTransitionTime, kgen::Time(kgen::SysMicros{1000s}));
 }
 
+// A server requires it of a Condition.
+TEST(Conditions, AnAbsentMessageIsSentAsEmptyText) {
+  kgen::List<kgen::meta::v1::Condition> conditions;
+  kgen::SetCondition(conditions, {.reason = "Up", .status = "True", .type = "Ready"});
+  EXPECT_TRUE(conditions[0].message.has_value());
+}
+
 TEST(Conditions, EveryOtherMemberCountsAsAChange) {
   kgen::List<kgen::meta::v1::Condition> conditions = {{.message = "", .status = "True", .type = "Ready"}};
   EXPECT_FALSE(kgen::SetCondition(conditions, {.status = "True", .type = "Ready"}));

@@ -69,7 +69,8 @@ bool IsConditionTrue(const List<C>& conditions, std::string_view type) {
 // status is worth an update; absent and empty text are the same here.
 //
 // lastTransitionTime changes only together with the status: to that of `condition` if it has one, else to the present
-// time of the machine's clock. Unknown fields stay if `condition` has none.
+// time of the machine's clock. Unknown fields stay if `condition` has none. A message that is absent is sent as "",
+// because most APIs require one; a reason, which must not be empty, has to be given.
 template <typename C>
   requires(detail::IsCondition<C>())
 bool SetCondition(List<C>& conditions, std::type_identity_t<C> condition) {
@@ -87,6 +88,9 @@ bool SetCondition(List<C>& conditions, std::type_identity_t<C> condition) {
         time = now.str();
       }
     }
+  }
+  if constexpr (requires { condition.message = ""; }) {
+    if (!condition.message.has_value()) condition.message = "";
   }
   if (found == nullptr) return conditions.push_back(std::move(condition)), true;
   if (condition.unknown_fields.empty()) condition.unknown_fields = found->unknown_fields;
