@@ -1,6 +1,8 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 #include "generator/crd/description.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +20,25 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+// Two values of a marker that has one: one of them would have no effect.
+void CheckOnce(const std::vector<Marker>& markers, Diagnostics& diagnostics) {
+  static constexpr std::string_view kMany[] = {"listmapkey", "metadata",        "printcolumn",
+                                               "rbac",       "selectablefield", "xvalidation"};
+  for (auto later = markers.begin(); later != markers.end(); ++later) {
+    if (std::find(std::begin(kMany), std::end(kMany), later->name) != std::end(kMany)) continue;
+    const auto first = std::find_if(markers.begin(), later, [&](const Marker& other) {
+      return other.name == later->name && other.items == later->items;
+    });
+    const bool same = first == later || (first->value == later->value && first->list == later->list &&
+                                         first->args == later->args && first->list_args == later->list_args);
+    if (same) continue;
+    diagnostics.Error(
+        "marker-clash", later->origin,
+        "the marker +" + std::string(later->name) + " has another value at " + diagnostics.Describe(first->origin), {},
+        "remove one of the two");
+  }
+}
+
 std::vector<Marker> Parse(const Comment& comment, MarkerPlace place, Diagnostics& diagnostics) {
   for (const std::vector<CommentLine>* lines : {&comment.text, &comment.markers}) {
     for (const CommentLine& line : *lines) {
@@ -30,6 +51,7 @@ std::vector<Marker> Parse(const Comment& comment, MarkerPlace place, Diagnostics
   for (const CommentLine& line : comment.markers) {
     if (std::optional<Marker> marker = ParseMarker(line, place, diagnostics)) out.push_back(std::move(*marker));
   }
+  CheckOnce(out, diagnostics);
   return out;
 }
 

@@ -209,8 +209,10 @@ std::expected<std::string, std::string> ToJson(std::string_view text) {
   if (stream->documents().size() != 1) return std::unexpected("the value is not one JSON value");
   const yaml::Node& node = stream->documents()[0];
   const std::span<const yaml::Entry> entries = node.entries();
-  const bool list =
-      !entries.empty() && std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.value.is_null(); });
+  // {"a": null} has a null that is written.
+  const bool list = !entries.empty() && std::all_of(entries.begin(), entries.end(), [](const auto& e) {
+    return e.value.is_null() && e.value.text().empty();
+  });
   if (!list) return yaml::ToJson(node, {.sort_keys = true});
   std::string out = "[";
   for (const yaml::Entry& entry : entries) {
@@ -378,6 +380,9 @@ class MarkerParser {
       const std::string_view name = arg.substr(0, arg.find_first_of("!*"));
       const bool given = marker.args.contains(name) || marker.list_args.contains(name);
       if (arg.contains('!') && !given) return "the argument " + Quote(name) + " is missing";
+      if (const auto text = marker.args.find(name);
+          arg.contains('!') && text != marker.args.end() && text->second.empty())
+        return "the argument " + Quote(name) + " is empty";
     }
     return {};
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -46,7 +47,10 @@ class CrdBuilder {
     names["kind"] = Tree::Text(kind);
     names["listKind"] = Tree::Text(kind + "List");
     names["plural"] = Tree::Text(plural);
-    names["singular"] = Tree::Text(Agreed("singular", Lower(kind)));
+    const std::string singular = Agreed("singular", Lower(kind));
+    if (!model::IsDnsLabel(singular))
+      Fail(*kinds_[0].resource, Quote(singular) + " is no singular", "write lower-case letters, as in singular=order");
+    names["singular"] = Tree::Text(singular);
     Names("shortName", names["shortNames"]);
     if (names.Find("shortNames")->empty()) names.Erase("shortNames");
     Names("categories", names["categories"]);
@@ -187,6 +191,16 @@ class CrdBuilder {
       bool checked = false;
       const Type* type = TypeAtPath(*kind.described, description_, path, marker.origin, checked, diagnostics_);
       const bool selector = key == kPaths[2].second;
+      const bool in_spec = key != kPaths[1].second && path.starts_with(".spec.");
+      const bool in_status = key != kPaths[0].second && path.starts_with(".status.");
+      if (path.contains('[') || !(in_spec || in_status)) {
+        Fail(
+            marker,
+            std::string(argument) + "=" + path + " is no path of a member below " + (selector ? ".spec or " : "") +
+                (key == kPaths[0].second ? ".spec" : ".status"),
+            "a server takes paths such as " + std::string(key == kPaths[0].second ? ".spec" : ".status") + ".replicas");
+        continue;
+      }
       const bool fits =
           type != nullptr && (selector ? type->kind == TypeKind::kString
                                        : type->kind == TypeKind::kInt32 || type->kind == TypeKind::kInt64);
@@ -224,6 +238,7 @@ class CrdBuilder {
   void Selectable(const KindOf& kind, Tree& version) {
     Tree fields = Tree::List();
     std::size_t count = 0;
+    std::set<std::string> paths;
     for (const Marker& marker : kind.described->markers) {
       if (marker.name != "selectablefield") continue;
       const std::string path = marker.Arg("jsonPath");
@@ -233,6 +248,7 @@ class CrdBuilder {
                         type->kind != TypeKind::kDouble;
       if (!checked || (type != nullptr && !fits))
         Fail(marker, Quote(path) + " cannot select objects", "name a member that is a text, a bool or an integer");
+      if (!paths.insert(path).second) Fail(marker, Quote(path) + " is selected twice", "remove one of the markers");
       if (++count > 8) Fail(marker, "a version has at most 8 selectable fields", "remove some");
       Tree field;
       field["jsonPath"] = Tree::Text(path);
@@ -311,6 +327,7 @@ std::vector<KindOf> FindKinds(const Description& description, Diagnostics& diagn
 std::vector<Crd> MakeCrds(const Description& description, const std::vector<KindOf>& kinds,
                           const SchemaOptions& options, Diagnostics& diagnostics) {
   std::vector<Crd> out;
+  std::map<std::string, Origin> files;
   for (std::size_t i = 0; i < kinds.size();) {
     std::size_t end = i + 1;
     while (end < kinds.size() && kinds[end].group == kinds[i].group &&
@@ -318,6 +335,13 @@ std::vector<Crd> MakeCrds(const Description& description, const std::vector<Kind
       ++end;
     }
     out.push_back(CrdBuilder(description, std::span(kinds).subspan(i, end - i), options, diagnostics).Build());
+    const auto [first, added] = files.emplace(out.back().file, kinds[i].resource->origin);
+    if (!added) {
+      diagnostics.Error("resource", kinds[i].resource->origin,
+                        "the kind " + Quote(kinds[i].described->path) + " has the plural of another kind, at " +
+                            diagnostics.Describe(first->second),
+                        {}, "choose another with path=");
+    }
     i = end;
   }
   return out;

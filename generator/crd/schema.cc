@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "generator/crd/default_value.h"
 #include "generator/crd/used_apis.h"
 #include "kgen/codec/yaml.h"
 
@@ -100,6 +101,10 @@ class SchemaBuilder {
     properties["apiVersion"]["type"] = Tree::Text("string");
     properties["kind"]["type"] = Tree::Text("string");
     Describe(kind.comment, schema);
+    for (const Marker& marker : kind.markers) {
+      if (marker.name == "default")
+        Fail(marker, "the object of a kind is always there", "write defaults on its members");
+    }
     Apply(kind.markers, {.kind = TypeKind::kStruct, .name = kind.Name()}, schema);
     if (nodes_ > kMostNodes) {
       diagnostics_.Error(
@@ -148,11 +153,23 @@ class SchemaBuilder {
   Tree OfMember(const Member& member) {
     member_ = member.origin;
     Tree schema = OfType(member.type);
+    if (levels_ == 0 && member.type.kind == TypeKind::kObjectMeta && !member.type.boxed) {
+      CheckMetadata(member);
+      return schema;
+    }
     Describe(member.comment, schema);
     Apply(member.markers, member.type, schema);
     CheckListKeys(member);
     RequireForeignKeys(member, schema);
     return schema;
+  }
+
+  // A server refuses a CRD that says more about the metadata of a kind than its type, even a description.
+  void CheckMetadata(const Member& member) {
+    for (const Marker& marker : member.markers) {
+      if (marker.name != "required" && marker.name != "optional" && marker.name != "name")
+        Fail(marker, "a CRD cannot say anything about the metadata of a kind", "remove the marker");
+    }
   }
 
   Tree OfType(const Type& type) {
@@ -236,6 +253,8 @@ class SchemaBuilder {
       Tree& schema = marker.items ? target["items"] : target;
       if (marker.name == "xvalidation") {
         (marker.items ? item_rules : rules).Add(Rule(marker));
+      } else if (marker.name == "listmapkey" && marker.items) {
+        Fail(marker, "it is for the list of the member, not for lists in it", "make the inner list atomic");
       } else if (marker.name == "listmapkey") {
         keys.Add(Tree::Text(marker.value));
       } else if (marker.name == "enum") {
@@ -246,9 +265,27 @@ class SchemaBuilder {
         ApplyKeyword(marker, type, schema);
       }
     }
+    CheckValues(markers, target);
     if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
     if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
     if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
+  }
+
+  // Defaults and limits, which depend on other markers beside them.
+  void CheckValues(const std::vector<Marker>& markers, Tree& target) {
+    for (const Marker& marker : markers) {
+      const Tree* schema = marker.items ? target.Find("items") : &target;
+      if (schema == nullptr) continue;
+      if (marker.name == "default" && schema->Find("default") != nullptr) {
+        if (const std::string fault = FaultOfDefault(schema->Find("default")->ToJson(), *schema); !fault.empty())
+          Fail(marker, fault, "a server refuses a CRD whose defaults do not fit their schemas");
+      }
+      const std::string_view limit = marker.name == "exclusiveminimum"   ? "minimum"
+                                     : marker.name == "exclusivemaximum" ? "maximum"
+                                                                         : "";
+      if (!limit.empty() && marker.value != "false" && schema->Find(limit) == nullptr)
+        Fail(marker, "it has no effect without a " + std::string(limit), "write +kgen:" + std::string(limit) + "= too");
+    }
   }
 
   void ApplyKeyword(const Marker& marker, const Type& type, Tree& schema) {
@@ -278,8 +315,13 @@ class SchemaBuilder {
       Fail(marker, Quote(marker.value) + " is not one of " + all, "choose one of these");
       return false;
     };
+    if (marker.name == "listtype" && marker.items) return one_of({"atomic", "set"});
     if (marker.name == "listtype") return one_of({"atomic", "map", "set"});
     if (marker.name == "maptype") return one_of({"atomic", "granular"});
+    if (marker.name == "multipleof" && marker.value.find_first_of("123456789") == std::string::npos) {
+      Fail(marker, "no number is a multiple of " + marker.value, "write a number above 0");
+      return false;
+    }
     return true;
   }
 
@@ -308,7 +350,7 @@ class SchemaBuilder {
     for (const std::string& value : marker.list) {
       if (type.kind == TypeKind::kString) {
         values.Add(Tree::Text(value));
-      } else if (IsNumber(type.kind) && Kind(value) == '0') {
+      } else if (IsNumber(type.kind) && Kind(value) == '0' && FaultOfDefault(value, LeafSchema(type.kind)).empty()) {
         values.Add(Tree::Json(value));
       } else {
         Fail(marker, Quote(value) + " cannot be a value of " + std::string(crd::Describe(type.kind)),
@@ -388,8 +430,12 @@ class SchemaBuilder {
       return Fail(*type, "a list of type map has structs as elements", "use +listType=set");
     if (key == nullptr) return Fail(*type, "a list of type map needs its keys", "write +listMapKey=NAME for each key");
     if (found == description_.structs.end() || found->second.documented) return;
+    std::set<std::string> keys;
     for (const Marker& marker : member.markers) {
-      if (marker.name == "listmapkey") CheckKey(marker, found->second);
+      if (marker.name != "listmapkey") continue;
+      CheckKey(marker, found->second);
+      if (!keys.insert(marker.value).second)
+        Fail(marker, "the key " + Quote(marker.value) + " is named twice", "remove the marker");
     }
   }
 
@@ -422,6 +468,12 @@ class SchemaBuilder {
         Fail(marker, "a server wants the key " + Quote(marker.value) + " to be required or to have a default",
              "write +required above " + member.name + " in " + element.path);
       }
+      const bool object = IsObject(member.type.kind) || member.type.kind == TypeKind::kList;
+      if (object || FindMarker(member.markers, "nullable") != nullptr)
+        Fail(marker,
+             "the key " + Quote(marker.value) + " is " +
+                 std::string(object ? crd::Describe(member.type.kind) : "nullable"),
+             "choose a key that is a text, number or bool, and never null");
       return;
     }
     const std::string_view nearest = Nearest(marker.value, names);
@@ -447,16 +499,18 @@ Tree MakeSchema(const Struct& kind, const Description& description, const Schema
 
 const Type* TypeAtPath(const Struct& kind, const Description& description, std::string_view path, Origin origin,
                        bool& checked, Diagnostics& diagnostics) {
-  checked = !path.starts_with(".metadata") && path.find_first_of("[]'\"\\*@?()") == std::string_view::npos;
-  if (!checked) return nullptr;
-  const Struct* at = &kind;
-  const Type* type = nullptr;
-  std::string_view rest = path;
-  if (rest.empty() || rest[0] != '.') {
+  if (!path.starts_with('.')) {
+    checked = true;
     diagnostics.Error("json-path", origin, "the path " + Quote(path) + " does not begin with a dot", {},
                       "write it as in .spec.item");
     return nullptr;
   }
+  checked = path != ".metadata" && !path.starts_with(".metadata.") &&
+            path.find_first_of("[]'\"\\*@?()") == std::string_view::npos;
+  if (!checked) return nullptr;
+  const Struct* at = &kind;
+  const Type* type = nullptr;
+  std::string_view rest = path;
   while (!rest.empty()) {
     rest.remove_prefix(1);
     const std::string name(rest.substr(0, rest.find('.')));

@@ -25,7 +25,7 @@ void Sort(std::vector<CommentLine> lines, bool describes, Comment& out) {
 }  // namespace
 
 FileComments::FileComments(std::string_view text, std::vector<FileToken> tokens, std::uint32_t file)
-    : text_(text), tokens_(std::move(tokens)), lines_{0}, file_(file) {
+    : text_(text), tokens_(std::move(tokens)), read_(tokens_.size()), lines_{0}, file_(file) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n') lines_.push_back(i + 1);
   }
@@ -73,7 +73,29 @@ void FileComments::AddLines(const FileToken& token, std::vector<CommentLine>& ou
   }
 }
 
-Comment FileComments::Of(std::size_t begin, std::size_t end) const {
+void FileComments::Skip(std::size_t begin, std::size_t end) {
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    if (tokens_[i].begin >= begin && tokens_[i].begin < end) read_[i] = true;
+  }
+}
+
+std::vector<CommentLine> FileComments::UnreadMarkers() const {
+  std::vector<CommentLine> out;
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    if (read_[i] || !tokens_[i].comment) continue;
+    std::vector<CommentLine> lines;
+    AddLines(tokens_[i], lines);
+    std::erase_if(lines, [](const CommentLine& line) { return !IsMarker(line.text); });
+    out.insert(out.end(), lines.begin(), lines.end());
+  }
+  return out;
+}
+
+Comment FileComments::Of(std::size_t begin, std::size_t end) {
+  const auto take = [&](std::vector<FileToken>::const_iterator token, std::vector<CommentLine>& lines) {
+    read_[static_cast<std::size_t>(token - tokens_.begin())] = true;
+    AddLines(*token, lines);
+  };
   Comment out;
   const auto first = std::lower_bound(tokens_.begin(), tokens_.end(), begin,
                                       [](const FileToken& token, std::size_t byte) { return token.begin < byte; });
@@ -85,7 +107,7 @@ Comment FileComments::Of(std::size_t begin, std::size_t end) const {
     std::vector<CommentLine> block;
     std::size_t last = 0;
     for (; above != first && (last == 0 || Line(above->begin) <= last + 1); ++above) {
-      AddLines(*above, block);
+      take(above, block);
       last = Line(above->end - 1);
     }
     const bool adjacent = above == first && last + 1 >= Line(begin);
@@ -97,7 +119,7 @@ Comment FileComments::Of(std::size_t begin, std::size_t end) const {
   std::vector<CommentLine> trailing;
   const std::size_t line = behind == tokens_.begin() ? 0 : Line((behind - 1)->end - 1);
   for (; behind != tokens_.end() && behind->comment && Line(behind->begin) == line; ++behind) {
-    AddLines(*behind, trailing);
+    take(behind, trailing);
   }
   Sort(std::move(trailing), out.text.empty(), out);
   return out;

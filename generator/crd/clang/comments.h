@@ -29,7 +29,13 @@ class FileComments {
 
   // The comments above byte `begin`, up to the next code, and those on the line on which the declaration ends that
   // contains byte `end - 1`. Only text directly above is the description, or else text behind the declaration.
-  Comment Of(std::size_t begin, std::size_t end) const;
+  Comment Of(std::size_t begin, std::size_t end);
+
+  // Takes the comments in [begin, end) as read: code that the preprocessor left out.
+  void Skip(std::size_t begin, std::size_t end);
+
+  // The markers in comments that neither Of() nor Skip() has met.
+  std::vector<CommentLine> UnreadMarkers() const;
 
   Origin At(std::size_t byte) const;
 
@@ -39,6 +45,7 @@ class FileComments {
 
   std::string_view text_;
   std::vector<FileToken> tokens_;
+  std::vector<bool> read_;          // by token
   std::vector<std::size_t> lines_;  // where they begin
   std::uint32_t file_;
   mutable std::size_t counted_ = 0;  // of the last At()

@@ -16,6 +16,7 @@
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/LangOptions.h"
+#include "clang/Basic/SourceLocation.h"
 #include "generator/crd/clang/header_reader.h"
 #include "generator/crd/description.h"
 #include "generator/diagnostic.h"
@@ -32,6 +33,7 @@ struct Run {
   std::vector<std::string> paths;                                  // absolute, of options.headers
   std::map<std::string, std::uint32_t, std::less<>> numbers = {};  // of files, by absolute path
   Description out = {};
+  std::vector<clang::SourceRange> skipped = {};  // by the preprocessor
 
   std::uint32_t Number(const std::string& path) {
     const auto [at, added] = numbers.emplace(path, 0);

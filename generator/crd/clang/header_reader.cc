@@ -29,14 +29,17 @@ namespace {
 
 std::string Text(llvm::StringRef text) { return text.str(); }
 
-// Skips headers that kgen-crd itself will generate.
-class SkipGenerated : public clang::PPCallbacks {
+// Skips headers that kgen-crd itself will generate, and remembers the code that #if leaves out.
+class Preprocessing : public clang::PPCallbacks {
  public:
-  explicit SkipGenerated(std::string prefix) : prefix_(std::move(prefix)) {}
-  bool FileNotFound(llvm::StringRef name) override { return !prefix_.empty() && name.starts_with(prefix_); }
+  explicit Preprocessing(Run& run) : run_(run) {}
+  bool FileNotFound(llvm::StringRef name) override {
+    return !run_.options.generated.empty() && name.starts_with(run_.options.generated);
+  }
+  void SourceRangeSkipped(clang::SourceRange range, clang::SourceLocation) override { run_.skipped.push_back(range); }
 
  private:
-  std::string prefix_;
+  Run& run_;
 };
 
 bool IsIn(const std::string& name, std::string_view name_space) {
@@ -93,6 +96,7 @@ class Reader {
       external_.erase(external_.begin());
       if (!run_.out.structs.contains(record->getQualifiedNameAsString())) ReadStruct(*record, true);
     }
+    if (!run_.diagnostics.has_errors()) CheckUnread();  // structs that were refused have unread members
   }
 
  private:
@@ -116,7 +120,7 @@ class Reader {
         if (record->isImplicit() || !record->isThisDeclarationADefinition() || !IsListed(*decl)) continue;
         if (IsObject(*record)) {
           ReadStruct(*record, false);
-        } else if (HasMarkers(*decl)) {
+        } else {
           CheckPlain(*record);
         }
         ReadScope(*record);
@@ -142,7 +146,7 @@ class Reader {
     return at->second;
   }
 
-  const FileComments& CommentsOf(clang::FileID id) {
+  FileComments& CommentsOf(clang::FileID id) {
     std::unique_ptr<FileComments>& known = comments_[id];
     if (known != nullptr) return *known;
     const llvm::StringRef text = sources_.getBufferData(id);
@@ -182,6 +186,37 @@ class Reader {
 
   void Error(std::string_view id, const clang::Decl& decl, std::string message, std::string hint) {
     run_.diagnostics.Error(id, At(decl), std::move(message), {}, std::move(hint));
+  }
+
+  // A marker that no declaration has would be lost: above a function or an alias, or with a directive below it.
+  void CheckUnread() {
+    for (const auto& [id, listed] : listed_) {
+      if (!listed) continue;
+      FileComments& comments = CommentsOf(id);
+      for (const clang::SourceRange& range : run_.skipped) {
+        if (sources_.getFileID(range.getBegin()) == id)
+          comments.Skip(sources_.getFileOffset(range.getBegin()), sources_.getFileOffset(range.getEnd()));
+      }
+      for (const CommentLine& line : comments.UnreadMarkers()) {
+        if (!IsKnown(line)) continue;
+        run_.diagnostics.Error("marker-lost", line.origin,
+                               "the marker " + Quote(line.text, 80) + " is not on a declaration of the API", {},
+                               "write it directly above a struct, a member, an enum class or one of its values");
+      }
+    }
+  }
+
+  // Text of other comments may begin with a plus.
+  static bool IsKnown(const CommentLine& line) {
+    if (line.text.starts_with("+kgen:") || line.text.starts_with("+kubebuilder:")) {
+      Diagnostics dropped;
+      return ParseMarker(line, kOnStruct, dropped).has_value() || dropped.has_errors();
+    }
+    for (const MarkerPlace place : {kOnStruct, kOnMember, kOnEnum, kOnEnumValue}) {
+      Diagnostics dropped;
+      if (ParseMarker(line, place, dropped)) return true;
+    }
+    return false;
   }
 
   // --- structs ---
@@ -329,6 +364,7 @@ class Reader {
   // A struct without a table may be inlined, here or by another API, but is no kind.
   void CheckPlain(const clang::CXXRecordDecl& record) {
     const Comment comment = CommentOf(record);
+    for (const clang::FieldDecl* field : record.fields()) CommentOf(*field);  // read where it is inlined
     Diagnostics dropped;
     for (const CommentLine& line : comment.markers) {
       const std::optional<Marker> marker = ParseMarker(line, kOnStruct, dropped);
@@ -631,7 +667,7 @@ class Action : public clang::ASTFrontendAction {
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;  // a third of the time
-    compiler.getPreprocessor().addPPCallbacks(std::make_unique<SkipGenerated>(run_.options.generated));
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<Preprocessing>(run_));
     return std::make_unique<Consumer>(compiler, run_);
   }
 

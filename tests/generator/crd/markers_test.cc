@@ -87,6 +87,7 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
   EXPECT_NE(fault("+kgen:default={\"a\":").find("neither JSON nor text"), std::string::npos);
   EXPECT_NE(fault("+kgen:printcolumn:name=a,type=string", kOnStruct).find("\"jsonPath\" is missing"),
             std::string::npos);
+  EXPECT_NE(fault("+kgen:XValidation:rule=\"\"").find("\"rule\" is empty"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:grp=a", kOnStruct).find("no argument \"grp\""), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a,group=b", kOnStruct).find("given twice"), std::string::npos);
   EXPECT_NE(fault("+kgen:resource:group=a.b,version=v1, ", kOnStruct).find("ends with a comma"), std::string::npos);

@@ -443,6 +443,112 @@ TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
   EXPECT_TRUE(Has(said, "\"Because\" is no reason"));
 }
 
+TEST(MarkersOfTypes, WithoutEffectAreErrors) {
+  Headers headers;
+  headers.Crd(
+      {headers.Of("a", {.kind = TypeKind::kInt32}, {"+kgen:minimum=1", "+kgen:minimum=2", "+kgen:multipleOf=0"}),
+       headers.Of("b", {.kind = TypeKind::kDouble}, {"+kgen:exclusiveMinimum=true"}),
+       headers.Of("c", {.kind = TypeKind::kInt32}, {"+kgen:enum=1;1.5"}),
+       headers.Of("d", List(List({.kind = TypeKind::kString})), {"+kgen:items:listType=map"}),
+       headers.Of("e", List(List({.kind = TypeKind::kString})), {"+kgen:items:listMapKey=name"}),
+       headers.Of("f", {.kind = TypeKind::kInt32}, {"+kgen:minimum=1", "+kgen:validation:minimum=1"})});
+  const std::string said = headers.Said();
+  EXPECT_TRUE(Has(said, "the marker +minimum has another value at shop.h:"));
+  EXPECT_EQ(said.find("has another value"), said.rfind("has another value")) << "the same twice is no contradiction";
+  EXPECT_TRUE(Has(said, "no number is a multiple of 0"));
+  EXPECT_TRUE(Has(said, "it has no effect without a minimum"));
+  EXPECT_TRUE(Has(said, "\"1.5\" cannot be a value of an integer"));
+  EXPECT_TRUE(Has(said, "\"map\" is not one of atomic, set"));
+  EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
+}
+
+TEST(KeysOfLists, AreOneScalarEachAndNeverNull) {
+  Headers headers;
+  headers.Add("Line", {},
+              {headers.Of("item", {.kind = TypeKind::kString}, {"+required"}),
+               headers.Of("note", {.kind = TypeKind::kString}, {"+required", "+nullable"}),
+               headers.Of("tags", List({.kind = TypeKind::kString}), {"+required"})});
+  headers.Crd(
+      {headers.Of("lines", List(Object("Line")),
+                  {"+listType=map", "+listMapKey=item", "+listMapKey=item", "+listMapKey=note", "+listMapKey=tags"})});
+  const std::string said = headers.Said();
+  EXPECT_TRUE(Has(said, "the key \"item\" is named twice"));
+  EXPECT_TRUE(Has(said, "the key \"note\" is nullable"));
+  EXPECT_TRUE(Has(said, "the key \"tags\" is a list"));
+}
+
+TEST(Defaults, FitTheirSchemasOrAreErrors) {
+  const auto said = [](Type type, std::vector<std::string> markers, const std::string& json) {
+    Headers headers;
+    headers.description().enums["acme::shop::v1::Size"] = {
+        .name = "acme::shop::v1::Size", .comment = {}, .values = {{.name = "kBig", .text = "Big", .comment = {}}}};
+    headers.Add("Line", {},
+                {headers.Of("item", {.kind = TypeKind::kString}, {"+required", "+kgen:minLength=2"}),
+                 headers.Of("count", {.kind = TypeKind::kInt32}, {"+nullable"}),
+                 headers.Of("sizes", List({.kind = TypeKind::kEnum, .name = "acme::shop::v1::Size"}))});
+    markers.insert(markers.begin(), "+kgen:default=" + json);  // limits below a default count too
+    headers.Crd({headers.Of("a", std::move(type), markers)});
+    return headers.Said();
+  };
+  const Type number{.kind = TypeKind::kInt32}, text{.kind = TypeKind::kString};
+  EXPECT_TRUE(Has(said(number, {"+kgen:minimum=2"}, "1"), "the default is below the minimum"));
+  EXPECT_TRUE(Has(said(number, {"+kgen:maximum=2", "+kgen:exclusiveMaximum=true"}, "2"), "above the maximum"));
+  EXPECT_TRUE(Has(said(number, {}, "2147483648"), "does not fit 32 bits"));
+  EXPECT_TRUE(Has(said(text, {"+kgen:minLength=2"}, "\u00e9"), "is below minLength"));
+  EXPECT_TRUE(Has(said(text, {"+kgen:enum=a;b"}, "c"), "is not one of the values of the enum"));
+  EXPECT_TRUE(Has(said(List(number), {}, "[1,x]"), "the default[1] is not of the type integer"));
+  EXPECT_TRUE(Has(said(List(number), {"+kgen:maxItems=1"}, "[1,2]"), "is above maxItems"));
+  EXPECT_TRUE(Has(said(Object("Line"), {}, "{}"), "the default lacks the required member \"item\""));
+  EXPECT_TRUE(Has(said(Object("Line"), {}, R"({"item":"ab","itme":1})"), "the default has no member \"itme\""));
+  EXPECT_TRUE(Has(said(Object("Line"), {}, R"({"item":"a"})"), "the default.item is below minLength"));
+  EXPECT_TRUE(
+      Has(said(Object("Line"), {}, R"({"item":"ab","sizes":["Small"]})"), "the default.sizes[0] is not one of"));
+  EXPECT_TRUE(Has(said(Object("Line"), {}, R"({"item":null})"), "the default.item is not of the type string"));
+
+  EXPECT_EQ(said(Object("Line"), {}, R"({"item":"ab","count":null,"sizes":["Big"]})"), "");
+  EXPECT_EQ(said(number, {"+kgen:minimum=1", "+kgen:exclusiveMinimum=false"}, "1"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kJson}, {}, R"({"a":[1,{}]})"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kJson}, {"+kgen:embeddedResource"}, R"({"kind":"A","b":1})"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kMap, .name = {}, .element = {number}}, {}, R"({"a":1})"), "");
+  EXPECT_EQ(said({.kind = TypeKind::kQuantity}, {}, "1"), "");
+}
+
+TEST(MetadataOfAKind, HasOnlyItsType) {
+  Headers headers;
+  headers.Add(
+      "Order", {"+kgen:resource:group=shop.example.com,version=v1", "+kgen:default={}"},
+      {headers.Of("metadata", {.kind = TypeKind::kObjectMeta}, {"A text.", "+required", "+kgen:minProperties=1"})});
+  EXPECT_TRUE(Has(headers.Yaml(), "          metadata:\n            type: object\n        required:\n"));
+  EXPECT_TRUE(Has(headers.Said(), "+minproperties: a CRD cannot say anything about the metadata of a kind"));
+  EXPECT_TRUE(Has(headers.Said(), "+default: the object of a kind is always there"));
+}
+
+TEST(Kinds, HaveNamesOfTheirOwn) {
+  Headers headers;
+  headers.Add("Odrer", {"+kgen:resource:group=shop.example.com,version=v1,path=orders,singular=An_Order"},
+              {headers.Of("metadata", {.kind = TypeKind::kObjectMeta})});
+  headers.Crd({});
+  EXPECT_TRUE(Has(headers.Said(), "the kind \"Order\" has the plural of another kind, at shop.h:")) << headers.Said();
+  EXPECT_TRUE(Has(headers.Said(), "\"An_Order\" is no singular"));
+}
+
+TEST(PathsOfKinds, AreThoseThatAServerTakes) {
+  Headers headers;
+  headers.Add("OrderSpec", {},
+              {headers.Of("item", {.kind = TypeKind::kString}), headers.Of("replicas", {.kind = TypeKind::kInt32}),
+               headers.Of("counts", List({.kind = TypeKind::kInt32}))});
+  headers.Crd({headers.Of("spec", Object("OrderSpec")), headers.Of("status", Object("OrderSpec"))},
+              {"+kgen:subresource:scale:specpath=.status.replicas,statuspath=.status.counts[0],selectorpath=.item",
+               "+kgen:selectablefield:jsonPath=.spec.item", "+kgen:selectablefield:jsonPath=.spec.item",
+               "+kgen:printcolumn:name=A,type=integer,jsonPath=spec.counts[0]"});
+  const std::string said = headers.Said();
+  EXPECT_TRUE(Has(said, "specpath=.status.replicas is no path of a member below .spec"));
+  EXPECT_TRUE(Has(said, "statuspath=.status.counts[0] is no path of a member below .status"));
+  EXPECT_TRUE(Has(said, "selectorpath=.item is no path of a member below .spec or .status"));
+  EXPECT_TRUE(Has(said, "\".spec.item\" is selected twice"));
+  EXPECT_TRUE(Has(said, "the path \"spec.counts[0]\" does not begin with a dot"));
+}
+
 TEST(MarkersOfKinds, ThatNameNoMemberAreErrors) {
   Headers headers;
   headers.Crd({headers.Of("item", {.kind = TypeKind::kString})},

@@ -146,6 +146,27 @@ TEST_F(Refusals, OfKindsNameWhatIsWrongWithTheirMetadata) {
   EXPECT_EQ(Errors(outcome.err), 4u) << outcome.err;
 }
 
+// A marker that nothing reads would be lost without a word.
+TEST_F(Refusals, OfMarkersThatAreOnNoDeclarationOfTheApi) {
+  const Outcome outcome =
+      RunAlone({Light("// +kgen:maxLength=3\nusing Name = kgen::String;\n"          // 14
+                      "// +kgen:minProperties=1\nstruct OrderSpec;\n"               // 16
+                      "// +required\nenum Old { kOld };\n"                          // 18
+                      "struct OrderSpec {\n"                                        // 20
+                      "  /* +kgen:minLength=1\n     +kgen:maxLength=2 */\n#if 1\n"  // 21
+                      "  Name name{};\n#else\n  // +kgen:maxLength=3\n  Name other{};\n#endif\n"
+                      "  // +kgen:minProperties=1\n  KGEN_OBJECT(OrderSpec)\n};\n"  // 29
+                      "#if 0\n// +kgen:gone\n#endif\n"
+                      "// +kgen:minProprties=1\nvoid Make();  // +something else\n"  // 35
+                      "struct Shared { kgen::String a{}; /* +kgen:maxLength=3 */ };\n" +
+                      std::string(kKind))});
+  EXPECT_EQ(outcome.code, 1);
+  for (const char* place : {"14:4: error: the marker \"+kgen:maxLength=3\" is not on a declaration of the API", "16:4",
+                            "18:4", "21:6", "22:6", "29:6", "35:4"})
+    EXPECT_TRUE(Has(outcome.err, "shop.h:" + std::string(place))) << place;
+  EXPECT_EQ(Errors(outcome.err), 7u) << outcome.err;
+}
+
 // What the compiler would refuse too.
 TEST_F(Refusals, OfClangHaveOnePositionEach) {
   const Outcome outcome =

@@ -1,0 +1,140 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+#include "generator/crd/default_value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "generator/diagnostic.h"
+#include "kgen/codec/yaml.h"
+
+namespace kgen::generator::crd {
+namespace {
+
+double Number(std::string_view text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+bool IsOn(const Tree& schema, std::string_view keyword) {
+  const Tree* flag = schema.Find(keyword);
+  return flag != nullptr && flag->ToJson() == "true";
+}
+
+std::optional<double> NumberOf(const Tree& schema, std::string_view keyword) {
+  const Tree* number = schema.Find(keyword);
+  return number == nullptr ? std::nullopt : std::optional(Number(number->ToJson()));
+}
+
+bool IsOfType(const yaml::Node& value, const Tree& schema) {
+  if (value.is_null()) return IsOn(schema, "nullable");
+  if (IsOn(schema, "x-kubernetes-int-or-string")) return value.is_int() || value.is_string();
+  const Tree* named = schema.Find("type");
+  if (named == nullptr) return true;
+  const std::string type = named->ToText();
+  if (type == "integer") return value.is_int();
+  if (type == "number") return value.is_number();
+  if (type == "boolean") return value.is_bool();
+  if (type == "array") return value.is_list();
+  if (type == "object") return value.is_map();
+  return value.is_string();
+}
+
+bool IsInEnum(const yaml::Node& value, const Tree& schema) {
+  const Tree* values = schema.Find("enum");
+  if (values == nullptr || values->elements().empty()) return true;
+  const std::string json = yaml::ToJson(value);
+  return std::any_of(values->elements().begin(), values->elements().end(),
+                     [&](const Tree& allowed) { return allowed.ToJson() == json; });
+}
+
+// Compares a length or count with two keywords.
+std::string FaultOfSize(std::size_t size, const Tree& schema, std::string_view least, std::string_view most) {
+  const auto count = static_cast<double>(size);
+  if (const auto limit = NumberOf(schema, least); limit && count < *limit) return "is below " + std::string(least);
+  if (const auto limit = NumberOf(schema, most); limit && count > *limit) return "is above " + std::string(most);
+  return {};
+}
+
+std::string FaultOfNumber(const yaml::Node& value, const Tree& schema) {
+  const double number = Number(value.NumberText());
+  const Tree* format = schema.Find("format");
+  const std::string name = format == nullptr ? std::string() : format->ToText();
+  const auto integer = value.AsInt64();
+  if (name == "int64" && !integer) return "does not fit 64 bits";
+  if (name == "int32" && (!integer || *integer < std::numeric_limits<std::int32_t>::min() ||
+                          *integer > std::numeric_limits<std::int32_t>::max()))
+    return "does not fit 32 bits";
+  if (const auto limit = NumberOf(schema, "minimum");
+      limit && (number < *limit || (number == *limit && IsOn(schema, "exclusiveMinimum"))))
+    return "is below the minimum";
+  if (const auto limit = NumberOf(schema, "maximum");
+      limit && (number > *limit || (number == *limit && IsOn(schema, "exclusiveMaximum"))))
+    return "is above the maximum";
+  return {};
+}
+
+std::size_t Characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string Fault(const yaml::Node& value, const Tree& schema, const std::string& path);
+
+std::string FaultOfMembers(const yaml::Node& value, const Tree& schema, const std::string& path) {
+  const Tree* required = schema.Find("required");
+  if (required != nullptr) {
+    for (const Tree& name : required->elements()) {
+      if (value.Find(name.ToText()) == nullptr) return path + " lacks the required member " + Quote(name.ToText());
+    }
+  }
+  const Tree* properties = schema.Find("properties");
+  const Tree* any = schema.Find("additionalProperties");
+  const bool open = IsOn(schema, "x-kubernetes-preserve-unknown-fields") || schema.Find("type") == nullptr;
+  const bool resource = IsOn(schema, "x-kubernetes-embedded-resource");
+  for (const yaml::Entry& entry : value.entries()) {
+    const Tree* inner = properties == nullptr ? nullptr : properties->Find(entry.key);
+    if (inner == nullptr) inner = any;
+    const bool implied = resource && (entry.key == "apiVersion" || entry.key == "kind" || entry.key == "metadata");
+    if (inner == nullptr && !open && !implied) return path + " has no member " + Quote(entry.key);
+    if (inner == nullptr) continue;
+    std::string fault = Fault(entry.value, *inner, path + "." + std::string(entry.key));
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+std::string Fault(const yaml::Node& value, const Tree& schema, const std::string& path) {
+  if (!IsOfType(value, schema)) {
+    const Tree* type = schema.Find("type");
+    return path + " is not of the type " + (type == nullptr ? "integer or string" : type->ToText());
+  }
+  if (!IsInEnum(value, schema)) return path + " is not one of the values of the enum";
+  std::string fault;
+  if (value.is_string()) fault = FaultOfSize(Characters(value.text()), schema, "minLength", "maxLength");
+  if (value.is_number()) fault = FaultOfNumber(value, schema);
+  if (value.is_list()) fault = FaultOfSize(value.items().size(), schema, "minItems", "maxItems");
+  if (value.is_map()) fault = FaultOfSize(value.entries().size(), schema, "minProperties", "maxProperties");
+  if (!fault.empty()) return path + " " + fault;
+  if (value.is_map()) return FaultOfMembers(value, schema, path);
+  const Tree* items = schema.Find("items");
+  for (std::size_t i = 0; items != nullptr && i < value.items().size(); ++i) {
+    fault = Fault(value.items()[i], *items, path + "[" + std::to_string(i) + "]");
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string FaultOfDefault(const std::string& json, const Tree& schema) {
+  const auto parsed = yaml::Parse(json);
+  if (!parsed || parsed->documents().size() != 1) return {};  // the marker was refused already
+  return Fault(parsed->documents()[0], schema, "the default");
+}
+
+}  // namespace kgen::generator::crd

@@ -1,0 +1,19 @@
+// Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A server refuses a CRD if a default does not fit its own schema.
+#ifndef KGEN_GENERATOR_CRD_DEFAULT_VALUE_H_
+#define KGEN_GENERATOR_CRD_DEFAULT_VALUE_H_
+
+#include <string>
+
+#include "generator/crd/tree.h"
+
+namespace kgen::generator::crd {
+
+// Why the value `json` does not fit `schema`, or nothing if it does. Patterns, formats and rules are left to the
+// server.
+std::string FaultOfDefault(const std::string& json, const Tree& schema);
+
+}  // namespace kgen::generator::crd
+
+#endif  // KGEN_GENERATOR_CRD_DEFAULT_VALUE_H_
