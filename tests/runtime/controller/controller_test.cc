@@ -407,12 +407,13 @@ TEST_P(ControllerTest, RefusesWhatCannotRun) {
 // Contract: controller 210.
 TEST_P(ControllerTest, CountsTheRequestsOfAConnectionOnceForAllManagersOfARegistry) {
   const Metrics metrics;
-  for (int i = 0; i < 2; ++i) {
-    const Manager manager = New({.endpoint = {.address = "0", .metrics = metrics}});
+  const Connection shared = cluster_.Connection();
+  for (const Connection& connection : {shared, shared, cluster_.Connection()}) {
+    const Manager manager = Must(Manager::New(connection, {.endpoint = {.address = "0", .metrics = metrics}}));
     EXPECT_FALSE(Must(manager.client().Live().Get<ConfigMap>({"default", "missing"})));
   }
   EXPECT_THAT(Must(metrics.Text()),
-              HasSubstr("rest_client_requests_total{code=\"404\",host=\"in-process\",method=\"GET\"} 2\n"));
+              HasSubstr("rest_client_requests_total{code=\"404\",host=\"in-process\",method=\"GET\"} 3\n"));
 }
 
 // Contract: controller 208, 209.
