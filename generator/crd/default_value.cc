@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "generator/diagnostic.h"
@@ -135,6 +136,16 @@ std::string FaultOfDefault(const std::string& json, const Tree& schema) {
   const auto parsed = yaml::Parse(json);
   if (!parsed || parsed->documents().size() != 1) return {};  // the marker was refused already
   return Fault(parsed->documents()[0], schema, "the default");
+}
+
+std::string FaultOfLimit(std::string_view lower, const Tree& schema) {
+  const std::string upper = "max" + std::string(lower.substr(3));
+  const auto least = NumberOf(schema, lower), most = NumberOf(schema, upper);
+  if (!least || !most || *least < *most) return {};
+  const bool open = lower == "minimum" && (IsOn(schema, "exclusiveMinimum") || IsOn(schema, "exclusiveMaximum"));
+  if (*least == *most && !open) return {};
+  return "no value is allowed by " + std::string(lower) + " " + schema.Find(lower)->ToJson() + " and " + upper + " " +
+         schema.Find(upper)->ToJson();
 }
 
 }  // namespace kgen::generator::crd

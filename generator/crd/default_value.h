@@ -1,10 +1,12 @@
 // Copyright The kgen Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A server refuses a CRD if a default does not fit its own schema.
+// Checks of values: a server refuses a CRD if a default does not fit its own schema, and no object at all fits limits
+// that contradict each other.
 #ifndef KGEN_GENERATOR_CRD_DEFAULT_VALUE_H_
 #define KGEN_GENERATOR_CRD_DEFAULT_VALUE_H_
 
 #include <string>
+#include <string_view>
 
 #include "generator/crd/tree.h"
 
@@ -13,6 +15,8 @@ namespace kgen::generator::crd {
 // Why the value `json` does not fit `schema`, or nothing if it does. Patterns, formats and rules are left to the
 // server.
 std::string FaultOfDefault(const std::string& json, const Tree& schema);
+// Why no value fits `schema`, if `lower` ("minLength") is above its upper limit; else nothing.
+std::string FaultOfLimit(std::string_view lower, const Tree& schema);
 
 }  // namespace kgen::generator::crd
 

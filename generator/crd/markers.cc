@@ -204,6 +204,7 @@ bool IsNumber(std::string_view text) {
 
 // A value as compact JSON: JSON, the flow style of YAML, or kubebuilder's {a,b} for a list.
 std::expected<std::string, std::string> ToJson(std::string_view text) {
+  if (text == "null") return std::unexpected("null says the same as no value");
   const auto stream = yaml::Parse(std::string(text), {.max_bytes = 1u << 20, .max_nodes = 100'000, .max_depth = 64});
   if (!stream) return std::unexpected("the value is neither JSON nor text: " + stream.error().message);
   if (stream->documents().size() != 1) return std::unexpected("the value is not one JSON value");

@@ -285,6 +285,11 @@ class SchemaBuilder {
                                                                          : "";
       if (!limit.empty() && marker.value != "false" && schema->Find(limit) == nullptr)
         Fail(marker, "it has no effect without a " + std::string(limit), "write +kgen:" + std::string(limit) + "= too");
+      for (const Keyword& row : kKeywords) {
+        if (row.marker != marker.name || !row.keyword.starts_with("min")) continue;
+        if (const std::string fault = FaultOfLimit(row.keyword, *schema); !fault.empty())
+          Fail(marker, fault, "correct one of the two");
+      }
     }
   }
 

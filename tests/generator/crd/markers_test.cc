@@ -148,6 +148,7 @@ constexpr Case kCases[] = {
      "takes no value"},
     {"embeddedResource", kOnMember, "+kgen:embeddedResource", "+kgen:embeddedResource=1", "takes no value"},
     {"default", kOnMember, "+kgen:default={\"a\":[1,null]}", "+kgen:default={\"a\":", "neither JSON nor text"},
+    {"default", kOnMember, "+kgen:default=\"null\"", "+kgen:default=null", "null says the same as no value"},
     {"XValidation", kOnMember,
      "+kgen:XValidation:rule=\"self > 1\",message=\"m\",messageExpression=\"'m'\",reason=FieldValueInvalid,"
      "fieldPath=.a,optionalOldSelf=true",

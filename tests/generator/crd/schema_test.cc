@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -460,6 +461,21 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
   EXPECT_TRUE(Has(said, "\"1.5\" cannot be a value of an integer"));
   EXPECT_TRUE(Has(said, "\"map\" is not one of atomic, set"));
   EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
+}
+
+TEST(Limits, ThatNoValueFitsAreErrors) {
+  Headers headers;
+  headers.Crd({headers.Of("a", {.kind = TypeKind::kString}, {"+kgen:minLength=5", "+kgen:maxLength=3"}),
+               headers.Of("b", {.kind = TypeKind::kInt32}, {"+kgen:maximum=1", "+kgen:minimum=1"}),
+               headers.Of("c", {.kind = TypeKind::kInt32},
+                          {"+kgen:minimum=2", "+kgen:maximum=2", "+kgen:exclusiveMaximum=true"}),
+               headers.Of("d", List({.kind = TypeKind::kString}), {"+kgen:items:minLength=9", "+kgen:maxItems=3"}),
+               headers.Of("e", List({.kind = TypeKind::kString}), {"+kgen:minItems=9", "+kgen:maxItems=3"})});
+  const std::string said = headers.Said();
+  EXPECT_TRUE(Has(said, "no value is allowed by minLength 5 and maxLength 3"));
+  EXPECT_TRUE(Has(said, "no value is allowed by minimum 2 and maximum 2"));
+  EXPECT_TRUE(Has(said, "no value is allowed by minItems 9 and maxItems 3"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3 * 2) << said;
 }
 
 TEST(KeysOfLists, AreOneScalarEachAndNeverNull) {
