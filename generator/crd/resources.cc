@@ -93,7 +93,7 @@ class CrdBuilder {
   }
 
   std::string Scope() {
-    const std::string scope = Agreed("scope", "Namespaced");
+    std::string scope = Agreed("scope", "Namespaced");
     if (Lower(scope) == "namespaced") return "Namespaced";
     if (Lower(scope) == "cluster") return "Cluster";
     Fail(*kinds_[0].resource, "there is no scope " + Quote(scope), "write scope=Namespaced or scope=Cluster");

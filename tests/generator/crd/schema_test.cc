@@ -196,7 +196,7 @@ Type Foreign(const std::string& name) { return {.kind = TypeKind::kStruct, .name
 
 // The types of Kubernetes, from the documents of this project.
 const UsedApis& Kubernetes() {
-  static const UsedApis apis = [] {
+  static const UsedApis kApis = [] {
     std::vector<std::string> files;
     Diagnostics diagnostics;
     UsedApis out = LoadUsedApis({{.name_space = "k8s", .inputs = {KubernetesDocuments()}}}, files, diagnostics);
@@ -204,7 +204,7 @@ const UsedApis& Kubernetes() {
     EXPECT_GT(files.size(), 10u) << "for the depfile";
     return out;
   }();
-  return apis;
+  return kApis;
 }
 
 TEST(BuiltInTypes, AreInlinedAsTheirDocumentsDescribeThem) {
