@@ -16,6 +16,7 @@
 #include "generator/commands/use_options.h"
 #include "generator/disk.h"
 #include "generator/emit/emitter.h"
+#include "generator/emit/names.h"
 #include "generator/emit/output.h"
 #include "generator/parse/source.h"
 

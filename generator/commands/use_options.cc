@@ -6,6 +6,7 @@
 
 #include "generator/commands/load_api.h"
 #include "generator/emit/emitter.h"
+#include "generator/emit/names.h"
 #include "generator/parse/source.h"
 
 namespace kgen::generator::commands {

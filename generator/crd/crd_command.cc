@@ -19,6 +19,7 @@
 #include "generator/crd/used_apis.h"
 #include "generator/disk.h"
 #include "generator/emit/emitter.h"
+#include "generator/emit/names.h"
 #include "generator/emit/output.h"
 
 namespace kgen::generator::crd {

@@ -9,6 +9,7 @@
 
 #include "generator/crd/document_schema.h"
 #include "generator/emit/emitter.h"
+#include "generator/emit/names.h"
 #include "generator/emit/plan.h"
 #include "generator/model/fixups.h"
 #include "generator/model/resolve.h"

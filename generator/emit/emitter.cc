@@ -102,18 +102,4 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
   return files;
 }
 
-bool IsNamespace(const std::string& text) {
-  std::string_view rest = text;
-  bool first = true;
-  for (;;) {
-    const std::size_t end = rest.find("::");
-    const std::string part(rest.substr(0, end));
-    if (part.empty() || part.size() > 60 || part[0] == '_' || NamespaceIdentifier(part) != part) return false;
-    if (first && part == "main") return false;
-    if (end == std::string_view::npos) return true;
-    rest.remove_prefix(end + 2);
-    first = false;
-  }
-}
-
 }  // namespace kgen::generator::emit

@@ -34,9 +34,6 @@ using Files = std::map<std::string, std::string>;
 // Empty if something cannot be emitted; the errors are in `diagnostics`.
 Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagnostics);
 
-// Lower-case identifiers with "::" between them, none of them reserved, the first one not std or kgen.
-bool IsNamespace(const std::string& text);
-
 }  // namespace kgen::generator::emit
 
 #endif  // KGEN_GENERATOR_EMIT_EMITTER_H_

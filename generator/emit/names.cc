@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "generator/emit/macros.h"
@@ -337,6 +339,20 @@ std::string NamespaceIdentifier(std::string_view name) {
   if (IsDigit(out[0])) out.insert(0, "n");
   if (IsReserved(out) || Contains(kBadNamespaces, out) || IsDevice(out)) return WithUnderscore(std::move(out));
   return out;
+}
+
+bool IsNamespace(const std::string& text) {
+  std::string_view rest = text;
+  bool first = true;
+  for (;;) {
+    const std::size_t end = rest.find("::");
+    const std::string part(rest.substr(0, end));
+    if (part.empty() || part.size() > 60 || part[0] == '_' || NamespaceIdentifier(part) != part) return false;
+    if (first && part == "main") return false;
+    if (end == std::string_view::npos) return true;
+    rest.remove_prefix(end + 2);
+    first = false;
+  }
 }
 
 std::string VersionAccessor(std::string_view version) {

@@ -52,6 +52,9 @@ std::vector<std::string> ConstantIdentifiers(const std::vector<std::string>& val
 // A namespace and folder: lower case, ASCII, no reserved file name ("cert_manager", "con_").
 std::string NamespaceIdentifier(std::string_view name);
 
+// Lower-case identifiers with "::" between them, none of them reserved, the first one not std or kgen.
+bool IsNamespace(const std::string& text);
+
 // The accessor of a version: "V1", "V1alpha1", "V1_2_3".
 std::string VersionAccessor(std::string_view version);
 
