@@ -124,7 +124,7 @@ class [[nodiscard]] ControllerBuilder {
  public:
   // For the manager.
   ControllerBuilder(Shared<controller::ManagerCore> manager, std::string_view name,
-                    std::optional<GroupVersionKind> kind = {})
+                    std::optional<GroupVersionKind> kind = {})  // NOLINT(performance-unnecessary-value-param): kept
       : manager_(std::move(manager)) {
     spec_.name = name;
     if constexpr (!std::is_void_v<T>) Watch<T>(detail::WatchSpec::Role::kFor, false, std::move(kind));
