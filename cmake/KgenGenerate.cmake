@@ -267,22 +267,6 @@ function(kgen_add_header_api target name_space header_list names uses options)
   endif()
 endfunction()
 
-# As kgen_have_tool, for kgen-crd.
-function(kgen_have_crd_tool result)
-  if(NOT TARGET kgen::kgen_crd)
-    find_program(KGEN_CRD_EXECUTABLE kgen-crd NO_CMAKE_FIND_ROOT_PATH DOC "kgen-crd, for this machine")
-    if(KGEN_CRD_EXECUTABLE)
-      add_executable(kgen::kgen_crd IMPORTED GLOBAL)
-      set_target_properties(kgen::kgen_crd PROPERTIES IMPORTED_LOCATION "${KGEN_CRD_EXECUTABLE}")
-    endif()
-  endif()
-  if(TARGET kgen::kgen_crd)
-    set(${result} TRUE PARENT_SCOPE)
-  else()
-    set(${result} FALSE PARENT_SCOPE)
-  endif()
-endfunction()
-
 # Sets USE and GROUP_NAMES to the values of --use and --use-group-names for the targets in ARGN. These are the properties
 # KGEN_USE, the namespace with each input as in "acme=/src/crds/orders.yaml", and KGEN_USE_GROUP_NAMES, the same for
 # GROUP_NAMES. The values of what a target uses come before its own.
@@ -320,14 +304,26 @@ endfunction()
 
 # Sets RESULT to whether there is a generator for kgen_add_api. If there is one, defines the target kgen::kgen.
 function(kgen_have_tool result)
-  if(NOT TARGET kgen::kgen)
-    find_program(KGEN_EXECUTABLE kgen NO_CMAKE_FIND_ROOT_PATH DOC "The generator, for this machine")
-    if(KGEN_EXECUTABLE)
-      add_executable(kgen::kgen IMPORTED GLOBAL)
-      set_target_properties(kgen::kgen PROPERTIES IMPORTED_LOCATION "${KGEN_EXECUTABLE}")
+  kgen_find_tool(found kgen::kgen kgen KGEN_EXECUTABLE)
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# The same for kgen-crd, which kgen_add_api(HEADERS) needs: the target kgen::kgen_crd.
+function(kgen_have_crd_tool result)
+  kgen_find_tool(found kgen::kgen_crd kgen-crd KGEN_CRD_EXECUTABLE)
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# Sets RESULT to whether there is TARGET. Defines it as PROGRAM, whose path is in VARIABLE, if it is only installed.
+function(kgen_find_tool result target program variable)
+  if(NOT TARGET ${target})
+    find_program(${variable} ${program} NO_CMAKE_FIND_ROOT_PATH DOC "${program}, for this machine")
+    if(${variable})
+      add_executable(${target} IMPORTED GLOBAL)
+      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${${variable}}")
     endif()
   endif()
-  if(TARGET kgen::kgen)
+  if(TARGET ${target})
     set(${result} TRUE PARENT_SCOPE)
   else()
     set(${result} FALSE PARENT_SCOPE)
