@@ -2,42 +2,20 @@
 //
 // kgen-crd as a program: what a header may contain beside plain structs, and types of other APIs.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "generator/commands/command.h"
-#include "generator/crd/crd_command.h"
+#include "tests/generator/crd/program/crd_fixture.h"
 
 namespace kgen::generator::crd {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-class HeaderLanguage : public testing::Test {
+class HeaderLanguage : public KgenCrd {
  protected:
-  void SetUp() override {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = fs::temp_directory_path() / ("kgen_language_" + std::to_string(::getpid()) + "_" + name);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).native();
-  }
-
   // A header with these declarations in acme::shop::v1, and the kind Order. The first declaration is on line 9.
   std::string Header(const std::string& declarations, const std::string& includes = {}) const {
     return Write("shop.h",
@@ -52,28 +30,13 @@ class HeaderLanguage : public testing::Test {
                      "};\n}\n");
   }
 
+  // Finds the headers of the built-in API, and those of the test.
   Outcome Run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--flag=-I" KGEN_TEST_INCLUDES, "--flag=-I" KGEN_TEST_SOURCE_DIR "/generated",
-                                         "--flag=-I" + folder_.native()});
-    std::istringstream in;
-    std::ostringstream out, err;
-    const int code = RunKgenCrd(arguments, {in, out, err});
-    return {code, out.str(), err.str()};
+    arguments.insert(arguments.begin(),
+                     {"--flag=-I" KGEN_TEST_SOURCE_DIR "/generated", "--flag=-I" + folder_.native()});
+    return KgenCrd::Run(std::move(arguments));
   }
-
-  std::string Read(const std::string& path) const {
-    std::stringstream text;
-    text << std::ifstream(folder_ / path).rdbuf();
-    return text.str();
-  }
-
-  fs::path folder_;
 };
-
-testing::AssertionResult Has(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no\n" << part << "\nin\n" << text;
-}
 
 TEST_F(HeaderLanguage, PutsTheMembersOfAnInlinedStructIntoTheOuterObject) {
   const std::string header = Header(
@@ -214,7 +177,7 @@ TEST_F(HeaderLanguage, ReadsTheStructsOfAnotherApiOfHeadersWithTheirMarkers) {
           "                    grade:\n                      enum:\n                      - Fine\n"
           "                      - Rough\n                      type: string\n"
           "                    width:\n                      format: int32\n                      minimum: 1\n"));
-  EXPECT_FALSE(fs::exists(folder_ / "crds/parts.example.com_parts.yaml")) << "the kind is the other API's";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "crds/parts.example.com_parts.yaml")) << "the kind is the other API's";
   const std::string code = Read("out/acme/acme.cc");
   EXPECT_TRUE(Has(code, "&kgen::kTypeOf<::base::parts::v1::Size>"));
   EXPECT_FALSE(Has(code, "Size::kTable = ")) << "the other API has the table";
