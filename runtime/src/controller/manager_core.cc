@@ -154,6 +154,7 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
     const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
     if (Result<void> added = Add("controller " + core->name(), run, core->needs_leader()); !added)
       return Fail(added.error());
+    static_cast<void>(core->queue().metrics());  // measures all durations, not only those after the first scrape
     // It must not keep the controller alive.
     metrics_.AddCollector([queue = core->queue()] { return FamiliesOf(queue.metrics()); });
     return core;

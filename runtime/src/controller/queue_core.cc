@@ -46,8 +46,8 @@ Nanos QueueCore::Limit(std::uint32_t failures, const AddOptions& options, TimePo
 
 void QueueCore::Add(const void* key, const AddOptions& options) {
   const std::uint32_t hash = HashOf(key);
-  const TimePoint now = Now();
   Nanos delay = options.after;
+  const TimePoint now = options.rate_limited || delay > Nanos::zero() ? Now() : NowIfMeasured();
   if (options.rate_limited) {
     std::uint32_t failures = 0;
     {
@@ -143,7 +143,9 @@ QueueItem* QueueCore::Take(TimePoint now, const Receiver* receiver) {
   if (receiver != nullptr) receiver->take(receiver->to, item->key(), item->priority);  // throws before any change
   ++taken_;
   ready_.Remove(item);
-  counts_.queue_duration.Observe(now - item->time);
+  if (now != QueueItem::kUnmeasured && item->time != QueueItem::kUnmeasured) {
+    counts_.queue_duration.Observe(now - item->time);
+  }
   item->pending = Pending::kNo;
   item->processing = true;
   item->by_worker = receiver == nullptr;
@@ -153,7 +155,7 @@ QueueItem* QueueCore::Take(TimePoint now, const Receiver* receiver) {
 }
 
 bool QueueCore::TryGet(const Receiver& receiver) {
-  const TimePoint now = Now();
+  const TimePoint now = NowIfMeasured();
   const MutexLock lock(mutex_);
   return Take(now, &receiver) != nullptr;
 }
@@ -163,7 +165,7 @@ Result<void> QueueCore::Get(const std::stop_token& stop, const Receiver& receive
   Shared<Waiter> waiter;
   try {
     for (;;) {
-      const TimePoint now = Now();
+      const TimePoint now = NowIfMeasured();
       {
         const MutexLock lock(mutex_);
         if (Take(now, &receiver) != nullptr) return {};
@@ -197,7 +199,7 @@ void QueueCore::PassOn(const Shared<Waiter>& waiter) noexcept {
 
 void QueueCore::Done(const void* key) {
   const std::uint32_t hash = HashOf(key);
-  const TimePoint now = Now();
+  const TimePoint now = NowIfMeasured();
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
@@ -210,7 +212,9 @@ void QueueCore::Done(const void* key) {
 }
 
 void QueueCore::Finish(QueueItem* item, TimePoint now, Wakes& wakes) noexcept {
-  counts_.work_duration.Observe(now - item->started);
+  if (now != QueueItem::kUnmeasured && item->started != QueueItem::kUnmeasured) {
+    counts_.work_duration.Observe(now - item->started);
+  }
   processing_.Remove(item);
   item->processing = false;
   if (item->pending == Pending::kReady) {
@@ -289,6 +293,7 @@ void QueueCore::Promote() noexcept {
 }
 
 WorkQueueMetrics QueueCore::metrics() {
+  measured_.store(true, std::memory_order_relaxed);
   const TimePoint now = Now();
   const MutexLock lock(mutex_);
   WorkQueueMetrics metrics = counts_;
@@ -304,6 +309,7 @@ WorkQueueMetrics QueueCore::metrics() {
     metrics.depth.insert(normal, {kNormalPriority, 0});
   }
   for (const QueueItem* item = processing_.head(); item != nullptr; item = item->next) {
+    if (item->started == QueueItem::kUnmeasured) continue;
     // Processing may have started after `now` was read.
     const Nanos running = std::max(now - item->started, Nanos::zero());
     metrics.unfinished_work += running;

@@ -12,6 +12,7 @@
 #ifndef KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 #define KGEN_SRC_CONTROLLER_QUEUE_CORE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -114,6 +115,11 @@ class QueueCore final : public SharedObject {
   bool Finished() const noexcept KGEN_REQUIRES(mutex_);
   void WakeAll(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
+  // For durations in the metrics. Reading the clock takes longer than the rest of an operation, so nothing does until
+  // somebody asks for the metrics.
+  TimePoint NowIfMeasured() const noexcept {
+    return measured_.load(std::memory_order_relaxed) ? clock_->Now() : QueueItem::kUnmeasured;
+  }
 
   const detail::KeyType& type_;
   const std::string name_;
@@ -123,6 +129,8 @@ class QueueCore final : public SharedObject {
   const Shared<RateLimiter> limiter_;
   const Shared<Observer> observer_;
   const bool priorities_;
+
+  std::atomic<bool> measured_ = false;  // set by the first metrics(), never reset
 
   Mutex mutex_;
   ItemMap items_ KGEN_GUARDED_BY(mutex_);

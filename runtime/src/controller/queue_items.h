@@ -26,12 +26,14 @@ struct QueueItem {
     kReady,    // in ReadyItems, or held back until its processing ends
   };
 
+  static constexpr TimePoint kUnmeasured = TimePoint::min();
+
   QueueItem* chain = nullptr;  // in ItemMap
   QueueItem* next = nullptr;   // in ItemList
   QueueItem* previous = nullptr;
   std::uint64_t order = 0;  // the sequence number of becoming ready or delayed
-  TimePoint time{};         // if delayed: when the item becomes ready; if ready: since when
-  TimePoint started{};      // when its processing started
+  TimePoint time{};         // if delayed: when the item becomes ready; if ready: since when, or kUnmeasured
+  TimePoint started{};      // when its processing started, or kUnmeasured
   std::uint32_t hash = 0;
   std::uint32_t position = 0;  // in DelayedItems
   std::int32_t priority = 0;   // of the pending addition

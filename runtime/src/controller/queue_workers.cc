@@ -27,7 +27,7 @@ class QueueCore::Worker {
 
   void operator()() {
     std::int32_t priority = 0;
-    TimePoint now = core_->Now();
+    TimePoint now = core_->NowIfMeasured();
     while (QueueItem* const item = core_->NextForWorker(*processing_, now, priority)) {
       now = core_->Reconcile(*processing_, item, priority);
     }
@@ -92,16 +92,17 @@ TimePoint QueueCore::Reconcile(const Processing& processing, QueueItem* item, st
   } else {
     BackOff(item, priority, &result.error());
   }
-  return Now();
+  return NowIfMeasured();
 }
 
 TimePoint QueueCore::OnSuccess(QueueItem* item, std::int32_t priority, const Requeue& requeue) noexcept {
-  const TimePoint now = Now();
+  const bool again = requeue.after > Nanos::zero();
+  const TimePoint now = again ? Now() : NowIfMeasured();
   Wakes wakes;
   {
     const MutexLock lock(mutex_);
     item->failures = 0;
-    if (requeue.after > Nanos::zero() && !shutting_down_) {
+    if (again && !shutting_down_) {
       Queue(item, {.due = Later(now, requeue.after), .priority = requeue.priority.value_or(priority), .periodic = true},
             now, wakes);
     }

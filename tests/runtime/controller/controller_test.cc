@@ -437,5 +437,18 @@ TEST_P(ControllerTest, HasItsMetricsFromTheStart) {
   }
 }
 
+TEST_P(ControllerTest, MeasuresHowLongEachOfItsItemsTakes) {
+  for (const char* name : {"a", "b"}) AddMap(name);
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile(
+      [&](Request& request) -> Result<void> { return Pause(2s, request.stop()); }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  const std::string text = Must(manager.metrics().Text());
+  EXPECT_THAT(text, HasSubstr("workqueue_work_duration_seconds_sum{controller=\"maps\",name=\"maps\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("workqueue_queue_duration_seconds_count{controller=\"maps\",name=\"maps\"} 2\n"));
+  Stop(ran);
+}
+
 }  // namespace
 }  // namespace kgen

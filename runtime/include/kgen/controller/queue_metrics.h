@@ -31,7 +31,8 @@ struct DurationHistogram {
   std::uint64_t count() const noexcept;
 };
 
-// A snapshot. The comments name the metrics.
+// A snapshot. The comments name the metrics. The durations of an item count if its start and end are after the first
+// WorkQueue::metrics(); all other numbers count from the beginning.
 struct WorkQueueMetrics {
   std::string name{};  // the labels `name` and `controller`
   // workqueue_depth, by the label `priority`, highest first: kNormalPriority always, others while they have items. An
