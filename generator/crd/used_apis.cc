@@ -133,14 +133,14 @@ void Load(const UsedApi& use, UsedApis& out, std::vector<std::string>& files, Di
     out.definitions.emplace(name, CopySchema(*definition.schema));
   const model::Api api = model::Resolve(std::move(draft), its, {});
   if (!its.has_errors()) {
-    const std::vector<std::string> names =
-        emit::TypeNames(api, {.name_space = use.name_space, .group_naming = use.group_naming}, its);
+    const std::vector<emit::CppType> types =
+        emit::CppTypes(api, {.name_space = use.name_space, .group_naming = use.group_naming}, its);
     bool custom = false;
-    for (std::size_t id = 0; id < names.size(); ++id) {
+    for (std::size_t id = 0; id < types.size(); ++id) {
       const model::NamedType& type = api.types[id];
       custom = custom || type.definition.empty();
-      if (names[id].starts_with("::") && !type.definition.empty())
-        out.names.emplace(names[id].substr(2), type.definition);
+      const std::string& name = types[id].name;
+      if (name.starts_with("::") && !type.definition.empty()) out.names.emplace(name.substr(2), type.definition);
     }
     if (custom) ReadCustom(sources, api, use, its, out);
   }

@@ -84,7 +84,12 @@ Files Emit(const model::Api& api, const EmitOptions& options, Diagnostics& diagn
     files[group.folder + "/shapes.h"] = engine.Render("shapes.h", ViewShapes(group, header));
   }
   for (const PlannedVersion& version : plan.versions) {
-    files[version.folder + "/types.h"] = engine.Render("types.h", ViewTypes(plan, version, header));
+    files[version.folder + "/types.h"] =
+        engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kTypes, header));
+    if (version.has_embedded) {
+      files[version.folder + "/embedded_types.h"] =
+          engine.Render("types.h", ViewTypes(plan, version, TypesHeader::kEmbedded, header));
+    }
     if (version.resources.empty()) continue;
     files[version.folder + "/client.h"] = engine.Render("client.h", ViewClient(version, header));
     const bool informers = std::any_of(version.resources.begin(), version.resources.end(),

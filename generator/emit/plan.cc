@@ -17,6 +17,7 @@
 #include "generator/emit/plan_types.h"
 #include "generator/emit/shapes.h"
 #include "generator/emit/text.h"
+#include "generator/model/anchors.h"
 
 namespace kgen::generator::emit {
 namespace {
@@ -99,24 +100,15 @@ class Planner {
     plan_.stem = plan_.folder.substr(plan_.folder.rfind('/') + 1);
   }
 
-  std::vector<std::string> Names() {
-    FindReachable();
-    NameVersions();
-    std::vector<std::string> names(api_.types.size());
-    if (diagnostics_.has_errors()) return names;
-    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
-    NameDeclared();
-    for (TypeId id = 0; id < names_.size(); ++id) names[id] = names_[id].qualified;
-    return names;
+  std::vector<CppType> Types() {
+    std::vector<CppType> types(api_.types.size());
+    if (!Name()) return types;
+    for (TypeId id = 0; id < names_.size(); ++id) types[id] = {names_[id].qualified, names_[id].header};
+    return types;
   }
 
   Plan Make() {
-    FindReachable();
-    NameVersions();
-    if (diagnostics_.has_errors())
-      return std::move(plan_);  // two groups may have the same name, but the code below needs unique names
-    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
-    NameDeclared();
+    if (!Name()) return std::move(plan_);
     FindShapes();
     for (std::size_t i = 0; i < sources_.size(); ++i) PlanVersion(i);
     CheckIncludes();
@@ -134,6 +126,18 @@ class Planner {
     std::vector<TypeId> types;
     std::map<TypeId, std::string> made_lists;  // kind -> the list that no document defines
   };
+
+  // Finds and names everything that is emitted. Returns false after an error: two groups may have the same name, but
+  // all that follows needs unique names.
+  bool Name() {
+    FindReachable();
+    NameVersions();
+    if (diagnostics_.has_errors()) return false;
+    for (std::size_t i = 0; i < sources_.size(); ++i) NameTypes(i);
+    NameDeclared();
+    FindEmbedded();
+    return true;
+  }
 
   // Finds the kinds that have no collection but are the body of a subresource, such as Eviction and TokenRequest.
   void FindBodies() {
@@ -258,7 +262,8 @@ class Planner {
                                  .open = true,
                                  .name = identifiers[i],
                                  .qualified = "::" + version.name_space + "::" + identifiers[i],
-                                 .scope = version.name_space};
+                                 .scope = version.name_space,
+                                 .header = version.folder + "/types.h"};
     }
     for (std::size_t i = 0; i < listed.size(); ++i) source.made_lists[listed[i]] = identifiers[source.types.size() + i];
   }
@@ -275,7 +280,21 @@ class Planner {
                     .open = false,
                     .name = type.runtime ? type.name : type.declared.substr(end + 2),
                     .qualified = type.runtime ? "kgen::meta::v1::" + type.name : type.declared,
-                    .scope = type.runtime ? "kgen::meta::v1" : type.declared.substr(2, end - 2)};
+                    .scope = type.runtime ? "kgen::meta::v1" : type.declared.substr(2, end - 2),
+                    .header = type.declared_in};
+    }
+  }
+
+  // Moves the types that objects of other APIs contain to embedded_types.h: the anchors, and all that these contain.
+  void FindEmbedded() {
+    std::vector<TypeId> todo = model::Anchors(api_).Types();
+    std::set<TypeId> seen;
+    while (!todo.empty()) {
+      const TypeId id = todo.back();
+      todo.pop_back();
+      if (!IsEmitted(id) || !seen.insert(id).second) continue;
+      names_[id].header = Replace(names_[id].scope, "::", "/") + "/embedded_types.h";
+      CollectRefs(api_.types[id].schema, todo);
     }
   }
 
@@ -317,20 +336,16 @@ class Planner {
     group.title = version.group.empty() ? "the core group" : version.group;
     const StructPlanner structs(api_, names_, shapes, group.name_space, diagnostics_);
     const std::string prefix = Replace(group.name_space, "::", ".");
-    std::set<std::string, std::less<>> includes;
     for (const Shape* shape : shapes.shared()) {
       group.structs.push_back(structs.PlanShared(*shape, prefix));
       std::vector<TypeId> refs;
       CollectRefs(*shape->positions[0], refs);
       for (TypeId ref : refs) {
-        if (names_[ref].used) includes.insert(HeaderOf(names_[ref]));
+        if (names_[ref].used) group.includes.insert(names_[ref].header);
       }
     }
-    group.includes.assign(includes.begin(), includes.end());
     plan_.groups[version.group] = std::move(group);
   }
-
-  static std::string HeaderOf(const TypeName& name) { return Replace(name.scope, "::", "/") + "/types.h"; }
 
   static bool UsesShapes(const PlannedStruct& planned) {
     return std::any_of(planned.aliases.begin(), planned.aliases.end(),
@@ -346,33 +361,35 @@ class Planner {
       PlanOwnTypes(source, *own, structs, version);
       return;
     }
-    std::set<std::string, std::less<>> includes;
+    const std::string embedded_header = version.folder + "/embedded_types.h";
     std::set<TypeId> defined, open;
-    std::set<std::string> declared;
     const std::function<void(TypeId)> define = [&](TypeId id) {
       if (defined.contains(id) || !open.insert(id).second) return;
+      const bool embedded = names_[id].header == embedded_header;
+      PlannedHeader& header = embedded ? version.embedded : version.types;
       std::vector<TypeId> refs;
       CollectRefs(api_.types[id].schema, refs);
       for (TypeId ref : refs) {
         const TypeName& name = names_[ref];
         if (!name.emitted || name.runtime) continue;
         if (name.scope != version.name_space) {
-          includes.insert(HeaderOf(name));
+          header.includes.insert(name.header);
           needs_[index].emplace(name.scope, id);
         } else if (open.contains(ref) && !defined.contains(ref)) {
-          if (ref != id) declared.insert(name.name);
+          if (ref != id) header.declared.insert(name.name);
         } else {
           define(ref);
         }
       }
       defined.insert(id);
       names_[id].open = false;
+      const std::size_t planned = version.structs.size();
       PlanStruct(source, id, structs, version);
+      version.structs[planned].embedded = embedded;
+      version.has_embedded = version.has_embedded || embedded;
     };
     for (TypeId id : source.types) define(id);
     version.has_shared = std::any_of(version.structs.begin(), version.structs.end(), UsesShapes);
-    version.includes.assign(includes.begin(), includes.end());
-    version.declared.assign(declared.begin(), declared.end());
     // A CRD is complete, but descriptions may have been removed from an API document.
     const bool custom =
         std::any_of(source.kinds.begin(), source.kinds.end(), [](const model::ApiKind* kind) { return kind->custom; });
@@ -401,7 +418,7 @@ class Planner {
       return;
     }
     version.structs = own.structs;
-    version.includes = own.headers;
+    version.types.includes.insert(own.headers.begin(), own.headers.end());
     version.enum_names = own.enums;
     for (TypeId id : source.types) {
       const std::string& name = names_[id].name;
@@ -663,8 +680,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
-  return Planner(api, options, diagnostics).Names();
+std::vector<CppType> CppTypes(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {
+  return Planner(api, options, diagnostics).Types();
 }
 
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics) {

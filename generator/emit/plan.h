@@ -63,6 +63,7 @@ struct PlannedAlias {
 
 struct PlannedStruct {
   std::string name;        // "Spec"
+  bool embedded = false;   // of the version's embedded_types.h
   std::string path;        // inside its namespace: "Order::Spec"
   std::string table_name;  // for messages: "acme.shop.v1.Order.Spec"
   Origin origin = {};      // of its schema
@@ -128,17 +129,26 @@ struct PlannedResource {
   Comment deprecation;  // empty: not deprecated
 };
 
+// A header with types.
+struct PlannedHeader {
+  std::set<std::string> includes;  // the headers with the types of other group versions
+  std::set<std::string> declared;  // types that are used before they are defined
+};
+
 struct PlannedVersion {
-  std::string group, version;         // as in the API
-  std::string group_space, space;     // "shop", "v1"
-  std::string group_accessor;         // "Shop"
-  std::string accessor;               // "V1"
-  std::string folder;                 // "acme/shop/v1"
-  std::string name_space;             // "acme::shop::v1"
-  std::string title;                  // for comments: "shop.example.com/v1"
-  std::vector<std::string> includes;  // types.h of other group versions
-  bool has_shared = false;            // uses types in the group's shapes.h
-  std::vector<std::string> declared;  // types that are used before they are defined
+  std::string group, version;      // as in the API
+  std::string group_space, space;  // "shop", "v1"
+  std::string group_accessor;      // "Shop"
+  std::string accessor;            // "V1"
+  std::string folder;              // "acme/shop/v1"
+  std::string name_space;          // "acme::shop::v1"
+  std::string title;               // for comments: "shop.example.com/v1"
+  PlannedHeader types;             // types.h
+  // embedded_types.h, which exists if there are structs for it. It has the types that objects of other APIs contain,
+  // so that these do not pay for all types of the version: half of the core group, and none of its kinds.
+  PlannedHeader embedded;
+  bool has_embedded = false;
+  bool has_shared = false;  // uses types in the group's shapes.h
   std::vector<PlannedStruct> structs;
   std::vector<PlannedAlias> aliases;
   std::vector<PlannedEnumNames> enum_names;
@@ -153,10 +163,10 @@ struct PlannedVersion {
 
 // The types that several structs of a group share, in the group's shapes.h.
 struct PlannedGroup {
-  std::string folder;                 // "acme/shop"
-  std::string name_space;             // "acme::shop"
-  std::string title;                  // for comments: "shop.example.com"
-  std::vector<std::string> includes;  // types.h of other APIs
+  std::string folder;              // "acme/shop"
+  std::string name_space;          // "acme::shop"
+  std::string title;               // for comments: "shop.example.com"
+  std::set<std::string> includes;  // the headers with the types of other APIs
   std::vector<PlannedStruct> structs;
 };
 
@@ -186,9 +196,14 @@ struct Plan {
 // is complete only if there are no errors.
 Plan MakePlan(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
 
-// The C++ names of the structs that MakePlan() plans for named types, by TypeId: "::k8s::core::v1::PodSpec". Types
-// without a struct have an empty name.
-std::vector<std::string> TypeNames(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
+// The struct that MakePlan() plans for a named type.
+struct CppType {
+  std::string name;    // "::k8s::core::v1::PodSpec"; empty: there is none
+  std::string header;  // "k8s/core/v1/embedded_types.h"
+};
+
+// Returns the structs of all named types, by TypeId.
+std::vector<CppType> CppTypes(const model::Api& api, const PlanOptions& options, Diagnostics& diagnostics);
 
 // The positions of the schemas of all structs that MakePlan() plans, by C++ name: "acme::shop::v1::Order::Spec".
 std::map<std::string, Origin> StructOrigins(const model::Api& api, const PlanOptions& options,

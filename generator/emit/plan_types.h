@@ -28,6 +28,7 @@ struct TypeName {
   std::string name;       // "PodSpec"
   std::string qualified;  // "::k8s::core::v1::PodSpec"
   std::string scope;      // the namespace: "k8s::core::v1"
+  std::string header;     // with the definition, unless the runtime has it: "k8s/core/v1/embedded_types.h"
 };
 
 // The two spellings of a type: inside the struct, and in the tables at namespace scope.

@@ -37,14 +37,14 @@ class UsedTypes {
 
   void Use(const UsedApi& used) {
     Diagnostics its;  // dropped: its positions are not in the files of diagnostics_, and warnings belong to its own run
-    std::vector<std::string> names =
-        TypeNames(used.api, {.name_space = used.name_space, .group_naming = used.group_naming}, its);
+    std::vector<CppType> types =
+        CppTypes(used.api, {.name_space = used.name_space, .group_naming = used.group_naming}, its);
     for (const Diagnostic& each : its.Sorted()) {
       if (each.severity != Severity::kError) continue;
       diagnostics_.Error(each.id, {}, "--use " + used.name_space + ": " + each.message, each.path, each.hint);
     }
     if (its.has_errors()) return;
-    used_.push_back({&used.api, std::move(names), model::Anchors(used.api)});
+    used_.push_back({&used.api, std::move(types), model::Anchors(used.api)});
     UseDefinitions(used_.back());
   }
 
@@ -64,7 +64,7 @@ class UsedTypes {
  private:
   struct Used {
     const model::Api* api;
-    std::vector<std::string> names;  // by TypeId of `api`
+    std::vector<CppType> types;  // by TypeId of `api`
     model::Anchors anchors;
   };
 
@@ -90,8 +90,9 @@ class UsedTypes {
                              type.schema.kind == Kind::kObject && !generated.contains(id);
       if (!candidate) continue;
       const TypeId same = used.api->FindType(type.group, type.version, type.name);
-      if (same == model::kNoType || used.api->types[same].runtime || used.names[same].empty()) continue;
-      type.declared = used.names[same];
+      if (same == model::kNoType || used.api->types[same].runtime || used.types[same].name.empty()) continue;
+      type.declared = used.types[same].name;
+      type.declared_in = used.types[same].header;
       type.schema.fields.clear();
     }
   }
@@ -102,7 +103,7 @@ class UsedTypes {
     for (TypeId own = 0; own < api_.types.size(); ++own) {
       const NamedType& known = api_.types[own];
       const bool same = known.group == type.group && known.version == type.version && known.name == type.name;
-      if (same && (known.runtime || known.declared == used.names[id])) return own;
+      if (same && (known.runtime || known.declared == used.types[id].name)) return own;
     }
     NamedType& added = api_.types.emplace_back();
     added.group = type.group;
@@ -111,7 +112,10 @@ class UsedTypes {
     added.definition = type.definition;
     added.schema.kind = Kind::kObject;
     added.runtime = type.runtime;
-    if (!type.runtime) added.declared = used.names[id];
+    if (!type.runtime) {
+      added.declared = used.types[id].name;
+      added.declared_in = used.types[id].header;
+    }
     return static_cast<TypeId>(api_.types.size() - 1);
   }
 
@@ -139,7 +143,7 @@ class UsedTypes {
     if (IsDecidedBelow(place)) return false;
     for (const Used& used : used_) {
       const auto fit = used.anchors.Find(api_, object);
-      if (fit && !used.names[fit->type].empty()) {
+      if (fit && !used.types[fit->type].name.empty()) {
         Refer(object, place, used, *fit);
         return true;
       }
@@ -162,12 +166,13 @@ class UsedTypes {
   bool ReplaceBy(Schema& object, const Place& place, std::string_view name) {
     if (name.starts_with("::")) name.remove_prefix(2);
     for (const Used& used : used_) {
-      const auto found = std::find_if(used.names.begin(), used.names.end(), [&](std::string_view candidate) {
+      const auto found = std::find_if(used.types.begin(), used.types.end(), [&](const CppType& type) {
+        std::string_view candidate = type.name;
         if (candidate.starts_with("::")) candidate.remove_prefix(2);
         return candidate == name;
       });
-      if (found == used.names.end()) continue;
-      const auto type = static_cast<TypeId>(found - used.names.begin());
+      if (found == used.types.end()) continue;
+      const auto type = static_cast<TypeId>(found - used.types.begin());
       const auto fit = used.anchors.Check(api_, object, type);
       if (fit) {
         Refer(object, place, used, *fit);
@@ -199,7 +204,7 @@ class UsedTypes {
       count += fields.size();
     }
     diagnostics_.Note("built-in-type", object.origin,
-                      Visible(place.Text(), 200) + " is " + used.names[fit.type] + ", without " +
+                      Visible(place.Text(), 200) + " is " + used.types[fit.type].name + ", without " +
                           std::to_string(count) + " of the fields there and below");
     if (count != 0) object.description.push_back("This CRD has a part of it: " + lacks + ".");
   }

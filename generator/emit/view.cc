@@ -368,7 +368,7 @@ ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
   ViewList structs;
   for (const PlannedStruct& planned : group.structs) structs.push_back(StructView(planned, 0));
   view.emplace_back("title", group.title);
-  std::vector<std::string> includes = group.includes;
+  std::vector<std::string> includes(group.includes.begin(), group.includes.end());
   includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
                                    "kgen/core/type_table.h", "kgen/core/value.h"});
   view.emplace_back("includes", Includes(std::move(includes)));
@@ -376,30 +376,40 @@ ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header) {
   return view;
 }
 
-ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header) {
-  ViewMap view = FileView(version.folder + "/types.h", version.name_space, header);
-  ViewList structs, aliases;
-  for (const PlannedStruct& planned : version.structs) {
-    if (!planned.own) structs.push_back(StructView(planned, 0));
-  }
-  for (const PlannedAlias& alias : version.aliases) {
-    aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
-  }
-  view.emplace_back("title", version.title);
-  view.emplace_back("documentation", version.documentation);
-  std::vector<std::string> includes = version.includes;
+ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header) {
+  const bool embedded = which == TypesHeader::kEmbedded;
+  const PlannedHeader& planned_header = embedded ? version.embedded : version.types;
+  const std::string embedded_path = version.folder + "/embedded_types.h";
+  ViewMap view = FileView(embedded ? embedded_path : version.folder + "/types.h", version.name_space, header);
+  std::vector<std::string> includes(planned_header.includes.begin(), planned_header.includes.end());
   includes.insert(includes.end(), {header.fingerprint, "kgen/core/object_meta.h", "kgen/core/ref.h",
                                    "kgen/core/type_table.h", "kgen/core/value.h"});
-  if (std::any_of(version.structs.begin(), version.structs.end(), [](const auto& s) { return !s.columns.empty(); })) {
-    includes.emplace_back("kgen/core/printer_column.h");
+  ViewList structs, aliases;
+  bool columns = false;
+  for (const PlannedStruct& planned : version.structs) {
+    if (planned.embedded != embedded) continue;
+    columns = columns || !planned.columns.empty();
+    if (!planned.own) structs.push_back(StructView(planned, 0));
   }
+  if (columns) includes.emplace_back("kgen/core/printer_column.h");
   const auto group = plan.groups.find(version.group);
-  if (version.has_shared) includes.push_back(group->second.folder + "/shapes.h");
-  view.emplace_back("shapes_space", version.has_shared ? ViewValue(group->second.name_space) : ViewValue(false));
+  const bool shared = !embedded && version.has_shared;
+  if (!embedded) {
+    for (const PlannedAlias& alias : version.aliases) {
+      aliases.push_back(ViewMap{{"name", alias.name}, {"target", alias.target}});
+    }
+    if (shared) includes.push_back(group->second.folder + "/shapes.h");
+    if (version.has_embedded) includes.push_back(embedded_path);
+  }
+  view.emplace_back("title", version.title);
+  view.emplace_back("embedded", embedded);
+  view.emplace_back("documentation", version.documentation);
+  view.emplace_back("shapes_space", shared ? ViewValue(group->second.name_space) : ViewValue(false));
+  view.emplace_back("has_embedded", !embedded && version.has_embedded);
   view.emplace_back("includes", Includes(std::move(includes)));
   view.emplace_back("meta_space", plan.built_in ? ViewValue(plan.name_space + "::meta") : ViewValue(false));
-  view.emplace_back("has_declared", !version.declared.empty());
-  view.emplace_back("declared", version.declared);
+  view.emplace_back("has_declared", !planned_header.declared.empty());
+  view.emplace_back("declared", ViewList(planned_header.declared.begin(), planned_header.declared.end()));
   view.emplace_back("structs", std::move(structs));
   view.emplace_back("has_aliases", !aliases.empty());
   view.emplace_back("aliases", std::move(aliases));

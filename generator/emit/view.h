@@ -7,6 +7,7 @@
 #define KGEN_GENERATOR_EMIT_VIEW_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct FileHeader {
 };
 
 ViewMap ViewShapes(const PlannedGroup& group, const FileHeader& header);
-ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, const FileHeader& header);
+enum class TypesHeader : std::uint8_t { kEmbedded, kTypes };
+ViewMap ViewTypes(const Plan& plan, const PlannedVersion& version, TypesHeader which, const FileHeader& header);
 ViewMap ViewClient(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewInformers(const PlannedVersion& version, const FileHeader& header);
 ViewMap ViewClientset(const Plan& plan, const FileHeader& header);

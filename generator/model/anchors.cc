@@ -134,6 +134,13 @@ Anchors::Anchors(const Api& built_in) : built_in_(built_in) {
   }
 }
 
+std::vector<TypeId> Anchors::Types() const {
+  std::vector<TypeId> types;
+  types.reserve(candidates_.size());
+  for (const Candidate& candidate : candidates_) types.push_back(candidate.type);
+  return types;
+}
+
 const Anchors::Candidate* Anchors::FindCandidate(TypeId type) const {
   const auto found =
       std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) { return c.type == type; });

@@ -53,6 +53,9 @@ class Anchors {
   // the difference: "containers[].size is no field of Container".
   std::expected<Fit, std::string> Check(const Api& api, const Schema& object, TypeId type) const;
 
+  // Returns the anchors that the built-in API has, in the order of the list.
+  std::vector<TypeId> Types() const;
+
   // The groups, names and required fields of all anchors, in the order of the list. For documentation and tests.
   struct Anchor {
     std::string_view group, name;

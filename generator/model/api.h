@@ -68,9 +68,10 @@ struct NamedType {
   // IsRuntimeType): nothing is emitted, and `schema` is empty when no document described it.
   bool runtime = false;
 
-  // Another generated API declares this type, under this C++ name ("::k8s::core::v1::PodSpec"): nothing is emitted, and
-  // `schema` is an object without fields. Empty for all others. See emit/uses.h.
+  // Another generated API declares this type, under this C++ name ("::k8s::core::v1::PodSpec") and in this header:
+  // nothing is emitted, and `schema` is an object without fields. Both are empty for all others. See emit/uses.h.
   std::string declared = {};
+  std::string declared_in = {};
 
   std::optional<GroupVersionKind> gvk;  // kKind, kList
   TypeId item = kNoType;                // kList

@@ -199,7 +199,7 @@ TEST(PlanOfTypes, DeclareWhatTheyMeetBeforeItsDefinition) {
         b: {$ref: '#/components/schemas/com.example.x.v1.B'}
 )",
                                                          {"v1"})}));
-  EXPECT_THAT(version.declared, ElementsAre("A"));
+  EXPECT_THAT(version.types.declared, ElementsAre("A"));
   ASSERT_EQ(version.structs.size(), 3u);
   EXPECT_EQ(version.structs[0].name, "B");
   EXPECT_EQ(version.structs[0].fields.at(0).initializer, "{kgen::kAbsent}");

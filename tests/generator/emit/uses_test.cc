@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +40,8 @@ std::vector<UsedApi> Documents(const std::string& name) {
 
 // The built-in API, as kgen::kubernetes names it.
 const std::vector<UsedApi>& BuiltIn() {
-  static const auto* const uses = new std::vector<UsedApi>(Documents(""));
-  return *uses;
+  static const auto* const kUses = new std::vector<UsedApi>(Documents(""));
+  return *kUses;
 }
 
 Loaded Use(std::vector<std::string> texts, const UseOptions& options = {},
@@ -212,8 +214,37 @@ TEST(UsedTypes, HaveAliasesThatSayWhatTheCrdLacks) {
   EXPECT_EQ(spec.aliases[0].name, "X");
   EXPECT_EQ(spec.aliases[0].target, "::k8s::core::v1::Toleration");
   EXPECT_THAT(spec.aliases[0].comment, ElementsAre("// This CRD has a part of it: Toleration without effect, value."));
-  EXPECT_THAT(plan.versions[0].includes, ElementsAre("k8s/core/v1/types.h"));
+  EXPECT_THAT(plan.versions[0].types.includes, ElementsAre("k8s/core/v1/embedded_types.h"));
   EXPECT_FALSE(plan.versions[0].has_shared);
+}
+
+TEST(UsedTypes, AreIncludedWithAllTypesOfTheirVersionOnlyIfTheyAreNoPartOfAnAnchor) {
+  Loaded loaded = UseInSpec("address: {type: string}, type: {type: string}",
+                            {.types = {{"orders.shop.example.com:spec.x", "k8s::core::v1::NodeAddress"}}});
+  const Plan plan = MakePlan(loaded.api, {.name_space = "acme"}, loaded.diagnostics);
+  EXPECT_EQ(loaded.Said(), "");
+  EXPECT_THAT(plan.versions.at(0).types.includes, ElementsAre("k8s/core/v1/types.h"));
+}
+
+TEST(EmbeddedTypes, AreTheAnchorsAndWhatTheseContain) {
+  Diagnostics diagnostics;
+  const Plan plan = MakePlan(BuiltIn().at(0).api, {.name_space = "k8s"}, diagnostics);
+  const auto is_core = [](const PlannedVersion& version) { return version.group.empty(); };
+  const auto core = std::find_if(plan.versions.begin(), plan.versions.end(), is_core);
+  ASSERT_NE(core, plan.versions.end());
+  EXPECT_TRUE(core->has_embedded);
+  std::set<std::string> embedded, others;
+  for (const PlannedStruct& planned : core->structs) (planned.embedded ? embedded : others).insert(planned.name);
+  for (const char* name : {"PodTemplateSpec", "PodSpec", "Container", "ServiceSpec", "ServicePort", "ObjectReference"})
+    EXPECT_TRUE(embedded.contains(name)) << name;
+  for (const char* name : {"Pod", "PodList", "PodStatus", "Node", "Service", "ServiceStatus", "PersistentVolumeSpec"})
+    EXPECT_TRUE(others.contains(name)) << name;
+  for (const PlannedVersion& version : plan.versions) {
+    if (version.group != "apps") continue;
+    // A StatefulSet contains whole PersistentVolumeClaims.
+    EXPECT_THAT(version.types.includes, ElementsAre("k8s/core/v1/embedded_types.h", "k8s/core/v1/types.h"));
+    EXPECT_FALSE(version.has_embedded);
+  }
 }
 
 TEST(UsedTypes, MayBePartOfASharedType) {
@@ -224,7 +255,7 @@ TEST(UsedTypes, MayBePartOfASharedType) {
   const PlannedGroup& group = plan.groups.at("shop.example.com");
   ASSERT_EQ(group.structs.size(), 1u);
   EXPECT_EQ(group.structs[0].aliases.at(0).target, "::k8s::core::v1::Toleration");
-  EXPECT_THAT(group.includes, ElementsAre("k8s/core/v1/types.h"));
+  EXPECT_THAT(group.includes, ElementsAre("k8s/core/v1/embedded_types.h"));
 }
 
 TEST(UsedTypes, AreChosenByPosition) {
@@ -279,7 +310,7 @@ TEST(UsedTypes, OfDocumentsAreAllDefinitionsButTheKindsThatAreGenerated) {
   std::vector<std::string> names;
   for (const PlannedStruct& planned : plan.versions[0].structs) names.push_back(planned.name);
   EXPECT_THAT(names, ElementsAre("CronJob", "CronJobList", "Job", "JobList"));
-  EXPECT_THAT(plan.versions[0].includes, ElementsAre("k8s/batch/v1/types.h"));
+  EXPECT_THAT(plan.versions[0].types.includes, ElementsAre("k8s/batch/v1/types.h"));
   EXPECT_EQ(plan.versions[0].structs[2].fields.at(1).detail, "&::k8s::batch::v1::JobSpec::kTable");
 }
 

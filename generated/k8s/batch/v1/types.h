@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "k8s/core/v1/types.h"
+#include "k8s/core/v1/embedded_types.h"
 #include "k8s/fingerprint.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "delivery/fingerprint.h"
-#include "k8s/core/v1/types.h"
+#include "k8s/core/v1/embedded_types.h"
 #include "kgen/core/object_meta.h"
 #include "kgen/core/ref.h"
 #include "kgen/core/type_table.h"
