@@ -79,16 +79,21 @@ AnyPredicate AnnotationsChanged() {
 }
 
 AnyPredicate MatchesLabels(Selector selector) {
-  return PredicateOf([selector = std::move(selector)](const AnyEvent& event) {
-    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
-    return object != nullptr ? detail::VerdictOf(selector.Matches(object->labels)) : Verdict::kNone;
-  });
+  return MatchesMetadata(
+      [selector = std::move(selector)](const ObjectMeta& object) { return selector.Matches(object.labels); });
 }
 
 Result<AnyPredicate> MatchesLabels(std::string_view selector) {
   Result<Selector> parsed = Selector::Parse(selector);
   if (!parsed) return Fail(std::move(parsed).error());
   return MatchesLabels(*std::move(parsed));
+}
+
+AnyPredicate MatchesMetadata(std::function<bool(const ObjectMeta&)> matches) {
+  return PredicateOf([matches = std::move(matches)](const AnyEvent& event) {
+    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
+    return object != nullptr ? detail::VerdictOf(matches(*object)) : Verdict::kNone;
+  });
 }
 
 AnyPredicate InNamespaces(std::vector<std::string> namespaces) {
