@@ -31,6 +31,24 @@ TEST_P(CachesTest, AllUsersOfAKindShareOneInformer) {
   EXPECT_EQ(caches.status().front().name, "configmaps");
 }
 
+// Contract: controller 121, 262.
+TEST_P(CachesTest, EveryReadReturnsTheOneObjectThatNobodyCanChange) {
+  Must(cluster_.Add(Map("a", "1")));
+  const auto cache = Must(Make().Of<ConfigMap>());
+  Must(cache.WaitForSync());
+  const Ref<const ConfigMap> first = Must(cache.Get({"default", "a"}));
+  EXPECT_EQ(first.get(), Must(cache.Get({"default", "a"})).get());
+  EXPECT_EQ(first.get(), Must(cache.List()).at(0).get());
+  static_assert(std::is_same_v<decltype(*first), const ConfigMap&>);
+  ConfigMap copy = *first;
+  copy.data["value"] = "2";
+  EXPECT_EQ(first->data["value"], "1");
+  Must(cluster_.Update(copy));
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(first->data["value"], "1");  // a newer state is another object
+  EXPECT_EQ(Value(cache.Get({"default", "a"})).data["value"], "2");
+}
+
 // Contract: controller 135.
 TEST_P(CachesTest, InformersStopWithTheLastUserAndStartAnewWithTheNext) {
   Must(cluster_.Add(Map("a")));

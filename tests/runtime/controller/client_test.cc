@@ -293,6 +293,40 @@ TEST_P(ClientTest, DoesNotWaitForADryRun) {
   EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
 }
 
+// Contract: controller 157.
+TEST_P(ClientTest, AMergePatchFailsForAnOldObjectIfItHasTheResourceVersion) {
+  Client& client = Ready();
+  const ConfigMap made = Must(client.Create(Map("a", "1")));
+  ConfigMap unlocked = made;
+  unlocked.metadata.resourceVersion = {};
+  ConfigMap changed = made;
+  changed.data["value"] = "2";
+  const Patch locked = Must(MergePatch(unlocked, changed));
+  EXPECT_THAT(locked.body, HasSubstr("\"resourceVersion\":\"" + made.metadata.resourceVersion.str() + "\""));
+  Must(client.Patch(changed, locked));
+  EXPECT_EQ(client.Patch(changed, locked).error().code(), Code::kConflict);
+  changed.data["value"] = "3";
+  EXPECT_EQ(Must(client.Patch(changed, Must(MergePatch(made, changed)))).data["value"], "3");  // whatever the version
+}
+
+// Contract: controller 266.
+TEST_P(ClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
+  Must(cluster_.Add(Map("a", "large")));
+  const auto drop_data = [](AnyRef object) -> Result<AnyRef> {
+    ConfigMap changed = *object.As<ConfigMap>();
+    changed.data = {};
+    return AnyRef(MakeRef(std::move(changed)));
+  };
+  Client& client = Ready({.of = {{&ConfigMap::kTable, {.transform = drop_data}}}});
+  const ConfigMap cached = Value(client.Get<ConfigMap>(kA));
+  EXPECT_TRUE(cached.data.empty());
+  ConfigMap changed = cached;
+  changed.metadata.labels["x"] = "y";
+  const ConfigMap patched = Must(client.Patch(changed, Must(MergePatch(cached, changed))));
+  EXPECT_EQ(patched.metadata.labels["x"], "y");
+  EXPECT_EQ(patched.data["value"], "large");
+}
+
 // Contract: controller 151.
 TEST_P(ClientTest, ReadsTheServerLive) {
   Must(cluster_.Add(Map("a", "1")));

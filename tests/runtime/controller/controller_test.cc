@@ -133,7 +133,7 @@ TEST_P(ControllerTest, MapsTheOldAndTheNewObjectOfAWatch) {
   Stop(ran);
 }
 
-// Contract: controller 89.
+// Contract: controller 89, 115.
 TEST_P(ControllerTest, LetsAPredicateDropEventsOfItsWatchOnly) {
   AddDeployment("web");
   const Manager manager = New();
@@ -150,6 +150,7 @@ TEST_P(ControllerTest, LetsAPredicateDropEventsOfItsWatchOnly) {
   const Ran ran = Spawn(manager);
   Settle();
   EXPECT_THAT(calls_, UnorderedElementsAre("a", "web"));
+  EXPECT_THAT(Must(manager.client().List<ConfigMap>()), SizeIs(2));  // the cache has it nevertheless
   Stop(ran);
 }
 
