@@ -34,6 +34,7 @@ TEST(MergePatch, IsEmptyWhereNothingDiffers) {
             "{}");
 }
 
+// Contract: controller 157.
 TEST(MergePatch, HoldsWhatDiffersAndNullForWhatIsGone) {
   EXPECT_EQ(Must(Patch(R"({"name":"a","replicas":1,"named":{"x":{"name":"n","count":1},"y":{"name":"m"}}})",
                        R"({"name":"a","replicas":2,"named":{"x":{"name":"n"}}})")),

@@ -49,7 +49,7 @@ TEST_P(CachesTest, EveryReadReturnsTheOneObjectThatNobodyCanChange) {
   EXPECT_EQ(Value(cache.Get({"default", "a"})).data["value"], "2");
 }
 
-// Contract: controller 135.
+// Contract: controller 135, 272.
 TEST_P(CachesTest, InformersStopWithTheLastUserAndStartAnewWithTheNext) {
   Must(cluster_.Add(Map("a")));
   Caches& caches = Make();
@@ -259,7 +259,7 @@ TEST_P(CachesTest, AnIndexMayBeAddedAgainWithTheSamePathOnly) {
   Must(cache.AddIndex("wrong", FieldPath("metadata.uid")));  // the failure has not taken the name
 }
 
-// Contract: controller 119.
+// Contract: controller 119, 134, 267.
 TEST_P(CachesTest, StartsEarlierUsersAtTheStartAndLaterOnesAtOnce) {
   Caches& caches = Make({}, /*start=*/false);
   const auto pods = Must(caches.Of<Pod>());
@@ -281,7 +281,7 @@ TEST_P(CachesTest, StartsEarlierUsersAtTheStartAndLaterOnesAtOnce) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-// Contract: controller 139.
+// Contract: controller 134, 139.
 TEST_P(CachesTest, WaitingForTheSyncCoversLaterUsersAndCanBeStopped) {
   cluster_.Inject({.verb = "list", .delay = 2s});
   cluster_.Inject({.verb = "watch", .delay = 2s});

@@ -78,7 +78,7 @@ TEST_P(ClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
   EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
 }
 
-// Contract: controller 143, 144.
+// Contract: controller 143, 144, 149.
 TEST_P(ClientTest, ReadsWhatItHasWritten) {
   Client& client = Ready();
   for (int i = 0; i < 20; ++i) {
@@ -210,6 +210,7 @@ TEST_P(ClientTest, WaitsInEachNamespaceForItsOwnWrites) {
   EXPECT_EQ(client.List<ConfigMap>().error().code(), Code::kTimeout);
 }
 
+// Contract: controller 150.
 TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
   Client& client = Ready();
   const GroupVersionKind kind{"", "v1", "ConfigMap"};
@@ -226,6 +227,7 @@ TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
   }
 }
 
+// Contract: controller 152, 155.
 TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
   Client& client = Ready();
   const Unstructured made = Must(client.Create(Dynamic("a", "1")));
@@ -252,6 +254,7 @@ TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
   EXPECT_EQ(client.Create(unknown).error().code(), Code::kNotFound);
 }
 
+// Contract: controller 149, 153.
 TEST_P(ClientTest, WritesTheStatusAlone) {
   Client& client = MakeClient();
   Deployment deployment;
@@ -278,6 +281,7 @@ TEST_P(ClientTest, WritesTheStatusAlone) {
   EXPECT_EQ(replicas(), 3);
 }
 
+// Contract: controller 156, 160.
 TEST_P(ClientTest, NamesItsFieldManagerUnlessTheCallDoes) {
   Client& client = MakeClient();
   const auto manager = [](const ConfigMap& map) { return map.metadata.managedFields.at(0).manager; };
@@ -327,7 +331,7 @@ TEST_P(ClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
   EXPECT_EQ(patched.data["value"], "large");
 }
 
-// Contract: controller 151.
+// Contract: controller 150, 151.
 TEST_P(ClientTest, ReadsTheServerLive) {
   Must(cluster_.Add(Map("a", "1")));
   ConfigMap labelled = Map("b", "2");

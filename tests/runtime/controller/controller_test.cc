@@ -25,7 +25,7 @@ using ::testing::UnorderedElementsAre;
 class ControllerTest : public ManagerTest {};
 INSTANTIATE_TEST_SUITE_P(Seeds, ControllerTest, ::testing::Range<std::uint64_t>(0, 20));
 
-// Contract: controller 47, 85.
+// Contract: controller 47, 85, 103.
 TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   AddMap("a");
   AddMap("b");
@@ -40,7 +40,7 @@ TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   Stop(ran);
 }
 
-// Contract: controller 70, 104.
+// Contract: controller 70, 104, 268.
 TEST_P(ControllerTest, ReconcilesAnObjectThatWasAddedChangedOrDeletedAndSaysWhy) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
@@ -428,6 +428,7 @@ TEST_P(ControllerTest, CallsNothingBeforeEveryCacheHasSynced) {
   Stop(ran);
 }
 
+// Contract: controller 90.
 TEST_P(ControllerTest, ReconcilesAKindWithoutGeneratedCodeAndWatchesMetadataAlone) {
   AddDeployment("web");
   AddMap("a");
@@ -446,6 +447,7 @@ TEST_P(ControllerTest, ReconcilesAKindWithoutGeneratedCodeAndWatchesMetadataAlon
   Stop(ran);
 }
 
+// Contract: controller 98.
 TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStart) {
   const Manager manager = New();
   const Controller controller =
@@ -463,6 +465,7 @@ TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStar
   controller.Enqueue({"default", "too late"});
 }
 
+// Contract: controller 93.
 TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
   AddMap("a");
   const Manager manager = New();
@@ -477,7 +480,7 @@ TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
   Stop(ran);
 }
 
-// Contract: controller 44, 85, 88.
+// Contract: controller 44, 85, 88, 96, 99.
 TEST_P(ControllerTest, RefusesWhatCannotRun) {
   const auto nothing = [](Request&) -> Result<void> { return {}; };
   const Manager manager = New();

@@ -97,6 +97,26 @@ TEST_P(ControllerWatchTest, TwoControllersOfAKindShareItsCacheAndCountTheirFailu
   Stop(ran);
 }
 
+// Contract: controller 97.
+TEST_P(ControllerWatchTest, CallsTheFunctionOnceEveryInitialObjectIsInTheQueue) {
+  for (const char* name : {"a", "b", "c"}) AddMap(name);
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps")
+           .When(Predicate<ConfigMap>([this](const ConfigMap&) {
+             (void)Pause(10ms);
+             calls_.emplace_back("event");
+             return true;
+           }))
+           .Reconcile([this](Request&) -> Result<void> {
+             calls_.emplace_back("call");
+             return {};
+           }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("event", "event", "event", "call", "call", "call"));
+  Stop(ran);
+}
+
 // Contract: controller 96.
 TEST_P(ControllerWatchTest, StartsWhenItsKindIsInstalledSoonAfterTheManager) {
   AddMap("a");

@@ -60,7 +60,7 @@ class EnqueueTest : public ::testing::Test {
   RateLimitingQueue queue_{{.executor = MakeShared<testing::ManualExecutor>()}};
 };
 
-// Contract: controller 104.
+// Contract: controller 104, 261.
 TEST_F(EnqueueTest, QueuesTheKeyOfAnObjectThatWasAddedChangedOrDeleted) {
   const AnyRef pod = Object<Pod>();
   for (const auto type : {AnyEvent::Type::kAdded, AnyEvent::Type::kUpdated, AnyEvent::Type::kDeleted}) {
@@ -71,7 +71,7 @@ TEST_F(EnqueueTest, QueuesTheKeyOfAnObjectThatWasAddedChangedOrDeleted) {
               ElementsAre(Pair("default/web", 0)));
 }
 
-// Contract: controller 80.
+// Contract: controller 80, 109, 261.
 TEST_F(EnqueueTest, GivesTheFirstListAndResyncsALowPriorityAndDeletionsNever) {
   const AnyRef pod = Object<Pod>({Owner("set", "ReplicaSet", "apps/v1")});
   for (const Reason reason : {Reason::kInitial, Reason::kResync}) {
@@ -104,7 +104,7 @@ TEST_F(EnqueueTest, QueuesTheOwnerOfAKindWhateverTheVersion) {
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1/beta")), IsEmpty());  // malformed
 }
 
-// Contract: controller 105.
+// Contract: controller 105, 261.
 TEST_F(EnqueueTest, QueuesOnlyTheControllerUnlessAllOwnersCount) {
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1", false)), IsEmpty());
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1", false), Owners::kAll),

@@ -289,6 +289,7 @@ TEST_F(ClusterTest, DeletesNothingInADryRunByQueryOrBody) {
   EXPECT_EQ(cluster_.List("pods").size(), 1u);
 }
 
+// Contract: controller 264.
 TEST_F(ClusterTest, RemembersTheWritesOfClients) {
   Post(kPods, Pod("a"));
   Put(std::string(kPods) + "/a/status", Pod("a"));
