@@ -465,7 +465,6 @@ TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStar
   controller.Enqueue({"default", "too late"});
 }
 
-// Contract: controller 93.
 TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
   AddMap("a");
   const Manager manager = New();
