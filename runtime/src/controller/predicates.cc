@@ -58,6 +58,15 @@ AnyPredicate UpdatesThat(F changed) {
   });
 }
 
+// A predicate on objects: whether the new one, or the last known one of a deletion, is one that `matches` accepts.
+template <typename F>
+AnyPredicate ObjectsThat(F matches) {
+  return PredicateOf([matches = std::move(matches)](const AnyEvent& event) {
+    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
+    return object != nullptr ? detail::VerdictOf(matches(*object)) : Verdict::kNone;
+  });
+}
+
 bool Differ(const Map<String>& a, const Map<String>& b) noexcept { return !(a.empty() && b.empty()) && !(a == b); }
 
 }  // namespace
@@ -79,7 +88,7 @@ AnyPredicate AnnotationsChanged() {
 }
 
 AnyPredicate MatchesLabels(Selector selector) {
-  return MatchesMetadata(
+  return ObjectsThat(
       [selector = std::move(selector)](const ObjectMeta& object) { return selector.Matches(object.labels); });
 }
 
@@ -89,12 +98,7 @@ Result<AnyPredicate> MatchesLabels(std::string_view selector) {
   return MatchesLabels(*std::move(parsed));
 }
 
-AnyPredicate MatchesMetadata(std::function<bool(const ObjectMeta&)> matches) {
-  return PredicateOf([matches = std::move(matches)](const AnyEvent& event) {
-    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
-    return object != nullptr ? detail::VerdictOf(matches(*object)) : Verdict::kNone;
-  });
-}
+AnyPredicate MatchesMetadata(std::function<bool(const ObjectMeta&)> matches) { return ObjectsThat(std::move(matches)); }
 
 AnyPredicate InNamespaces(std::vector<std::string> namespaces) {
   return PredicateOf([namespaces = std::move(namespaces)](const AnyEvent& event) {
