@@ -45,7 +45,7 @@ class DeclaredTest : public ::testing::Test {
   std::string namespace_;
 };
 
-// Contract: generator OP-13.
+// Contract: generator OP-13; controller 153.
 TEST_F(DeclaredTest, ScaleOfADeploymentIsReadWrittenAndGuardedByItsVersion) {
   const auto deployments = kubernetes_->AppsV1().Deployments(namespace_);
   Deployment web{.metadata = {.name = "web"}};

@@ -59,7 +59,7 @@ class SubresourceTest : public ::testing::Test {
   std::string namespace_;
 };
 
-// Contract: generator OP-14; client TYP-8.
+// Contract: generator OP-14; client TYP-8; controller 153.
 TEST_F(SubresourceTest, EvictionDeletesAPodAndHonoursADryRun) {
   CreatePod();
   Must(pods_->Evict("web", {}, {.dry_run = true}));
@@ -86,7 +86,7 @@ TEST_F(SubresourceTest, EvictionIsRefusedByAPodDisruptionBudget) {
   EXPECT_EQ(evicted.error().code(), Code::kTooManyRequests) << evicted.error();
 }
 
-// Contract: generator OP-14.
+// Contract: generator OP-14; controller 153.
 TEST_F(SubresourceTest, BindingAssignsAPodToANodeOnce) {
   CreatePod();
   Must(pods_->Bind(To("made-up")));
@@ -97,7 +97,7 @@ TEST_F(SubresourceTest, BindingAssignsAPodToANodeOnce) {
   EXPECT_THAT(again.error().ToString(), HasSubstr("already assigned to node \"made-up\""));
 }
 
-// Contract: generator OP-14; client TYP-9.
+// Contract: generator OP-14; client TYP-9; controller 153.
 TEST_F(SubresourceTest, TokenOfAServiceAccountLogsItIn) {
   const auto accounts = clientset_->CoreV1().ServiceAccounts(namespace_);
   Must(accounts.Create({.metadata = {.name = "robot"}}));
@@ -111,7 +111,7 @@ TEST_F(SubresourceTest, TokenOfAServiceAccountLogsItIn) {
   EXPECT_EQ(accounts.CreateToken("none", {}).error().code(), Code::kNotFound);
 }
 
-// Contract: generator OP-14; client TYP-9.
+// Contract: generator OP-14; client TYP-9; controller 153.
 TEST_F(SubresourceTest, ApprovalWritesTheConditionsAndNotTheRequest) {
   // openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=robot
   constexpr char kRequest[] =
@@ -166,7 +166,7 @@ TEST_F(SubresourceTest, ResizeChangesTheResourcesOfAPod) {
   EXPECT_EQ(resized.spec->containers[0].resources->requests.find("cpu")->second, Quantity("200m"));
 }
 
-// Contract: client TYP-4.
+// Contract: client TYP-4; controller 156.
 TEST_F(SubresourceTest, ApplyStatusOwnsTheFieldsOfTheStatus) {
   CreatePod();
   Pod pod{.metadata = {.name = "web"}};

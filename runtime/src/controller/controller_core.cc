@@ -45,6 +45,17 @@ Cause CauseOr(Cause related, const AnyEvent& event) noexcept {
   return own == Cause::kInitial || own == Cause::kResync ? own : related;
 }
 
+// An exception counts as a pass: an event must not be lost to a fault of its predicate.
+template <typename F>
+bool Passes(const F& predicate, const AnyEvent& event, std::exception_ptr& thrown) {
+  try {
+    return predicate(event);
+  } catch (...) {
+    thrown = std::current_exception();
+    return true;
+  }
+}
+
 }  // namespace
 
 Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::string& controller, int workers) {
@@ -129,6 +140,7 @@ ControllerCore::ControllerCore(detail::ControllerSpec spec, std::vector<Watch> w
       deadline_(spec.deadline),
       needs_leader_(spec.needs_leader),
       reconcile_(std::move(spec.reconcile)),
+      passes_(std::move(spec.passes)),
       watches_(std::move(watches)),
       environment_(std::move(environment)),
       metrics_(environment_.metrics),
@@ -153,25 +165,21 @@ void ControllerCore::Add(const ObjectKey& key, Cause cause, const Watch& watch, 
 // Runs in the handler of one informer; those of several may run at once.
 void ControllerCore::OnEvent(const Watch& watch, const AnyEvent& event) {
   std::exception_ptr thrown;
-  if (watch.spec.passes) {
-    try {
-      if (!watch.spec.passes(event)) return;
-    } catch (...) {
-      thrown = std::current_exception();  // an event must not be lost to a fault of its predicate
-    }
-  }
+  const bool passes =
+      (!passes_ || Passes(*passes_, event, thrown)) && (!watch.spec.passes || Passes(watch.spec.passes, event, thrown));
+  if (passes) AddKeys(watch, event);
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void ControllerCore::AddKeys(const Watch& watch, const AnyEvent& event) {
   switch (watch.spec.role) {
     case detail::WatchSpec::Role::kFor:
-      Add(event.key, CauseOf(event), watch, event);
-      break;
+      return Add(event.key, CauseOf(event), watch, event);
     case detail::WatchSpec::Role::kOwns:
-      AddOwners(watch, event, CauseOr(Cause::kOwned, event));
-      break;
+      return AddOwners(watch, event, CauseOr(Cause::kOwned, event));
     case detail::WatchSpec::Role::kWatches:
-      AddMapped(watch, event, CauseOr(Cause::kWatched, event));
-      break;
+      return AddMapped(watch, event, CauseOr(Cause::kWatched, event));
   }
-  if (thrown) std::rethrow_exception(thrown);
 }
 
 void ControllerCore::AddOwners(const Watch& watch, const AnyEvent& event, Cause cause) {

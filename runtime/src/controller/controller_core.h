@@ -7,6 +7,7 @@
 #define KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
 
 #include <atomic>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -84,6 +85,7 @@ class ControllerCore final : public SharedObject {
   using Function = std::function<Result<Requeue>(Request&)>;
   class Call;
   void OnEvent(const Watch& watch, const AnyEvent& event);
+  void AddKeys(const Watch& watch, const AnyEvent& event);
   void AddOwners(const Watch& watch, const AnyEvent& event, Cause cause);
   void AddMapped(const Watch& watch, const AnyEvent& event, Cause cause);
   void Add(const ObjectKey& key, Cause cause, const Watch& watch, const AnyEvent& event);
@@ -97,6 +99,7 @@ class ControllerCore final : public SharedObject {
   const Nanos deadline_;
   const bool needs_leader_;
   Function reconcile_;  // until Run()
+  const std::optional<AnyPredicate> passes_;
   const std::vector<Watch> watches_;
   const Environment environment_;
   mutable ControllerMetrics metrics_;

@@ -77,7 +77,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
       guarded_(GuardedClient(plain_, elector_)) {
   metrics_.AddRequestsOf(connection_);
   if (!elector_) return;
-  metrics_.AddCollector([elector = *elector_, name = elector_->lease()] {
+  metrics_.AddCollector([elector = *elector_, name = options_.leader_election.name] {
     return std::vector<MetricFamily>{
         {.name = "leader_election_master_status",
          .help = "1 if this process leads, else 0",

@@ -58,6 +58,15 @@ AnyPredicate UpdatesThat(F changed) {
   });
 }
 
+// A predicate on objects: whether the new one, or the last known one of a deletion, is one that `matches` accepts.
+template <typename F>
+AnyPredicate ObjectsThat(F matches) {
+  return PredicateOf([matches = std::move(matches)](const AnyEvent& event) {
+    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
+    return object != nullptr ? detail::VerdictOf(matches(*object)) : Verdict::kNone;
+  });
+}
+
 bool Differ(const Map<String>& a, const Map<String>& b) noexcept { return !(a.empty() && b.empty()) && !(a == b); }
 
 }  // namespace
@@ -79,10 +88,8 @@ AnyPredicate AnnotationsChanged() {
 }
 
 AnyPredicate MatchesLabels(Selector selector) {
-  return PredicateOf([selector = std::move(selector)](const AnyEvent& event) {
-    const ObjectMeta* object = (event.type == AnyEvent::Type::kDeleted ? event.before : event.now).metadata();
-    return object != nullptr ? detail::VerdictOf(selector.Matches(object->labels)) : Verdict::kNone;
-  });
+  return ObjectsThat(
+      [selector = std::move(selector)](const ObjectMeta& object) { return selector.Matches(object.labels); });
 }
 
 Result<AnyPredicate> MatchesLabels(std::string_view selector) {
@@ -90,6 +97,8 @@ Result<AnyPredicate> MatchesLabels(std::string_view selector) {
   if (!parsed) return Fail(std::move(parsed).error());
   return MatchesLabels(*std::move(parsed));
 }
+
+AnyPredicate MatchesMetadata(std::function<bool(const ObjectMeta&)> matches) { return ObjectsThat(std::move(matches)); }
 
 AnyPredicate InNamespaces(std::vector<std::string> namespaces) {
   return PredicateOf([namespaces = std::move(namespaces)](const AnyEvent& event) {

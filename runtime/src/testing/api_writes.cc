@@ -61,6 +61,16 @@ bool IsDryRun(const ApiCall& call, const json& options) {
          (said != nullptr && said->is_array() && std::any_of(said->begin(), said->end(), all));
 }
 
+// Whether objects of the kind have a metadata.generation. As on a server, many built-in kinds have none, so that what
+// compares generations sees none of their updates.
+bool HasGeneration(const ResourceInfo& info) {
+  if (info.group.empty()) {
+    return info.plural == "pods" || info.plural == "podtemplates" || info.plural == "replicationcontrollers";
+  }
+  return info.group != "coordination.k8s.io" && info.group != "certificates.k8s.io" && info.group != "events.k8s.io" &&
+         !(info.group == "apps" && info.plural == "controllerrevisions");
+}
+
 // Returns the object without metadata, status, apiVersion and kind. A change of the rest increments the generation.
 json DesiredState(const json& object) {
   json desired = object;
@@ -214,7 +224,8 @@ ApiResult<ObjectRef> ApiServer::CreateObject(ApiCall& call, json object, bool ke
   if (resource.info.namespaced) metadata["namespace"] = call.namespace_;
   metadata["uid"] = NewUid();
   metadata["creationTimestamp"] = Now();
-  metadata["generation"] = 1;
+  metadata.erase("generation");
+  if (HasGeneration(resource.info)) metadata["generation"] = 1;
   metadata.erase("resourceVersion");
   metadata.erase("deletionTimestamp");
   metadata.erase("deletionGracePeriodSeconds");
@@ -321,7 +332,8 @@ ApiResult<ObjectRef> ApiServer::Replace(const ApiCall& call, const ObjectRef& be
   if (auto fits = CheckObject(call, next); !fits && !SameButMetadata(before->value, next)) return Refuse(fits.error());
 
   if (next == before->value) return before;  // nothing changed: no new version, no event
-  if (call.subresource != "status" && DesiredState(next) != DesiredState(before->value)) {
+  if (HasGeneration(resource.info) && call.subresource != "status" &&
+      DesiredState(next) != DesiredState(before->value)) {
     const json* generation = FindPath(before->value, "metadata.generation");
     next["metadata"]["generation"] =
         (generation != nullptr && generation->is_number_integer() ? generation->get<std::int64_t>() : 0) + 1;

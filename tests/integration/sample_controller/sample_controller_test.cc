@@ -174,6 +174,7 @@ class SampleControllerTest : public ::testing::Test {
   static inline std::filesystem::path folder_;  // of manifests and logs
 };
 
+// Contract: controller 260, 263.
 TEST_F(SampleControllerTest, WritesWhatTheGoProgramWrites) {
   const Writes expected = Run(Go("sample-controller", "-kubeconfig \"$KUBECONFIG\""));
   EXPECT_GT(expected.objects.size(), 10u);

@@ -321,7 +321,7 @@ TEST_P(InformerTest, ReplaysTheStoreToALateHandlerOnceAndThenEveryChange) {
   }
 }
 
-// Contract: informer HS-04.
+// Contract: informer HS-04; controller 103.
 TEST_P(InformerTest, MarksOnlyTheReplayToALateHandlerAsInitial) {
   Sync("5", {ObjectJson("a", "1")});
   Received received;

@@ -294,7 +294,7 @@ TEST_P(ListenerTest, DiscardsWaitingEventsWhenTheInformerStops) {
   EXPECT_TRUE(listener->Join({}));
 }
 
-// Contract: informer PL-03.
+// Contract: informer PL-03; controller 273.
 TEST_P(ListenerTest, ReportsAHighBacklogOnceUntilItHasShrunk) {
   const auto listener = Listen([&](const AnyEvent&) { WaitForGate(); }, {.backlog_warning = 4});
   listener->Deliver(Events(Add("first")));
@@ -349,6 +349,7 @@ class CoalescingTest : public ListenerTest {
   bool first_ = true;
 };
 
+// Contract: controller 273.
 TEST_P(CoalescingTest, MergesTheEventsOfAKeyBeyondTheLimitAndKeepsTheLastState) {
   const auto listener = Stuck({.backlog_limit = 1});
   for (AnyEvent& event :

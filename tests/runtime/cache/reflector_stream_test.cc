@@ -224,7 +224,7 @@ TEST_P(ReflectorStreamTest, ListsAgainAfterADeletionWhoseNameCannotBeRead) {
   EXPECT_FALSE(Last().watch);
 }
 
-// Contract: informer RW-06.
+// Contract: informer RW-06; controller 102.
 TEST_P(ReflectorStreamTest, NeverDeletesForAnEventOfAnotherKind) {
   ListAndOpenWatch();
   Queue();

@@ -6,7 +6,7 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------------------- lists
 
-// Contract: informer LW-04, RF-01, RF-03, RL-01, RL-10.
+// Contract: informer LW-04, RF-01, RF-03, RL-01, RL-10; controller 137.
 TEST_P(ReflectorTest, ListsAtVersion0ThenWatchesFromTheVersionOfTheList) {
   Start();
   EXPECT_FALSE(Last().watch);
@@ -108,7 +108,7 @@ TEST_P(ReflectorTest, KeepsPagingAfterAServerPagedAListAtVersion0) {
   EXPECT_EQ(Last().options.limit.value_or(0), 500);
 }
 
-// Contract: informer RF-01, RF-03, RL-11, WE-02, WE-03.
+// Contract: informer RF-01, RF-03, RL-11, WE-02, WE-03; controller 138.
 TEST_P(ReflectorTest, ReportsAFailedListWaitsAndListsAgain) {
   Start();
   Refuse(StatusError(Code::kForbidden, 403, "Forbidden", "samples is forbidden"));
@@ -281,6 +281,7 @@ TEST_P(ReflectorTest, DoesNotRecordVersionsOfSyntheticEvents) {
   EXPECT_EQ(Version(), "62");
 }
 
+// Contract: controller 271.
 TEST_P(ReflectorTest, EndsAWatchThatOutlivesItsTimeout) {
   ListAndOpenWatch();
   Send(ModifiedJson("a", "7"));

@@ -17,6 +17,7 @@ class RelistTest : public InformerFixture {
   }
 };
 
+// Contract: controller 270.
 TEST_P(RelistTest, KeepsTheStoredObjectWhereTheListHasTheSame) {
   Sync("5", {Replicas("a", "1", 1), Replicas("b", "2", 1), Replicas("c", "3", 1)});
   const Ref<const Sample> a = Get("a"), b = Get("b"), c = Get("c");

@@ -53,7 +53,7 @@ class DiscoveryTest : public ClientTest {
   std::string Accept(std::size_t i) { return HeaderOf(transport_->request(i), "accept"); }
 };
 
-// Contract: client DISC-1, DISC-2, DISC-7.
+// Contract: client DISC-1, DISC-2, DISC-7; controller 164.
 TEST_F(DiscoveryTest, NeedsTwoRequestsInTheAggregatedForm) {
   ReplyAggregated();
   const ServerApi api = Must(Discover(connection()));
@@ -163,7 +163,7 @@ TEST_F(RestMapperTest, MapsKindsAndResourcesAndPrefersTheVersionOfTheGroup) {
   EXPECT_EQ(mapper.failures().size(), 1u);
 }
 
-// Contract: client MAP-5.
+// Contract: client MAP-5; controller 164.
 TEST_F(RestMapperTest, RefreshesOnAMissAtABoundedRate) {
   const RestMapper mapper(connection());
   for (int i = 0; i < 20; ++i) ReplyAggregated();
@@ -178,6 +178,7 @@ TEST_F(RestMapperTest, RefreshesOnAMissAtABoundedRate) {
   EXPECT_EQ(transport_->size(), 2u * 7);
 }
 
+// Contract: controller 164.
 TEST_F(RestMapperTest, ReportsThatTheGroupOfAMissCouldNotBeRead) {
   const RestMapper mapper(connection());
   for (int i = 0; i < 3; ++i) ReplyAggregated();

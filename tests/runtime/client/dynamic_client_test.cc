@@ -38,6 +38,7 @@ class DynamicClientTest : public ::testing::Test {
   const DynamicClient dynamic_{cluster_.Connection()};
 };
 
+// Contract: controller 149.
 TEST_F(DynamicClientTest, HasEveryVerbForAResourceThatWasInstalledAtRunTime) {
   Install();
   const DynamicResource orders = dynamic_.ForResource(kOrders, "default");
@@ -68,6 +69,7 @@ TEST_F(DynamicClientTest, HasEveryVerbForAResourceThatWasInstalledAtRunTime) {
   EXPECT_EQ(orders.Get("first").error().code(), Code::kNotFound);
 }
 
+// Contract: controller 149.
 TEST_F(DynamicClientTest, FindsAResourceByItsKind) {
   Install();
   const DynamicResource orders = Must(dynamic_.ForKind(kOrder, "default"));
@@ -77,6 +79,7 @@ TEST_F(DynamicClientTest, FindsAResourceByItsKind) {
   EXPECT_EQ(Must(dynamic_.ForKind({"", "v1", "Pod"}, "a")).raw().namespace_name(), "a");
 }
 
+// Contract: controller 149.
 TEST_F(DynamicClientTest, KnowsTheScopeOfAKind) {
   Install();
   // The namespace of a cluster-scoped object does not matter, and that of an object is taken where the client has none.

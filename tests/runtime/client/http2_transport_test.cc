@@ -151,6 +151,7 @@ TEST_F(Http2Transport, OpensAConnectionForAShortRequestWhenAWatchHasTheOnlyStrea
   EXPECT_EQ(server_->connections(), 2u);
 }
 
+// Contract: controller 271.
 TEST_F(Http2Transport, DetectsAFrozenServerByAnUnansweredPing) {
   Serve();
   Connect(Http2Options{.ping_interval = 30ms, .ping_timeout = 60ms});

@@ -93,7 +93,7 @@ TEST_F(KubeconfigTest, ReadsTheCurrentContext) {
   EXPECT_EQ(config->bearer_token, "");
 }
 
-// Contract: client KCFG-7.
+// Contract: client KCFG-7; controller 165.
 TEST_F(KubeconfigTest, ReadsTheNamedContext) {
   const Result<rest::Config> config = Load(kGood, "robot");
   ASSERT_TRUE(config.has_value()) << config.error();
@@ -155,7 +155,7 @@ users: [{name: u, user: {tokenFile: t}}]
   EXPECT_EQ(config->bearer_token_file, folder_ + "/sub/t");
 }
 
-// Contract: client KCFG-3.
+// Contract: client KCFG-3; controller 165.
 TEST_F(KubeconfigTest, ReadsTheGivenFileElseTheVariableElseHome) {
   const auto of = [](std::string_view host) {
     return "current-context: a\nclusters: [{name: c, cluster: {server: \"https://" + std::string(host) +
@@ -321,7 +321,7 @@ TEST_F(KubeconfigTest, TreatsAnEmptyFileAsMissing) {
   EXPECT_THAT(LoadConfig({}, around_).error().message(), HasSubstr("empty files"));
 }
 
-// Contract: client CFG-7, KCFG-16.
+// Contract: client CFG-7, KCFG-16; controller 165.
 TEST_F(KubeconfigTest, UsesTheServiceAccountOfThePod) {
   EXPECT_THAT(InClusterConfig(around_).error().message(), HasSubstr("not in a cluster"));
   around_.service_host = "fd00::1";

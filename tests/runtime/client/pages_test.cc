@@ -56,7 +56,7 @@ class PagesTest : public ClientTest {
   }
 };
 
-// Contract: client PAGE-1.
+// Contract: client PAGE-1; controller 167.
 TEST_F(PagesTest, RequestsOnePageAfterTheOther) {
   transport_->Reply(Page("t1", {"a", "b"}));
   transport_->Reply(Page("t2", {"c"}));
@@ -182,7 +182,7 @@ TEST_F(ResourceClientTest, GetsAnObject) {
   EXPECT_EQ(transport_->request(0).path, std::string(kRoot) + "/a");
 }
 
-// Contract: generator CLI-08.
+// Contract: generator CLI-08; controller 154.
 TEST_F(ResourceClientTest, CreatesWithTypeAndGetsTheNameFromTheAnswer) {
   transport_->Reply({.status = 201, .body = WidgetJson("a-x7")});
   Widget widget;

@@ -70,7 +70,7 @@ TEST_F(RawResourceTest, RefusesAnEmptyNameWithoutSending) {
   }
 }
 
-// Contract: client REST-14; generator CLI-03.
+// Contract: client REST-14; generator CLI-03; controller 161.
 TEST_F(RawResourceTest, RefusesAnEmptyNamespaceWhereOneIsNeeded) {
   for (const Result<ApiRequest>& request :
        {Of(kPods).Get("a", "", {}), Of(kPods).Delete("a", {}), Of(kPods).Update("", "a", "", "{}", {}),
@@ -93,7 +93,7 @@ TEST_F(RawResourceTest, RefusesSegmentsThatWouldChangeThePath) {
   EXPECT_TRUE(Pods().Get("a..b", "", {}).has_value());
 }
 
-// Contract: generator CLI-03.
+// Contract: generator CLI-03; controller 161.
 TEST_F(RawResourceTest, UsesTheNamespaceOfTheObjectInAClientOfAllNamespaces) {
   EXPECT_EQ(Of(kPods).Create("shop", "{}", {})->path, "/api/v1/namespaces/shop/pods");
   EXPECT_EQ(Of(kPods).Update("shop", "a", "", "{}", {})->path, "/api/v1/namespaces/shop/pods/a");
@@ -102,7 +102,7 @@ TEST_F(RawResourceTest, UsesTheNamespaceOfTheObjectInAClientOfAllNamespaces) {
   EXPECT_EQ(Of(kNodes).Create("shop", "{}", {})->path, "/api/v1/nodes");
 }
 
-// Contract: client REST-7; generator CLI-07.
+// Contract: client REST-7; generator CLI-07; controller 159.
 TEST_F(RawResourceTest, SendsListOptionsSortedAndEscaped) {
   const ListOptions options = {.label_selector = "app=web,tier in (a,b)",
                                .field_selector = "spec.nodeName=n1",
@@ -131,6 +131,7 @@ TEST_F(RawResourceTest, SendsTimeoutSecondsInBothForms) {
   EXPECT_EQ(ListOptions{.timeout_seconds = 5}.Query(), "timeout=5s&timeoutSeconds=5");
 }
 
+// Contract: controller 158.
 TEST_F(RawResourceTest, SendsWriteOptions) {
   const CreateOptions options = {.dry_run = true, .field_manager = "me", .field_validation = FieldValidation::kStrict};
   EXPECT_EQ(Pods().Create("", "{}", options)->query, "dryRun=All&fieldManager=me&fieldValidation=Strict");
@@ -138,7 +139,7 @@ TEST_F(RawResourceTest, SendsWriteOptions) {
   EXPECT_EQ(Pods().Create("", "{}", {})->content_type, "application/json");
 }
 
-// Contract: client REST-12; generator CLI-09.
+// Contract: client REST-12; generator CLI-09; controller 157.
 TEST_F(RawResourceTest, SendsThePatchWithItsMediaType) {
   EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {})->content_type, "application/merge-patch+json");
   EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->content_type, "application/json-patch+json");
@@ -147,7 +148,7 @@ TEST_F(RawResourceTest, SendsThePatchWithItsMediaType) {
   EXPECT_EQ(Pods().Patch("a", "", JsonPatch("[]"), {})->body, "[]");
 }
 
-// Contract: client TYP-4.
+// Contract: client TYP-4; controller 156.
 TEST_F(RawResourceTest, SendsForceWithEveryApply) {
   const Result<ApiRequest> apply = Pods().Patch("a", "", ApplyPatch("{}"), {.field_manager = "me"});
   EXPECT_EQ(apply->content_type, "application/apply-patch+yaml");
@@ -157,7 +158,7 @@ TEST_F(RawResourceTest, SendsForceWithEveryApply) {
   EXPECT_EQ(Pods().Patch("a", "", MergePatch("{}"), {.force = true})->query, "");
 }
 
-// Contract: generator CLI-11.
+// Contract: generator CLI-11; controller 158.
 TEST_F(RawResourceTest, SendsDeleteOptionsAsBody) {
   EXPECT_EQ(Pods().Delete("a", {})->body, R"({"kind":"DeleteOptions","apiVersion":"v1"})");
   const DeleteOptions options = {.grace_period_seconds = 0,

@@ -114,6 +114,7 @@ TEST_F(SubresourceClientTest, UpdatesGoToThePathOfTheSubresource) {
   EXPECT_EQ(Asked(2), "PUT " + At("resize"));
 }
 
+// Contract: controller 153.
 TEST_F(SubresourceClientTest, AnySubresourceIsReachedByItsName) {
   for (int i = 0; i < 3; ++i) transport_->Reply({.body = kWidget});
   transport_->Reply({.status = 201, .body = kSuccess});

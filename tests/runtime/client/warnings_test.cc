@@ -60,6 +60,7 @@ class WarningTest : public ClientTest {
   Shared<WarningObserver> received_ = MakeShared<WarningObserver>();
 };
 
+// Contract: controller 163.
 TEST_F(WarningTest, GoToTheObserverFromAnswersAndRefusals) {
   const Connection connection = Observed();
   ReplyWith({{"warning", R"(299 - "one")"}, {"warning", R"(299 - "two")"}});
@@ -70,6 +71,7 @@ TEST_F(WarningTest, GoToTheObserverFromAnswersAndRefusals) {
                                                "get pods default/web-0: three x1"));
 }
 
+// Contract: controller 163.
 TEST_F(WarningTest, AreReportedOnceASecondForEachText) {
   const Connection connection = Observed();
   for (int i = 0; i < 5; ++i) {
@@ -91,6 +93,7 @@ TEST_F(WarningTest, ShareACauseWhenTheServerMakesUpEverNewTexts) {
   EXPECT_LE(received_->warnings.size(), 101u);
 }
 
+// Contract: controller 163.
 TEST_F(WarningTest, GoToStandardErrorWithoutAnObserver) {
   const Connection connection = client::ConnectionCore::Handle({transport_, executor_, {}}, Defaults());
   ReplyWith({{"warning", R"(299 - "v1beta1 is deprecated")"}});

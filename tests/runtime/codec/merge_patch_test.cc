@@ -34,6 +34,7 @@ TEST(MergePatch, IsEmptyWhereNothingDiffers) {
             "{}");
 }
 
+// Contract: controller 157.
 TEST(MergePatch, HoldsWhatDiffersAndNullForWhatIsGone) {
   EXPECT_EQ(Must(Patch(R"({"name":"a","replicas":1,"named":{"x":{"name":"n","count":1},"y":{"name":"m"}}})",
                        R"({"name":"a","replicas":2,"named":{"x":{"name":"n"}}})")),
@@ -51,9 +52,13 @@ TEST(MergePatch, TellsEmptyFromAbsent) {
   EXPECT_EQ(Must(Patch(R"({"optional":{"name":"a"}})", R"({"optional":{}})")), R"({"optional":{"name":null}})");
 }
 
+// Contract: controller 157.
 TEST(MergePatch, KeepsTheSpellingOfNumbers) {
   EXPECT_EQ(Must(Patch("{}", R"({"later":12345678901234567890,"ratio":2.50})")),
             R"({"later":12345678901234567890,"ratio":2.50})");
+  // As doubles, these would be equal.
+  EXPECT_EQ(Must(Patch(R"({"later":9007199254740992})", R"({"later":9007199254740993})")),
+            R"({"later":9007199254740993})");
 }
 
 TEST(MergePatch, RefusesAMemberThatBecameNull) {

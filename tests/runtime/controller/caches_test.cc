@@ -12,7 +12,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 using CachesTest = CachesFixture;
 
@@ -31,7 +30,25 @@ TEST_P(CachesTest, AllUsersOfAKindShareOneInformer) {
   EXPECT_EQ(caches.status().front().name, "configmaps");
 }
 
-// Contract: controller 135.
+// Contract: controller 121, 262.
+TEST_P(CachesTest, EveryReadReturnsTheOneObjectThatNobodyCanChange) {
+  Must(cluster_.Add(Map("a", "1")));
+  const auto cache = Must(Make().Of<ConfigMap>());
+  Must(cache.WaitForSync());
+  const Ref<const ConfigMap> first = Must(cache.Get({"default", "a"}));
+  EXPECT_EQ(first.get(), Must(cache.Get({"default", "a"})).get());
+  EXPECT_EQ(first.get(), Must(cache.List()).at(0).get());
+  static_assert(std::is_same_v<decltype(*first), const ConfigMap&>);
+  ConfigMap copy = *first;
+  copy.data["value"] = "2";
+  EXPECT_EQ(first->data["value"], "1");
+  Must(cluster_.Update(copy));
+  cluster_.RunUntilIdle();
+  EXPECT_EQ(first->data["value"], "1");  // a newer state is another object
+  EXPECT_EQ(Value(cache.Get({"default", "a"})).data["value"], "2");
+}
+
+// Contract: controller 135, 272.
 TEST_P(CachesTest, InformersStopWithTheLastUserAndStartAnewWithTheNext) {
   Must(cluster_.Add(Map("a")));
   Caches& caches = Make();
@@ -241,7 +258,7 @@ TEST_P(CachesTest, AnIndexMayBeAddedAgainWithTheSamePathOnly) {
   Must(cache.AddIndex("wrong", FieldPath("metadata.uid")));  // the failure has not taken the name
 }
 
-// Contract: controller 119.
+// Contract: controller 119, 134, 267.
 TEST_P(CachesTest, StartsEarlierUsersAtTheStartAndLaterOnesAtOnce) {
   Caches& caches = Make({}, /*start=*/false);
   const auto pods = Must(caches.Of<Pod>());
@@ -263,7 +280,7 @@ TEST_P(CachesTest, StartsEarlierUsersAtTheStartAndLaterOnesAtOnce) {
   EXPECT_EQ(cluster_.census().watches, 0u);
 }
 
-// Contract: controller 139.
+// Contract: controller 134, 139.
 TEST_P(CachesTest, WaitingForTheSyncCoversLaterUsersAndCanBeStopped) {
   cluster_.Inject({.verb = "list", .delay = 2s});
   cluster_.Inject({.verb = "watch", .delay = 2s});

@@ -78,7 +78,7 @@ TEST_P(ClientTest, AFirstReadThatFailsLeavesNoCacheBehind) {
   EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
 }
 
-// Contract: controller 143, 144.
+// Contract: controller 143, 144, 149.
 TEST_P(ClientTest, ReadsWhatItHasWritten) {
   Client& client = Ready();
   for (int i = 0; i < 20; ++i) {
@@ -210,6 +210,7 @@ TEST_P(ClientTest, WaitsInEachNamespaceForItsOwnWrites) {
   EXPECT_EQ(client.List<ConfigMap>().error().code(), Code::kTimeout);
 }
 
+// Contract: controller 150.
 TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
   Client& client = Ready();
   const GroupVersionKind kind{"", "v1", "ConfigMap"};
@@ -226,6 +227,7 @@ TEST_P(ClientTest, EveryFormOfAKindShowsTheWrite) {
   }
 }
 
+// Contract: controller 152, 155.
 TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
   Client& client = Ready();
   const Unstructured made = Must(client.Create(Dynamic("a", "1")));
@@ -252,6 +254,7 @@ TEST_P(ClientTest, WritesUnstructuredObjectsAndMetadataAlone) {
   EXPECT_EQ(client.Create(unknown).error().code(), Code::kNotFound);
 }
 
+// Contract: controller 149, 153.
 TEST_P(ClientTest, WritesTheStatusAlone) {
   Client& client = MakeClient();
   Deployment deployment;
@@ -278,6 +281,7 @@ TEST_P(ClientTest, WritesTheStatusAlone) {
   EXPECT_EQ(replicas(), 3);
 }
 
+// Contract: controller 156, 160.
 TEST_P(ClientTest, NamesItsFieldManagerUnlessTheCallDoes) {
   Client& client = MakeClient();
   const auto manager = [](const ConfigMap& map) { return map.metadata.managedFields.at(0).manager; };
@@ -293,7 +297,43 @@ TEST_P(ClientTest, DoesNotWaitForADryRun) {
   EXPECT_FALSE(Must(client.Get<ConfigMap>(kA)));
 }
 
-// Contract: controller 151.
+// Contract: controller 157.
+TEST_P(ClientTest, AMergePatchFailsForAnOldObjectIfItHasTheResourceVersion) {
+  Client& client = Ready();
+  const ConfigMap made = Must(client.Create(Map("a", "1")));
+  ConfigMap unlocked = made;
+  unlocked.metadata.resourceVersion = {};
+  ConfigMap changed = made;
+  changed.data["value"] = "2";
+  const Patch locked = Must(MergePatch(unlocked, changed));
+  EXPECT_THAT(locked.body, HasSubstr("\"resourceVersion\":\"" + made.metadata.resourceVersion.str() + "\""));
+  Must(client.Patch(changed, locked));
+  const auto late = client.Patch(changed, locked);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), Code::kConflict);
+  changed.data["value"] = "3";
+  EXPECT_EQ(Must(client.Patch(changed, Must(MergePatch(made, changed)))).data["value"], "3");  // whatever the version
+}
+
+// Contract: controller 266.
+TEST_P(ClientTest, APatchOfATransformedObjectKeepsWhatTheTransformDropped) {
+  Must(cluster_.Add(Map("a", "large")));
+  const auto drop_data = [](AnyRef object) -> Result<AnyRef> {
+    ConfigMap changed = *object.As<ConfigMap>();
+    changed.data = {};
+    return AnyRef(MakeRef(std::move(changed)));
+  };
+  Client& client = Ready({.of = {{&ConfigMap::kTable, {.transform = drop_data}}}});
+  const ConfigMap cached = Value(client.Get<ConfigMap>(kA));
+  EXPECT_TRUE(cached.data.empty());
+  ConfigMap changed = cached;
+  changed.metadata.labels["x"] = "y";
+  const ConfigMap patched = Must(client.Patch(changed, Must(MergePatch(cached, changed))));
+  EXPECT_EQ(patched.metadata.labels["x"], "y");
+  EXPECT_EQ(patched.data["value"], "large");
+}
+
+// Contract: controller 150, 151.
 TEST_P(ClientTest, ReadsTheServerLive) {
   Must(cluster_.Add(Map("a", "1")));
   ConfigMap labelled = Map("b", "2");

@@ -25,7 +25,7 @@ using ::testing::UnorderedElementsAre;
 class ControllerTest : public ManagerTest {};
 INSTANTIATE_TEST_SUITE_P(Seeds, ControllerTest, ::testing::Range<std::uint64_t>(0, 20));
 
-// Contract: controller 47, 85.
+// Contract: controller 47, 85, 103.
 TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   AddMap("a");
   AddMap("b");
@@ -40,7 +40,7 @@ TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   Stop(ran);
 }
 
-// Contract: controller 70, 104.
+// Contract: controller 70, 104, 268.
 TEST_P(ControllerTest, ReconcilesAnObjectThatWasAddedChangedOrDeletedAndSaysWhy) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
@@ -133,7 +133,7 @@ TEST_P(ControllerTest, MapsTheOldAndTheNewObjectOfAWatch) {
   Stop(ran);
 }
 
-// Contract: controller 89.
+// Contract: controller 89, 115.
 TEST_P(ControllerTest, LetsAPredicateDropEventsOfItsWatchOnly) {
   AddDeployment("web");
   const Manager manager = New();
@@ -150,6 +150,103 @@ TEST_P(ControllerTest, LetsAPredicateDropEventsOfItsWatchOnly) {
   const Ran ran = Spawn(manager);
   Settle();
   EXPECT_THAT(calls_, UnorderedElementsAre("a", "web"));
+  EXPECT_THAT(Must(manager.client().List<ConfigMap>()), SizeIs(2));  // the cache has it nevertheless
+  Stop(ran);
+}
+
+// Contract: controller 89.
+TEST_P(ControllerTest, AsksTheFilterOfAllWatchesAndThePredicateOfEach) {
+  const auto add = [&]<typename T>(T object, std::string_view tier) {
+    if (!tier.empty()) object.metadata.labels["tier"] = tier;
+    Must(cluster_.Add(object));
+  };
+  for (const char* name : {"a", "b"}) add(ConfigMap{.metadata = {.name = name, .namespace_ = "default"}}, "web");
+  add(ConfigMap{.metadata = {.name = "c", .namespace_ = "default"}}, "");
+  add(static_cast<Deployment>(testing::MinimalObject("apps/v1", "Deployment", "default", "d")), "web");
+  add(static_cast<Deployment>(testing::MinimalObject("apps/v1", "Deployment", "default", "e")), "");
+  auto owned = static_cast<ReplicaSet>(testing::MinimalObject("apps/v1", "ReplicaSet", "default", "set"));
+  owned.metadata.ownerReferences = {
+      {.name = "owner", .apiVersion = "v1", .controller = true, .kind = "ConfigMap", .uid = "u"}};
+  Must(cluster_.Add(owned));
+  const Manager manager = New();
+  const Controller controller =
+      Must(manager.Control<ConfigMap>("maps")
+               .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.metadata.name != "b"; }))
+               .EventFilter(Must(MatchesLabels("tier=web")))
+               .Owns<ReplicaSet>()
+               .Watches<Deployment>([](const Deployment& d, Requests& requests) {
+                 requests.Add(d.metadata.namespace_, d.metadata.name);
+               })
+               .Reconcile([&](Request& request) -> Result<Requeue> {
+                 calls_.push_back(request.key().name.str());
+                 return Requeue::Done();
+               }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, UnorderedElementsAre("a", "d"));
+  calls_.clear();
+  controller.Enqueue({"default", "c"});
+  owned.metadata.labels["tier"] = "web";
+  Must(cluster_.Update(owned));
+  Settle();
+  EXPECT_THAT(calls_, UnorderedElementsAre("c", "owner"));
+  Stop(ran);
+}
+
+// Contract: controller 89.
+TEST_P(ControllerTest, AsksEveryFilterOfAllWatchesForUpdatesOfEachKind) {
+  const auto deployment = [](std::string_view note, int replicas) {
+    auto object = static_cast<Deployment>(testing::MinimalObject("apps/v1", "Deployment", "default", "web"));
+    object.metadata.annotations["note"] = note;
+    object.spec->replicas = replicas;
+    return object;
+  };
+  AddMap("map");
+  Must(cluster_.Add(deployment("1", 1)));
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps")
+           .EventFilter(GenerationChanged() || AnnotationsChanged())
+           .EventFilter(MatchesMetadata([](const meta::v1::ObjectMeta& m) { return m.annotations["note"] != "no"; }))
+           .Watches<Deployment>([](const Deployment&, Requests& requests) { requests.Add("default", "deployment"); })
+           .Reconcile([&](Request& request) -> Result<Requeue> {
+             calls_.push_back(request.key().name.str());
+             return Requeue::Done();
+           }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, UnorderedElementsAre("map", "deployment"));
+  calls_.clear();
+  UpdateMap("map", "2");  // has no generation
+  Settle();
+  EXPECT_THAT(calls_, IsEmpty());
+  Must(cluster_.Update(deployment("1", 2)));
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("deployment"));
+  Must(cluster_.Update(deployment("no", 3)));
+  Settle();
+  EXPECT_THAT(calls_, SizeIs(1));
+  Must(cluster_.Update(deployment("2", 3)));
+  Settle();
+  EXPECT_THAT(calls_, SizeIs(2));
+  Stop(ran);
+}
+
+TEST_P(ControllerTest, LosesNoEventToAFilterThatThrowsUnlessThePredicateOfTheWatchDropsIt) {
+  AddMap("a");
+  AddMap("b");
+  const Manager manager = New();
+  Must(
+      manager.Control<ConfigMap>("maps")
+          .When(Predicate<ConfigMap>([](const ConfigMap& map) { return map.metadata.name == "a"; }))
+          .EventFilter(MatchesMetadata([](const meta::v1::ObjectMeta&) -> bool { throw std::runtime_error("broken"); }))
+          .Reconcile([&](Request& request) -> Result<Requeue> {
+            calls_.push_back(request.key().name.str());
+            return Requeue::Done();
+          }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(calls_, ElementsAre("a"));
+  EXPECT_THAT(told_->handlers, ElementsAre(HasSubstr("broken"), HasSubstr("broken")));
   Stop(ran);
 }
 
@@ -331,6 +428,7 @@ TEST_P(ControllerTest, CallsNothingBeforeEveryCacheHasSynced) {
   Stop(ran);
 }
 
+// Contract: controller 90.
 TEST_P(ControllerTest, ReconcilesAKindWithoutGeneratedCodeAndWatchesMetadataAlone) {
   AddDeployment("web");
   AddMap("a");
@@ -349,6 +447,7 @@ TEST_P(ControllerTest, ReconcilesAKindWithoutGeneratedCodeAndWatchesMetadataAlon
   Stop(ran);
 }
 
+// Contract: controller 98.
 TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStart) {
   const Manager manager = New();
   const Controller controller =
@@ -380,7 +479,7 @@ TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
   Stop(ran);
 }
 
-// Contract: controller 44, 85, 88.
+// Contract: controller 44, 85, 88, 96, 99.
 TEST_P(ControllerTest, RefusesWhatCannotRun) {
   const auto nothing = [](Request&) -> Result<void> { return {}; };
   const Manager manager = New();

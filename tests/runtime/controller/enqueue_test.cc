@@ -60,7 +60,7 @@ class EnqueueTest : public ::testing::Test {
   RateLimitingQueue queue_{{.executor = MakeShared<testing::ManualExecutor>()}};
 };
 
-// Contract: controller 104.
+// Contract: controller 104, 261.
 TEST_F(EnqueueTest, QueuesTheKeyOfAnObjectThatWasAddedChangedOrDeleted) {
   const AnyRef pod = Object<Pod>();
   for (const auto type : {AnyEvent::Type::kAdded, AnyEvent::Type::kUpdated, AnyEvent::Type::kDeleted}) {
@@ -71,7 +71,7 @@ TEST_F(EnqueueTest, QueuesTheKeyOfAnObjectThatWasAddedChangedOrDeleted) {
               ElementsAre(Pair("default/web", 0)));
 }
 
-// Contract: controller 80.
+// Contract: controller 80, 109, 261.
 TEST_F(EnqueueTest, GivesTheFirstListAndResyncsALowPriorityAndDeletionsNever) {
   const AnyRef pod = Object<Pod>({Owner("set", "ReplicaSet", "apps/v1")});
   for (const Reason reason : {Reason::kInitial, Reason::kResync}) {
@@ -85,7 +85,18 @@ TEST_F(EnqueueTest, GivesTheFirstListAndResyncsALowPriorityAndDeletionsNever) {
   }
 }
 
-// Contract: controller 105.
+// Contract: controller 108.
+TEST_F(EnqueueTest, DoesNothingForAnEventThatTheHandlerHasNoFunctionFor) {
+  const AnyRef pod = Object<Pod>();
+  for (const auto type : {AnyEvent::Type::kAdded, AnyEvent::Type::kUpdated, AnyEvent::Type::kDeleted}) {
+    EXPECT_THAT(Queued(EventHandler<Pod>{}, type, Reason::kWatch, pod, pod), IsEmpty());
+    EventHandler<Pod> only_updates = {.on_update = [this](const Updated<Pod>& e) { queue_.Add(e.key); }};
+    EXPECT_EQ(Queued(std::move(only_updates), type, Reason::kWatch, pod, pod).size(),
+              type == AnyEvent::Type::kUpdated ? 1u : 0u);
+  }
+}
+
+// Contract: controller 105, 106.
 TEST_F(EnqueueTest, QueuesTheOwnerOfAKindWhateverTheVersion) {
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1beta2")), ElementsAre(Pair("default/set", 0)));
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "extensions/v1")), IsEmpty());
@@ -93,7 +104,7 @@ TEST_F(EnqueueTest, QueuesTheOwnerOfAKindWhateverTheVersion) {
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1/beta")), IsEmpty());  // malformed
 }
 
-// Contract: controller 105.
+// Contract: controller 105, 261.
 TEST_F(EnqueueTest, QueuesOnlyTheControllerUnlessAllOwnersCount) {
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1", false)), IsEmpty());
   EXPECT_THAT(OwnersOf(Owner("set", "ReplicaSet", "apps/v1", false), Owners::kAll),

@@ -248,6 +248,7 @@ TEST_P(ManagerLeaseTest, EndsWithAnErrorWhenTheLeaseIsLostAndWritesNothingAfterw
   EXPECT_FALSE(cluster_.Get("configmaps", "default", "late"));
 }
 
+// Contract: controller 141.
 TEST_P(ManagerLeaseTest, RunsInEveryReplicaWhatNeedsNoLeader) {
   AddMap("a");
   Must(cluster_.Add(
@@ -283,6 +284,21 @@ TEST_P(ManagerLeaseTest, KeepsTheLeaseUntilItsWorkHasEndedAndLetsItExpireIfItDoe
   cluster_.Advance(5s);
   EXPECT_EQ(ErrorOf(ran), "success");
   EXPECT_THAT(holder(), Not(HasSubstr("\"holderIdentity\":\"first\"")));
+}
+
+// Contract: controller 211.
+TEST_P(ManagerLeaseTest, ShowsInItsMetricsWhetherItLeads) {
+  const Manager first = New(Elect("first"));
+  const auto shows = [&](const char* line) { return HasSubstr(std::string(line) + '\n'); };
+  EXPECT_THAT(Must(first.metrics().Text()), shows("leader_election_master_status{name=\"shop\"} 0"));
+  const Ran ran = Spawn(first);
+  cluster_.Advance(5s);
+  EXPECT_THAT(Must(first.metrics().Text()), shows("leader_election_master_status{name=\"shop\"} 1"));
+  EXPECT_THAT(Must(first.metrics().Text()), shows("leader_election_slowpath_total{name=\"shop\"} 0"));
+  stop_.request_stop();
+  cluster_.Advance(10s);
+  ASSERT_TRUE(ran.done());
+  EXPECT_THAT(Must(first.metrics().Text()), shows("leader_election_master_status{name=\"shop\"} 0"));
 }
 
 TEST_P(ManagerLeaseTest, LetsTheLeaseExpireIfItsWorkDoesNotEnd) {

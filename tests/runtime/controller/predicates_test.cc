@@ -235,6 +235,20 @@ TEST(PredicateTest, MatchesLabelsOfEverySortOfEvent) {
   EXPECT_THAT(malformed.error().message(), HasSubstr("app in web"));
 }
 
+// Contract: controller 112.
+TEST(PredicateTest, MatchesMetadataAsksAboutTheNewObjectAndAboutTheLastKnownOneOfADeletion) {
+  const AnyPredicate web = MatchesMetadata([](const meta::v1::ObjectMeta& m) { return m.labels["app"] == "web"; });
+  const Pod matching = Labelled({{"app", "web"}});
+  EXPECT_TRUE(web(AddedEvent(matching)));
+  EXPECT_FALSE(web(AddedEvent()));
+  EXPECT_TRUE(web(UpdatedEvent({}, matching)));
+  EXPECT_FALSE(web(UpdatedEvent(matching, {})));
+  EXPECT_TRUE(web(DeletedEvent(matching)));
+  EXPECT_FALSE(web(DeletedEvent()));
+  EXPECT_TRUE(web(UnknownDeletion()));
+  EXPECT_TRUE((!web)(UnknownDeletion()));
+}
+
 TEST(PredicateTest, InNamespacesGoesByTheKey) {
   const AnyPredicate in = InNamespaces({"kube-system", "default"});
   for (const AnyEvent& event : {AddedEvent(), UpdatedEvent(), DeletedEvent(), UnknownDeletion()}) {

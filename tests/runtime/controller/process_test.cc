@@ -78,7 +78,7 @@ class ProcessTest : public ::testing::TestWithParam<std::uint64_t> {
   Queue queue_{{.name = "orders", .executor = simulation_.executor(), .observer = failures_}};
 };
 
-// Contract: controller 62.
+// Contract: controller 62, 263.
 TEST_P(ProcessTest, CallsTheFunctionForEachKeyAndHoldsNoThreadWhileIdle) {
   const auto processed = Process(3, [&](const std::string& key) -> Result<void> {
     calls_.push_back(key);
@@ -116,7 +116,7 @@ TEST_P(ProcessTest, RunsAsManyCallsAtOnceAsItHasWorkersAndNeverTwoForOneKey) {
   Stop(processed);
 }
 
-// Contract: controller 63.
+// Contract: controller 63, 263.
 TEST_P(ProcessTest, RetriesAnErrorAfterTheDelayOfTheRateLimiterAndReportsIt) {
   std::vector<TimePoint> times;
   const auto processed = Process(1, [&](const std::string&) -> Result<void> {

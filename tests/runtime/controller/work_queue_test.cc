@@ -121,7 +121,7 @@ TEST_F(WorkQueueTest, HandsOutTheLongestWaitingItemEverySixteenthTime) {
   EXPECT_EQ(taken.back(), "old");
 }
 
-// Contract: controller 71.
+// Contract: controller 71, 109.
 TEST_F(WorkQueueTest, IsFirstInFirstOutWithoutPriorities) {
   const Queue queue = Make({.priorities = false});
   queue.Add("a", {.priority = kLowPriority});

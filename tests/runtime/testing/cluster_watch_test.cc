@@ -220,6 +220,7 @@ TEST_F(ClusterTest, LosesConnectionsAndHistoryInARestartButNoObject) {
   EXPECT_EQ(Get(kPods)["items"].size(), 1u);
 }
 
+// Contract: controller 162.
 TEST_F(ClusterTest, RespondsWithAnInjectedStatusTheGivenNumberOfTimes) {
   cluster_.Inject({.verb = "list", .resource = "pods", .times = 2, .skip = 1, .status = 403, .reason = "Forbidden"});
   std::vector<int> statuses;

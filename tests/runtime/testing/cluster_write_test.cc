@@ -20,6 +20,30 @@ TEST_F(ClusterTest, GivesACreatedObjectItsMetadata) {
   EXPECT_EQ(Get(std::string(kPods) + "/a"), pod);
 }
 
+// Contract: controller 114.
+TEST_F(ClusterTest, CountsGenerationsOnlyOfKindsForWhichAServerDoes) {
+  const auto generations = [&](const std::string& path, json object, const char* member) {
+    object["metadata"]["generation"] = 7;  // the server decides
+    object = Post(path, object);
+    const int created = object["metadata"].value("generation", 0);
+    object[member] = {{"a", "b"}};
+    object["metadata"]["generation"] = 7;
+    return json::array({created, Put(path + "/a", object)["metadata"].value("generation", 0)});
+  };
+  const auto object = [](const char* version, const char* kind) {
+    return json{{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", "a"}, {"namespace", "default"}}}};
+  };
+  EXPECT_EQ(generations("/api/v1/namespaces/default/podtemplates", object("v1", "PodTemplate"), "template"),
+            json::array({1, 2}));
+  EXPECT_EQ(generations("/api/v1/namespaces/default/configmaps", object("v1", "ConfigMap"), "data"),
+            json::array({0, 0}));
+  EXPECT_EQ(generations("/api/v1/namespaces/default/secrets", object("v1", "Secret"), "stringData"),
+            json::array({0, 0}));
+  EXPECT_EQ(generations("/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                        object("coordination.k8s.io/v1", "Lease"), "spec"),
+            json::array({0, 0}));
+}
+
 TEST_F(ClusterTest, CreatesANameFromGenerateName) {
   json pod = Pod("x");
   pod["metadata"].erase("name");
@@ -265,6 +289,7 @@ TEST_F(ClusterTest, DeletesNothingInADryRunByQueryOrBody) {
   EXPECT_EQ(cluster_.List("pods").size(), 1u);
 }
 
+// Contract: controller 264.
 TEST_F(ClusterTest, RemembersTheWritesOfClients) {
   Post(kPods, Pod("a"));
   Put(std::string(kPods) + "/a/status", Pod("a"));

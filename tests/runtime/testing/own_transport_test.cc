@@ -40,6 +40,7 @@ rest::Config ConfigOf(const std::string& kubeconfig) {
   return Must(rest::LoadConfig({.kubeconfig = path}));
 }
 
+// Contract: controller 162.
 TEST(OwnTransport, SeesEveryRequestToARealEndpoint) {
   Cluster cluster({.simulated = false});
   ASSERT_TRUE(cluster.Add(MinimalPod("default", "web-0")));

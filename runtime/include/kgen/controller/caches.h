@@ -69,9 +69,11 @@ struct CacheOptions {
   // One informer for each; empty: one for all namespaces. Cluster-scoped kinds ignore the namespaces of
   // CachesOptions::defaults; for such a kind itself they are an error.
   std::vector<std::string> namespaces{};
-  std::string label_selector{};   // "app=web"; as in the API
-  std::string field_selector{};   // "spec.nodeName=n1"; the server decides which fields it can select by
-  TransformFunction transform{};  // runs once for each received object, see SharedInformer::SetTransform()
+  std::string label_selector{};  // "app=web"; as in the API
+  std::string field_selector{};  // "spec.nodeName=n1"; the server decides which fields it can select by
+  // Runs once for each received object, see SharedInformer::SetTransform(). Update() of an object would delete on the
+  // server what this has dropped: write such a kind with patches or Apply().
+  TransformFunction transform{};
   bool drop_managed_fields = false;
   // How often handlers get every object again, unless HandlerOptions::resync says otherwise; 0: never. Each informer
   // takes up to a tenth more or less, so that they do not all do it at once.

@@ -78,6 +78,7 @@ struct ControllerSpec {
   bool priorities = true;
   Nanos deadline{};
   bool needs_leader = true;
+  std::optional<AnyPredicate> passes{};                  // of every watch, besides its own
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
 
@@ -137,6 +138,18 @@ class [[nodiscard]] ControllerBuilder {
   {
     own_ = own_ && predicate;
     spec_.watches.front().passes = own_;
+    return std::move(*this);
+  }
+
+  // For all watches at once, those of Owns() and Watches() included: an event causes a request only if it passes both
+  // this predicate and that of its own watch. The watches are of several kinds, so it judges what all objects have: it
+  // is one of the predicates in predicates.h, as GenerationChanged() or MatchesMetadata(), or a combination of them,
+  // and cannot be a Predicate<U>. Called twice, both must let an event pass. Controller::Enqueue() is not filtered.
+  //
+  // GenerationChanged() also hides the status of owned objects here, and every update of those without generations: for
+  // the spec of T alone, use When().
+  ControllerBuilder&& EventFilter(const AnyPredicate& predicate) && {
+    spec_.passes = spec_.passes ? *spec_.passes && predicate : predicate;
     return std::move(*this);
   }
 

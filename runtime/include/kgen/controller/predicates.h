@@ -195,6 +195,11 @@ AnyPredicate MatchesLabels(Selector selector);
 // The same from the text form, "app=web,tier in (a, b)". Errors: kInvalidArgument, as of Selector::Parse.
 Result<AnyPredicate> MatchesLabels(std::string_view selector);
 
+// Events of objects of any kind for whose metadata `matches` returns true: for updates those of the new object, for
+// deletions the last known ones. No opinion on the deletion of an object of which nothing is known. Several threads may
+// call it at once.
+AnyPredicate MatchesMetadata(std::function<bool(const meta::v1::ObjectMeta&)> matches);
+
 // Events of objects in one of these namespaces; "" stands for objects without one. Of an empty list: none.
 AnyPredicate InNamespaces(std::vector<std::string> namespaces);
 
