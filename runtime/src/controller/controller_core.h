@@ -6,7 +6,9 @@
 #ifndef KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
 #define KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -23,10 +25,17 @@
 
 namespace kgen::controller {
 
+// Hexadecimal digits.
+using RequestId = std::array<char, 16>;
+
 // What a Request refers to. Lives on the stack of the call.
 struct RequestState {
+  std::string_view id_text() const noexcept { return {id.data(), id.size()}; }
+  void Log(std::string_view message, bool warning) const;
+
   const ObjectKey& key;
   std::string_view controller;
+  RequestId id;
   Reasons reasons;
   int failures;
   Client client;
@@ -90,7 +99,8 @@ class ControllerCore final : public SharedObject {
   Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
   Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
   Result<Requeue> CallFunction(const Function& function, RequestState& state);
-  Result<Requeue> Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out, bool stopping);
+  RequestId NextId() noexcept;
+  Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
 
   const std::string name_;
   const int workers_;
@@ -103,6 +113,7 @@ class ControllerCore final : public SharedObject {
   const KindInfo* const reconciled_;  // null for a controller without a kind
   const RateLimitingQueue queue_;
   ReasonLog reasons_;
+  std::atomic<std::uint64_t> ids_;  // grows with each call
 };
 
 }  // namespace kgen::controller

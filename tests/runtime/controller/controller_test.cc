@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "kgen/controller/owners.h"
@@ -366,17 +367,44 @@ TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStar
   controller.Enqueue({"default", "too late"});
 }
 
-TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
+// Contract: controller 56.
+TEST_P(ControllerTest, LogsWithItsNameTheKeyAndTheId) {
   AddMap("a");
+  std::string id;
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
+    id = request.id();
     request.log("hello");
     request.warn("careful");
     return {};
   }));
   const Ran ran = Spawn(manager);
   Settle();
-  EXPECT_THAT(told_->logged, ElementsAre("maps default/a: hello", "maps default/a warning: careful"));
+  EXPECT_THAT(told_->logged, ElementsAre("maps default/a: reconcile " + id + ": hello",
+                                         "maps default/a warning: reconcile " + id + ": careful"));
+  Stop(ran);
+}
+
+// Contract: controller 56.
+TEST_P(ControllerTest, GivesEachCallAnIdWhichTheReportOfItsFailureHas) {
+  for (const char* name : {"a", "b", "c"}) AddMap(name);
+  std::vector<std::string> ids, reports;
+  const Manager manager = New();
+  for (const char* name : {"maps", "others"}) {
+    Must(manager.Control<ConfigMap>(name).Reconcile([&](Request& request) -> Result<void> {
+      ids.emplace_back(request.id());
+      EXPECT_THAT(ids.back(), ::testing::MatchesRegex("[0-9a-f]{16}"));
+      if (request.failures() > 1) return {};
+      reports.push_back("reconcile " + ids.back() + ": not now (ServerError)");
+      const Error error(Code::kServer, "not now");
+      return request.key().name == "a" ? error.AsTerminal() : error;
+    }));
+  }
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(ids, SizeIs(14));
+  EXPECT_THAT(std::set<std::string>(ids.begin(), ids.end()), SizeIs(14));
+  EXPECT_EQ(told_->failures, reports);
   Stop(ran);
 }
 
