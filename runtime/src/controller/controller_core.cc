@@ -18,16 +18,9 @@ namespace {
 WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerCore::Environment& environment) {
   return {.name = spec.name,
           .executor = environment.executor,
-          .rate_limiter = spec.rate_limiter,
+          .rate_limiter = environment.settings.rate_limiter,
           .observer = environment.observer,
-          .priorities = spec.priorities};
-}
-
-const KindInfo* ReconciledKind(const std::vector<ControllerCore::Watch>& watches) {
-  for (const ControllerCore::Watch& watch : watches) {
-    if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
-  }
-  return nullptr;
+          .priorities = environment.settings.priorities};
 }
 
 // A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
@@ -100,10 +93,11 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
 class ControllerCore::Call {
  public:
   Call(const ControllerCore& core, const std::stop_token& stop) : forward_(stop, Forward{source_}) {
-    if (core.deadline_ <= Nanos::zero()) return;
+    const Nanos limit = core.environment_.settings.deadline;
+    if (limit <= Nanos::zero()) return;
     const Shared<Executor>& executor = core.environment_.executor;
     const Shared<Clock> clock = executor->clock();
-    deadline_ = Later(clock->Now(), core.deadline_);
+    deadline_ = Later(clock->Now(), limit);
     // The timer only posts, because callbacks of the token are code of the user.
     timer_ = clock->At(deadline_, TimerKind::kProgress,
                        [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
@@ -133,16 +127,20 @@ class ControllerCore::Call {
   const std::stop_callback<Forward> forward_;
 };
 
+const KindInfo* ControllerCore::KindOf(const std::vector<Watch>& watches) noexcept {
+  for (const Watch& watch : watches) {
+    if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
+  }
+  return nullptr;
+}
+
 ControllerCore::ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment)
     : name_(spec.name),
-      workers_(spec.workers),
-      deadline_(spec.deadline),
-      needs_leader_(spec.needs_leader),
       reconcile_(std::move(spec.reconcile)),
       watches_(std::move(watches)),
       environment_(std::move(environment)),
       metrics_(environment_.metrics),
-      reconciled_(ReconciledKind(watches_)),
+      reconciled_(KindOf(watches_)),
       queue_(QueueOptions(spec, environment_)),
       ids_(SeedFrom(*environment_.executor->clock()) ^ std::hash<std::string>()(name_)) {}
 
@@ -243,7 +241,7 @@ Result<void> ControllerCore::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) return {};
     return ready;
   }
-  return queue_.Process(workers_, stop, reconcile);
+  return queue_.Process(environment_.settings.workers, stop, reconcile);
 }
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
@@ -339,8 +337,8 @@ Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Reque
   Error error = std::move(result).error();
   if (!error.terminal()) {
     if (timed_out) {
-      error =
-          Error(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
+      const std::string limit = client::DurationText(environment_.settings.deadline);
+      error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
     }
     return Fail(WithId(std::move(error), state));
   }

@@ -68,6 +68,7 @@ class ControllerCore final : public SharedObject {
     EventRecorder events;
     ControllerMetrics metrics;
     Nanos sync_timeout{};
+    ControllerDefaults settings{};  // of this controller
   };
   // A watch whose kind is known, with a user of its cache.
   struct Watch {
@@ -75,10 +76,13 @@ class ControllerCore final : public SharedObject {
     AnyCache cache;
   };
 
+  // The kind that a controller with these watches reconciles; null if it has none.
+  static const KindInfo* KindOf(const std::vector<Watch>& watches) noexcept;
+
   ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
 
   const std::string& name() const noexcept { return name_; }
-  bool needs_leader() const noexcept { return needs_leader_; }
+  bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
   void Enqueue(const ObjectKey& key);
 
   // Runs until `stop` is requested. Blocks, once.
@@ -103,9 +107,6 @@ class ControllerCore final : public SharedObject {
   Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
 
   const std::string name_;
-  const int workers_;
-  const Nanos deadline_;
-  const bool needs_leader_;
   Function reconcile_;  // until Run()
   const std::vector<Watch> watches_;
   const Environment environment_;

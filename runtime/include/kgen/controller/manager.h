@@ -53,6 +53,7 @@ struct ManagerOptions {
   // controllers have the same names need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
+  ControllerDefaults controllers{};
   // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
   Nanos graceful_shutdown = std::chrono::seconds(30);
 };
