@@ -41,7 +41,7 @@ TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   Stop(ran);
 }
 
-// Contract: controller 70, 104.
+// Contract: controller 61, 70, 104.
 TEST_P(ControllerTest, ReconcilesAnObjectThatWasAddedChangedOrDeletedAndSaysWhy) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
@@ -249,6 +249,29 @@ TEST_P(ControllerTest, RunsAgainAfterTheRequestedTime) {
   Stop(ran);
 }
 
+// Contract: controller 67.
+TEST_P(ControllerTest, BacksOffWithoutAnErrorIfTheFunctionAsksForIt) {
+  AddMap("a");
+  std::vector<TimePoint> times;
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
+    times.push_back(Now());
+    calls_.push_back(Text(request));
+    return times.size() < 3 ? Requeue::BackOff() : Requeue::Done();
+  }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  ASSERT_THAT(times, SizeIs(3));
+  EXPECT_EQ(times[1] - times[0], 5ms);
+  EXPECT_EQ(times[2] - times[1], 10ms);
+  EXPECT_THAT(calls_, ElementsAre("default/a initial", "default/a retried", "default/a retried"));
+  EXPECT_THAT(told_->reconciles, IsEmpty());
+  const std::string text = Must(manager.metrics().Text());
+  EXPECT_THAT(text, HasSubstr("controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("controller_runtime_reconcile_errors_total{controller=\"maps\"} 0\n"));
+  Stop(ran);
+}
+
 TEST_P(ControllerTest, TakesAnExceptionForAnErrorOfThatCallAlone) {
   AddMap("bad");
   AddMap("good");
@@ -267,6 +290,7 @@ TEST_P(ControllerTest, TakesAnExceptionForAnErrorOfThatCallAlone) {
   Stop(ran);
 }
 
+// Contract: controller 55.
 TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
   AddMap("a");
   cluster_.Inject({.verb = "get", .resource = "configmaps", .times = 1, .stall = true});
@@ -287,6 +311,24 @@ TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
   EXPECT_THAT(Must(manager.metrics().Text()),
               HasSubstr("controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 1\n"));
   Stop(ran);
+}
+
+// Contract: controller 55.
+TEST_P(ControllerTest, CountsATimeoutOnlyIfTheDeadlineHasPassed) {
+  AddMap("a");
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Deadline(3s).Reconcile([&](Request& request) -> Result<void> {
+    calls_.push_back(request.key().str());
+    if (request.failures() == 0) return Error(Code::kTimeout, "a time limit of the function itself");
+    WaitForStop(request.stop());
+    return Error(Code::kTimeout, "stopped");
+  }));
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(2s);
+  Stop(ran);
+  EXPECT_THAT(calls_, SizeIs(2));
+  EXPECT_THAT(Must(manager.metrics().Text()),
+              HasSubstr("controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 0\n"));
 }
 
 // Contract: controller 46.
@@ -408,7 +450,7 @@ TEST_P(ControllerTest, GivesEachCallAnIdWhichTheReportOfItsFailureHas) {
   Stop(ran);
 }
 
-// Contract: controller 44, 85, 88.
+// Contract: controller 43, 44, 85, 88.
 TEST_P(ControllerTest, RefusesWhatCannotRun) {
   const auto nothing = [](Request&) -> Result<void> { return {}; };
   const Manager manager = New();

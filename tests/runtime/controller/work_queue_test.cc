@@ -301,6 +301,7 @@ TEST_F(WorkQueueTest, IsShutDownWhenItsLastHandleGoes) {
   EXPECT_EQ(executor_->manual_clock()->armed(), 0u);
 }
 
+// Contract: controller 84.
 TEST_F(WorkQueueTest, CountsWhatDashboardsShow) {
   queue_.Add("a", {.priority = kLowPriority});
   queue_.Add("b");

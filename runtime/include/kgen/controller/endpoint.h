@@ -42,11 +42,10 @@ namespace kgen {
 // PEM. The files are read again every 10 seconds; if they cannot be read or do not belong together, the pair before
 // stays in use.
 //
-// Without any name, as in {.tls = TlsFiles()}, Endpoint::Listen() makes a certificate in memory: for localhost,
-// 127.0.0.1,
-// ::1 and the address of the endpoint, signed with its own key (P-256), and valid for a year. It encrypts, but it
-// proves nothing, so clients have to skip its verification (`insecure_skip_verify` of Prometheus). Each process has
-// another one.
+// Without any name, as in {.tls = TlsFiles()}, Endpoint::Listen() makes a certificate in memory. It is for localhost,
+// 127.0.0.1, ::1 and the address of the endpoint, signed with its own key (P-256), and valid for a year. It encrypts,
+// but it proves nothing: each process has another one, so clients must skip the verification (`insecure_skip_verify` of
+// Prometheus).
 struct TlsFiles {
   std::string certificate_file{};  // with the intermediate certificates
   std::string key_file{};
