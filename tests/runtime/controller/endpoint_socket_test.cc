@@ -92,7 +92,7 @@ class TlsClient {
     const std::size_t colon = address.rfind(':');
     const auto ip = boost::asio::ip::make_address(address.substr(0, colon));
     stream_.lowest_layer().connect({ip, static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))});
-    stream_.handshake(boost::asio::ssl::stream_base::client, failure_);
+    (void)stream_.handshake(boost::asio::ssl::stream_base::client, failure_);
   }
   bool open() const { return !failure_; }
   X509Pointer Certificate() { return {SSL_get1_peer_certificate(stream_.native_handle()), &X509_free}; }
