@@ -7,6 +7,7 @@
 
 #include "client/errors.h"
 #include "client/text.h"
+#include "core/jitter.h"
 #include "core/notify_observer.h"
 #include "kgen/controller/metrics.h"
 
@@ -17,16 +18,9 @@ namespace {
 WorkQueueOptions QueueOptions(const detail::ControllerSpec& spec, const ControllerCore::Environment& environment) {
   return {.name = spec.name,
           .executor = environment.executor,
-          .rate_limiter = spec.rate_limiter,
+          .rate_limiter = environment.settings.rate_limiter,
           .observer = environment.observer,
-          .priorities = spec.priorities};
-}
-
-const KindInfo* ReconciledKind(const std::vector<ControllerCore::Watch>& watches) {
-  for (const ControllerCore::Watch& watch : watches) {
-    if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
-  }
-  return nullptr;
+          .priorities = environment.settings.priorities};
 }
 
 // A conflict that comes back more often than this is one that a newer cache does not resolve, such as that of an apply.
@@ -53,6 +47,15 @@ bool Passes(const F& predicate, const AnyEvent& event, std::exception_ptr& throw
   } catch (...) {
     thrown = std::current_exception();
     return true;
+  }
+}
+
+// The same error without the id if there is no memory for it.
+Error WithId(Error error, const RequestState& state) noexcept {
+  try {
+    return error.With("reconcile " + std::string(state.id_text()));
+  } catch (const std::bad_alloc&) {
+    return error;
   }
 }
 
@@ -101,10 +104,11 @@ Result<ControllerMetrics> ControllerMetrics::Make(Metrics& metrics, const std::s
 class ControllerCore::Call {
  public:
   Call(const ControllerCore& core, const std::stop_token& stop) : forward_(stop, Forward{source_}) {
-    if (core.deadline_ <= Nanos::zero()) return;
+    const Nanos limit = core.environment_.settings.deadline;
+    if (limit <= Nanos::zero()) return;
     const Shared<Executor>& executor = core.environment_.executor;
     const Shared<Clock> clock = executor->clock();
-    deadline_ = Later(clock->Now(), core.deadline_);
+    deadline_ = Later(clock->Now(), limit);
     // The timer only posts, because callbacks of the token are code of the user.
     timer_ = clock->At(deadline_, TimerKind::kProgress,
                        [executor, source = source_, strand = executor->MakeStrand("deadline of " + core.name_)] {
@@ -134,18 +138,31 @@ class ControllerCore::Call {
   const std::stop_callback<Forward> forward_;
 };
 
+const KindInfo* ControllerCore::KindOf(const std::vector<Watch>& watches) noexcept {
+  for (const Watch& watch : watches) {
+    if (watch.spec.role == detail::WatchSpec::Role::kFor) return &watch.cache.kind();
+  }
+  return nullptr;
+}
+
 ControllerCore::ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment)
     : name_(spec.name),
-      workers_(spec.workers),
-      deadline_(spec.deadline),
-      needs_leader_(spec.needs_leader),
       reconcile_(std::move(spec.reconcile)),
       passes_(std::move(spec.passes)),
       watches_(std::move(watches)),
       environment_(std::move(environment)),
       metrics_(environment_.metrics),
-      reconciled_(ReconciledKind(watches_)),
-      queue_(QueueOptions(spec, environment_)) {}
+      reconciled_(KindOf(watches_)),
+      queue_(QueueOptions(spec, environment_)),
+      ids_(SeedFrom(*environment_.executor->clock()) ^ std::hash<std::string>()(name_)) {}
+
+void RequestState::Log(std::string_view message, bool warning) const {
+  NotifyObserver(observer, [&](Observer& o) {
+    const std::string text = key.str();
+    const std::string line = "reconcile " + std::string(id_text()) + ": " + std::string(message);
+    o.OnLogged({.source = controller, .key = text, .message = line, .warning = warning});
+  });
+}
 
 // -------------------------------------------------------------------------------------------------- events to keys
 
@@ -232,7 +249,7 @@ Result<void> ControllerCore::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) return {};
     return ready;
   }
-  return queue_.Process(workers_, stop, reconcile);
+  return queue_.Process(environment_.settings.workers, stop, reconcile);
 }
 
 // Only then does the queue hold every object of the first lists, so that priorities mean something and the first call
@@ -252,6 +269,7 @@ Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::st
   const TimePoint started = environment_.executor->clock()->Now();
   RequestState state{.key = key,
                      .controller = name_,
+                     .id = NextId(),
                      .reasons = reasons_.Take(key),
                      .failures = queue_.NumRequeues(key),
                      .client = environment_.client.With(call.token()),
@@ -266,7 +284,18 @@ Result<Requeue> ControllerCore::ReconcileOne(const ObjectKey& key, const std::st
   Result<Requeue> result = CallFunction(function, state);
   metrics_.active.Add(-1);
   metrics_.time.Observe(environment_.executor->clock()->Now() - started);
-  return Conclude(key, std::move(result), state.failures, call.expired(), stop.stop_requested());
+  return Conclude(state, std::move(result), call.expired(), stop.stop_requested());
+}
+
+// Different numbers give different ids.
+RequestId ControllerCore::NextId() noexcept {
+  std::uint64_t rest = Jitter(ids_.fetch_add(1)).Next();
+  RequestId id;
+  for (char& digit : id) {
+    digit = "0123456789abcdef"[rest & 15];
+    rest >>= 4;
+  }
+  return id;
 }
 
 // An exception becomes the error of this call.
@@ -289,8 +318,9 @@ Result<Requeue> ControllerCore::CallFunction(const Function& function, RequestSt
 }
 
 // Counts the result, and says what the queue does with the key. The queue reports the errors that it gets.
-Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out,
+Result<Requeue> ControllerCore::Conclude(const RequestState& state, Result<Requeue> result, bool timed_out,
                                          bool stopping) {
+  const ObjectKey& key = state.key;
   const std::string_view kind = reconciled_ != nullptr ? reconciled_->kind : std::string_view();
   if (timed_out) metrics_.timeouts.Add();
   if (result) {
@@ -305,7 +335,7 @@ Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> r
   }
   if (stopping && result.error().code() == Code::kCancelled) return Requeue::Done();  // nobody processes it any more
   if (!result.error().terminal()) reasons_.SetFallback(key, Cause::kRetried, kind);
-  if (result.error().code() == Code::kConflict && !result.error().terminal() && failures < kQuietConflicts) {
+  if (result.error().code() == Code::kConflict && !result.error().terminal() && state.failures < kQuietConflicts) {
     // The cache will soon have what the other one wrote.
     metrics_.requeued.Add();
     return Requeue::BackOff();
@@ -314,9 +344,13 @@ Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> r
   metrics_.errors.Add();
   Error error = std::move(result).error();
   if (!error.terminal()) {
-    if (!timed_out) return Fail(std::move(error));
-    return Fail(Code::kTimeout, "the deadline of " + client::DurationText(deadline_) + " passed: " + error.ToString());
+    if (timed_out) {
+      const std::string limit = client::DurationText(environment_.settings.deadline);
+      error = Error(Code::kTimeout, "the deadline of " + limit + " passed: " + error.ToString());
+    }
+    return Fail(WithId(std::move(error), state));
   }
+  error = WithId(std::move(error), state);
   metrics_.terminal_errors.Add();
   NotifyObserver(environment_.observer, [&](Observer& o) {
     const std::string text = key.str();
@@ -331,6 +365,7 @@ Result<Requeue> ControllerCore::Conclude(const ObjectKey& key, Result<Requeue> r
 
 const ObjectKey& Request::key() const noexcept { return state_->key; }
 std::string_view Request::controller() const noexcept { return state_->controller; }
+std::string_view Request::id() const noexcept { return state_->id_text(); }
 std::span<const RequestReason> Request::reasons() const noexcept { return state_->reasons.first; }
 std::size_t Request::merged() const noexcept { return state_->reasons.count; }
 int Request::failures() const noexcept { return state_->failures; }
@@ -339,17 +374,8 @@ const std::stop_token& Request::stop() const noexcept { return state_->stop; }
 TimePoint Request::deadline() const noexcept { return state_->deadline; }
 const EventRecorder& Request::events() const noexcept { return state_->events; }
 
-void Request::log(std::string_view message) const {
-  const std::string key = state_->key.str();
-  NotifyObserver(state_->observer,
-                 [&](Observer& o) { o.OnLogged({.source = state_->controller, .key = key, .message = message}); });
-}
-void Request::warn(std::string_view message) const {
-  const std::string key = state_->key.str();
-  NotifyObserver(state_->observer, [&](Observer& o) {
-    o.OnLogged({.source = state_->controller, .key = key, .message = message, .warning = true});
-  });
-}
+void Request::log(std::string_view message) const { state_->Log(message, false); }
+void Request::warn(std::string_view message) const { state_->Log(message, true); }
 
 Controller::Controller(Shared<controller::ControllerCore> core) noexcept : core_(std::move(core)) {}
 Controller::Controller(const Controller&) noexcept = default;

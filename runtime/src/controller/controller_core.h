@@ -6,7 +6,9 @@
 #ifndef KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
 #define KGEN_SRC_CONTROLLER_CONTROLLER_CORE_H_
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -24,10 +26,17 @@
 
 namespace kgen::controller {
 
+// Hexadecimal digits.
+using RequestId = std::array<char, 16>;
+
 // What a Request refers to. Lives on the stack of the call.
 struct RequestState {
+  std::string_view id_text() const noexcept { return {id.data(), id.size()}; }
+  void Log(std::string_view message, bool warning) const;
+
   const ObjectKey& key;
   std::string_view controller;
+  RequestId id;
   Reasons reasons;
   int failures;
   Client client;
@@ -60,6 +69,7 @@ class ControllerCore final : public SharedObject {
     EventRecorder events;
     ControllerMetrics metrics;
     Nanos sync_timeout{};
+    ControllerDefaults settings{};  // of this controller
   };
   // A watch whose kind is known, with a user of its cache.
   struct Watch {
@@ -67,10 +77,13 @@ class ControllerCore final : public SharedObject {
     AnyCache cache;
   };
 
+  // The kind that a controller with these watches reconciles; null if it has none.
+  static const KindInfo* KindOf(const std::vector<Watch>& watches) noexcept;
+
   ControllerCore(detail::ControllerSpec spec, std::vector<Watch> watches, Environment environment);
 
   const std::string& name() const noexcept { return name_; }
-  bool needs_leader() const noexcept { return needs_leader_; }
+  bool needs_leader() const noexcept { return environment_.settings.needs_leader; }
   void Enqueue(const ObjectKey& key);
 
   // Runs until `stop` is requested. Blocks, once.
@@ -92,12 +105,10 @@ class ControllerCore final : public SharedObject {
   Result<void> WaitForInitialEvents(const std::vector<CacheRegistration>& registrations, const std::stop_token& stop);
   Result<Requeue> ReconcileOne(const ObjectKey& key, const std::stop_token& stop, const Function& function);
   Result<Requeue> CallFunction(const Function& function, RequestState& state);
-  Result<Requeue> Conclude(const ObjectKey& key, Result<Requeue> result, int failures, bool timed_out, bool stopping);
+  RequestId NextId() noexcept;
+  Result<Requeue> Conclude(const RequestState& state, Result<Requeue> result, bool timed_out, bool stopping);
 
   const std::string name_;
-  const int workers_;
-  const Nanos deadline_;
-  const bool needs_leader_;
   Function reconcile_;  // until Run()
   const std::optional<AnyPredicate> passes_;
   const std::vector<Watch> watches_;
@@ -106,6 +117,7 @@ class ControllerCore final : public SharedObject {
   const KindInfo* const reconciled_;  // null for a controller without a kind
   const RateLimitingQueue queue_;
   ReasonLog reasons_;
+  std::atomic<std::uint64_t> ids_;  // grows with each call
 };
 
 }  // namespace kgen::controller

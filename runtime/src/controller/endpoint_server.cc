@@ -10,6 +10,7 @@
 #include "client/http1_session.h"
 #include "client/text.h"
 #include "client/wire.h"
+#include "client/x509.h"
 
 namespace kgen::controller {
 namespace {
@@ -18,6 +19,7 @@ using net::TcpStream;
 using std::chrono::seconds;
 
 constexpr std::size_t kMaxConnections = 256;
+constexpr std::chrono::seconds kSelfSignedFor = std::chrono::days(365);
 constexpr net::Http1Session::Limits kLimits = {.max_header = 16 * 1024, .max_body = 16 * 1024, .max_ahead = 64 * 1024};
 
 // The address in `text`. Its ip is "" if the text names no host.
@@ -137,12 +139,37 @@ Result<Shared<EndpointServer>> EndpointServer::Listen(const EndpointOptions& opt
   auto server = MakeShared<EndpointServer>(options, std::move(loop));
   if (options.address.empty() || options.address == "0") return server;
   if (options.tls) {
-    auto watcher = CertificateWatcher::Open(*options.tls, server->executor_, options.metrics);
-    if (!watcher) return Fail(watcher.error().With("the endpoint's certificate"));
-    server->certificate_ = *std::move(watcher);
+    if (auto loaded = server->LoadCertificate(options); !loaded) {
+      return Fail(loaded.error().With("the endpoint's certificate"));
+    }
   }
   if (auto bound = server->Bind(options.address); !bound) return Fail(bound.error());
   return server;
+}
+
+Result<void> EndpointServer::LoadCertificate(const EndpointOptions& options) {
+  const TlsFiles& files = *options.tls;
+  if (files.certificate_file.empty() != files.key_file.empty()) {
+    return Fail(Code::kConfig, "only the file of the " + std::string(files.key_file.empty() ? "certificate" : "key") +
+                                   " is named; name both, or none for a certificate that is made in memory");
+  }
+  if (!files.key_file.empty()) {
+    auto watcher = CertificateWatcher::Open(files, executor_, options.metrics);
+    if (!watcher) return Fail(watcher.error());
+    certificate_ = *std::move(watcher);
+    return {};
+  }
+  std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
+  if (const auto address = ParseAddress(options.address); address && !address->ip.empty()) {  // else Bind() reports it
+    names.push_back(address->ip.substr(0, address->ip.find('%')));
+  }
+  const auto identity = net::SelfSignedIdentity(names, kSelfSignedFor);
+  if (!identity) return Fail(identity.error());
+  auto context = net::TlsContext::ForServer(
+      {.certificate_pem = identity->certificate_pem, .key_pem = identity->key_pem, .alpn = ""});
+  if (!context) return Fail(context.error());
+  self_signed_ = *std::move(context);
+  return {};
 }
 
 Result<void> EndpointServer::Bind(const std::string& text) {
@@ -219,7 +246,7 @@ void EndpointServer::Open(Shared<TcpStream> stream) {
   }
   auto connection = MakeShared<EndpointConnection>(Shared<EndpointServer>(this), std::move(stream));
   connections_.push_back(connection);
-  connection->Start(certificate_ ? certificate_->Current() : Shared<net::TlsContext>());
+  connection->Start(certificate_ ? certificate_->Current() : self_signed_);
 }
 
 void EndpointServer::OnClosed(EndpointConnection* connection) {

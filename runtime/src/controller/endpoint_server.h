@@ -47,6 +47,7 @@ class EndpointServer final : public SharedObject, private net::EventLoop::User {
   std::uint64_t NextTurn() noexcept { return ++turns_; }
 
  private:
+  Result<void> LoadCertificate(const EndpointOptions& options);
   Result<void> Bind(const std::string& address);
   void Accept(Shared<net::TcpStream> stream);
   void Open(Shared<net::TcpStream> stream);
@@ -58,8 +59,10 @@ class EndpointServer final : public SharedObject, private net::EventLoop::User {
   const Shared<Executor> executor_;
   const Shared<Activity> activity_ = MakeShared<Activity>();
   const Shared<EndpointRoutes> routes_;
-  Shared<CertificateWatcher> certificate_;  // null: no TLS; set by Listen()
-  std::string address_;                     // set by Listen()
+  // Set by Listen(). TLS is with one of the first two, if at all.
+  Shared<CertificateWatcher> certificate_;  // of files
+  Shared<net::TlsContext> self_signed_;
+  std::string address_;
   Mutex mutex_;
   enum class State : std::uint8_t { kNew, kStarted, kStopped } state_ KGEN_GUARDED_BY(mutex_) = State::kNew;
 

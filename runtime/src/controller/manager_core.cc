@@ -38,9 +38,18 @@ Result<void> Join(Result<void> first, const Result<void>& second) {
   return Fail(first.error().code(), first.error().ToString() + "; then: " + second.error().ToString());
 }
 
+Result<void> CheckDefaults(const ControllerDefaults& defaults) {
+  if (defaults.workers < 1) return Fail(Code::kInvalidArgument, "controllers need at least one worker each");
+  for (const auto& [kind, workers] : defaults.workers_of) {
+    if (workers < 1) return Fail(Code::kInvalidArgument, "controllers of '" + kind + "' need at least one worker each");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Shared<ManagerCore>> ManagerCore::Make(const Connection& connection, ManagerOptions options) {
+  if (Result<void> fine = CheckDefaults(options.controllers); !fine) return Fail(fine.error().With("new manager"));
   std::optional<LeaderElector> elector;
   const LeaderElectionOptions& election = options.leader_election;
   if (election.name.empty() && !(election.namespace_.empty() && election.identity.empty())) {
@@ -93,7 +102,7 @@ ManagerCore::ManagerCore(const Connection& connection, ManagerOptions options, s
 
 Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
   if (spec.name.empty()) return Fail(Code::kInvalidArgument, "a controller needs a name");
-  if (spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
+  if (spec.workers && *spec.workers < 1) return Fail(Code::kInvalidArgument, "it needs at least one worker");
   if (spec.watches.empty()) return Fail(Code::kInvalidArgument, "it watches nothing; use Control<T>() or Watches()");
   if (!spec.reconcile) return Fail(Code::kInvalidArgument, "the function of Reconcile() is empty");
   for (const detail::WatchSpec& watch : spec.watches) {
@@ -107,6 +116,23 @@ Result<void> ManagerCore::Check(const detail::ControllerSpec& spec) const {
     }
   }
   return {};
+}
+
+ControllerDefaults ManagerCore::SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const {
+  ControllerDefaults settings = options_.controllers;
+  if (kind != nullptr) {
+    std::string name(kind->kind);
+    if (!kind->group.empty()) name.append(".").append(kind->group);
+    for (const auto& [each, workers] : settings.workers_of) {
+      if (each == name) settings.workers = workers;
+    }
+  }
+  settings.workers = spec.workers.value_or(settings.workers);
+  if (spec.rate_limiter) settings.rate_limiter = spec.rate_limiter;
+  settings.priorities = spec.priorities.value_or(settings.priorities);
+  settings.deadline = spec.deadline.value_or(settings.deadline);
+  settings.needs_leader = spec.needs_leader.value_or(settings.needs_leader);
+  return settings;
 }
 
 Result<void> ManagerCore::TakeName(const std::string& name) {
@@ -142,14 +168,16 @@ Result<Shared<ControllerCore>> ManagerCore::AddController(detail::ControllerSpec
   const auto make = [&]() -> Result<Shared<ControllerCore>> {
     auto watches = Resolve(std::move(spec.watches));
     if (!watches) return Fail(watches.error());
-    auto metrics = ControllerMetrics::Make(metrics_, spec.name, spec.workers);
+    ControllerDefaults settings = SettingsOf(spec, ControllerCore::KindOf(*watches));
+    auto metrics = ControllerMetrics::Make(metrics_, spec.name, settings.workers);
     if (!metrics) return Fail(metrics.error());
     ControllerCore::Environment environment{.executor = executor_,
                                             .observer = observer_,
-                                            .client = spec.needs_leader ? guarded_ : plain_,
-                                            .events = EventsOf(spec.name, spec.needs_leader),
+                                            .client = settings.needs_leader ? guarded_ : plain_,
+                                            .events = EventsOf(spec.name, settings.needs_leader),
                                             .metrics = *metrics,
-                                            .sync_timeout = options_.caches.sync_timeout};
+                                            .sync_timeout = options_.caches.sync_timeout,
+                                            .settings = std::move(settings)};
     auto core = MakeShared<ControllerCore>(std::move(spec), *std::move(watches), std::move(environment));
     const auto run = [core](const std::stop_token& stop) { return core->Run(stop); };
     if (Result<void> added = Add("controller " + core->name(), run, core->needs_leader()); !added)

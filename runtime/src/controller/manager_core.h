@@ -60,6 +60,7 @@ class ManagerCore final : public SharedObject {
 
   Result<std::vector<ControllerCore::Watch>> Resolve(std::vector<detail::WatchSpec> specs);
   Result<void> Check(const detail::ControllerSpec& spec) const;
+  ControllerDefaults SettingsOf(const detail::ControllerSpec& spec, const KindInfo* kind) const;
   Result<void> TakeName(const std::string& name);
 
   Result<void> AddPages();

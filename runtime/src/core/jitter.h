@@ -23,8 +23,7 @@ class Jitter {
   Nanos Between(Nanos low, Nanos high) noexcept {
     return low + Nanos(static_cast<Nanos::rep>(static_cast<double>((high - low).count()) * Unit()));
   }
-
- private:
+  // Any number. As many calls as there are numbers give different ones.
   std::uint64_t Next() noexcept {
     state_ += 0x9E3779B97F4A7C15u;
     std::uint64_t z = state_;
@@ -33,6 +32,7 @@ class Jitter {
     return z ^ (z >> 31);
   }
 
+ private:
   std::uint64_t state_;
 };
 

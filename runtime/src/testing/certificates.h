@@ -10,15 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "client/x509.h"
 #include "kgen/core/result.h"
 #include "kgen/core/shared.h"
 
 namespace kgen::testing {
 
-struct Identity {
-  std::string certificate_pem{};
-  std::string key_pem{};
-};
+using net::Identity;
 
 struct CertificateOptions {
   std::string common_name = "kgen test server";

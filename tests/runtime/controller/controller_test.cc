@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "kgen/controller/owners.h"
@@ -40,7 +41,7 @@ TEST_P(ControllerTest, ReconcilesEveryObjectThatIsThereAtTheStart) {
   Stop(ran);
 }
 
-// Contract: controller 70, 104, 268.
+// Contract: controller 61, 70, 104, 268.
 TEST_P(ControllerTest, ReconcilesAnObjectThatWasAddedChangedOrDeletedAndSaysWhy) {
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
@@ -345,6 +346,29 @@ TEST_P(ControllerTest, RunsAgainAfterTheRequestedTime) {
   Stop(ran);
 }
 
+// Contract: controller 67.
+TEST_P(ControllerTest, BacksOffWithoutAnErrorIfTheFunctionAsksForIt) {
+  AddMap("a");
+  std::vector<TimePoint> times;
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<Requeue> {
+    times.push_back(Now());
+    calls_.push_back(Text(request));
+    return times.size() < 3 ? Requeue::BackOff() : Requeue::Done();
+  }));
+  const Ran ran = Spawn(manager);
+  Settle();
+  ASSERT_THAT(times, SizeIs(3));
+  EXPECT_EQ(times[1] - times[0], 5ms);
+  EXPECT_EQ(times[2] - times[1], 10ms);
+  EXPECT_THAT(calls_, ElementsAre("default/a initial", "default/a retried", "default/a retried"));
+  EXPECT_THAT(told_->reconciles, IsEmpty());
+  const std::string text = Must(manager.metrics().Text());
+  EXPECT_THAT(text, HasSubstr("controller_runtime_reconcile_total{controller=\"maps\",result=\"requeue\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("controller_runtime_reconcile_errors_total{controller=\"maps\"} 0\n"));
+  Stop(ran);
+}
+
 TEST_P(ControllerTest, TakesAnExceptionForAnErrorOfThatCallAlone) {
   AddMap("bad");
   AddMap("good");
@@ -363,6 +387,7 @@ TEST_P(ControllerTest, TakesAnExceptionForAnErrorOfThatCallAlone) {
   Stop(ran);
 }
 
+// Contract: controller 55.
 TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
   AddMap("a");
   cluster_.Inject({.verb = "get", .resource = "configmaps", .times = 1, .stall = true});
@@ -383,6 +408,24 @@ TEST_P(ControllerTest, EndsTheCallsOfAFunctionAtItsDeadline) {
   EXPECT_THAT(Must(manager.metrics().Text()),
               HasSubstr("controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 1\n"));
   Stop(ran);
+}
+
+// Contract: controller 55.
+TEST_P(ControllerTest, CountsATimeoutOnlyIfTheDeadlineHasPassed) {
+  AddMap("a");
+  const Manager manager = New();
+  Must(manager.Control<ConfigMap>("maps").Deadline(3s).Reconcile([&](Request& request) -> Result<void> {
+    calls_.push_back(request.key().str());
+    if (request.failures() == 0) return Error(Code::kTimeout, "a time limit of the function itself");
+    WaitForStop(request.stop());
+    return Error(Code::kTimeout, "stopped");
+  }));
+  const Ran ran = Spawn(manager);
+  cluster_.Advance(2s);
+  Stop(ran);
+  EXPECT_THAT(calls_, SizeIs(2));
+  EXPECT_THAT(Must(manager.metrics().Text()),
+              HasSubstr("controller_runtime_reconcile_timeouts_total{controller=\"maps\"} 0\n"));
 }
 
 // Contract: controller 46.
@@ -465,21 +508,48 @@ TEST_P(ControllerTest, ReconcilesKeysThatTheProgramEnqueuesBeforeAndAfterTheStar
   controller.Enqueue({"default", "too late"});
 }
 
-TEST_P(ControllerTest, LogsWithItsNameAndTheKey) {
+// Contract: controller 56.
+TEST_P(ControllerTest, LogsWithItsNameTheKeyAndTheId) {
   AddMap("a");
+  std::string id;
   const Manager manager = New();
   Must(manager.Control<ConfigMap>("maps").Reconcile([&](Request& request) -> Result<void> {
+    id = request.id();
     request.log("hello");
     request.warn("careful");
     return {};
   }));
   const Ran ran = Spawn(manager);
   Settle();
-  EXPECT_THAT(told_->logged, ElementsAre("maps default/a: hello", "maps default/a warning: careful"));
+  EXPECT_THAT(told_->logged, ElementsAre("maps default/a: reconcile " + id + ": hello",
+                                         "maps default/a warning: reconcile " + id + ": careful"));
   Stop(ran);
 }
 
-// Contract: controller 44, 85, 88, 96, 99.
+// Contract: controller 56.
+TEST_P(ControllerTest, GivesEachCallAnIdWhichTheReportOfItsFailureHas) {
+  for (const char* name : {"a", "b", "c"}) AddMap(name);
+  std::vector<std::string> ids, reports;
+  const Manager manager = New();
+  for (const char* name : {"maps", "others"}) {
+    Must(manager.Control<ConfigMap>(name).Reconcile([&](Request& request) -> Result<void> {
+      ids.emplace_back(request.id());
+      EXPECT_THAT(ids.back(), ::testing::MatchesRegex("[0-9a-f]{16}"));
+      if (request.failures() > 1) return {};
+      reports.push_back("reconcile " + ids.back() + ": not now (ServerError)");
+      const Error error(Code::kServer, "not now");
+      return request.key().name == "a" ? error.AsTerminal() : error;
+    }));
+  }
+  const Ran ran = Spawn(manager);
+  Settle();
+  EXPECT_THAT(ids, SizeIs(14));
+  EXPECT_THAT(std::set<std::string>(ids.begin(), ids.end()), SizeIs(14));
+  EXPECT_EQ(told_->failures, reports);
+  Stop(ran);
+}
+
+// Contract: controller 43, 44, 85, 88, 96, 99.
 TEST_P(ControllerTest, RefusesWhatCannotRun) {
   const auto nothing = [](Request&) -> Result<void> { return {}; };
   const Manager manager = New();

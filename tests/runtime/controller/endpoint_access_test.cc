@@ -264,6 +264,16 @@ TEST_F(EndpointTlsTest, FailsIfTheFilesCannotBeUsed) {
   }
 }
 
+TEST_F(EndpointTlsTest, RefusesOneFileWithoutTheOther) {
+  for (const TlsFiles& files : {TlsFiles{Files().certificate_file, ""}, TlsFiles{"", Files().key_file}}) {
+    const auto server = Server::Listen({.tls = files, .executor = executor_}, loop_);
+    ASSERT_FALSE(server);
+    EXPECT_EQ(server.error().code(), Code::kConfig);
+    const std::string named = files.key_file.empty() ? "certificate" : "key";
+    EXPECT_THAT(server.error().message(), HasSubstr("only the file of the " + named + " is named"));
+  }
+}
+
 TEST_F(EndpointTlsTest, SurvivesAClientWithoutTls) {
   Listen({.tls = Files()});
   Start();

@@ -3,8 +3,13 @@
 // The endpoint over loopback, on threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/x509v3.h>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -71,6 +76,74 @@ TEST(EndpointSocketTest, SaysThatTheAddressIsInUse) {
   EXPECT_THAT(second.error().message(), AllOf(HasSubstr(first.address()), HasSubstr("in use")));
   options.address = "192.0.2.1:0";  // of documentation: no machine has it
   EXPECT_EQ(Endpoint::Listen(options).error().code(), Code::kUnavailable);
+}
+
+using X509Pointer = std::unique_ptr<X509, decltype(&X509_free)>;
+
+// A connection over TLS, which verifies the certificate if it is told which one to trust.
+class TlsClient {
+ public:
+  explicit TlsClient(const std::string& address, X509* trusted = nullptr, const std::string& name = "") {
+    if (trusted != nullptr) {
+      X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.native_handle()), trusted);
+      stream_.set_verify_mode(boost::asio::ssl::verify_peer);
+      stream_.set_verify_callback(boost::asio::ssl::host_name_verification(name));
+    }
+    const std::size_t colon = address.rfind(':');
+    const auto ip = boost::asio::ip::make_address(address.substr(0, colon));
+    stream_.lowest_layer().connect({ip, static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)))});
+    (void)stream_.handshake(boost::asio::ssl::stream_base::client, failure_);
+  }
+  bool open() const { return !failure_; }
+  X509Pointer Certificate() { return {SSL_get1_peer_certificate(stream_.native_handle()), &X509_free}; }
+  std::string Fetch(const std::string& target) {
+    const std::string request = "GET " + target + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    boost::asio::write(stream_, boost::asio::buffer(request), failure_);
+    std::string response;
+    boost::asio::read(stream_, boost::asio::dynamic_buffer(response), failure_);
+    return response;
+  }
+
+ private:
+  boost::asio::io_context io_;
+  boost::asio::ssl::context context_{boost::asio::ssl::context::tls_client};
+  boost::asio::ssl::stream<boost::asio::ip::tcp::socket> stream_{io_, context_};
+  boost::system::error_code failure_;
+};
+
+// Contract: controller 39.
+TEST(EndpointSocketTest, MakesItsOwnCertificateIfItHasNoFiles) {
+  EndpointOptions options = Local();
+  options.address = "127.0.0.2:0";
+  options.tls = TlsFiles();
+  auto endpoint = Must(Endpoint::Listen(options));
+  Must(endpoint.Start());
+  TlsClient client(endpoint.address());
+  ASSERT_TRUE(client.open());
+  EXPECT_THAT(client.Fetch("/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("\r\n\r\nok")));
+  const X509Pointer certificate = client.Certificate();
+  ASSERT_TRUE(certificate);
+  EXPECT_EQ(X509_check_host(certificate.get(), "localhost", 0, 0, nullptr), 1);
+  for (const char* ip : {"127.0.0.1", "::1", "127.0.0.2"}) {
+    EXPECT_EQ(X509_check_ip_asc(certificate.get(), ip, 0), 1) << ip;
+  }
+  EXPECT_EQ(X509_check_ip_asc(certificate.get(), "127.0.0.3", 0), 0);
+  int days = 0, seconds = 0;
+  ASSERT_EQ(ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate.get())), 1);
+  EXPECT_GE(days, 364);
+  EXPECT_LE(days, 365);
+  char curve[16] = {};
+  EXPECT_EQ(EVP_PKEY_get_group_name(X509_get0_pubkey(certificate.get()), curve, sizeof curve, nullptr), 1);
+  EXPECT_STREQ(curve, "prime256v1");
+  // A client that trusts it finds nothing wrong with it.
+  EXPECT_TRUE(TlsClient(endpoint.address(), certificate.get(), "localhost").open());
+  EXPECT_FALSE(TlsClient(endpoint.address(), certificate.get(), "other.example").open());
+  // Another endpoint has another one.
+  auto second = Must(Endpoint::Listen(options));
+  Must(second.Start());
+  EXPECT_FALSE(TlsClient(second.address(), certificate.get(), "localhost").open());
+  Must(second.Stop(60s));
+  Must(endpoint.Stop(60s));
 }
 
 TEST(EndpointSocketTest, ClosesItsAddressWithTheLastHandle) {

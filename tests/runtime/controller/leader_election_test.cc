@@ -217,6 +217,7 @@ TEST_P(LeaderElectionTest, ARecordWithoutADurationCountsWithTheOwnOne) {
   EXPECT_LE(took, 20s);
 }
 
+// Contract: controller 30.
 TEST_P(LeaderElectionTest, AFreeLeaseIsTakenAtOnceAndKeepsWhatElseItHas) {
   json lease = Lease({{"holderIdentity", ""}, {"leaseTransitions", 4}, {"strategy", "OldestEmulationVersion"}});
   lease["metadata"]["labels"] = {{"team", "shop"}};

@@ -121,6 +121,7 @@ TEST_P(ManagerEndTest, SaysWhichFunctionFailed) {
   EXPECT_THAT(ErrorOf(ran), HasSubstr("cleaner"));
 }
 
+// Contract: controller 14, 16.
 TEST_P(ManagerEndTest, LosesNoErrorOfASecondFunction) {
   const Manager manager = New();
   Must(manager.Add("one", [&](const std::stop_token&) -> Result<void> {

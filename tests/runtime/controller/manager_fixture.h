@@ -23,6 +23,7 @@ namespace kgen {
 // Remembers what an observer is told of reconciles and leases.
 struct Told final : Observer {
   void OnReconcileFailed(const ReconcileFailed& e) override {
+    failures.push_back(e.error->ToString());
     reconciles.push_back(std::string(e.queue) + " " + std::string(e.key) + ": " + e.error->message() +
                          (e.terminal ? " (terminal)" : ""));
   }
@@ -31,7 +32,7 @@ struct Told final : Observer {
                      std::string(e.message));
   }
   void OnHandlerFailed(const HandlerFailed& e) override { handlers.emplace_back(e.what); }
-  std::vector<std::string> reconciles, logged, handlers;
+  std::vector<std::string> reconciles, failures, logged, handlers;
 };
 
 class ManagerTest : public ::testing::TestWithParam<std::uint64_t> {

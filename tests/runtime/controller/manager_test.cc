@@ -39,6 +39,7 @@ class ManagerRunTest : public ManagerTest {
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, ManagerRunTest, ::testing::Range<std::uint64_t>(0, 20));
 
+// Contract: controller 5, 21.
 TEST_P(ManagerRunTest, RunsUntilItIsStoppedAndLeavesNothingBehind) {
   AddMap("a");
   {
@@ -113,6 +114,7 @@ TEST_P(ManagerRunTest, EndsWithTheErrorOfTheFirstFunctionThatFails) {
   EXPECT_THAT(calls_, ElementsAre("good starts", "good ends"));
 }
 
+// Contract: controller 5.
 TEST_P(ManagerRunTest, EndsWithAnErrorWhenAFunctionThrowsButNotWhenItReturns) {
   const Manager manager = New();
   Must(manager.Add("short", [](const std::stop_token&) -> Result<void> { return {}; }));
@@ -124,7 +126,7 @@ TEST_P(ManagerRunTest, EndsWithAnErrorWhenAFunctionThrowsButNotWhenItReturns) {
   EXPECT_THAT(ErrorOf(ran), HasSubstr("thrower: it threw: oh"));
 }
 
-// Contract: controller 18, 19.
+// Contract: controller 18, 19, 50.
 TEST_P(ManagerRunTest, StartsWhatIsAddedLaterAtOnceAndRefusesItAfterTheEnd) {
   const Manager manager = New();
   const Ran ran = Spawn(manager);
@@ -145,7 +147,7 @@ TEST_P(ManagerRunTest, StartsWhatIsAddedLaterAtOnceAndRefusesItAfterTheEnd) {
   EXPECT_THAT(ErrorOf(again), HasSubstr("it can run only once"));
 }
 
-// Contract: controller 13.
+// Contract: controller 13, 16.
 TEST_P(ManagerRunTest, WaitsForRunningFunctionsUpToTheLimit) {
   const Manager manager = New({.graceful_shutdown = 5s});
   Must(manager.Add("slow", Until("slow", 20s)));
@@ -248,7 +250,7 @@ TEST_P(ManagerLeaseTest, EndsWithAnErrorWhenTheLeaseIsLostAndWritesNothingAfterw
   EXPECT_FALSE(cluster_.Get("configmaps", "default", "late"));
 }
 
-// Contract: controller 141.
+// Contract: controller 53, 141.
 TEST_P(ManagerLeaseTest, RunsInEveryReplicaWhatNeedsNoLeader) {
   AddMap("a");
   Must(cluster_.Add(

@@ -340,6 +340,7 @@ TEST_P(ProcessTest, DestroysAFunctionThatHoldsTheQueueAndThenTheQueue) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
+// Contract: controller 50.
 TEST_P(ProcessTest, RefusesNoWorkersAndASecondCall) {
   const auto nothing = [](const std::string&) { return Result<void>(); };
   EXPECT_EQ(queue_.Process(0, {}, nothing).error().code(), Code::kInvalidArgument);

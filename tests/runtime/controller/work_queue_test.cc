@@ -324,6 +324,7 @@ TEST_F(WorkQueueTest, MeasuresDurationsFromTheFirstTimeThatSomebodyAsksForThem) 
   EXPECT_EQ(metrics.work_duration.sum, 2);
 }
 
+// Contract: controller 84.
 TEST_F(WorkQueueTest, CountsWhatDashboardsShow) {
   MeasureDurations();
   queue_.Add("a", {.priority = kLowPriority});

@@ -66,8 +66,10 @@ class ProcessDeathTest : public ::testing::Test {
   ProcessDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
+// Contract: controller 22.
 TEST_F(ProcessDeathTest, TheFirstSignalStopsTheToken) { EXPECT_EXIT(StopBySignal(), ExitedWithCode(7), ""); }
 
+// Contract: controller 22.
 TEST_F(ProcessDeathTest, TheSecondSignalExitsWith128PlusItsNumberEvenFromInsideAStopCallback) {
   EXPECT_EXIT(GetASecondSignalInsideAStopCallback(), ExitedWithCode(128 + SIGINT), "");
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -69,6 +70,22 @@ TEST(OwnTransport, SendsWithTheAuthenticationAndThePrefixOfTheConfig) {
   }
   EXPECT_EQ(authorization, "Bearer secret");
   EXPECT_EQ(agent, "me");
+  executor->Shutdown();
+}
+
+// Contract: controller 24.
+TEST(OwnTransport, IsAskedInTheNameOfTheProgramUnlessTheConfigNamesAnother) {
+  const auto executor = MakeShared<ManualExecutor>();
+  const auto fake = MakeShared<FakeTransport>();
+  fake->Reply({.body = "{}"});
+  const Connection connection =
+      Must(Connection::Over(rest::Config{.host = "https://test", .executor = executor}, fake));
+  EXPECT_TRUE(connection.Call({.path = "/version"}));
+  std::string agent;
+  for (const HttpHeader& header : fake->request(0).headers) {
+    if (header.name == "user-agent") agent = header.value;
+  }
+  EXPECT_EQ(agent, std::string(program_invocation_short_name) + "/kgen");
   executor->Shutdown();
 }
 

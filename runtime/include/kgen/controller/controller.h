@@ -52,6 +52,19 @@ class Requests {
   std::vector<ObjectKey> keys_;
 };
 
+// What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The comments
+// are those of the builder's functions.
+struct ControllerDefaults {
+  int workers = 1;
+  // Replaces `workers` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4}, {"Pod", 2}. An
+  // entry for a kind without a controller does nothing.
+  std::vector<std::pair<std::string, int>> workers_of{};
+  Shared<RateLimiter> rate_limiter{};  // one for all controllers, so they share the tokens of a bucket
+  bool priorities = true;
+  Nanos deadline{};  // 0: none
+  bool needs_leader = true;
+};
+
 namespace controller {
 class ManagerCore;
 class ControllerCore;
@@ -73,11 +86,12 @@ struct WatchSpec {
 struct ControllerSpec {
   std::string name;
   std::vector<WatchSpec> watches{};
-  int workers = 1;
+  // Absent or null: as ControllerDefaults say.
+  std::optional<int> workers{};
   Shared<RateLimiter> rate_limiter{};
-  bool priorities = true;
-  Nanos deadline{};
-  bool needs_leader = true;
+  std::optional<bool> priorities{};
+  std::optional<Nanos> deadline{};
+  std::optional<bool> needs_leader{};
   std::optional<AnyPredicate> passes{};                  // of every watch, besides its own
   std::function<Result<Requeue>(Request&)> reconcile{};  // null: the user's function is empty
 };
@@ -200,6 +214,8 @@ class [[nodiscard]] ControllerBuilder {
     return std::move(*this);
   }
 
+  // ManagerOptions::controllers can change the defaults of the next five.
+  //
   // How many keys are reconciled at the same time; by default one.
   ControllerBuilder&& Workers(int workers) && { return spec_.workers = workers, std::move(*this); }
   // Of failed calls; by default 5 ms to 1000 s, doubling for each key.
@@ -209,7 +225,7 @@ class [[nodiscard]] ControllerBuilder {
   // false: first in, first out. By default changes overtake the objects of the first list and resyncs.
   ControllerBuilder&& Priorities(bool priorities) && { return spec_.priorities = priorities, std::move(*this); }
   // After so long the stop token of a call is requested, so its calls of the API end. A function that goes on without
-  // looking at the token is not interrupted.
+  // looking at the token is not interrupted. 0: never, as by default.
   ControllerBuilder&& Deadline(Nanos deadline) && { return spec_.deadline = deadline, std::move(*this); }
   // false: runs in every replica, whether it leads or not. By default only in the leader.
   ControllerBuilder&& NeedsLeader(bool needs) && { return spec_.needs_leader = needs, std::move(*this); }

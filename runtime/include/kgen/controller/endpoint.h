@@ -41,9 +41,14 @@ namespace kgen {
 
 // PEM. The files are read again every 10 seconds; if they cannot be read or do not belong together, the pair before
 // stays in use.
+//
+// Without any name, as in {.tls = TlsFiles()}, Endpoint::Listen() makes a certificate in memory. It is for localhost,
+// 127.0.0.1, ::1 and the address of the endpoint, signed with its own key (P-256), and valid for a year. It encrypts,
+// but it proves nothing: each process has another one, so clients must skip the verification (`insecure_skip_verify` of
+// Prometheus).
 struct TlsFiles {
-  std::string certificate_file;  // with the intermediate certificates
-  std::string key_file;
+  std::string certificate_file{};  // with the intermediate certificates
+  std::string key_file{};
 };
 
 struct EndpointOptions {
@@ -76,8 +81,9 @@ class Endpoint {
   using Section = std::function<std::string()>;
 
   // Binds the address. Connections are accepted, and wait until Start().
-  // Errors: kConfig       the address is malformed, or a file cannot be read or used
+  // Errors: kConfig       the address is malformed, or a file cannot be read or used, or only one of the two is named
   //         kUnavailable  the address is in use or not one of this machine
+  //         kInternal     OpenSSL cannot make a certificate
   static Result<Endpoint> Listen(EndpointOptions options);
 
   // A name has letters, digits, '.', '_' and '-', and may be used once for each of the three.

@@ -53,6 +53,7 @@ struct ManagerOptions {
   // controllers have the same names need a registry of metrics each.
   EndpointOptions endpoint{.address = ""};
   CachesOptions caches{};
+  ControllerDefaults controllers{};  // what their builders do not set
   // How long Run() waits, once it is stopped, for running calls to return. 0: not at all; negative: for ever.
   Nanos graceful_shutdown = std::chrono::seconds(30);
 };
@@ -70,7 +71,7 @@ struct RunnableOptions {
 class Manager {
  public:
   // Opens the endpoint's port, and does no other network I/O.
-  // Errors: kConfig, kInvalidArgument  options or config contradict each other
+  // Errors: kConfig, kInvalidArgument  options or config contradict each other, or give controllers no worker
   //         kUnavailable               the endpoint's address is taken
   [[nodiscard]] static Result<Manager> New(const rest::Config& config, ManagerOptions options = {});
   [[nodiscard]] static Result<Manager> New(const kgen::Connection& connection, ManagerOptions options = {});

@@ -69,6 +69,9 @@ class Request {
 
   const ObjectKey& key() const noexcept;
   std::string_view controller() const noexcept;  // its name
+  // Of this call alone: 16 hexadecimal digits at random, which do not repeat within a controller. The observer gets it
+  // with what log() and warn() are given and with the error of the call, as "reconcile 5e2fd1c0a93b7c44: ".
+  std::string_view id() const noexcept;
 
   // Why it runs, oldest first: at most ten, equal ones once. Never empty.
   std::span<const RequestReason> reasons() const noexcept;
@@ -93,7 +96,7 @@ class Request {
   // Of the executor's clock; Waiter::kNoDeadline if the controller has none.
   TimePoint deadline() const noexcept;
 
-  // To the observer, with controller and key.
+  // To the observer, with controller, key and id.
   void log(std::string_view message) const;
   void warn(std::string_view message) const;
   // For Events about objects, which `kubectl describe` shows.
