@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "generator/crd/pattern.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::generator::crd {
@@ -341,7 +342,7 @@ class MarkerParser {
     if (form == ValueForm::kBool && marker.value != "true" && marker.value != "false")
       return Quote(marker.value) + " is neither true nor false";
     if (form == ValueForm::kText && marker.value.empty()) return "its value is empty";
-    return {};
+    return marker.name == "pattern" ? FaultOfPattern(marker.value) : std::string();
   }
 
   static std::string FillJson(std::string_view rest, Marker& marker) {

@@ -81,6 +81,8 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
   EXPECT_NE(fault("+kgen:minLength=-1").find("not a number from 0 on"), std::string::npos);
   EXPECT_NE(fault("+kgen:pattern=\"^a").find("does not end"), std::string::npos);
   EXPECT_NE(fault("+kgen:pattern=`^a").find("does not end"), std::string::npos);
+  EXPECT_NE(fault("+kgen:pattern=`^(a$`").find("a parenthesis ( is not closed"), std::string::npos);
+  EXPECT_NE(fault("+kgen:items:pattern=`a{3,1}`").find("the least is above the most"), std::string::npos);
   EXPECT_NE(fault("+kgen:exclusiveMinimum=1").find("neither true nor false"), std::string::npos);
   EXPECT_NE(fault("+nullable=3").find("takes no value"), std::string::npos);
   EXPECT_NE(fault("+kgen:enum=a;;b").find("empty element"), std::string::npos);
