@@ -265,10 +265,22 @@ class SchemaBuilder {
         ApplyKeyword(marker, type, schema);
       }
     }
+    for (const Marker& marker : markers) {
+      if (marker.name == "nullable") AllowNull(marker.items ? target["items"] : target);
+    }
     CheckValues(markers, target);
     if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
     if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
     if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
+  }
+
+  // A server compares null too with the values of an enum.
+  static void AllowNull(Tree& schema) {
+    if (schema.Find("enum") == nullptr || schema.Find("nullable") == nullptr) return;
+    Tree& values = schema["enum"];
+    const bool allowed = std::any_of(values.elements().begin(), values.elements().end(),
+                                     [](const Tree& value) { return value.ToJson() == "null"; });
+    if (!allowed) values.Add(Tree::Json("null"));
   }
 
   // Defaults and limits, which depend on other markers beside them.

@@ -463,6 +463,32 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
   EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
 }
 
+TEST(Enums, ThatAreNullableHaveNullAmongTheirValues) {
+  Headers headers;
+  headers.description().enums["acme::shop::v1::Size"] = {
+      .name = "acme::shop::v1::Size", .comment = {}, .origin = {}, .values = {{"kBig", "Big", {}, {}}}};
+  const Type size{.kind = TypeKind::kEnum, .name = "acme::shop::v1::Size"};
+  const Type text{.kind = TypeKind::kString};
+  headers.Add("Line", {}, {headers.Of("size", size, {"+nullable"})});
+  const std::string yaml = headers.Crd(
+      {headers.Of("a", size, {"+nullable"}), headers.Of("b", text, {"+nullable", "+nullable", "+kgen:enum=Low"}),
+       headers.Of("c", {.kind = TypeKind::kInt32}, {"+kgen:enum=1", "+nullable"}),
+       headers.Of("d", List(size), {"+kgen:items:nullable"}), headers.Of("e", List(size), {"+nullable"}),
+       headers.Of("f", text, {"+nullable"}), headers.Of("g", Object("Line"), {"+kgen:default={\"size\": null}"})});
+  EXPECT_EQ(headers.Said(), "");
+  const auto lines = [](const std::string& spaces, const std::string& value) {
+    return spaces + "  enum:\n" + spaces + "  - " + value + "\n" + spaces + "  - null\n" + spaces +
+           "  nullable: true\n";
+  };
+  EXPECT_TRUE(Has(yaml, "          a:\n" + lines("          ", "Big") + "            type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          b:\n" + lines("          ", "Low")));
+  EXPECT_TRUE(Has(yaml, "          c:\n            enum:\n            - 1\n            - null\n"));
+  EXPECT_TRUE(Has(yaml, "            items:\n" + lines("            ", "Big")));
+  EXPECT_TRUE(
+      Has(yaml, "          e:\n            items:\n              enum:\n              - Big\n              type"));
+  EXPECT_TRUE(Has(yaml, "          f:\n            nullable: true\n"));
+}
+
 TEST(Limits, ThatNoValueFitsAreErrors) {
   Headers headers;
   headers.Crd({headers.Of("a", {.kind = TypeKind::kString}, {"+kgen:minLength=5", "+kgen:maxLength=3"}),
