@@ -248,6 +248,8 @@ class MarkerParser {
       return std::nullopt;
     }
     marker.name = row->name;
+    const std::string_view whole = Trim(line_.text);
+    marker.written = Visible(Trim(whole.substr(0, whole.size() - rest.size())));
     const std::string fault = Fill(*row, rest, marker);
     if (!fault.empty()) {
       Fail("marker-value", *row, fault);

@@ -70,7 +70,7 @@ class CrdBuilder {
 
  private:
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
-    diagnostics_.Error("resource", marker.origin, "+" + std::string(marker.name) + ": " + fault, {}, hint);
+    diagnostics_.Error("resource", marker.origin, marker.written + ": " + fault, {}, hint);
   }
 
   // An argument of +kgen:resource, which all versions that have it must agree on.

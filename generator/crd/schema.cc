@@ -238,7 +238,7 @@ class SchemaBuilder {
   }
 
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
-    diagnostics_.Error("marker-type", marker.origin, "+" + std::string(marker.name) + ": " + fault, {}, hint);
+    diagnostics_.Error("marker-type", marker.origin, marker.written + ": " + fault, {}, hint);
   }
 
   void Apply(const std::vector<Marker>& markers, const Type& of, Tree& target) {

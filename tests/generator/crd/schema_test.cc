@@ -432,7 +432,9 @@ TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
                headers.Of("d", List(Object("Line")), {"+listType=map", "+listMapKey=item"}),
                headers.Of("e", List(Object("Line")), {"+listType=set"}),
                headers.Of("f", {.kind = TypeKind::kBool}, {"+required", "+optional"}),
-               headers.Of("g", {.kind = TypeKind::kString}, {"+kgen:XValidation:rule=\"a\",reason=Because"})});
+               headers.Of("g", {.kind = TypeKind::kString}, {"+kgen:XValidation:rule=\"a\",reason=Because"}),
+               headers.Of("h", {.kind = TypeKind::kBool}, {"+kubebuilder:validation:items:MinLength = 1"}),
+               headers.Of("i", {.kind = TypeKind::kBool}, {"+MaxLength=1"})});
   const std::string said = headers.Said();
   EXPECT_TRUE(Has(said, "it belongs on a number, and this is a text"));
   EXPECT_TRUE(Has(said, "\"\\\"many\\\"\" is not an integer"));
@@ -441,6 +443,8 @@ TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
   EXPECT_TRUE(Has(said, "wants the key \"item\" to be required"));
   EXPECT_TRUE(Has(said, "a set has elements that are texts or numbers"));
   EXPECT_TRUE(Has(said, "both required and optional"));
+  EXPECT_TRUE(Has(said, "error: +kubebuilder:validation:items:MinLength: items: is for")) << "as it is written";
+  EXPECT_TRUE(Has(said, "error: +MaxLength: it belongs on a text"));
   EXPECT_TRUE(Has(said, "\"Because\" is no reason"));
 }
 
@@ -454,7 +458,7 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
        headers.Of("e", List(List({.kind = TypeKind::kString})), {"+kgen:items:listMapKey=name"}),
        headers.Of("f", {.kind = TypeKind::kInt32}, {"+kgen:minimum=1", "+kgen:validation:minimum=1"})});
   const std::string said = headers.Said();
-  EXPECT_TRUE(Has(said, "the marker +minimum has another value at shop.h:"));
+  EXPECT_TRUE(Has(said, "the marker +kgen:minimum has another value at shop.h:"));
   EXPECT_EQ(said.find("has another value"), said.rfind("has another value")) << "the same twice is no contradiction";
   EXPECT_TRUE(Has(said, "no number is a multiple of 0"));
   EXPECT_TRUE(Has(said, "it has no effect without a minimum"));
@@ -561,8 +565,9 @@ TEST(MetadataOfAKind, HasOnlyItsType) {
       "Order", {"+kgen:resource:group=shop.example.com,version=v1", "+kgen:default={}"},
       {headers.Of("metadata", {.kind = TypeKind::kObjectMeta}, {"A text.", "+required", "+kgen:minProperties=1"})});
   EXPECT_TRUE(Has(headers.Yaml(), "          metadata:\n            type: object\n        required:\n"));
-  EXPECT_TRUE(Has(headers.Said(), "+minproperties: a CRD cannot say anything about the metadata of a kind"));
-  EXPECT_TRUE(Has(headers.Said(), "+default: the object of a kind is always there"));
+  EXPECT_TRUE(
+      Has(headers.Said(), "error: +kgen:minProperties: a CRD cannot say anything about the metadata of a kind"));
+  EXPECT_TRUE(Has(headers.Said(), "error: +kgen:default: the object of a kind is always there"));
 }
 
 TEST(Kinds, HaveNamesOfTheirOwn) {
