@@ -265,22 +265,22 @@ class SchemaBuilder {
         ApplyKeyword(marker, type, schema);
       }
     }
+    CheckValues(markers, target);
     for (const Marker& marker : markers) {
       if (marker.name == "nullable") AllowNull(marker.items ? target["items"] : target);
     }
-    CheckValues(markers, target);
     if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
     if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
     if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
   }
 
-  // A server compares null too with the values of an enum.
+  // A server refuses null where there is an enum, even if null is among its values, but does not look into allOf then.
   static void AllowNull(Tree& schema) {
     if (schema.Find("enum") == nullptr || schema.Find("nullable") == nullptr) return;
-    Tree& values = schema["enum"];
-    const bool allowed = std::any_of(values.elements().begin(), values.elements().end(),
-                                     [](const Tree& value) { return value.ToJson() == "null"; });
-    if (!allowed) values.Add(Tree::Json("null"));
+    Tree values;
+    values["enum"] = std::move(schema["enum"]);
+    schema.Erase("enum");
+    schema["allOf"] = Tree::List({std::move(values)});
   }
 
   // Defaults and limits, which depend on other markers beside them.

@@ -467,7 +467,8 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
   EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
 }
 
-TEST(Enums, ThatAreNullableHaveNullAmongTheirValues) {
+// A server refuses null where there is an enum, even if null is among its values; it does not read allOf for null.
+TEST(Enums, OfNullableMembersAreInsideOfAllOf) {
   Headers headers;
   headers.description().enums["acme::shop::v1::Size"] = {
       .name = "acme::shop::v1::Size", .comment = {}, .origin = {}, .values = {{"kBig", "Big", {}, {}}}};
@@ -475,22 +476,35 @@ TEST(Enums, ThatAreNullableHaveNullAmongTheirValues) {
   const Type text{.kind = TypeKind::kString};
   headers.Add("Line", {}, {headers.Of("size", size, {"+nullable"})});
   const std::string yaml = headers.Crd(
-      {headers.Of("a", size, {"+nullable"}), headers.Of("b", text, {"+nullable", "+nullable", "+kgen:enum=Low"}),
-       headers.Of("c", {.kind = TypeKind::kInt32}, {"+kgen:enum=1", "+nullable"}),
-       headers.Of("d", List(size), {"+kgen:items:nullable"}), headers.Of("e", List(size), {"+nullable"}),
-       headers.Of("f", text, {"+nullable"}), headers.Of("g", Object("Line"), {"+kgen:default={\"size\": null}"})});
+      {headers.Of("a", size, {"+nullable", "+kgen:default=Big"}),
+       headers.Of("b", text, {"+nullable", "+nullable", "+kgen:enum=Low"}),
+       headers.Of("c", List(size), {"+kgen:items:nullable"}), headers.Of("d", List(size), {"+nullable"}),
+       headers.Of("e", text, {"+nullable"}), headers.Of("f", Object("Line"), {"+kgen:default={\"size\": null}"})});
   EXPECT_EQ(headers.Said(), "");
-  const auto lines = [](const std::string& spaces, const std::string& value) {
-    return spaces + "  enum:\n" + spaces + "  - " + value + "\n" + spaces + "  - null\n" + spaces +
-           "  nullable: true\n";
+  EXPECT_TRUE(Has(yaml,
+                  "          a:\n            allOf:\n            - enum:\n              - Big\n"
+                  "            default: Big\n            nullable: true\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml,
+                  "          b:\n            allOf:\n            - enum:\n              - Low\n"
+                  "            nullable: true\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml,
+                  "            items:\n              allOf:\n              - enum:\n                - Big\n"
+                  "              nullable: true\n              type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          d:\n            items:\n              enum:\n              - Big\n"));
+  EXPECT_TRUE(Has(yaml, "          e:\n            nullable: true\n            type: string\n"));
+}
+
+// The values of an enum bind defaults above it too.
+TEST(Enums, OfNullableMembersBindDefaults) {
+  const auto said = [](const std::string& json) {
+    Headers headers;
+    headers.Add("Line", {}, {headers.Of("size", {.kind = TypeKind::kString}, {"+nullable", "+kgen:enum=Big"})});
+    headers.Crd({headers.Of("line", Object("Line"), {"+kgen:default=" + json})});
+    return headers.Said();
   };
-  EXPECT_TRUE(Has(yaml, "          a:\n" + lines("          ", "Big") + "            type: string\n"));
-  EXPECT_TRUE(Has(yaml, "          b:\n" + lines("          ", "Low")));
-  EXPECT_TRUE(Has(yaml, "          c:\n            enum:\n            - 1\n            - null\n"));
-  EXPECT_TRUE(Has(yaml, "            items:\n" + lines("            ", "Big")));
-  EXPECT_TRUE(
-      Has(yaml, "          e:\n            items:\n              enum:\n              - Big\n              type"));
-  EXPECT_TRUE(Has(yaml, "          f:\n            nullable: true\n"));
+  EXPECT_EQ(said(R"({"size":"Big"})"), "");
+  EXPECT_EQ(said(R"({"size":null})"), "");
+  EXPECT_TRUE(Has(said(R"({"size":"Huge"})"), "the default.size is not one of the values of the enum"));
 }
 
 TEST(Limits, ThatNoValueFitsAreErrors) {
