@@ -114,7 +114,7 @@ std::vector<Diagnostic> Diagnostics::Sorted() const {
 
 std::string Diagnostics::Describe(Origin origin) const {
   std::string out(FileName(origin.file));
-  if (out.empty()) return "kgen";
+  if (out.empty()) return std::string(program_);
   if (origin.line != 0) out += ":" + std::to_string(origin.line) + ":" + std::to_string(origin.column);
   if (origin.document != 0) out += " (document " + std::to_string(origin.document) + ")";
   return out;

@@ -54,7 +54,7 @@ TEST_F(KgenCrd, SkipsHeadersThatItWillGenerateItself) {
 TEST_F(KgenCrd, NeedsHeadersThatExistAndCompile) {
   EXPECT_TRUE(Has(RunAlone({Path("absent.h")}).err, "absent.h: error: there is no such header"));
   EXPECT_TRUE(Has(RunAlone({folder_.native()}).err, "error: this is no file, so it cannot be a header"));
-  EXPECT_TRUE(Has(RunAlone({Write("empty.h", "")}).err, "no struct of the headers is a kind"));
+  EXPECT_TRUE(Has(RunAlone({Write("empty.h", "")}).err, "kgen-crd: error: no struct of the headers is a kind"));
   const Outcome outcome = RunAlone({Write("shop.h", "\nUnheard of;\n")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome.err, "shop.h:2:1: error: unknown type name 'Unheard'"));
