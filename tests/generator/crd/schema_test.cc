@@ -573,6 +573,33 @@ TEST(Defaults, FitTheirSchemasOrAreErrors) {
   EXPECT_EQ(said({.kind = TypeKind::kQuantity}, {}, "1"), "");
 }
 
+// Servers keep the groups of Kubernetes for APIs that it has approved.
+TEST(GroupsOfKubernetes, NeedTheAnnotationWithTheApproval) {
+  const auto said = [](const std::string& group, const std::vector<std::string>& markers) {
+    Headers headers;
+    std::vector<std::string> lines = {"+kgen:resource:version=v1,group=" + group};
+    lines.insert(lines.end(), markers.begin(), markers.end());
+    headers.Add("Order", lines, {headers.Of("metadata", {.kind = TypeKind::kObjectMeta})});
+    headers.Yaml();
+    return headers.Said();
+  };
+  const auto approved = [](const std::string& value) {
+    return std::vector<std::string>{"+kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=" + value + "\""};
+  };
+  for (const char* group : {"shop.k8s.io", "shop.kubernetes.io", "kubernetes.io"}) {
+    const std::string text = said(group, {});
+    EXPECT_TRUE(Has(text, "error: +kgen:resource: a server refuses CRDs of the group \"" + std::string(group) +
+                              "\" without the annotation api-approved.kubernetes.io"));
+    EXPECT_TRUE(Has(text, "+kgen:metadata:annotations=\"api-approved.kubernetes.io="));
+  }
+  EXPECT_NE(said("shop.k8s.io", approved("yes")), "");
+  EXPECT_NE(said("shop.k8s.io", approved("https://")), "");
+  EXPECT_EQ(said("shop.k8s.io", approved("https://github.com/kubernetes/enhancements/pull/1111")), "");
+  EXPECT_EQ(said("shop.k8s.io", approved("unapproved, an experiment")), "");
+  EXPECT_EQ(said("shop.k8s.io.example.com", {}), "");
+  EXPECT_EQ(said("myk8s.io", {}), "");
+}
+
 TEST(MetadataOfAKind, HasOnlyItsType) {
   Headers headers;
   headers.Add(
