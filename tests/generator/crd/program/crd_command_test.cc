@@ -174,6 +174,27 @@ TEST_F(KgenCrd, RefusesOneKindInTwoHeaders) {
   EXPECT_FALSE(fs::exists(folder_ / "crds"));
 }
 
+// They would be missing in the CRDs without a word.
+TEST_F(KgenCrd, WarnsOfKindsInHeadersThatAreNotListed) {
+  const std::string part = Light("struct PartSpec { KGEN_OBJECT(PartSpec) };\n" + std::string(kSpec) + kKind);
+  const std::string header = Write("jobs.h",
+                                   "#include \"shop.h\"\nnamespace acme::jobs::v1 {\n"
+                                   "// +kgen:resource:group=jobs.example.com,version=v1\n"
+                                   "struct Job { kgen::meta::v1::ObjectMeta metadata{}; KGEN_OBJECT(Job) };\n}\n");
+  const Outcome outcome = RunAlone({header});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(Has(outcome.out, "kind: Job\n"));
+  EXPECT_FALSE(Has(outcome.out, "kind: Order\n"));
+  EXPECT_TRUE(outcome.err.starts_with(part + ":" + std::to_string(kLightLine + 3) +
+                                      ":8: warning: \"Order\" is a kind, but its header is not an input"))
+      << outcome.err;
+  EXPECT_TRUE(
+      Has(outcome.err, "    hint: name that header too, or, if it is of another API, the API: --use NAMESPACE\n"));
+  EXPECT_EQ(outcome.err.find("warning"), outcome.err.rfind("warning")) << "PartSpec is no kind";
+  EXPECT_EQ(RunAlone({header, part}).err, "");
+  EXPECT_EQ(RunAlone({"--use", "acme::shop", header}).err, "");
+}
+
 TEST_F(KgenCrd, PrintsOneRoleOfAllHeaders) {
   const std::string rule = "// +kgen:rbac:groups=apps,resources=deployments,verbs=list;get;get\n";
   const std::string first = Light(rule + kSpec + "// +kgen:rbac:groups=core,resources=pods,verbs=get\n" + kKind);
