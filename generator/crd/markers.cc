@@ -288,13 +288,24 @@ class MarkerParser {
     }
   }
 
+  static bool BeginsWithMisspelledPrefix(std::string_view head, std::vector<std::string_view> names) {
+    static constexpr std::string_view kPrefixes[] = {"items", "kgen", "kubebuilder", "validation"};
+    names.insert(names.end(), std::begin(kPrefixes), std::end(kPrefixes));
+    const std::size_t colon = head.find(':');
+    const std::string_view nearest =
+        colon == std::string_view::npos ? std::string_view() : Nearest(head.substr(0, colon), names);
+    return std::find(std::begin(kPrefixes), std::end(kPrefixes), nearest) != std::end(kPrefixes);
+  }
+
   std::optional<Marker> Unknown(std::string_view text) {
     const std::string_view whole = Trim(line_.text);
-    const std::string head = Lower(Trim(text.substr(0, text.find('='))));
+    const std::string lower = Lower(Trim(text.substr(0, text.find('='))));
     std::vector<std::string_view> names;
     for (const Row& row : kRows) names.push_back(row.name);
+    std::string_view head = lower;
+    while (BeginsWithMisspelledPrefix(head, names)) head.remove_prefix(head.find(':') + 1);
     std::string_view nearest = Nearest(head, names);
-    if (nearest.empty()) nearest = Nearest(std::string_view(head).substr(0, head.find(':')), names);
+    if (nearest.empty()) nearest = Nearest(head.substr(0, head.find(':')), names);
     const Row* row = nearest.empty() ? nullptr : FindRow(nearest);
     diagnostics_.Error("marker-unknown", line_.origin, "no marker is called " + Quote(whole.substr(0, whole.find('='))),
                        {},

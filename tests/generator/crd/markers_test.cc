@@ -71,6 +71,11 @@ TEST(Markers, ThatAreUnknownAreErrorsWithAPositionAndASuggestion) {
       << outcome.text;
   EXPECT_NE(outcome.text.find("+kgen:minimum=1"), std::string::npos) << outcome.text;
   EXPECT_FALSE(Parse("+something=1").marker);
+  for (const char* line : {"+kubebuilder:validaton:Minimum=1", "+kubebuider:validation:Minimum=1", "+kgn:minimum=1",
+                           "+kgen:item:Minimun=1", "+validation:minimun"})
+    EXPECT_NE(Parse(line).text.find("did you mean, as an example, +kgen:minimum=1?"), std::string::npos)
+        << Parse(line).text;
+  EXPECT_NE(Parse("+Requierd").text.find("+required?"), std::string::npos);
   EXPECT_NE(Parse("+kgen:printcolum:name=a", kOnStruct).text.find("+kgen:printcolumn:"), std::string::npos);
 }
 
