@@ -104,9 +104,7 @@ TEST(Patterns, ThatGoRefusesAreRefusedWithTheReason) {
 }
 
 // A wrong refusal would keep a good API from being generated.
-TEST(Patterns, WithNamesThatOnlyTheServerKnowsAreAccepted) {
-  EXPECT_EQ(FaultOfPattern(R"(\p{Later_Script}\pQ)"), "");
-}
+TEST(Patterns, WithNamesThatOnlyTheServerKnowsAreAccepted) { EXPECT_EQ(FaultOfPattern(R"(\p{Later_Script}\pQ)"), ""); }
 
 }  // namespace
 }  // namespace kgen::generator::crd
