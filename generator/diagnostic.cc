@@ -114,7 +114,7 @@ std::vector<Diagnostic> Diagnostics::Sorted() const {
 
 std::string Diagnostics::Describe(Origin origin) const {
   std::string out(FileName(origin.file));
-  if (out.empty()) return "kgen";
+  if (out.empty()) return std::string(program_);
   if (origin.line != 0) out += ":" + std::to_string(origin.line) + ":" + std::to_string(origin.column);
   if (origin.document != 0) out += " (document " + std::to_string(origin.document) + ")";
   return out;
@@ -158,9 +158,10 @@ std::string Diagnostics::Render(std::size_t limit, bool notes) const {
 }
 
 std::span<const std::string_view> WarningIds() {
-  static constexpr std::array<std::string_view, 14> kIds = {
-      "crd-name",   "crd-scale",  "crd-structural", "crd-v1beta1", "crd-versions",     "enum-clash",   "enum-range",
-      "items-list", "kind-twice", "no-object-meta", "no-struct",   "required-unknown", "yaml-boolean", "yaml-key"};
+  static constexpr std::array<std::string_view, 15> kIds = {
+      "crd-name",       "crd-scale",  "crd-structural",   "crd-v1beta1",  "crd-versions",
+      "enum-clash",     "enum-range", "items-list",       "kind-twice",   "kind-unlisted",
+      "no-object-meta", "no-struct",  "required-unknown", "yaml-boolean", "yaml-key"};
   return kIds;
 }
 

@@ -50,6 +50,10 @@ struct Diagnostic {
 // The collected diagnostics of one run, and the names of its files.
 class Diagnostics {
  public:
+  Diagnostics() = default;
+  // `program`, a literal, is shown as the position of what has no file.
+  explicit Diagnostics(std::string_view program) : program_(program) {}
+
   // The file's number for Origin::file. `name` is what users see: the path as given, or "<stdin>".
   std::uint32_t AddFile(std::string name);
   std::string_view FileName(std::uint32_t file) const;
@@ -83,6 +87,7 @@ class Diagnostics {
   void Add(Severity severity, std::string_view id, Origin origin, std::string message, std::string path,
            std::string hint);
 
+  std::string_view program_ = "kgen";
   std::vector<std::string> files_;
   std::vector<Diagnostic> diagnostics_;
   std::set<std::string, std::less<>> disabled_;

@@ -181,7 +181,7 @@ int WriteDepfile(const std::vector<std::string>& files, const ParsedOptions& par
 }
 
 int Make(const ParsedOptions& parsed, Settings& settings, const Streams& streams) {
-  Diagnostics diagnostics;
+  Diagnostics diagnostics("kgen-crd");
   Description description = ReadHeaders(settings.headers, diagnostics);
   // A schema without the members that were refused would be reported as faulty too.
   const bool complete = !diagnostics.has_errors();

@@ -47,6 +47,8 @@ bool IsOfType(const yaml::Node& value, const Tree& schema) {
 
 bool IsInEnum(const yaml::Node& value, const Tree& schema) {
   const Tree* values = schema.Find("enum");
+  const Tree* all = schema.Find("allOf");  // has the enum of a nullable member, which does not bind null
+  if (all != nullptr && !all->elements().empty() && !value.is_null()) return IsInEnum(value, all->elements()[0]);
   if (values == nullptr || values->elements().empty()) return true;
   const std::string json = yaml::ToJson(value);
   return std::any_of(values->elements().begin(), values->elements().end(),

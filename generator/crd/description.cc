@@ -32,10 +32,9 @@ void CheckOnce(const std::vector<Marker>& markers, Diagnostics& diagnostics) {
     const bool same = first == later || (first->value == later->value && first->list == later->list &&
                                          first->args == later->args && first->list_args == later->list_args);
     if (same) continue;
-    diagnostics.Error(
-        "marker-clash", later->origin,
-        "the marker +" + std::string(later->name) + " has another value at " + diagnostics.Describe(first->origin), {},
-        "remove one of the two");
+    diagnostics.Error("marker-clash", later->origin,
+                      "the marker " + later->written + " has another value at " + diagnostics.Describe(first->origin),
+                      {}, "remove one of the two");
   }
 }
 

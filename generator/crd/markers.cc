@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "generator/crd/pattern.h"
 #include "kgen/codec/yaml.h"
 
 namespace kgen::generator::crd {
@@ -247,6 +248,8 @@ class MarkerParser {
       return std::nullopt;
     }
     marker.name = row->name;
+    const std::string_view whole = Trim(line_.text);
+    marker.written = Visible(Trim(whole.substr(0, whole.size() - rest.size())));
     const std::string fault = Fill(*row, rest, marker);
     if (!fault.empty()) {
       Fail("marker-value", *row, fault);
@@ -285,13 +288,24 @@ class MarkerParser {
     }
   }
 
+  static bool BeginsWithMisspelledPrefix(std::string_view head, std::vector<std::string_view> names) {
+    static constexpr std::string_view kPrefixes[] = {"items", "kgen", "kubebuilder", "validation"};
+    names.insert(names.end(), std::begin(kPrefixes), std::end(kPrefixes));
+    const std::size_t colon = head.find(':');
+    const std::string_view nearest =
+        colon == std::string_view::npos ? std::string_view() : Nearest(head.substr(0, colon), names);
+    return std::find(std::begin(kPrefixes), std::end(kPrefixes), nearest) != std::end(kPrefixes);
+  }
+
   std::optional<Marker> Unknown(std::string_view text) {
     const std::string_view whole = Trim(line_.text);
-    const std::string head = Lower(Trim(text.substr(0, text.find('='))));
+    const std::string lower = Lower(Trim(text.substr(0, text.find('='))));
     std::vector<std::string_view> names;
     for (const Row& row : kRows) names.push_back(row.name);
+    std::string_view head = lower;
+    while (BeginsWithMisspelledPrefix(head, names)) head.remove_prefix(head.find(':') + 1);
     std::string_view nearest = Nearest(head, names);
-    if (nearest.empty()) nearest = Nearest(std::string_view(head).substr(0, head.find(':')), names);
+    if (nearest.empty()) nearest = Nearest(head.substr(0, head.find(':')), names);
     const Row* row = nearest.empty() ? nullptr : FindRow(nearest);
     diagnostics_.Error("marker-unknown", line_.origin, "no marker is called " + Quote(whole.substr(0, whole.find('='))),
                        {},
@@ -341,7 +355,7 @@ class MarkerParser {
     if (form == ValueForm::kBool && marker.value != "true" && marker.value != "false")
       return Quote(marker.value) + " is neither true nor false";
     if (form == ValueForm::kText && marker.value.empty()) return "its value is empty";
-    return {};
+    return marker.name == "pattern" ? FaultOfPattern(marker.value) : std::string();
   }
 
   static std::string FillJson(std::string_view rest, Marker& marker) {

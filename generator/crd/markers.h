@@ -33,7 +33,8 @@ struct CommentLine {
 enum MarkerPlace : std::uint8_t { kOnStruct = 1, kOnMember = 2, kOnEnum = 4, kOnEnumValue = 8 };
 
 struct Marker {
-  std::string_view name;                                      // of the table: "minimum", "subresource:scale"
+  std::string_view name;                                      // of the table: "minlength", "subresource:scale"
+  std::string written = {};                                   // "+kubebuilder:validation:MinLength", for messages
   bool items = false;                                         // +kgen:items:...: of the elements of a list
   std::string value;                                          // unquoted; of a JSON value: compact JSON
   bool quoted = false;                                        // the value was in quotes

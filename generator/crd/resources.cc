@@ -40,6 +40,7 @@ class CrdBuilder {
     crd["metadata"]["name"] = Tree::Text(plural + "." + kinds_[0].group);
     Metadata("labels", crd["metadata"]);
     Metadata("annotations", crd["metadata"]);
+    CheckApproval(crd["metadata"]);
     Tree& spec = crd["spec"];
     spec["group"] = Tree::Text(kinds_[0].group);
     spec["scope"] = Tree::Text(Scope());
@@ -70,7 +71,7 @@ class CrdBuilder {
 
  private:
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
-    diagnostics_.Error("resource", marker.origin, "+" + std::string(marker.name) + ": " + fault, {}, hint);
+    diagnostics_.Error("resource", marker.origin, marker.written + ": " + fault, {}, hint);
   }
 
   // An argument of +kgen:resource, which all versions that have it must agree on.
@@ -128,6 +129,25 @@ class CrdBuilder {
         }
       }
     }
+  }
+
+  // These groups are for APIs of Kubernetes itself.
+  void CheckApproval(const Tree& metadata) {
+    const std::string& group = kinds_[0].group;
+    if (!("." + group).ends_with(".k8s.io") && !("." + group).ends_with(".kubernetes.io")) return;
+    const Tree* annotations = metadata.Find("annotations");
+    const Tree* approval = annotations == nullptr ? nullptr : annotations->Find("api-approved.kubernetes.io");
+    const std::string value = approval == nullptr ? std::string() : approval->ToText();
+    const std::size_t scheme = value.find("://");
+    const bool url = scheme != std::string::npos && scheme != 0 && scheme + 3 < value.size();
+    if (url || value.starts_with("unapproved")) return;
+    Fail(*kinds_[0].resource,
+         "a server refuses CRDs of the group " + Quote(group) +
+             " without the annotation api-approved.kubernetes.io, whose value is the URL of the approval, or begins "
+             "with \"unapproved\"",
+         "choose a group below a domain of your own, or write, with the URL of the approval, "
+         "+kgen:metadata:annotations=\"api-approved.kubernetes.io=https://github.com/kubernetes/enhancements/pull/"
+         "1111\"");
   }
 
   Tree Version(const KindOf& kind) {

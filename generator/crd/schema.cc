@@ -238,7 +238,7 @@ class SchemaBuilder {
   }
 
   void Fail(const Marker& marker, const std::string& fault, const std::string& hint) {
-    diagnostics_.Error("marker-type", marker.origin, "+" + std::string(marker.name) + ": " + fault, {}, hint);
+    diagnostics_.Error("marker-type", marker.origin, marker.written + ": " + fault, {}, hint);
   }
 
   void Apply(const std::vector<Marker>& markers, const Type& of, Tree& target) {
@@ -266,9 +266,21 @@ class SchemaBuilder {
       }
     }
     CheckValues(markers, target);
+    for (const Marker& marker : markers) {
+      if (marker.name == "nullable") AllowNull(marker.items ? target["items"] : target);
+    }
     if (!keys.empty()) target["x-kubernetes-list-map-keys"] = std::move(keys);
     if (!rules.empty()) target["x-kubernetes-validations"] = std::move(rules);
     if (!item_rules.empty()) target["items"]["x-kubernetes-validations"] = std::move(item_rules);
+  }
+
+  // A server refuses null where there is an enum, even if null is among its values, but does not look into allOf then.
+  static void AllowNull(Tree& schema) {
+    if (schema.Find("enum") == nullptr || schema.Find("nullable") == nullptr) return;
+    Tree values;
+    values["enum"] = std::move(schema["enum"]);
+    schema.Erase("enum");
+    schema["allOf"] = Tree::List({std::move(values)});
   }
 
   // Defaults and limits, which depend on other markers beside them.

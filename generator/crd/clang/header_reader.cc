@@ -117,7 +117,11 @@ class Reader {
         if (IsListed(*decl) && enumeration->isScoped() && enumeration->isCompleteDefinition())
           ReadEnum(*enumeration, false);
       } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(decl)) {
-        if (record->isImplicit() || !record->isThisDeclarationADefinition() || !IsListed(*decl)) continue;
+        if (record->isImplicit() || !record->isThisDeclarationADefinition()) continue;
+        if (!IsListed(*decl)) {
+          CheckUnlisted(*record);
+          continue;
+        }
         if (IsObject(*record)) {
           ReadStruct(*record, false);
         } else {
@@ -365,13 +369,26 @@ class Reader {
   void CheckPlain(const clang::CXXRecordDecl& record) {
     const Comment comment = CommentOf(record);
     for (const clang::FieldDecl* field : record.fields()) CommentOf(*field);  // read where it is inlined
-    Diagnostics dropped;
-    for (const CommentLine& line : comment.markers) {
+    if (!IsKind(comment)) return;
+    Error("no-kgen-object", record, Quote(Text(record.getName())) + " has markers but is no API type",
+          "write KGEN_OBJECT(" + Text(record.getName()) + ") as its last member");
+  }
+
+  // A kind in a header that is only included has no CRD, and nobody would notice.
+  void CheckUnlisted(const clang::CXXRecordDecl& record) {
+    if (!IsObject(record) || IsUsed(record.getQualifiedNameAsString()) || !IsKind(CommentOf(record))) return;
+    run_.diagnostics.Warning(
+        "kind-unlisted", At(record),
+        Quote(Text(record.getName())) + " is a kind, but its header is not an input, so it has no CRD", {},
+        "name that header too, or, if it is of another API, the API: --use NAMESPACE");
+  }
+
+  static bool IsKind(const Comment& comment) {
+    return std::any_of(comment.markers.begin(), comment.markers.end(), [](const CommentLine& line) {
+      Diagnostics dropped;
       const std::optional<Marker> marker = ParseMarker(line, kOnStruct, dropped);
-      if (!marker || marker->name != "resource") continue;
-      Error("no-kgen-object", record, Quote(Text(record.getName())) + " has markers but is no API type",
-            "write KGEN_OBJECT(" + Text(record.getName()) + ") as its last member");
-    }
+      return marker && marker->name == "resource";
+    });
   }
 
   // Whether a member has the marker inline. Other markers beside it would describe an object that is not there.

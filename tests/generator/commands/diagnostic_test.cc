@@ -62,6 +62,12 @@ TEST(DiagnosticsTest, TurnsWarningsOffOrIntoErrorsById) {
   EXPECT_EQ(diagnostics.Render(), "kgen: error: 2 [loud]\nkgen: warning: 3 [other]\n");
 }
 
+TEST(DiagnosticsTest, NamesTheProgramWhereThereIsNoFile) {
+  Diagnostics diagnostics("kgen-crd");
+  diagnostics.Error("x", {}, "no input");
+  EXPECT_EQ(diagnostics.Render(), "kgen-crd: error: no input [x]\n");
+}
+
 TEST(DiagnosticsTest, ShowsNotesOnlyWhenAsked) {
   Diagnostics diagnostics;
   diagnostics.Note("n", {}, "by the way");

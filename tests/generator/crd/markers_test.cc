@@ -71,6 +71,11 @@ TEST(Markers, ThatAreUnknownAreErrorsWithAPositionAndASuggestion) {
       << outcome.text;
   EXPECT_NE(outcome.text.find("+kgen:minimum=1"), std::string::npos) << outcome.text;
   EXPECT_FALSE(Parse("+something=1").marker);
+  for (const char* line : {"+kubebuilder:validaton:Minimum=1", "+kubebuider:validation:Minimum=1", "+kgn:minimum=1",
+                           "+kgen:item:Minimun=1", "+validation:minimun"})
+    EXPECT_NE(Parse(line).text.find("did you mean, as an example, +kgen:minimum=1?"), std::string::npos)
+        << Parse(line).text;
+  EXPECT_NE(Parse("+Requierd").text.find("+required?"), std::string::npos);
   EXPECT_NE(Parse("+kgen:printcolum:name=a", kOnStruct).text.find("+kgen:printcolumn:"), std::string::npos);
 }
 
@@ -81,6 +86,8 @@ TEST(Markers, ThatAreMalformedSayWhatIsWrong) {
   EXPECT_NE(fault("+kgen:minLength=-1").find("not a number from 0 on"), std::string::npos);
   EXPECT_NE(fault("+kgen:pattern=\"^a").find("does not end"), std::string::npos);
   EXPECT_NE(fault("+kgen:pattern=`^a").find("does not end"), std::string::npos);
+  EXPECT_NE(fault("+kgen:pattern=`^(a$`").find("a parenthesis ( is not closed"), std::string::npos);
+  EXPECT_NE(fault("+kgen:items:pattern=`a{3,1}`").find("the least is above the most"), std::string::npos);
   EXPECT_NE(fault("+kgen:exclusiveMinimum=1").find("neither true nor false"), std::string::npos);
   EXPECT_NE(fault("+nullable=3").find("takes no value"), std::string::npos);
   EXPECT_NE(fault("+kgen:enum=a;;b").find("empty element"), std::string::npos);

@@ -432,7 +432,9 @@ TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
                headers.Of("d", List(Object("Line")), {"+listType=map", "+listMapKey=item"}),
                headers.Of("e", List(Object("Line")), {"+listType=set"}),
                headers.Of("f", {.kind = TypeKind::kBool}, {"+required", "+optional"}),
-               headers.Of("g", {.kind = TypeKind::kString}, {"+kgen:XValidation:rule=\"a\",reason=Because"})});
+               headers.Of("g", {.kind = TypeKind::kString}, {"+kgen:XValidation:rule=\"a\",reason=Because"}),
+               headers.Of("h", {.kind = TypeKind::kBool}, {"+kubebuilder:validation:items:MinLength = 1"}),
+               headers.Of("i", {.kind = TypeKind::kBool}, {"+MaxLength=1"})});
   const std::string said = headers.Said();
   EXPECT_TRUE(Has(said, "it belongs on a number, and this is a text"));
   EXPECT_TRUE(Has(said, "\"\\\"many\\\"\" is not an integer"));
@@ -441,6 +443,8 @@ TEST(MarkersOfTypes, ThatDoNotFitAreErrors) {
   EXPECT_TRUE(Has(said, "wants the key \"item\" to be required"));
   EXPECT_TRUE(Has(said, "a set has elements that are texts or numbers"));
   EXPECT_TRUE(Has(said, "both required and optional"));
+  EXPECT_TRUE(Has(said, "error: +kubebuilder:validation:items:MinLength: items: is for")) << "as it is written";
+  EXPECT_TRUE(Has(said, "error: +MaxLength: it belongs on a text"));
   EXPECT_TRUE(Has(said, "\"Because\" is no reason"));
 }
 
@@ -454,13 +458,53 @@ TEST(MarkersOfTypes, WithoutEffectAreErrors) {
        headers.Of("e", List(List({.kind = TypeKind::kString})), {"+kgen:items:listMapKey=name"}),
        headers.Of("f", {.kind = TypeKind::kInt32}, {"+kgen:minimum=1", "+kgen:validation:minimum=1"})});
   const std::string said = headers.Said();
-  EXPECT_TRUE(Has(said, "the marker +minimum has another value at shop.h:"));
+  EXPECT_TRUE(Has(said, "the marker +kgen:minimum has another value at shop.h:"));
   EXPECT_EQ(said.find("has another value"), said.rfind("has another value")) << "the same twice is no contradiction";
   EXPECT_TRUE(Has(said, "no number is a multiple of 0"));
   EXPECT_TRUE(Has(said, "it has no effect without a minimum"));
   EXPECT_TRUE(Has(said, "\"1.5\" cannot be a value of an integer"));
   EXPECT_TRUE(Has(said, "\"map\" is not one of atomic, set"));
   EXPECT_TRUE(Has(said, "it is for the list of the member, not for lists in it"));
+}
+
+// A server refuses null where there is an enum, even if null is among its values; it does not read allOf for null.
+TEST(Enums, OfNullableMembersAreInsideOfAllOf) {
+  Headers headers;
+  headers.description().enums["acme::shop::v1::Size"] = {
+      .name = "acme::shop::v1::Size", .comment = {}, .origin = {}, .values = {{"kBig", "Big", {}, {}}}};
+  const Type size{.kind = TypeKind::kEnum, .name = "acme::shop::v1::Size"};
+  const Type text{.kind = TypeKind::kString};
+  headers.Add("Line", {}, {headers.Of("size", size, {"+nullable"})});
+  const std::string yaml = headers.Crd(
+      {headers.Of("a", size, {"+nullable", "+kgen:default=Big"}),
+       headers.Of("b", text, {"+nullable", "+nullable", "+kgen:enum=Low"}),
+       headers.Of("c", List(size), {"+kgen:items:nullable"}), headers.Of("d", List(size), {"+nullable"}),
+       headers.Of("e", text, {"+nullable"}), headers.Of("f", Object("Line"), {"+kgen:default={\"size\": null}"})});
+  EXPECT_EQ(headers.Said(), "");
+  EXPECT_TRUE(Has(yaml,
+                  "          a:\n            allOf:\n            - enum:\n              - Big\n"
+                  "            default: Big\n            nullable: true\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml,
+                  "          b:\n            allOf:\n            - enum:\n              - Low\n"
+                  "            nullable: true\n            type: string\n"));
+  EXPECT_TRUE(Has(yaml,
+                  "            items:\n              allOf:\n              - enum:\n                - Big\n"
+                  "              nullable: true\n              type: string\n"));
+  EXPECT_TRUE(Has(yaml, "          d:\n            items:\n              enum:\n              - Big\n"));
+  EXPECT_TRUE(Has(yaml, "          e:\n            nullable: true\n            type: string\n"));
+}
+
+// The values of an enum bind defaults above it too.
+TEST(Enums, OfNullableMembersBindDefaults) {
+  const auto said = [](const std::string& json) {
+    Headers headers;
+    headers.Add("Line", {}, {headers.Of("size", {.kind = TypeKind::kString}, {"+nullable", "+kgen:enum=Big"})});
+    headers.Crd({headers.Of("line", Object("Line"), {"+kgen:default=" + json})});
+    return headers.Said();
+  };
+  EXPECT_EQ(said(R"({"size":"Big"})"), "");
+  EXPECT_EQ(said(R"({"size":null})"), "");
+  EXPECT_TRUE(Has(said(R"({"size":"Huge"})"), "the default.size is not one of the values of the enum"));
 }
 
 TEST(Limits, ThatNoValueFitsAreErrors) {
@@ -529,14 +573,42 @@ TEST(Defaults, FitTheirSchemasOrAreErrors) {
   EXPECT_EQ(said({.kind = TypeKind::kQuantity}, {}, "1"), "");
 }
 
+// Servers keep the groups of Kubernetes for APIs that it has approved.
+TEST(GroupsOfKubernetes, NeedTheAnnotationWithTheApproval) {
+  const auto said = [](const std::string& group, const std::vector<std::string>& markers) {
+    Headers headers;
+    std::vector<std::string> lines = {"+kgen:resource:version=v1,group=" + group};
+    lines.insert(lines.end(), markers.begin(), markers.end());
+    headers.Add("Order", lines, {headers.Of("metadata", {.kind = TypeKind::kObjectMeta})});
+    headers.Yaml();
+    return headers.Said();
+  };
+  const auto approved = [](const std::string& value) {
+    return std::vector<std::string>{"+kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=" + value + "\""};
+  };
+  for (const char* group : {"shop.k8s.io", "shop.kubernetes.io", "kubernetes.io"}) {
+    const std::string text = said(group, {});
+    EXPECT_TRUE(Has(text, "error: +kgen:resource: a server refuses CRDs of the group \"" + std::string(group) +
+                              "\" without the annotation api-approved.kubernetes.io"));
+    EXPECT_TRUE(Has(text, "+kgen:metadata:annotations=\"api-approved.kubernetes.io="));
+  }
+  EXPECT_NE(said("shop.k8s.io", approved("yes")), "");
+  EXPECT_NE(said("shop.k8s.io", approved("https://")), "");
+  EXPECT_EQ(said("shop.k8s.io", approved("https://github.com/kubernetes/enhancements/pull/1111")), "");
+  EXPECT_EQ(said("shop.k8s.io", approved("unapproved, an experiment")), "");
+  EXPECT_EQ(said("shop.k8s.io.example.com", {}), "");
+  EXPECT_EQ(said("myk8s.io", {}), "");
+}
+
 TEST(MetadataOfAKind, HasOnlyItsType) {
   Headers headers;
   headers.Add(
       "Order", {"+kgen:resource:group=shop.example.com,version=v1", "+kgen:default={}"},
       {headers.Of("metadata", {.kind = TypeKind::kObjectMeta}, {"A text.", "+required", "+kgen:minProperties=1"})});
   EXPECT_TRUE(Has(headers.Yaml(), "          metadata:\n            type: object\n        required:\n"));
-  EXPECT_TRUE(Has(headers.Said(), "+minproperties: a CRD cannot say anything about the metadata of a kind"));
-  EXPECT_TRUE(Has(headers.Said(), "+default: the object of a kind is always there"));
+  EXPECT_TRUE(
+      Has(headers.Said(), "error: +kgen:minProperties: a CRD cannot say anything about the metadata of a kind"));
+  EXPECT_TRUE(Has(headers.Said(), "error: +kgen:default: the object of a kind is always there"));
 }
 
 TEST(Kinds, HaveNamesOfTheirOwn) {

@@ -40,6 +40,8 @@ constexpr Case kCases[] = {
      R"(supported values: "low", "high")"},
     {"enum-class", R"("texts":{"size":"XL"})", R"("texts":{"size":"Huge"})",
      R"(supported values: "Small", "Big", "XL")"},
+    {"nullable-enum", R"("texts":{"nullableSize":null})", R"("texts":{"nullableSize":"Huge"})",
+     R"(supported values: "Small", "Big", "XL")"},
     {"min-items", R"("lists":{"minItems":["a"]})", R"("lists":{"minItems":[]})", "at least 1 items"},
     {"max-items", R"("lists":{"maxItems":[1,2]})", R"("lists":{"maxItems":[1,2,3]})", "must have at most 2 items"},
     {"items-pattern", R"("lists":{"items":["abc"]})", R"("lists":{"items":["ABC"]})", "should match '^[a-z]+$'"},
@@ -97,8 +99,8 @@ TEST_F(MarkersTest, TransitionRulesCompareWithTheOldObject) {
 }
 
 TEST_F(MarkersTest, ANullableMemberKeepsNullAndAnotherLosesIt) {
-  Must(gadgets_->Create(Make("null", R"("texts":{"nullable":null,"pattern":null})")));
-  EXPECT_THAT(Raw("null"), HasSubstr(R"("texts":{"nullable":null})"));
+  Must(gadgets_->Create(Make("null", R"("texts":{"nullable":null,"nullableSize":null,"pattern":null})")));
+  EXPECT_THAT(Raw("null"), HasSubstr(R"("texts":{"nullable":null,"nullableSize":null})"));
 }
 
 TEST_F(MarkersTest, UnknownMembersStayWhereTheMarkerSaysSoAndArePrunedElsewhere) {

@@ -54,7 +54,7 @@ TEST_F(KgenCrd, SkipsHeadersThatItWillGenerateItself) {
 TEST_F(KgenCrd, NeedsHeadersThatExistAndCompile) {
   EXPECT_TRUE(Has(RunAlone({Path("absent.h")}).err, "absent.h: error: there is no such header"));
   EXPECT_TRUE(Has(RunAlone({folder_.native()}).err, "error: this is no file, so it cannot be a header"));
-  EXPECT_TRUE(Has(RunAlone({Write("empty.h", "")}).err, "no struct of the headers is a kind"));
+  EXPECT_TRUE(Has(RunAlone({Write("empty.h", "")}).err, "kgen-crd: error: no struct of the headers is a kind"));
   const Outcome outcome = RunAlone({Write("shop.h", "\nUnheard of;\n")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome.err, "shop.h:2:1: error: unknown type name 'Unheard'"));
@@ -172,6 +172,27 @@ TEST_F(KgenCrd, RefusesOneKindInTwoHeaders) {
                                    std::to_string(kLightLine + 1) + ":4"));
   EXPECT_EQ(Errors(outcome.err), 1u) << outcome.err;
   EXPECT_FALSE(fs::exists(folder_ / "crds"));
+}
+
+// They would be missing in the CRDs without a word.
+TEST_F(KgenCrd, WarnsOfKindsInHeadersThatAreNotListed) {
+  const std::string part = Light("struct PartSpec { KGEN_OBJECT(PartSpec) };\n" + std::string(kSpec) + kKind);
+  const std::string header = Write("jobs.h",
+                                   "#include \"shop.h\"\nnamespace acme::jobs::v1 {\n"
+                                   "// +kgen:resource:group=jobs.example.com,version=v1\n"
+                                   "struct Job { kgen::meta::v1::ObjectMeta metadata{}; KGEN_OBJECT(Job) };\n}\n");
+  const Outcome outcome = RunAlone({header});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(Has(outcome.out, "kind: Job\n"));
+  EXPECT_FALSE(Has(outcome.out, "kind: Order\n"));
+  EXPECT_TRUE(outcome.err.starts_with(part + ":" + std::to_string(kLightLine + 3) +
+                                      ":8: warning: \"Order\" is a kind, but its header is not an input"))
+      << outcome.err;
+  EXPECT_TRUE(
+      Has(outcome.err, "    hint: name that header too, or, if it is of another API, the API: --use NAMESPACE\n"));
+  EXPECT_EQ(outcome.err.find("warning"), outcome.err.rfind("warning")) << "PartSpec is no kind";
+  EXPECT_EQ(RunAlone({header, part}).err, "");
+  EXPECT_EQ(RunAlone({"--use", "acme::shop", header}).err, "");
 }
 
 TEST_F(KgenCrd, PrintsOneRoleOfAllHeaders) {

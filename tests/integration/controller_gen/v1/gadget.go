@@ -49,6 +49,8 @@ type Texts struct {
 	Size       Size   `json:"size,omitempty"`
 	// +nullable
 	Nullable *string `json:"nullable,omitempty"`
+	// +nullable
+	NullableSize *Size `json:"nullableSize,omitempty"`
 }
 
 // One part of a gadget.

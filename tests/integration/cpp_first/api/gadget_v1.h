@@ -53,6 +53,8 @@ struct Texts {
   kgen::Enum<Size> size{};
   // +nullable
   kgen::String nullable{};
+  // +nullable
+  kgen::Enum<Size> nullableSize{};
   KGEN_OBJECT(Texts)
 };
 
