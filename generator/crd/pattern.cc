@@ -135,9 +135,15 @@ class Checker {
   std::uint32_t Character() {
     constexpr std::string_view kNames = "afnrtv", kValues = "\a\f\n\r\t\v";
     const bool escaped = Take("\\");
-    if (rest_.empty()) return Fail("it ends with a backslash; write \\\\ for the character"), 0;
+    if (rest_.empty()) {
+      Fail("it ends with a backslash; write \\\\ for the character");
+      return 0;
+    }
     const char c = escaped ? rest_[0] : '\0';
-    if (c == 'x') return Take("x{") ? Number(16, 1, rest_.size(), "}") : (Take(1), Number(16, 2, 2, ""));
+    if (c == 'x') {
+      Take(1);
+      return Take("{") ? Number(16, 1, rest_.size(), "}") : Number(16, 2, 2, "");
+    }
     if (c == '0' || (Digit(c) < 8 && Digit(Peek(1)) < 8)) return Number(8, 1, 3, "");
     if (Digit(c) < 10) Fail("RE2 has no back-references such as \\" + std::string(1, c));
     const std::size_t named = escaped ? kNames.find(c) : kNames.npos;

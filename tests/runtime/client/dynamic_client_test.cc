@@ -16,7 +16,6 @@
 namespace kgen::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const GroupVersionKind kOrder{"shop.example.com", "v1", "Order"};

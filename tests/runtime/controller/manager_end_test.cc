@@ -10,7 +10,6 @@ namespace kgen {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;

@@ -17,7 +17,6 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 class ManagerRunTest : public ManagerTest {

@@ -266,7 +266,7 @@ TEST_F(ClusterTest, OmitsTheEndMarkerAndBookmarksIfConfigured) {
 
 TEST_F(ClusterTest, ServesStaleReadsAsFarAsTheRequestAllows) {
   for (const char* name : {"a", "b", "c"}) cluster_.Add(MinimalPod("default", name));
-  cluster_.Delete("pods", "default", "a");
+  Must(cluster_.Delete("pods", "default", "a"));
   const std::uint64_t newest = cluster_.resource_version();
   const auto list = [&](std::string_view version) {
     cluster_.Inject({.verb = "list", .behind = 2});
@@ -286,10 +286,10 @@ TEST_F(ClusterTest, ServesStaleReadsAsFarAsTheRequestAllows) {
 constexpr char kStream[] = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
 TEST_F(ClusterTest, StreamsAListFromAStaleCacheUpToTheNewestState) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   const std::string then = Now(cluster_);
-  cluster_.Delete("pods", "default", "a");
-  cluster_.Add(MinimalPod("default", "b"));
+  Must(cluster_.Delete("pods", "default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "b")));
   cluster_.Inject({.verb = "watch", .times = 2, .behind = 2});
   EXPECT_THAT(Watch(kPods, kStream)->lines, ElementsAre("ADDED a", "DELETED a", "ADDED b", "BOOKMARK end"));
   const auto watch = Watch(kPods, std::string(kStream) + "&" + then);
@@ -298,14 +298,14 @@ TEST_F(ClusterTest, StreamsAListFromAStaleCacheUpToTheNewestState) {
 }
 
 TEST_F(ClusterTest, SendsTheMarkerAfterTheEventsBeforeIt) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   cluster_.Inject({.verb = "watch", .late_marker = 3s});
   auto log = MakeShared<WatchLog>();
   ApiRequest request{.path = kPods, .query = "watch=true&" + std::string(kStream), .what = "watch"};
   request.watch = true;
   const auto call = connection_.Stream(std::move(request), connection_.executor().MakeStrand("watcher"), log);
   cluster_.Advance(2s);
-  cluster_.Delete("pods", "default", "a");
+  Must(cluster_.Delete("pods", "default", "a"));
   cluster_.Advance(2s);
   EXPECT_THAT(log->lines, ElementsAre("ADDED a", "DELETED a", "BOOKMARK end"));
   EXPECT_EQ(log->events.back()["object"]["metadata"]["resourceVersion"], std::to_string(cluster_.resource_version()));
@@ -324,7 +324,7 @@ TEST_F(ClusterTest, EndsWatchesWithAnErrorEvent) {
 }
 
 TEST_F(ClusterTest, TruncatesABodyAsIfItWereComplete) {
-  cluster_.Add(MinimalPod("default", "a"));
+  Must(cluster_.Add(MinimalPod("default", "a")));
   cluster_.Inject({.verb = "watch", .cut_after_bytes = 10, .ends_well = true});
   const auto watch = Watch(kPods, "");
   ASSERT_TRUE(watch->end);
