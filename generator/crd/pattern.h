@@ -9,8 +9,9 @@
 
 namespace kgen::generator::crd {
 
-// What is certainly wrong with a pattern, or nothing. Not checked are the names of Unicode classes (\p{Greek}), of which
-// newer versions of Go know more, and Go's limits of nesting, of repetitions inside each other, and of the whole size.
+// What is certainly wrong with a pattern, or nothing. Not checked are the names of Unicode classes (\p{Greek}), of
+// which newer versions of Go know more, and Go's limits of nesting, of repetitions inside each other, and of the whole
+// size.
 std::string FaultOfPattern(std::string_view pattern);
 
 }  // namespace kgen::generator::crd
