@@ -265,7 +265,7 @@ TEST_F(ClusterTest, OmitsTheEndMarkerAndBookmarksIfConfigured) {
 }
 
 TEST_F(ClusterTest, ServesStaleReadsAsFarAsTheRequestAllows) {
-  for (const char* name : {"a", "b", "c"}) cluster_.Add(MinimalPod("default", name));
+  for (const char* name : {"a", "b", "c"}) Must(cluster_.Add(MinimalPod("default", name)));
   Must(cluster_.Delete("pods", "default", "a"));
   const std::uint64_t newest = cluster_.resource_version();
   const auto list = [&](std::string_view version) {
