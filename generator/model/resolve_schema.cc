@@ -502,6 +502,10 @@ void SchemaResolver::AddEnum(const RawSchema& raw, const DocumentPath& path, Sch
   const bool text = schema.kind == Kind::kString;
   const bool integer = schema.kind == Kind::kInt32 || schema.kind == Kind::kInt64;
   if (!text && !integer) return;
+  // The enum of a nullable value is often in allOf, because a server refuses null beside it.
+  for (std::size_t i = 0; raw.enum_values.empty() && i < raw.all_of.size(); ++i) {
+    if (!raw.all_of[i]->enum_values.empty()) return AddEnum(*raw.all_of[i], path.Key("allOf").Index(i), schema);
+  }
   const DocumentPath enum_path = path.Key("enum");
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < raw.enum_values.size(); ++i) {

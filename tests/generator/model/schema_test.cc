@@ -169,6 +169,8 @@ TEST(SchemaMeaning, CollectsKnownValuesOfEnums) {
   EXPECT_EQ(Of("{type: integer, format: int32, enum: [301, -5]}"), "int32 of 301|-5");
   EXPECT_EQ(Of("{type: string, nullable: true, enum: [null, a]}"), "string? of a");
   EXPECT_EQ(Of("{type: string, enum: [null, a]}"), "string? of a");
+  EXPECT_EQ(Of("{type: string, nullable: true, allOf: [{minLength: 1}, {enum: [a, b]}]}"), "string? of a|b");
+  EXPECT_EQ(Of("{type: string, enum: [a], allOf: [{enum: [a, b]}]}"), "string of a");
   EXPECT_EQ(Of("{x-kubernetes-int-or-string: true, enum: [1, a]}"), "integer or string");
   EXPECT_EQ(Of("{type: array, items: {type: string, enum: [a, b]}}"), "list(string of a|b)");
 }
