@@ -115,8 +115,8 @@ class QueueCore final : public SharedObject {
   bool Finished() const noexcept KGEN_REQUIRES(mutex_);
   void WakeAll(Wakes& wakes) noexcept KGEN_REQUIRES(mutex_);
   TimePoint Now() const noexcept { return clock_->Now(); }
-  // For durations in the metrics. Reading the clock takes longer than the rest of an operation, so nothing does until
-  // somebody asks for the metrics.
+  // For durations in the metrics. Reading the clock takes about as long as the rest of an operation, so nothing does
+  // until somebody asks for the metrics.
   TimePoint NowIfMeasured() const noexcept {
     return measured_.load(std::memory_order_relaxed) ? clock_->Now() : QueueItem::kUnmeasured;
   }

@@ -115,8 +115,7 @@ std::string Output(const std::string& command) {
 TEST_F(ControllerGenTest, TheTwoCrdsGiveTheSameCxxButForTheDocumentedDifferences) {
   const std::string duration = "  gadgets.example.com/v1 Gadget.spec.types.duration: its C++ type was kgen::";
   EXPECT_THAT(Output(KGEN_EXECUTABLE " diff " + ours_ + " " + theirs_),
-              StartsWith("breaks C++ source (1):\n" + duration +
-                         "Duration, is kgen::String\nexit code"));
+              StartsWith("breaks C++ source (1):\n" + duration + "Duration, is kgen::String\nexit code"));
   EXPECT_THAT(Output(KGEN_EXECUTABLE " diff " + theirs_ + " " + ours_),
               StartsWith("breaks C++ source (1):\n" + duration + "String, is kgen::Duration\nexit code"));
 }

@@ -52,8 +52,8 @@ class Requests {
   std::vector<ObjectKey> keys_;
 };
 
-// What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The comments
-// are those of the builder's functions.
+// What each controller of a manager does unless its builder says otherwise: ManagerOptions::controllers. The functions
+// of ControllerBuilder describe the settings.
 struct ControllerDefaults {
   int workers = 1;
   // Replaces `workers` for controllers of some kinds, written as KIND.GROUP: {"Deployment.apps", 4}, {"Pod", 2}. An

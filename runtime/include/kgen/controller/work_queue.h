@@ -210,8 +210,9 @@ class WorkQueue {
   // The number of items that are ready, without those that wait for a delay or are being processed.
   std::size_t size() const { return queue_.size(); }
 
-  // Durations are those of the time since the first call, because reading the clock for them takes as long as all else
-  // that the queue does. Call it once before the first item if all of them count; a Manager does that for its queues.
+  // Durations are those of the time since the first call, because reading the clock for them takes about as long as
+  // all else that the queue does. Call it once before the first item if all of them count; a Manager does that for its
+  // queues.
   WorkQueueMetrics metrics() const { return queue_.metrics(); }
 
   // Calls `reconcile(key)`, which returns Result<void> or Result<Requeue>, for the items of the queue, at most
