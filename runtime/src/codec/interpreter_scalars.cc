@@ -45,12 +45,28 @@ std::uint64_t Load(const char* p) noexcept {
   return word;
 }
 
-// Matches eight characters with a form such as "0000-00-". Returns true if there is a digit wherever the form has a
-// zero, and the character of the form everywhere else. Each byte of `word` is then the value of one digit.
-bool MatchDigits(std::uint64_t& word, std::uint64_t form) noexcept {
-  word ^= form;
-  return ((word | (word + 0x0606060606060606u)) & 0xF0F0F0F0F0F0F0F0u) == 0;
-}
+// Eight characters of a fixed form, such as "0000-00-": a digit wherever the form has a zero, and the character of the
+// form everywhere else.
+class Form {
+ public:
+  consteval explicit Form(const char (&form)[9]) {
+    for (int i = 0; i < 8; ++i) {
+      const auto c = static_cast<unsigned char>(form[i]);
+      form_ |= std::uint64_t{c} << (8 * i);
+      if (c != '0') not_digits_ |= std::uint64_t{0x0F} << (8 * i);
+    }
+  }
+
+  // Returns true if `word` has this form. Each byte of `word` is then the value of one digit.
+  bool Match(std::uint64_t& word) const noexcept {
+    word ^= form_;
+    return ((word & not_digits_) | ((word + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u)) == 0;
+  }
+
+ private:
+  std::uint64_t form_ = 0;
+  std::uint64_t not_digits_ = 0xF0F0F0F0F0F0F0F0u;  // the bits that are zero after a match, but for digits over 9
+};
 
 // Returns the number that two adjacent digits form, the first one at byte `i`.
 unsigned Two(std::uint64_t digits, int i) noexcept {
@@ -65,10 +81,10 @@ bool ParseUtcSeconds(std::string_view text, std::int64_t& seconds) noexcept {
   std::uint64_t date = Load(text.data());       // 2026-11-
   std::uint64_t time = Load(text.data() + 8);   // 21T08:33
   std::uint64_t rest = Load(text.data() + 12);  // 8:33:00Z
-  if (!MatchDigits(date, Load("0000-00-")) || !MatchDigits(time, Load("00T00:00")) ||
-      !MatchDigits(rest, Load("0:00:00Z"))) {
-    return false;
-  }
+  static constexpr Form kDate("0000-00-");
+  static constexpr Form kTime("00T00:00");
+  static constexpr Form kRest("0:00:00Z");
+  if (!kDate.Match(date) || !kTime.Match(time) || !kRest.Match(rest)) return false;
   const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(Two(date, 0) * 100 + Two(date, 2))),
                                         std::chrono::month(Two(date, 5)), std::chrono::day(Two(time, 0))};
   const unsigned hour = Two(time, 3);

@@ -102,6 +102,22 @@ TEST_F(DecodeTest, AcceptsIntegersInAnySpelling) {
   EXPECT_FALSE(large("-9223372036854775808.5").has_value());
 }
 
+TEST_F(DecodeTest, ReadsATimeOnlyInItsOwnSpelling) {
+  const std::string_view time = "2026-11-21T08:33:01Z";
+  for (std::size_t at = 0; at < time.size(); ++at) {
+    for (char c = ' '; c <= '~'; ++c) {
+      if (c == '"' || c == '\\') continue;
+      std::string other(time);
+      other[at] = c;
+      const std::string spec = "{\"when\":\"" + other + "\"}";
+      EXPECT_EQ(Back(spec), spec);
+      const auto parsed = Time::Parse(other);
+      const auto widget = Must(Decode<Widget>(WithSpec(spec)));
+      EXPECT_EQ(widget.spec->when, parsed ? *parsed : Time()) << other;
+    }
+  }
+}
+
 // Contract: generator COD-11.
 TEST_F(DecodeTest, KeepsTheLastOfDuplicateMembers) {
   EXPECT_EQ(
